@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "core/base/complaints.h"
+#include "core/cluster/topology_file.h"
+#include "core/workload/trace_file.h"
+
+namespace weir {
+namespace {
+
+enum class Kind { kTopology, kTrace, kExperiment };
+
+struct Choices {
+  std::vector<std::string> files;
+  std::string schema;
+};
+
+// By keys that the other kinds have not.
+Result<Kind> kind_of(const Value& document) {
+  if (document.find("groups") != nullptr) return Kind::kTopology;
+  if (document.find("layers") != nullptr) return Kind::kTrace;
+  for (const char* key : {"topology", "trace", "strategies", "sweep", "question"}) {
+    if (document.find(key) != nullptr) return Kind::kExperiment;
+  }
+  return failure(
+      complaint(document, "",
+                "this is neither a topology, which has 'groups', nor a trace, which has 'layers', nor an "
+                "experiment, which has 'topology' and 'trace'"));
+}
+
+Result<std::string> check_experiment(const std::string& file) {
+  const auto experiment = ExperimentFile::read(file);
+  if (!experiment) return tl::unexpected(experiment.error());
+  for (std::size_t i = 0; i < experiment->points(); ++i) {
+    const auto point = experiment->experiment(experiment->point(i));
+    if (!point) return tl::unexpected(point.error());
+  }
+  return fmt::format("experiment, {} {}", experiment->points(),
+                     experiment->points() == 1 ? "point" : "points");
+}
+
+// What the file is, if it is right.
+Result<std::string> check_file(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored)) return check_experiment(file);
+  const auto document = read_document(file);
+  if (!document) return tl::unexpected(document.error());
+  const auto kind = kind_of(*document);
+  if (!kind) return tl::unexpected(kind.error());
+  switch (*kind) {
+    case Kind::kTopology:
+      if (const auto topology = read_topology(*document); !topology) return tl::unexpected(topology.error());
+      return std::string("topology");
+    case Kind::kTrace:
+      if (const auto trace = read_trace(*document); !trace) return tl::unexpected(trace.error());
+      return std::string("trace");
+    case Kind::kExperiment:
+      return check_experiment(file);
+  }
+  return std::string();
+}
+
+ExitStatus check_files(const std::vector<std::string>& files) {
+  ExitStatus status = 0;
+  for (const std::string& file : files) {
+    const auto found = check_file(file);
+    if (found) {
+      fmt::print("{}: {}: ok\n", file, *found);
+    } else {
+      fmt::print("{}\n", found.error().text);
+      status = 1;
+    }
+  }
+  return status;
+}
+
+ExitStatus check(const Choices& choices) {
+  if (choices.schema.empty()) return check_files(choices.files);
+  const bool topology = choices.schema == "topology";
+  fmt::print("{}", topology                    ? topology_schema()
+                   : choices.schema == "trace" ? trace_schema()
+                                               : experiment_schema());
+  return 0;
+}
+
+}  // namespace
+
+void add_check(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("check", "Says what is wrong with topologies, traces and experiments");
+  const auto choices = std::make_shared<Choices>();
+  CLI::Option_group* either = command->add_option_group("input");
+  either->add_option("files", choices->files, "Files, or folders that hold experiment.json")
+      ->type_name("FILE");
+  either
+      ->add_option("--schema", choices->schema,
+                   "Prints the JSON Schema of files of this kind, for editors and other programs")
+      ->check(CLI::IsMember({"topology", "trace", "experiment"}));
+  either->require_option(1);
+  command->footer(
+      "What a file is shows in its keys: a topology has 'groups', a trace 'layers', an experiment "
+      "'topology'.\n"
+      "Of an experiment every point is checked, with the files that it names. Ends with 1 if anything is "
+      "wrong.\n\n"
+      "Examples:\n"
+      "  weir check topologies/*.json traces/*.json experiments/*\n"
+      "  weir check --schema topology > schemas/topology.schema.json");
+  command->callback([choices, &status] { status = check(*choices); });
+}
+
+}  // namespace weir

@@ -1,0 +1,13 @@
+// Writing files so that a reader finds a whole one or none.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+
+namespace weir {
+
+/// Replaces the file by one that holds the text.
+Result<void> write_text(const std::string& file, const std::string& text);
+
+}  // namespace weir

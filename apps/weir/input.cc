@@ -1,0 +1,44 @@
+#include "apps/weir/input.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace weir {
+
+Result<ExperimentFile> Input::read() const {
+  std::vector<Setting> parsed;
+  for (const std::string& text : settings) {
+    auto setting = parse_setting(text);
+    if (!setting) return failure("--set: " + setting.error().text);
+    parsed.push_back(std::move(*setting));
+  }
+  return ExperimentFile::read(file, parsed);
+}
+
+Result<Experiment> Input::base() const {
+  const auto read_file = read();
+  if (!read_file) return tl::unexpected(read_file.error());
+  return read_file->experiment({});
+}
+
+void add_input(CLI::App& command, Input& input) {
+  command.add_option("experiment", input.file, "An experiment file, or a folder that holds experiment.json")
+      ->required()
+      ->type_name("FILE_OR_FOLDER");
+  command
+      .add_option("--set", input.settings,
+                  "Replaces what the file says at a path, such as policy, model.message_overhead,\n"
+                  "topology.groups.cpu.count or trace.layers.0.forward; may be given several times")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+}
+
+ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {
+  if (result) return *result;
+  std::fflush(stdout);
+  fmt::print(stderr, "weir {}: {}\n", command, result.error().text);
+  return 1;
+}
+
+}  // namespace weir

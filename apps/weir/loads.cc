@@ -1,0 +1,77 @@
+#include "apps/weir/loads.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/strategies/shares.h"
+
+namespace weir {
+namespace {
+
+Dtype most_common(const Trace& trace) {
+  std::map<Dtype, Bytes> bytes;
+  for (const Layer& layer : trace.layers) {
+    for (const Tensor& tensor : layer.tensors) bytes[tensor.dtype] += size(tensor);
+  }
+  return std::max_element(bytes.begin(), bytes.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+bool sums(const Resource& resource) {
+  return resource.kind == Resource::Kind::kHostSum || resource.kind == Resource::Kind::kGpuSum;
+}
+
+}  // namespace
+
+std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
+  std::vector<MachineLoad> loads(plan.machines());
+  Bytes summed;
+  for (const Op& op : plan.ops()) {
+    MachineLoad& load = loads[op.machine.index()];
+    if (op.kind == OpKind::kSend) load.out += op.from.size;
+    if (op.kind == OpKind::kReceive) load.in += op.into.size;
+    if (op.kind != OpKind::kSum) continue;
+    load.summed += op.into.size;
+    summed += op.into.size;
+  }
+  const std::vector<Bytes> links = link_loads(plan, cluster, works);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    MachineLoad& load = loads[i];
+    for (const Nic& nic : cluster.machines()[i].nics) {
+      load.busiest_nic = std::max({load.busiest_nic, links[nic.in.index()], links[nic.out.index()]});
+    }
+    if (summed > Bytes(0)) {
+      load.share = static_cast<double>(load.summed.count()) / static_cast<double>(summed.count());
+    }
+    load.host_memory = plan.host_memory(MachineId(i));
+    load.gpu_memory = plan.gpu_memory(MachineId(i));
+  }
+  return loads;
+}
+
+Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
+  Busiest most;
+  const auto consider = [&](const std::string& name, Duration time) {
+    if (time > most.time) most = {name, time};
+  };
+  const std::vector<Bytes> links = link_loads(plan, cluster, works);
+  for (std::size_t i = 0; i < links.size(); ++i)
+    consider(cluster.links()[i].name, links[i] / cluster.links()[i].rate);
+  std::vector<Duration> held(works.resources().size());
+  for (const Op& op : plan.ops()) {
+    if (op.kind == OpKind::kSum) held[works.of(op.id).resource] += works.of(op.id).hold;
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (sums(works.resources()[i])) consider(name(works.resources()[i], cluster), held[i]);
+  }
+  return most;
+}
+
+Result<Duration> ideal(const Cluster& cluster, const Workload& workload, const Options& options) {
+  const auto shares = shares_of(cluster, most_common(workload.trace()), options.local, Summing::kOptimal);
+  if (!shares) return tl::unexpected(shares.error());
+  return Duration::from_seconds(shares->seconds_per_byte * static_cast<double>(workload.size().count()));
+}
+
+}  // namespace weir

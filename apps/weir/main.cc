@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/version.h"
+
+int main(int argc, char** argv) {
+  CLI::App weir(
+      "Plans and simulates the gradient communication of data-parallel training on clusters of GPU and CPU "
+      "machines.");
+  weir.name("weir");
+  weir.set_version_flag("--version", fmt::format("weir {}", weir::kVersion));
+  weir.require_subcommand(1);
+  weir.footer(
+      "Begin with: weir run experiments/quickstart\n"
+      "Each command tells more: weir run --help");
+  weir::ExitStatus status = 0;
+  weir::add_run(weir, status);
+  weir::add_plan(weir, status);
+  weir::add_bound(weir, status);
+  weir::add_check(weir, status);
+  CLI11_PARSE(weir, argc, argv);
+  return status;
+}

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "apps/weir/loads.h"
+#include "apps/weir/table.h"
+#include "core/base/units_text.h"
+#include "core/plan/print.h"
+#include "core/plan/proof.h"
+#include "core/strategies/bound.h"
+#include "core/strategies/strategy.h"
+
+namespace weir {
+namespace {
+
+using Side = Table::Column::Side;
+
+struct Choices {
+  Input input;
+  std::string strategy;
+  bool text = false;
+  bool graphviz = false;
+  bool prove = false;
+};
+
+std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
+
+// Neighbours that show the same stand on one line, from the first to the last.
+void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
+  std::vector<Table::Cells> rows;
+  std::vector<std::string> last;  // by row: the last machine that it stands for
+  const std::vector<MachineLoad> loads = machine_loads(plan, cluster, works);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const MachineLoad& load = loads[i];
+    const std::string& name = cluster.machines()[i].name;
+    Table::Cells cells = {name,
+                          percent(load.share),
+                          rounded(load.summed),
+                          rounded(load.in),
+                          rounded(load.out),
+                          rounded(load.busiest_nic),
+                          rounded(load.host_memory),
+                          rounded(load.gpu_memory)};
+    if (!rows.empty() && std::equal(cells.begin() + 1, cells.end(), rows.back().begin() + 1)) {
+      last.back() = name;
+      continue;
+    }
+    rows.push_back(std::move(cells));
+    last.push_back(name);
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (last[i] != rows[i][0]) rows[i][0] += " to " + last[i];
+  }
+  fmt::print("{}", text({{"machine", Side::kLeft},
+                         {"share of sums"},
+                         {"summed"},
+                         {"received"},
+                         {"sent"},
+                         {"busiest NIC"},
+                         {"host memory"},
+                         {"each GPU"}},
+                        rows));
+}
+
+void show_options(const Experiment& experiment) {
+  const nlohmann::ordered_json written = write_experiment(experiment);
+  std::string line;
+  for (const char* key : {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local",
+                          "barrier", "pull_requests"}) {
+    const nlohmann::ordered_json& value = written[key];
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  fmt::print("{}\n", line);
+}
+
+void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  fmt::print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(),
+             experiment.trace.name, rounded(workload.size()), experiment.topology.name,
+             cluster.gpu_machines().size(), cluster.cpu_machines().size());
+  show_options(experiment);
+  fmt::print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
+  const WorkTable works(plan, cluster);
+  show_machines(plan, cluster, works);
+
+  const Busiest most = busiest(plan, cluster, works);
+  fmt::print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
+  if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {
+    fmt::print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
+  }
+  const Bound bound = plan_bound(plan, cluster, workload);
+  const Bound any = cluster_bound(cluster, workload);
+  fmt::print("\nBound of this plan: {} by {}\n", rounded(bound.time), bound.binding);
+  fmt::print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);
+}
+
+Result<ExitStatus> make_plan(const Choices& choices) {
+  const auto experiment = choices.input.base();
+  if (!experiment) return tl::unexpected(experiment.error());
+  const Cluster cluster(experiment->topology);
+  const Workload workload(experiment->trace);
+  const auto strategy =
+      strategy_named(choices.strategy.empty() ? experiment->strategies.front() : choices.strategy);
+  if (!strategy) return tl::unexpected(strategy.error());
+  const auto plan = (*strategy)->plan(cluster, workload, experiment->options);
+  if (!plan) return failure(fmt::format("{}: {}", (*strategy)->name, plan.error().text));
+  if (choices.text) {
+    fmt::print("{}", text(*plan));
+  } else if (choices.graphviz) {
+    fmt::print("{}", graphviz(*plan));
+  } else {
+    show(*experiment, *plan, cluster, workload);
+  }
+  if (!choices.prove) return 0;
+  const auto proof = prove(*plan);
+  if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
+  std::fflush(stdout);
+  // Not among the text of the plan.
+  fmt::print(
+      choices.text || choices.graphviz ? stderr : stdout,
+      "Proved: {} ops in an order without a circle, {} messages matched, {} pairs of accesses ordered, {} of "
+      "gradients summed over all GPUs, each once\n",
+      proof->ops, proof->messages, proof->ordered, rounded(proof->summed));
+  return 0;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("plan", "Shows what a strategy plans: who sends, sums and stores how much");
+  const auto choices = std::make_shared<Choices>();
+  add_input(*command, choices->input);
+  command->add_option("--strategy", choices->strategy,
+                      "Whose plan (the first of the experiment if left out)");
+  CLI::Option* text = command->add_flag("--text", choices->text, "Prints the plan, a line for each op");
+  command->add_flag("--graphviz", choices->graphviz, "Prints the plan as a graph, for 'dot -Tsvg'")
+      ->excludes(text);
+  command->add_flag(
+      "--prove", choices->prove,
+      "Proves that no schedule of the plan deadlocks or races, and that every gradient ends as the\n"
+      "sum of all");
+  command->footer(
+      "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
+      "simulated.\n\n"
+      "Examples:\n"
+      "  weir plan experiments/quickstart\n"
+      "  weir plan experiments/quickstart --strategy ps --set topology.groups.cpu.count=4 --prove\n"
+      "  weir plan tiny.json --strategy ring --graphviz | dot -Tsvg > ring.svg");
+  command->callback([choices, &status] { status = exit_status("plan", make_plan(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,76 @@
+#include "apps/weir/plots.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace weir {
+namespace {
+
+enum class Output { kShown, kHidden };
+
+// Runs the command and waits; its exit status, or none if it did not start or crashed.
+std::optional<int> status_of(std::vector<std::string> command, Output output) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output == Output::kHidden) {
+    for (const int file : {STDOUT_FILENO, STDERR_FILENO}) {
+      posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_WRONLY, 0);
+    }
+  }
+  std::fflush(nullptr);
+  pid_t process = -1;
+  const int error = posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return std::nullopt;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0) {
+    if (errno != EINTR) return std::nullopt;
+  }
+  return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+}
+
+// plots/ stands at the root of a checkout, two folders above build/release/weir, or where it was installed.
+std::optional<std::string> plot_program() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* place : {"../../plots/plot.py", "../share/weir/plots/plot.py"}) {
+    const std::filesystem::path program = (self / place).lexically_normal();
+    if (std::filesystem::is_regular_file(program, error)) return program.string();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> draw_plots(const std::string& folder) {
+  const std::optional<std::string> program = plot_program();
+  if (!program) {
+    return fmt::format(
+        "Plots were skipped: no plots/ where weir was built or installed; from a checkout: "
+        "python3 plots/plot.py {}",
+        folder);
+  }
+  for (const std::string& python : {std::string("python3"), std::string("/usr/bin/python3")}) {
+    if (status_of({python, "-c", "import matplotlib"}, Output::kHidden) != 0) continue;
+    if (status_of({python, *program, folder}, Output::kShown) == 0) return std::string();
+    return failure(fmt::format("the plots failed; to see why: {} {} {}", python, *program, folder));
+  }
+  return fmt::format(
+      "Plots were skipped: no python3 with matplotlib; install python3-matplotlib, then: python3 {} {}",
+      *program, folder);
+}
+
+}  // namespace weir

@@ -1,0 +1,177 @@
+#include "apps/weir/processes.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "core/base/check.h"
+
+namespace weir {
+namespace {
+
+struct Running {
+  pid_t process = -1;
+  int pipe = -1;  // its end for reading
+  std::size_t index = 0;
+  std::string text;
+};
+
+// While it lives, SIGINT and SIGTERM wait in a file to be read.
+class Signals {
+ public:
+  Signals() {
+    sigset_t caught;
+    sigemptyset(&caught);
+    sigaddset(&caught, SIGINT);
+    sigaddset(&caught, SIGTERM);
+    sigprocmask(SIG_BLOCK, &caught, &before_);
+    file_ = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+    WEIR_CHECK(file_ >= 0, errno);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() {
+    close(file_);
+    restore();
+  }
+
+  int file() const { return file_; }
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+  std::optional<int> arrived() const {
+    signalfd_siginfo info;
+    if (read(file_, &info, sizeof info) != sizeof info) return std::nullopt;
+    return static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  int file_ = -1;
+  sigset_t before_;
+};
+
+void write_all(int file, const std::string& text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write(file, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // the parent is gone, or will find the text cut short
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+class Pool {
+ public:
+  Pool(const Task& task, const Ended& ended) : task_(task), ended_(ended) {}
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() {
+    for (const Running& running : running_) {
+      kill(running.process, SIGKILL);
+      finish(running);
+    }
+  }
+
+  std::size_t size() const { return running_.size(); }
+
+  void start(std::size_t index) {
+    // What is buffered must not be written by both processes.
+    std::fflush(nullptr);
+    int ends[2];
+    if (pipe(ends) != 0) return ended_(index, failure(fmt::format("no pipe: {}", std::strerror(errno))));
+    const pid_t parent = getpid();
+    const pid_t process = fork();
+    if (process == 0) {
+      close(ends[0]);
+      serve(index, ends[1], parent);
+    }
+    close(ends[1]);
+    if (process < 0) {
+      close(ends[0]);
+      return ended_(index, failure(fmt::format("no process: {}", std::strerror(errno))));
+    }
+    running_.push_back({process, ends[0], index, {}});
+  }
+
+  // Waits until something happens, and takes what has come. The signal, if one came.
+  std::optional<int> wait() {
+    std::vector<pollfd> files = {{signals_.file(), POLLIN, 0}};
+    for (const Running& running : running_) files.push_back({running.pipe, POLLIN, 0});
+    if (poll(files.data(), files.size(), -1) < 0) return std::nullopt;
+    if (const std::optional<int> signal = signals_.arrived()) return signal;
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      if (files[i + 1].revents == 0 || take(running_[i])) continue;
+      const Running done = std::move(running_[i]);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      const int status = finish(done);
+      if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
+        return WTERMSIG(status);  // the terminal signals all of us, and this process may hear of it last
+      }
+      report(done, status);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[noreturn]] void serve(std::size_t index, int pipe, pid_t parent) const {
+    signals_.restore();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    write_all(pipe, task_(index));
+    std::fflush(nullptr);
+    _exit(0);
+  }
+
+  // Reads what is there; false at the end.
+  static bool take(Running& running) {
+    char buffer[65536];
+    const ssize_t count = read(running.pipe, buffer, sizeof buffer);
+    if (count < 0) return errno == EINTR;
+    running.text.append(buffer, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+  static int finish(const Running& running) {
+    close(running.pipe);
+    int status = 0;
+    while (waitpid(running.process, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+  }
+
+  void report(const Running& done, int status) const {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ended_(done.index, done.text);
+    const std::string how = WIFSIGNALED(status)
+                                ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                                : fmt::format("status {}", WEXITSTATUS(status));
+    ended_(done.index, failure("its process crashed: " + how));
+  }
+
+  const Task& task_;
+  const Ended& ended_;
+  Signals signals_;
+  std::vector<Running> running_;
+};
+
+}  // namespace
+
+std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended) {
+  Pool pool(task, ended);
+  std::size_t next = 0;
+  while (next < count || pool.size() > 0) {
+    while (next < count && pool.size() < static_cast<std::size_t>(jobs)) pool.start(next++);
+    if (pool.size() == 0) continue;
+    if (const std::optional<int> signal = pool.wait()) return signal;
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir

@@ -1,0 +1,57 @@
+// All runs of an experiment and what they came to, in the order of the file whatever the order in which they
+// ended; and the files that hold them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/weir/trial.h"
+#include "core/experiment/experiment_file.h"
+
+namespace weir {
+
+/// One run: its place in the experiment, and how it ended, if it has.
+struct Run {
+  std::size_t point = 0;
+  Trial trial;
+  std::optional<Outcome> outcome;
+};
+
+/// Invariants: runs are ordered by point, then strategy, then seed, each as the file has them; a point has
+/// equally many.
+class Results {
+ public:
+  /// The experiment is that of the first point: what no sweep can change is taken from it. Timelines go into
+  /// the folder. The file outlives the results.
+  Results(const ExperimentFile& file, Experiment first, const std::string& folder);
+
+  const std::vector<Run>& runs() const { return runs_; }
+  std::size_t runs_per_point() const { return runs_.size() / file_->points(); }
+  /// "ps at topology.groups.cpu.count=0, seed 2".
+  std::string name(const Run& run) const;
+
+  void add(std::size_t index, Outcome outcome);
+  /// Every run of the point has ended.
+  bool complete(std::size_t point) const;
+  /// How many runs have ended, and how many of them so.
+  std::size_t ended() const { return ended_; }
+  std::size_t count(Outcome::Kind kind) const;
+
+  /// results.csv: a line for each run that has a row, under comments that say what was run.
+  std::string csv() const;
+  /// results.json: the whole configuration, the rows with their most used links, and what has no row.
+  std::string json() const;
+
+ private:
+  void compare(std::size_t point);
+  std::string timeline_name(const Run& run) const;
+
+  const ExperimentFile* file_;
+  Experiment experiment_;
+  std::vector<Run> runs_;
+  std::vector<std::size_t> left_;  // by point: runs that have not ended
+  std::size_t ended_ = 0;
+};
+
+}  // namespace weir

@@ -1,0 +1,84 @@
+// What one run of an experiment comes to, as result files have it: plain numbers whose names tell their
+// units.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/fields.h"
+
+namespace weir {
+
+/// How much of what a link could carry it did carry.
+struct LinkRow {
+  std::string name;
+  std::int64_t bytes = 0;  // in an iteration
+  double use = 0.0;
+};
+
+/// One strategy at one point of the experiment, with one seed.
+struct Row {
+  std::string strategy;
+  std::int64_t gpu_machines = 0;
+  std::int64_t cpu_machines = 0;
+  std::uint64_t seed = 1;
+  std::int64_t iteration_ns = 0;
+  std::int64_t exposed_communication_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t compute_ns = 0;
+  std::optional<std::int64_t> goodput_bytes_per_s;
+  std::int64_t bound_ns = 0;
+  double bound_percent = 0.0;
+  std::string bound_binding;
+  std::int64_t plan_bound_ns = 0;
+  std::string binding;
+  double samples_per_s = 0.0;
+  std::optional<double> speedup;
+  std::int64_t host_memory_bytes = 0;
+  std::int64_t messages = 0;
+  std::int64_t ops = 0;
+  std::optional<std::string> timeline;
+  std::vector<LinkRow> links;
+  std::vector<std::int64_t> host_memory_by_machine;
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, LinkRow& link) {
+  visitor.required("name", link.name, "the link");
+  visitor.required("bytes", link.bytes, "what it carries in an iteration");
+  visitor.required("use", link.use, "that, over what it could carry in that time");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, Row& row) {
+  visitor.required("strategy", row.strategy, "the strategy");
+  visitor.required("gpu_machines", row.gpu_machines, "machines with GPUs");
+  visitor.required("cpu_machines", row.cpu_machines, "machines without GPUs");
+  visitor.required("seed", row.seed, "the seed of the jitter");
+  visitor.required("iteration_ns", row.iteration_ns, "mean time of an iteration");
+  visitor.required("exposed_communication_ns", row.exposed_communication_ns,
+                   "iteration less compute: what communication costs");
+  visitor.required("communication_ns", row.communication_ns, "time in which any message is under way");
+  visitor.required("compute_ns", row.compute_ns, "forward and backward of the slowest machine");
+  visitor.optional("goodput_bytes_per_s", row.goodput_bytes_per_s,
+                   "bytes of the model over communication_ns; empty if that is 0");
+  visitor.required("bound_ns", row.bound_ns, "what no schedule of any strategy can beat on this cluster");
+  visitor.required("bound_percent", row.bound_percent, "100 x bound_ns over iteration_ns");
+  visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
+  visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
+  visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
+  visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
+  visitor.optional("speedup", row.speedup,
+                   "iteration_ns of the baseline at the same point and seed over this; empty without one");
+  visitor.required("host_memory_bytes", row.host_memory_bytes,
+                   "buffers in host memory, of the machine with most");
+  visitor.required("messages", row.messages, "messages in an iteration");
+  visitor.required("ops", row.ops, "ops in an iteration");
+  visitor.optional("timeline", row.timeline, "the file that draws the run");
+  visitor.optional("links", row.links, "the most used links");
+  visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
+}
+
+}  // namespace weir

@@ -1,0 +1,131 @@
+#include "apps/weir/scoreboard.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "core/base/units_text.h"
+
+namespace weir {
+namespace {
+
+using Side = Table::Column::Side;
+
+// "topology.groups.cpu.count" as "cpu.count": a table has little room.
+std::string short_path(const std::string& path) {
+  const std::size_t last = path.rfind('.');
+  if (last == std::string::npos || last == 0) return path;
+  const std::size_t before = path.rfind('.', last - 1);
+  return before == std::string::npos ? path : path.substr(before + 1);
+}
+
+bool several_seeds(const Results& results) {
+  const Run& first = results.runs().front();
+  for (const Run& run : results.runs()) {
+    if (run.trial.seed != first.trial.seed) return true;
+  }
+  return false;
+}
+
+Table table_for(const ExperimentFile& file, const Results& results, bool seeds) {
+  std::size_t strategy = 0;
+  for (const Run& run : results.runs()) strategy = std::max(strategy, run.trial.strategy.size());
+  std::vector<Table::Column> columns = {{"strategy", Side::kLeft, strategy}};
+  for (const Axis& axis : file.axes()) {
+    std::size_t width = 0;
+    for (const Setting& choice : axis.choices) width = std::max(width, choice.text.size());
+    columns.push_back({short_path(axis.path), Side::kRight, width});
+  }
+  if (seeds) columns.push_back({"seed", Side::kRight, 4});
+  constexpr std::size_t kQuantity = 10;  // "1234.5 ms"
+  for (const char* title : {"iteration", "exposed", "goodput", "bound"}) {
+    columns.push_back({title, Side::kRight, kQuantity});
+  }
+  columns.push_back({"of bound", Side::kRight, 8});
+  columns.push_back({"speed-up", Side::kRight, 8});
+  columns.push_back({"binding", Side::kLeft, 0});
+  return Table(std::move(columns));
+}
+
+}  // namespace
+
+Scoreboard::Scoreboard(const ExperimentFile& file, const Results& results)
+    : file_(file),
+      results_(results),
+      seeds_(several_seeds(results)),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      table_(table_for(file, results, seeds_)) {
+  show_progress();
+}
+
+void Scoreboard::update() {
+  clear_progress();
+  for (; next_ < file_.points() && results_.complete(next_); ++next_) show(next_);
+  show_progress();
+}
+
+void Scoreboard::finish() {
+  clear_progress();
+  for (; next_ < file_.points(); ++next_) show(next_);
+}
+
+void Scoreboard::show(std::size_t point) {
+  const std::size_t count = results_.runs_per_point();
+  for (std::size_t i = point * count; i < (point + 1) * count; ++i) {
+    const Run& run = results_.runs()[i];
+    if (!run.outcome) continue;
+    switch (run.outcome->kind) {
+      case Outcome::Kind::kRow:
+        if (!titled_) fmt::print("{}", table_.header());
+        titled_ = true;
+        fmt::print("{}", table_.line(cells(run)));
+        break;
+      case Outcome::Kind::kImpossible: {
+        const std::string at = label(file_.point(point));
+        fmt::print("{}: {}{}{}\n", run.trial.strategy, run.outcome->text, at.empty() ? "" : " at ", at);
+        break;
+      }
+      case Outcome::Kind::kFailed:
+        std::fflush(stdout);
+        fmt::print(stderr, "{} failed: {}\n", results_.name(run), run.outcome->text);
+        break;
+    }
+  }
+  std::fflush(stdout);
+}
+
+Table::Cells Scoreboard::cells(const Run& run) const {
+  const Row& row = run.outcome->row;
+  Table::Cells cells = {row.strategy};
+  for (const Setting& setting : file_.point(run.point)) cells.push_back(setting.text);
+  if (seeds_) cells.push_back(std::to_string(row.seed));
+  cells.push_back(rounded(Duration(row.iteration_ns)));
+  cells.push_back(rounded(Duration(row.exposed_communication_ns)));
+  cells.push_back(row.goodput_bytes_per_s ? rounded(BytesPerSecond(*row.goodput_bytes_per_s)) : "-");
+  cells.push_back(rounded(Duration(row.bound_ns)));
+  cells.push_back(fmt::format("{:.1f} %", row.bound_percent));
+  cells.push_back(row.speedup ? fmt::format("{:.2f}x", *row.speedup) : "-");
+  cells.push_back(row.binding);
+  return cells;
+}
+
+void Scoreboard::show_progress() {
+  const std::size_t ended = results_.ended();
+  const std::size_t all = results_.runs().size();
+  constexpr std::size_t kTenths = 10;
+  if (terminal_ && ended < all) {
+    fmt::print(stderr, "{} of {} runs", ended, all);
+  } else if (!terminal_ && all >= 2 * kTenths && ended > 0 && ended < all &&
+             ended * kTenths / all != (ended - 1) * kTenths / all) {
+    fmt::print(stderr, "{} of {} runs\n", ended, all);
+  }
+  std::fflush(stderr);
+}
+
+void Scoreboard::clear_progress() {
+  if (terminal_) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
+}  // namespace weir

@@ -1,0 +1,35 @@
+// What the terminal shows of a running experiment: a table that grows point by point in the order of the
+// file, and on the error stream how far the runs have come.
+#pragma once
+
+#include "apps/weir/results.h"
+#include "apps/weir/table.h"
+
+namespace weir {
+
+class Scoreboard {
+ public:
+  /// Both outlive it.
+  Scoreboard(const ExperimentFile& file, const Results& results);
+
+  /// Shows the points that are complete and have only such before them, and the progress.
+  void update();
+  /// Shows the points that are left as far as their runs have ended, and takes the progress away.
+  void finish();
+
+ private:
+  void show(std::size_t point);
+  Table::Cells cells(const Run& run) const;
+  void show_progress();
+  void clear_progress();
+
+  const ExperimentFile& file_;
+  const Results& results_;
+  bool seeds_;     // there are several, so that they need a column
+  bool terminal_;  // whether the error stream is one, on which a line can be written anew
+  Table table_;
+  bool titled_ = false;
+  std::size_t next_ = 0;  // the first point that is not shown
+};
+
+}  // namespace weir

@@ -1,0 +1,119 @@
+#include "apps/weir/trial.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "apps/weir/files.h"
+#include "core/base/read_fields.h"
+#include "core/base/units_text.h"
+#include "core/base/write_fields.h"
+#include "core/fluid/report.h"
+#include "core/fluid/timeline.h"
+#include "core/plan/proof.h"
+#include "core/strategies/bound.h"
+#include "core/strategies/strategy.h"
+
+namespace weir {
+namespace {
+
+constexpr std::size_t kLinksShown = 10;
+constexpr double kTolerance = 1e-6;  // relative: bounds and runs are rounded to nanoseconds step by step
+
+Outcome failed(std::string text) { return {Outcome::Kind::kFailed, {}, std::move(text)}; }
+
+// Bounds are of an iteration that all machines start together: the first. (Later ones may come a little
+// faster where unlike machines drift apart, some starting while others still finish.) With jitter computation
+// may be shorter than the trace says, and so may a run be than its bounds.
+Result<void> check_bounds(const Report& report, const Bound& cluster, const Bound& plan, const Model& model) {
+  if (model.compute_jitter > 0) return {};
+  for (const Bound* bound : {&cluster, &plan}) {
+    if (report.first.seconds() >= bound->time.seconds() * (1 - kTolerance)) continue;
+    return failure(fmt::format("the simulation beat its bound: {} where {} takes {}", text(report.first),
+                               bound->binding, text(bound->time)));
+  }
+  return {};
+}
+
+Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const Report& report) {
+  Row row;
+  row.strategy = trial.strategy;
+  row.seed = trial.seed;
+  row.gpu_machines = static_cast<std::int64_t>(cluster.gpu_machines().size());
+  row.cpu_machines = static_cast<std::int64_t>(cluster.cpu_machines().size());
+  row.iteration_ns = report.iteration.ns();
+  row.exposed_communication_ns = report.exposed.ns();
+  row.communication_ns = report.communication.ns();
+  row.compute_ns = report.compute.ns();
+  if (report.goodput.limited()) row.goodput_bytes_per_s = report.goodput.value();
+  row.samples_per_s = report.samples_per_second;
+  row.messages = static_cast<std::int64_t>(plan.messages().size());
+  row.ops = static_cast<std::int64_t>(plan.ops().size());
+  for (std::size_t i = 0; i < std::min(kLinksShown, report.links.size()); ++i) {
+    const LinkLoad& load = report.links[i];
+    row.links.push_back({cluster.link(load.link).name, load.bytes.count(), load.use});
+  }
+  for (const Bytes bytes : report.host_memory) row.host_memory_by_machine.push_back(bytes.count());
+  row.host_memory_bytes =
+      *std::max_element(row.host_memory_by_machine.begin(), row.host_memory_by_machine.end());
+  return row;
+}
+
+}  // namespace
+
+std::string text(const Outcome& outcome) {
+  nlohmann::ordered_json message = {{"kind", static_cast<int>(outcome.kind)}, {"text", outcome.text}};
+  if (outcome.kind == Outcome::Kind::kRow) message["row"] = write_fields(outcome.row);
+  return message.dump();
+}
+
+Outcome outcome_from(const std::string& text) {
+  const auto message = parse_document(text, "");
+  if (!message || message->find("kind") == nullptr) return failed("it left no result");
+  Outcome outcome;
+  outcome.kind = static_cast<Outcome::Kind>(message->find("kind")->as_integer());
+  outcome.text = message->find("text")->as_string();
+  if (outcome.kind == Outcome::Kind::kRow) {
+    auto row = read_fields<Row>(*message->find("row"));
+    if (!row) return failed("it left a result that cannot be read: " + row.error().text);
+    outcome.row = std::move(*row);
+  }
+  return outcome;
+}
+
+Outcome run(const Trial& trial, const Experiment& experiment, World world) {
+  const Cluster cluster(experiment.topology);
+  const Workload workload(experiment.trace);
+  const auto strategy = strategy_named(trial.strategy);
+  if (!strategy) return failed(strategy.error().text);
+  const auto plan = (*strategy)->plan(cluster, workload, experiment.options);
+  if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
+  if (experiment.prove) {
+    if (const auto proof = prove(*plan); !proof) return failed("its plan is wrong:\n" + proof.error().text);
+  }
+  SimulationSettings settings{dispatch_of(experiment.options), experiment.model,
+                              experiment.warm_up + experiment.iterations};
+  settings.model.seed = trial.seed;
+  const auto record = world(*plan, cluster, settings);
+  if (!record) return failed(record.error().text);
+
+  const Report found = report(*plan, cluster, workload, *record, experiment.warm_up);
+  const Bound least = cluster_bound(cluster, workload);
+  const Bound planned = plan_bound(*plan, cluster, workload);
+  if (const auto held = check_bounds(found, least, planned, experiment.model); !held) {
+    return failed(held.error().text);
+  }
+  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, cluster, found), {}};
+  outcome.row.bound_ns = least.time.ns();
+  outcome.row.bound_percent = found.iteration > Duration(0) ? 100.0 * (least.time / found.iteration) : 100.0;
+  outcome.row.bound_binding = least.binding;
+  outcome.row.plan_bound_ns = planned.time.ns();
+  outcome.row.binding = planned.binding;
+  if (!trial.timeline.empty()) {
+    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up);
+    if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
+    outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
+  }
+  return outcome;
+}
+
+}  // namespace weir

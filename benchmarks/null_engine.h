@@ -1,0 +1,38 @@
+// A fluid world in which everything that has started ends together a second later: what is left of a run's
+// time is the core's own.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/fluid/engine.h"
+
+namespace weir::benchmarks {
+
+class NullEngine final : public Engine {
+ public:
+  int add_path(const Path& /*path*/) override { return paths_++; }
+  double seconds() const override { return seconds_; }
+  void start_flow(std::uint32_t id, int /*path*/, Bytes /*bytes*/) override { started_.push_back(id); }
+  void start_timer(std::uint32_t id, Duration /*duration*/) override { started_.push_back(id); }
+
+  Result<void> run(const Begin& begin, const OnInstant& instant) override {
+    begin();
+    std::vector<std::uint32_t> ended;
+    while (!started_.empty()) {
+      ended.swap(started_);
+      started_.clear();
+      seconds_ += 1.0;
+      std::sort(ended.begin(), ended.end());
+      instant(ended);
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::uint32_t> started_;
+  int paths_ = 0;
+  double seconds_ = 0.0;
+};
+
+}  // namespace weir::benchmarks

@@ -1,0 +1,87 @@
+// What a cluster consists of: links, memories, and machines with their NUMA nodes, GPUs and NICs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/dtype.h"
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace weir {
+
+/// One directed link. A memory bus is a link too: reads and writes share it, so it stands in routes of both
+/// directions.
+struct Link {
+  enum class Kind { kNic, kRack, kPcie, kSocket, kNvlink, kMemory };
+  std::string name;  // "gpu[3].nic0.out": machine, device, direction
+  Kind kind = Kind::kNic;
+  BytesPerSecond rate;
+  Duration latency;
+  MachineId machine;  // none for a link of the network (rack uplinks)
+  friend bool operator==(const Link&, const Link&) = default;
+};
+
+/// How fast one NUMA node's cores sum, in bytes of one operand per second (`into += from` of b bytes takes b
+/// / rate).
+struct SumRates {
+  std::map<Dtype, BytesPerSecond> by_dtype;            // measured dtypes
+  BytesPerSecond other = BytesPerSecond::unlimited();  // every other dtype
+  BytesPerSecond of(Dtype dtype) const;
+  friend bool operator==(const SumRates&, const SumRates&) = default;
+};
+
+/// A memory within one machine: the host memory of a NUMA node, or a GPU's.
+struct Memory {
+  enum class Kind { kHost, kGpu };
+  Kind kind = Kind::kHost;
+  int index = 0;
+  static Memory host(int numa) { return {Kind::kHost, numa}; }
+  static Memory gpu(int gpu) { return {Kind::kGpu, gpu}; }
+  friend auto operator<=>(const Memory&, const Memory&) = default;
+};
+
+struct Numa {
+  std::string name;
+  Bytes memory;
+  SumRates sum_rate;
+  int cores = 0;
+  friend bool operator==(const Numa&, const Numa&) = default;
+};
+
+struct Gpu {
+  std::string name;
+  Bytes memory;
+  double speed = 1.0;       // compute speed relative to the GPU of the trace
+  BytesPerSecond sum_rate;  // summation in its own memory, bytes of one operand per second
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+struct Nic {
+  std::string name;
+  LinkId out;
+  LinkId in;
+  int numa = 0;  // the nearest NUMA node: where buffers for this NIC belong
+  friend bool operator==(const Nic&, const Nic&) = default;
+};
+
+struct Machine {
+  std::string name;   // "gpu[3]"
+  std::string group;  // "gpu"
+  std::vector<Numa> numas;
+  std::vector<Gpu> gpus;
+  std::vector<Nic> nics;
+  int rack = 0;
+  bool has_gpus() const { return !gpus.empty(); }
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+/// The directed links that bytes cross from one memory to another, in order, and the sum of their latencies.
+struct Route {
+  std::vector<LinkId> links;  // unlimited links are left out: they hold nothing up
+  Duration latency;
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+}  // namespace weir

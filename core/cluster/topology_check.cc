@@ -1,0 +1,163 @@
+#include "core/cluster/topology_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/nearest.h"
+
+namespace weir {
+
+TopologyCheck::TopologyCheck(const Topology& topology, const Value& document, std::string path,
+                             Complaints& complaints)
+    : topology_(topology), document_(document), path_(std::move(path)), complaints_(complaints) {}
+
+void TopologyCheck::complain(const std::string& path, const std::string& text) {
+  complaints_.add(located(document_, path), joined(path_, path), text);
+}
+
+void TopologyCheck::run() {
+  std::set<std::string> names;
+  std::int64_t machines = 0;
+  for (const GroupSpec& group : topology_.groups) machines += group.count;
+  if (machines == 0) complain("groups", "there is no machine; give a group a count above 0");
+  for (std::size_t g = 0; g < topology_.groups.size(); ++g) {
+    const GroupSpec& group = topology_.groups[g];
+    const std::string path = joined("groups", g);
+    if (!names.insert(group.name).second) {
+      complain(path + ".name", fmt::format("two groups are called '{}'; rename one", group.name));
+    }
+    if (machines > 1 && group.count > 0 && nic_count(group) == 0) {
+      complain(path, "a machine among several needs a NIC; add it to 'nics'");
+    }
+    check_group(group, path);
+  }
+  check_racks();
+}
+
+void TopologyCheck::check_group(const GroupSpec& group, const std::string& path) {
+  if (group.name.empty()) complain(path + ".name", "a group needs a name; try 'gpu' or 'cpu'");
+  if (group.numa.empty())
+    complain(path + ".numa", "a machine has at least one NUMA node; leave 'numa' out for a plain one");
+  check_switches(group, path);
+  check_places(group, path);
+  check_sockets(group, path);
+  check_nvlink(group, path);
+}
+
+void TopologyCheck::check_switches(const GroupSpec& group, const std::string& path) {
+  std::set<std::string> names;
+  for (std::size_t s = 0; s < group.switches.size(); ++s) {
+    const SwitchSpec& spec = group.switches[s];
+    const std::string own_path = joined(path + ".switches", s);
+    if (spec.name.empty() || numa_named(spec.name) >= 0) {
+      complain(own_path + ".name", fmt::format("'{}' cannot name a switch; try 'p{}'", spec.name, s));
+    }
+    if (!names.insert(spec.name).second) {
+      complain(own_path + ".name", fmt::format("two switches are called '{}'; rename one", spec.name));
+    }
+    // Following 'at' upwards ends at a NUMA node, or runs in a circle and is longer than there are switches.
+    const SwitchSpec* above = &spec;
+    std::size_t steps = 0;
+    while (above != nullptr && steps <= group.switches.size()) {
+      const auto next = std::find_if(group.switches.begin(), group.switches.end(),
+                                     [&](const SwitchSpec& other) { return other.name == above->at; });
+      above = next == group.switches.end() ? nullptr : &*next;
+      ++steps;
+    }
+    if (above != nullptr) {
+      complain(own_path + ".at",
+               fmt::format("the switches above '{}' run in a circle; hang one on a NUMA node", spec.name));
+    }
+  }
+}
+
+void TopologyCheck::check_places(const GroupSpec& group, const std::string& path) {
+  for (std::size_t i = 0; i < group.switches.size(); ++i) {
+    check_at(group, group.switches[i].at, joined(path + ".switches", i));
+  }
+  for (std::size_t i = 0; i < group.gpus.size(); ++i) {
+    check_at(group, group.gpus[i].at, joined(path + ".gpus", i));
+  }
+  for (std::size_t i = 0; i < group.nics.size(); ++i) {
+    check_at(group, group.nics[i].at, joined(path + ".nics", i));
+  }
+}
+
+void TopologyCheck::check_at(const GroupSpec& group, const std::string& at, const std::string& path) {
+  const int numa = numa_named(at);
+  if (numa >= 0 && numa < static_cast<int>(group.numa.size())) return;
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < group.numa.size(); ++i) places.push_back(fmt::format("numa{}", i));
+  for (const SwitchSpec& spec : group.switches) {
+    if (spec.name == at) return;
+    places.push_back(spec.name);
+  }
+  complain(path + ".at",
+           fmt::format("there is no '{}' in group '{}'; there are {}", at, group.name, quoted(places)));
+}
+
+bool TopologyCheck::check_pair(const std::vector<int>& pair, int count, const std::string& noun,
+                               std::vector<std::vector<int>>& seen, const std::string& path) {
+  const auto exists = [&](int i) { return i >= 0 && i < count; };
+  if (pair.size() != 2 || !std::all_of(pair.begin(), pair.end(), exists) || pair[0] == pair[1]) {
+    complain(path,
+             count < 2
+                 ? fmt::format("a link needs two {0}s and there are {1}; remove it or add {0}s", noun, count)
+                 : fmt::format("expected the numbers of two different {}s, 0 to {}", noun, count - 1));
+    return false;
+  }
+  const std::vector<int> sorted = {std::min(pair[0], pair[1]), std::max(pair[0], pair[1])};
+  if (std::find(seen.begin(), seen.end(), sorted) != seen.end()) {
+    complain(path, fmt::format("{}s {} and {} are already joined; give one link with the sum of the rates",
+                               noun, sorted[0], sorted[1]));
+    return false;
+  }
+  seen.push_back(sorted);
+  return true;
+}
+
+void TopologyCheck::check_sockets(const GroupSpec& group, const std::string& path) {
+  const auto count = static_cast<int>(group.numa.size());
+  std::vector<std::vector<int>> seen;
+  std::vector<int> island(group.numa.size());  // NUMA nodes that reach each other share a number
+  for (int i = 0; i < count; ++i) island[static_cast<std::size_t>(i)] = i;
+  bool good = true;
+  for (std::size_t s = 0; s < group.sockets.size(); ++s) {
+    const std::vector<int>& between = group.sockets[s].between;
+    if (!check_pair(between, count, "NUMA node", seen, joined(path + ".sockets", s) + ".between")) {
+      good = false;
+      continue;
+    }
+    const int from = island[static_cast<std::size_t>(between[0])];
+    const int into = island[static_cast<std::size_t>(between[1])];
+    std::replace(island.begin(), island.end(), from, into);
+  }
+  const auto apart = std::find_if(island.begin(), island.end(), [&](int i) { return i != island.front(); });
+  if (good && apart != island.end()) {
+    complain(path + ".sockets", fmt::format("nothing joins numa0 and numa{}; add {{\"between\": [0, {}]}}",
+                                            apart - island.begin(), apart - island.begin()));
+  }
+}
+
+void TopologyCheck::check_nvlink(const GroupSpec& group, const std::string& path) {
+  if (!group.nvlink) return;
+  if (group.nvlink->crossbar.has_value() == !group.nvlink->pairs.empty()) {
+    complain(path + ".nvlink", "expected either 'switch' or 'pairs'");
+  }
+  std::vector<std::vector<int>> seen;
+  for (std::size_t i = 0; i < group.nvlink->pairs.size(); ++i) {
+    check_pair(group.nvlink->pairs[i].between, gpu_count(group), "GPU", seen,
+               joined(path + ".nvlink.pairs", i) + ".between");
+  }
+}
+
+void TopologyCheck::check_racks() {
+  if (!topology_.network.racks) return;
+  if (topology_.network.racks->oversubscription.has_value() == topology_.network.racks->uplink.has_value()) {
+    complain("network.racks", "expected either 'oversubscription' or 'uplink'");
+  }
+}
+
+}  // namespace weir

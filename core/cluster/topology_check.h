@@ -1,0 +1,40 @@
+// What must hold in a topology beyond each single field, told at the line where it does not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/complaints.h"
+#include "core/cluster/topology.h"
+
+namespace weir {
+
+class TopologyCheck {
+ public:
+  /// The document is what the topology was read from, and the path where it stands in it (both empty if it
+  /// was not).
+  TopologyCheck(const Topology& topology, const Value& document, std::string path, Complaints& complaints);
+
+  /// Adds all that is wrong to the complaints.
+  void run();
+
+ private:
+  void check_group(const GroupSpec& group, const std::string& path);
+  void check_switches(const GroupSpec& group, const std::string& path);
+  void check_places(const GroupSpec& group, const std::string& path);
+  void check_at(const GroupSpec& group, const std::string& at, const std::string& path);
+  void check_sockets(const GroupSpec& group, const std::string& path);
+  void check_nvlink(const GroupSpec& group, const std::string& path);
+  void check_racks();
+  /// Whether the pair names two different things of `count`, once among the pairs seen so far.
+  bool check_pair(const std::vector<int>& pair, int count, const std::string& noun,
+                  std::vector<std::vector<int>>& seen, const std::string& path);
+  void complain(const std::string& path, const std::string& text);
+
+  const Topology& topology_;
+  const Value& document_;
+  std::string path_;
+  Complaints& complaints_;
+};
+
+}  // namespace weir

@@ -1,0 +1,13 @@
+// What must hold in an experiment beyond each single field, told at the line where it does not.
+#pragma once
+
+#include "core/base/complaints.h"
+#include "core/experiment/experiment_fields.h"
+
+namespace weir {
+
+/// Adds all that is wrong to the complaints, and settles what the file may say in several ways: names of
+/// strategies and the credit. The document is what the text was read from.
+void check_experiment(ExperimentText& text, const Value& document, Complaints& complaints);
+
+}  // namespace weir

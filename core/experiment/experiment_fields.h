@@ -1,0 +1,76 @@
+// The fields of experiment files (fields.h says how such functions are used).
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/base/fields.h"
+#include "core/experiment/experiment.h"
+
+namespace weir {
+
+constexpr std::string_view kUnlimitedCredit = "unlimited";
+
+/// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
+/// experiment_file.cc checks it.
+struct ExperimentText {
+  Experiment experiment;
+  Value topology;  // the name of a file, or a topology
+  Value trace;     // the name of a file, or a trace
+  Value credit = Value(std::int64_t{*Options{}.credit});
+  Value sweep = Value::object();
+};
+
+constexpr auto enum_names(Policy /*policy*/) {
+  return std::array<Named<Policy>, 2>{{{Policy::kPriority, "priority"}, {Policy::kFifo, "fifo"}}};
+}
+
+constexpr auto enum_names(LocalStage /*local*/) {
+  return std::array<Named<LocalStage>, 2>{
+      {{LocalStage::kReduceScatter, "reduce_scatter"}, {LocalStage::kReduce, "reduce"}}};
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, Model& model) {
+  visitor.optional("message_overhead", model.message_overhead,
+                   "the fixed time that each message occupies its connection");
+  visitor.optional("compute_jitter", model.compute_jitter,
+                   "the relative standard deviation of compute times; 0 is exact", within(0, 1));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, ExperimentText& text) {
+  Experiment& experiment = text.experiment;
+  Options& options = experiment.options;
+  visitor.optional("question", experiment.question, "what the experiment is to answer");
+  visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
+  visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
+  visitor.optional("strategies", experiment.strategies, "the strategies to compare; 'all' stands for all");
+  visitor.optional("baseline", experiment.baseline, "the strategy that speed-ups are over");
+  visitor.optional("sweep", text.sweep,
+                   "what to vary: lists of values by path, such as 'partition_size' or "
+                   "'topology.groups.cpu.count'; every combination is run");
+  visitor.optional(
+      "partition_size", options.partition_size,
+      "the largest part of a tensor that parameter servers, trees and the unified strategy send");
+  visitor.optional("finest_part", options.finest_part,
+                   "how finely parts are cut at most, where a summing machine would get too few of them");
+  visitor.optional("fusion_size", options.fusion_size,
+                   "the largest bucket of tensors that ring and hierarchical all-reduce work on at once");
+  visitor.optional("credit", text.credit,
+                   "how many times partition_size a NIC may have under way, or 'unlimited'");
+  visitor.optional("policy", options.policy, "which of the messages that could start does start");
+  visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");
+  visitor.optional(
+      "pull_requests", options.pull_requests,
+      "whether workers ask for each sum once their push of it is through, as of parameter servers");
+  visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
+  visitor.optional("iterations", experiment.iterations, "how many iterations are measured", at_least(1));
+  visitor.optional("warm_up", experiment.warm_up, "how many iterations run before those", at_least(0));
+  visitor.optional("seeds", experiment.seeds, "the seeds of the jitter; each is a run");
+  visitor.optional("model", experiment.model, "what the simulation assumes beyond the topology");
+  visitor.optional("timelines", experiment.timelines, "the strategies whose runs are drawn op by op");
+  visitor.optional("prove", experiment.prove, "whether each plan is proved before it runs");
+}
+
+}  // namespace weir

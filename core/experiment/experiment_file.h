@@ -1,0 +1,63 @@
+// Experiment files: an experiment with its sweep, read with every mistake told at its line. A swept value
+// goes into the document before it is parsed, so that whatever can be written in a file can be varied.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/document.h"
+#include "core/base/result.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/settings.h"
+
+namespace weir {
+
+/// What is varied along one path.
+struct Axis {
+  std::string path;
+  std::vector<Setting> choices;
+};
+
+/// A value. Invariant: its files have been read; what points mean is not checked before experiment().
+class ExperimentFile {
+ public:
+  /// Reads the file, or experiment.json in the folder, and the topologies and traces that it names. Settings
+  /// replace what the file says, a sweep along their path too.
+  static Result<ExperimentFile> read(const std::string& file, const std::vector<Setting>& settings = {});
+
+  /// The file that was read, which the name of a folder stands for.
+  const std::string& name() const { return name_; }
+
+  /// What is varied, in the order of the file.
+  const std::vector<Axis>& axes() const { return axes_; }
+
+  /// How many combinations of values there are; the last axis varies fastest. One if nothing is varied.
+  std::size_t points() const;
+  std::vector<Setting> point(std::size_t index) const;
+
+  /// The experiment with these values put into it, checked: point(i), or {} for what stands in the file.
+  Result<Experiment> experiment(const std::vector<Setting>& settings) const;
+
+ private:
+  ExperimentFile() = default;
+  Result<void> read_sweep(const std::vector<Setting>& settings);
+  Result<Axis> read_axis(const Value::Member& member) const;
+  /// The document that a string names; any other value itself. The path is the value's, for complaints.
+  Result<Value> resolved(const Value& value, std::string_view path) const;
+  /// Where a part of the experiment stands in its document: nowhere if that is a file of its own.
+  std::string path_of(const Value& part, const std::string& name) const;
+
+  std::string name_;
+  Value document_;  // topology and trace are those themselves
+  std::vector<Axis> axes_;
+};
+
+/// The experiment as JSON with every default filled in, the topology too; of the trace a summary with its
+/// hash.
+nlohmann::ordered_json write_experiment(const Experiment& experiment);
+
+/// The JSON Schema of experiment files.
+std::string experiment_schema();
+
+}  // namespace weir

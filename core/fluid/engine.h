@@ -1,0 +1,51 @@
+// What a fluid world must offer: flows that share links max-min fairly, and timers. SimGrid is one
+// (backends/sim); the toy engine of the tests is another, and the oracle for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/base/units.h"
+
+namespace weir {
+
+/// A link that a flow loads, `weight` times each of its bytes.
+struct LinkUse {
+  LinkId link;
+  int weight = 1;
+  friend auto operator<=>(const LinkUse&, const LinkUse&) = default;
+};
+
+/// The links that a flow loads, each once, by id. Never empty.
+using Path = std::vector<LinkUse>;
+
+/// Rates follow max-min fairness: of the flows over a saturated link none gets more than another, in bytes of
+/// flow per second, unless the other is held back elsewhere; a flow of weight w takes w times its rate of the
+/// link. One owner thread.
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  virtual ~Engine() = default;
+
+  /// Names a path; to be called before run().
+  virtual int add_path(const Path& path) = 0;
+  /// The time of this engine in seconds since its start.
+  virtual double seconds() const = 0;
+  /// Starts something that ends later and is then reported under `id`. At most one thing per id is under way.
+  virtual void start_flow(std::uint32_t id, int path, Bytes bytes) = 0;
+  virtual void start_timer(std::uint32_t id, Duration duration) = 0;
+
+  /// Calls `begin` once, and `instant` with everything that has ended at one instant, sorted by id; both may
+  /// start more. Returns when nothing is under way; fails if something is and cannot end.
+  using Begin = std::function<void()>;
+  using OnInstant = std::function<void(std::span<const std::uint32_t> ended)>;
+  virtual Result<void> run(const Begin& begin, const OnInstant& instant) = 0;
+};
+
+}  // namespace weir

@@ -1,0 +1,18 @@
+// What a simulated world assumes beyond the topology: the settings that every result repeats.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.h"
+
+namespace weir {
+
+/// Settings of a simulation.
+struct Model {
+  Duration message_overhead;    // fixed time that each message occupies its channel (theta of ByteScheduler
+                                // section 4.1)
+  double compute_jitter = 0.0;  // relative standard deviation of compute times; 0 is exact
+  std::uint64_t seed = 1;       // of the jitter
+};
+
+}  // namespace weir

@@ -1,0 +1,64 @@
+#include "core/fluid/physics.h"
+
+namespace weir {
+namespace {
+
+constexpr double kTolerance = 1e-6;      // relative, of doubles added many times
+constexpr double kClockSeconds = 1e-11;  // what the difference of two of an engine's instants may be off
+
+double rate(const Link& link) { return static_cast<double>(link.rate.value()); }
+
+}  // namespace
+
+Physics::Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works)
+    : plan_(&plan),
+      cluster_(&cluster),
+      works_(&works),
+      uses_(cluster.links().size()),
+      started_(plan.ops().size(), 0.0) {}
+
+void Physics::flow_started(OpId op, double now) {
+  started_[op.index()] = now;
+  for (const LinkUse& use : works_->paths()[static_cast<std::size_t>(works_->of(op).path)]) {
+    Use& link = uses_[use.link.index()];
+    if (link.flows++ == 0) link.since = now;
+  }
+}
+
+void Physics::flow_ended(OpId op, double now) {
+  const double seconds = now - started_[op.index()];
+  const auto bytes = static_cast<double>(works_->of(op).size.count());
+  for (const LinkUse& use : works_->paths()[static_cast<std::size_t>(works_->of(op).path)]) {
+    Use& link = uses_[use.link.index()];
+    const double carried = bytes * use.weight;
+    link.bytes += carried;
+    link.ends += 1.0;
+    if (--link.flows == 0) link.busy += now - link.since;
+    const double possible = rate(cluster_->link(use.link)) * (seconds * (1 + kTolerance) + kClockSeconds);
+    if (carried > possible && violation_.empty()) {
+      violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows", op,
+                               carried, cluster_->link(use.link).name, seconds);
+    }
+  }
+}
+
+Result<void> Physics::verdict(int iterations) const {
+  if (!violation_.empty()) return failure("the simulation broke physics: " + violation_);
+  const std::vector<Bytes> planned = link_loads(*plan_, *cluster_, *works_);
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    const Use& use = uses_[i];
+    const Link& link = cluster_->links()[i];
+    if (use.bytes > rate(link) * (use.busy * (1 + kTolerance) + use.ends * kClockSeconds)) {
+      return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
+                                 link.name, use.bytes, use.busy));
+    }
+    const double expected = static_cast<double>(planned[i].count()) * iterations;
+    if (std::abs(use.bytes - expected) > kTolerance * expected) {
+      return failure(fmt::format("the simulation lost bytes: {} carried {} bytes where the plan moves {}",
+                                 link.name, use.bytes, expected));
+    }
+  }
+  return {};
+}
+
+}  // namespace weir

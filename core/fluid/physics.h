@@ -1,0 +1,40 @@
+// Checks in every simulated run that its world obeyed physics: no link carried more than its rate times the
+// time it was in use, no flow was faster than its slowest link, and every byte of the plan moved.
+#pragma once
+
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/fluid/work.h"
+
+namespace weir {
+
+/// Follows the flows of one run. Times are the engine's seconds. The cluster and the works outlive it.
+class Physics {
+ public:
+  Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+
+  void flow_started(OpId op, double now);
+  void flow_ended(OpId op, double now);
+
+  /// All holds, after the plan ran `iterations` times; or the first violation.
+  Result<void> verdict(int iterations) const;
+
+ private:
+  struct Use {
+    int flows = 0;       // under way
+    double since = 0.0;  // start of the present spell of use
+    double busy = 0.0;   // seconds in earlier spells
+    double bytes = 0.0;  // carried by flows that have ended
+    double ends = 0.0;   // how many have
+  };
+  const Plan* plan_;
+  const Cluster* cluster_;
+  const WorkTable* works_;
+  std::vector<Use> uses_;        // by link
+  std::vector<double> started_;  // by op
+  std::string violation_;        // the first flow that was too fast
+};
+
+}  // namespace weir

@@ -1,0 +1,107 @@
+#include "core/fluid/report.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+struct Interval {
+  Instant begin;
+  Instant end;
+};
+
+// When the iteration's last forward, of all machines, was done.
+Instant end_of(const Plan& plan, const Record& record, int iteration) {
+  Instant end;
+  for (const Op& op : plan.ops()) {
+    if (op.kind == OpKind::kForward) end = std::max(end, record.of(op.id, iteration).completed);
+  }
+  return end;
+}
+
+Duration longest_compute(const Plan& plan) {
+  std::vector<Duration> by_machine(plan.machines());
+  for (const Op& op : plan.ops()) {
+    if (is_compute(op.kind)) by_machine[op.machine.index()] += op.duration;
+  }
+  return *std::max_element(by_machine.begin(), by_machine.end());
+}
+
+// The length of the union.
+Duration covered(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  Duration total;
+  Instant seen;
+  for (const Interval& interval : intervals) {
+    const Instant begin = std::max(interval.begin, seen);
+    if (interval.end <= begin) continue;
+    total += interval.end - begin;
+    seen = interval.end;
+  }
+  return total;
+}
+
+Duration communication(const Plan& plan, const Record& record, int warm_up) {
+  const bool messages = !plan.messages().empty();
+  std::vector<Interval> intervals;
+  for (std::size_t i = static_cast<std::size_t>(warm_up); i < record.iterations.size(); ++i) {
+    for (const Op& op : plan.ops()) {
+      if (messages ? op.kind != OpKind::kSend : is_compute(op.kind)) continue;
+      const OpRecord& times = record.iterations[i][op.id.index()];
+      intervals.push_back({times.started, times.completed});
+    }
+  }
+  return covered(std::move(intervals));
+}
+
+}  // namespace
+
+std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
+                                   Duration iteration) {
+  const std::vector<Bytes> loads = link_loads(plan, cluster, works);
+  std::vector<LinkLoad> links;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (loads[i] == Bytes(0)) continue;
+    const double possible = static_cast<double>(cluster.links()[i].rate.value()) * iteration.seconds();
+    links.push_back(
+        {LinkId(i), loads[i], possible > 0 ? static_cast<double>(loads[i].count()) / possible : 0.0});
+  }
+  std::stable_sort(links.begin(), links.end(),
+                   [](const LinkLoad& a, const LinkLoad& b) { return a.use > b.use; });
+  return links;
+}
+
+Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
+              int warm_up) {
+  const int iterations = static_cast<int>(record.iterations.size());
+  WEIR_CHECK(warm_up >= 0 && warm_up < iterations, warm_up, iterations);
+  const int measured = iterations - warm_up;
+  const Instant begin = warm_up == 0 ? Instant() : end_of(plan, record, warm_up - 1);
+
+  Report report;
+  report.first = end_of(plan, record, 0) - Instant(0);
+  report.iteration = (end_of(plan, record, iterations - 1) - begin) / measured;
+  report.compute = longest_compute(plan);
+  report.exposed = report.iteration - report.compute;
+  report.communication = communication(plan, record, warm_up) / measured;
+  const double seconds = report.communication.seconds();
+  report.goodput = seconds > 0
+                       ? BytesPerSecond(std::llround(static_cast<double>(workload.size().count()) / seconds))
+                       : BytesPerSecond::unlimited();
+  std::int64_t samples = 0;
+  for (const MachineId machine : cluster.gpu_machines()) {
+    samples += workload.trace().batch * static_cast<std::int64_t>(cluster.machine(machine).gpus.size());
+  }
+  if (report.iteration > Duration(0)) {
+    report.samples_per_second = static_cast<double>(samples) / report.iteration.seconds();
+  }
+  report.links = links_by_use(plan, cluster, WorkTable(plan, cluster), report.iteration);
+  for (std::size_t i = 0; i < plan.machines(); ++i) {
+    report.host_memory.push_back(plan.host_memory(MachineId(i)));
+    report.gpu_memory.push_back(plan.gpu_memory(MachineId(i)));
+  }
+  return report;
+}
+
+}  // namespace weir

@@ -1,0 +1,46 @@
+// What a run comes to: the length of an iteration and what of it is communication, how fully links are used,
+// how much memory machines need. Taken from the run's record, so the same for every world.
+#pragma once
+
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/work.h"
+#include "core/plan/plan.h"
+#include "core/run/record.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// What a link carries in an iteration.
+struct LinkLoad {
+  LinkId link;
+  Bytes bytes;
+  double use = 0.0;  // of what the link could carry in that time
+  friend bool operator==(const LinkLoad&, const LinkLoad&) = default;
+};
+
+/// Means over the measured iterations.
+struct Report {
+  Duration first;                   // the first iteration, which all machines start at rest
+  Duration iteration;               // from the end of the last forward of all machines to that of the next
+  Duration compute;                 // forward and backward of the machine that computes longest
+  Duration exposed;                 // iteration - compute: what communication costs
+  Duration communication;           // during which any message is under way, or without messages any op that
+                                    // is no compute
+  BytesPerSecond goodput;           // bytes of the model over communication; unlimited if that takes no time
+  double samples_per_second = 0.0;  // of all GPUs together
+  std::vector<LinkLoad> links;      // those that carry anything, the most used first
+  std::vector<Bytes> host_memory;   // by machine
+  std::vector<Bytes> gpu_memory;    // by machine, on each of its GPUs
+};
+
+/// The report of a run whose first iterations, `warm_up` of them, are not measured.
+Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
+              int warm_up);
+
+/// What each link carries in an iteration of that length: those that carry anything, the most used first.
+std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
+                                   Duration iteration);
+
+}  // namespace weir

@@ -1,0 +1,196 @@
+#include "core/fluid/simulation.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/base/random.h"
+#include "core/fluid/physics.h"
+#include "core/fluid/traffic.h"
+#include "core/run/node.h"
+
+namespace weir {
+namespace {
+
+class World;
+
+// One machine's door to the simulated world.
+class FluidPort final : public Port {
+ public:
+  explicit FluidPort(World& world) : world_(&world) {}
+  Instant now() const override { return now_; }
+  void submit(const Op& op) override;
+  void poll(std::vector<Completion>& out) override;
+
+  std::vector<Completion> inbox;
+
+ private:
+  World* world_;
+  Instant now_;
+};
+
+class World {
+ public:
+  World(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings, Engine& engine,
+        const Observer& observer)
+      : plan_(plan),
+        settings_(settings),
+        engine_(engine),
+        observer_(observer),
+        works_(plan, cluster),
+        traffic_(plan, works_, settings.dispatch, settings.model),
+        physics_(plan, cluster, works_),
+        record_(plan.ops().size(), settings.iterations),
+        runs_(settings.model.compute_jitter > 0 ? plan.ops().size() : 0, 0) {
+    for (const Path& path : works_.paths()) engine_.add_path(path);
+    for (std::size_t i = 0; i < plan.machines(); ++i) {
+      nodes_.emplace_back(plan, MachineId(i), settings.iterations, record_);
+      ports_.push_back(std::make_unique<FluidPort>(*this));
+      awake_.push_back(i);
+    }
+  }
+
+  Result<Record> run() {
+    const Result<void> end =
+        engine_.run([this] { pump(); }, [this](std::span<const std::uint32_t> ended) { instant(ended); });
+    if (!end) return tl::unexpected(end.error());
+    for (const Node& node : nodes_) {
+      if (!node.finished()) return failure(stuck());
+    }
+    if (const Result<void> verdict = physics_.verdict(settings_.iterations); !verdict) {
+      return tl::unexpected(verdict.error());
+    }
+    return std::move(record_);
+  }
+
+  Instant now() const { return Instant::from_seconds(engine_.seconds()); }
+
+  void submit(const Op& op) { traffic_.submit(op, hold_factor(op)); }
+
+ private:
+  void instant(std::span<const std::uint32_t> ended) {
+    for (const std::uint32_t id : ended) {
+      const OpId op(id);
+      if (in_flow(op)) physics_.flow_ended(op, engine_.seconds());
+      traffic_.advance(op);
+    }
+    pump();
+  }
+
+  bool in_flow(OpId op) {
+    const bool flowing = !flowing_.empty() && flowing_[op.index()];
+    if (flowing) flowing_[op.index()] = false;
+    return flowing;
+  }
+
+  // Follows up everything that happens at this instant: what completes, what nodes submit then, what takes no
+  // time at all; devices, and last of all NICs, choose what to start when nothing more can become ready.
+  void pump() {
+    do {
+      do {
+        settle();
+      } while (traffic_.serve_devices(now()));
+    } while (traffic_.serve_nics(now()));
+  }
+
+  void settle() {
+    act();
+    while (!awake_.empty() || !ended_at_once_.empty()) {
+      std::vector<OpId> ended;
+      ended.swap(ended_at_once_);
+      for (const OpId op : ended) traffic_.advance(op);
+      std::sort(awake_.begin(), awake_.end());
+      std::vector<std::size_t> now_awake;
+      now_awake.swap(awake_);
+      for (const std::size_t i : now_awake) nodes_[i].pump(*ports_[i]);
+      act();
+    }
+  }
+
+  void act() {
+    std::vector<Action>& actions = traffic_.actions();
+    for (const Action& action : actions) {
+      const Op& op = plan_.op(action.op);
+      switch (action.kind) {
+        case Action::Kind::kTimer:
+          if (action.duration == Duration(0)) {
+            ended_at_once_.push_back(action.op);
+          } else {
+            engine_.start_timer(action.op.value(), action.duration);
+          }
+          break;
+        case Action::Kind::kFlow:
+          if (flowing_.empty()) flowing_.assign(plan_.ops().size(), false);
+          flowing_[action.op.index()] = true;
+          physics_.flow_started(action.op, engine_.seconds());
+          engine_.start_flow(action.op.value(), works_.of(action.op).path, works_.of(action.op).size);
+          break;
+        case Action::Kind::kComplete:
+          if (observer_) observer_(op);
+          deliver(op);
+          if (op.kind == OpKind::kSend) deliver(plan_.op(plan_.messages()[op.message.index()].receive));
+          break;
+      }
+    }
+    actions.clear();
+  }
+
+  void deliver(const Op& op) {
+    std::vector<Completion>& inbox = ports_[op.machine.index()]->inbox;
+    if (inbox.empty()) awake_.push_back(op.machine.index());
+    inbox.push_back({op.id, traffic_.started(op.id), now(), std::nullopt});
+  }
+
+  // Compute times vary as the seed says, by machine and iteration.
+  double hold_factor(const Op& op) {
+    if (settings_.model.compute_jitter <= 0 || !is_compute(op.kind)) return 1.0;
+    const std::uint64_t run = runs_[op.id.index()]++;
+    Random random = Random(settings_.model.seed).split(op.id.value()).split(run);
+    return std::max(0.0, 1.0 + settings_.model.compute_jitter * random.normal());
+  }
+
+  std::string stuck() const {
+    std::string text = "the run is stuck: nothing moves any more, and these ops wait:";
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      for (const OpId id : nodes_[i].outstanding(2)) {
+        const Op& op = plan_.op(id);
+        text += fmt::format(" op {} ({} on machine {}{});", id, name(op.kind), op.machine,
+                            is_message(op.kind) ? fmt::format(", for machine {}", op.peer) : "");
+      }
+    }
+    return text;
+  }
+
+  const Plan& plan_;
+  SimulationSettings settings_;
+  Engine& engine_;
+  const Observer& observer_;
+  WorkTable works_;
+  Traffic traffic_;
+  Physics physics_;
+  Record record_;
+  std::vector<std::uint64_t> runs_;  // per compute op, how often it was submitted; for the jitter
+  std::vector<bool> flowing_;        // per op
+  std::vector<Node> nodes_;
+  std::vector<std::unique_ptr<FluidPort>> ports_;
+  std::vector<std::size_t> awake_;   // nodes with something to do at this instant
+  std::vector<OpId> ended_at_once_;  // ops whose timers had no length
+};
+
+void FluidPort::submit(const Op& op) { world_->submit(op); }
+
+void FluidPort::poll(std::vector<Completion>& out) {
+  now_ = world_->now();
+  std::sort(inbox.begin(), inbox.end(), [](const Completion& a, const Completion& b) { return a.op < b.op; });
+  out.insert(out.end(), inbox.begin(), inbox.end());
+  inbox.clear();
+}
+
+}  // namespace
+
+Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
+                        Engine& engine, const Observer& observer) {
+  WEIR_CHECK(plan.machines() == cluster.machines().size(), plan.machines(), cluster.machines().size());
+  return World(plan, cluster, settings, engine, observer).run();
+}
+
+}  // namespace weir

@@ -1,0 +1,83 @@
+// Decides which submitted ops of a simulated cluster move: rendezvous of message ends, one queue per
+// resource, one message at a time per channel. A pure state machine between the nodes' ports and the engine.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "core/fluid/model.h"
+#include "core/fluid/work.h"
+#include "core/run/queue.h"
+
+namespace weir {
+
+/// What the engine, or the port of a machine, must do next.
+struct Action {
+  enum class Kind : std::uint8_t { kTimer, kFlow, kComplete };
+  Kind kind = Kind::kComplete;
+  OpId op;
+  Duration duration;  // of a timer
+};
+
+/// Life of an op: submitted; matched (messages only); started, when its resource's queue says so; for a
+/// message its turn in the channel; hold; flow; its resource free; latency; complete. A message is charged to
+/// the window of the NIC it leaves through from its start until it completes. Ops between two NICs move one
+/// at a time, like the messages of one connection, in the order in which they started.
+class Traffic {
+ public:
+  /// All outlive the traffic.
+  Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispatch, const Model& model);
+
+  /// A node submits an op. Jitter scales the hold of compute ops.
+  void submit(const Op& op, double hold_factor);
+  /// The engine has ended the op's timer or flow.
+  void advance(OpId op);
+  /// Lets resources choose what they start next. To be called when nothing more can become ready at this
+  /// instant, so that no choice is made before all candidates are there: first for devices, then, when what
+  /// those did has been followed up, for NICs. True if anything started.
+  bool serve_devices(Instant now) { return serve(devices_, now); }
+  bool serve_nics(Instant now) { return serve(nics_, now); }
+  /// What to do now, in order; the caller empties it. Completions of sends stand for both ends.
+  std::vector<Action>& actions() { return actions_; }
+
+  /// When the op began to use its resource.
+  Instant started(OpId op) const { return state_[op.index()].started; }
+  /// A message op was submitted, and the other end not yet.
+  bool unmatched(OpId op) const { return state_[op.index()].phase == Phase::kOffered; }
+
+ private:
+  enum class Phase : std::uint8_t { kIdle, kOffered, kQueued, kChannel, kHold, kFlow, kLatency };
+  struct State {
+    Phase phase = Phase::kIdle;
+    Instant started;
+    Duration hold;
+  };
+  struct Channel {
+    bool busy = false;
+    std::deque<OpId> waiting;
+  };
+
+  void enqueue(const Op& op);
+  void offer(std::uint32_t resource);
+  bool serve(std::vector<std::uint32_t>& resources, Instant now);
+  void enter_channel(OpId op);
+  void begin(OpId op);
+  void flow(OpId op);
+  void leave(OpId op);
+  void complete(OpId op);
+  static Bytes charge(const Op& op);
+
+  const Plan* plan_;
+  const WorkTable* works_;
+  Duration message_overhead_;
+  std::vector<State> state_;
+  std::vector<Queue> queues_;      // by resource
+  std::vector<Channel> channels_;  // by channel
+  std::vector<Action> actions_;
+  // Resources that may be able to start something, in the order in which that came about.
+  std::vector<std::uint32_t> devices_;
+  std::vector<std::uint32_t> nics_;
+  std::vector<bool> offered_;  // by resource: stands in one of the two lists
+};
+
+}  // namespace weir

@@ -1,0 +1,299 @@
+#include "core/fluid/work.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace weir {
+namespace {
+
+// The place of a slice as a small number, for keys of routes.
+std::uint64_t code(const Buffer& buffer, const Slice& slice) {
+  if (buffer.place == Memory::Kind::kHost) return static_cast<std::uint64_t>(buffer.numa);
+  return 64 + static_cast<std::uint64_t>(slice.replica + 2);
+}
+
+Memory memory(const Buffer& buffer, int replica) {
+  return buffer.place == Memory::Kind::kHost ? Memory::host(buffer.numa) : Memory::gpu(replica);
+}
+
+// Shares of a sharded slice move side by side: the flow's size is one share.
+Bytes flow_size(const Slice& slice, int shares) { return Bytes((slice.size.count() + shares - 1) / shares); }
+
+int shares_of(const Op& op, const Plan& plan) {
+  for (const Slice* slice : {&op.from, &op.into}) {
+    if (slice->buffer.valid() && slice->replica == Slice::kSharded)
+      return plan.buffer(slice->buffer).replicas;
+  }
+  return 1;
+}
+
+// The NIC that share i of a sharded message uses: the nearest to its GPU.
+int nic_of_share(const Cluster& cluster, MachineId machine, int gpu) {
+  const std::vector<int> nics = cluster.nearest_nics(machine, Memory::gpu(gpu));
+  return nics[static_cast<std::size_t>(gpu) % nics.size()];
+}
+
+}  // namespace
+
+std::string name(const Resource& resource, const Cluster& cluster) {
+  const Machine& machine = cluster.machine(resource.machine);
+  const auto index = static_cast<std::size_t>(resource.index);
+  switch (resource.kind) {
+    case Resource::Kind::kCompute:
+      return machine.name + " compute";
+    case Resource::Kind::kCollectiveOut:
+      return machine.name + " reduce";
+    case Resource::Kind::kCollectiveIn:
+      return machine.name + " gather";
+    case Resource::Kind::kCopyOut:
+      return machine.name + " copy out";
+    case Resource::Kind::kCopyIn:
+      return machine.name + " copy in";
+    case Resource::Kind::kCopyWithin:
+      return fmt::format("{} copy from {}", machine.name, resource.index);
+    case Resource::Kind::kHostSum:
+      return fmt::format("{}.{} sum", machine.name, machine.numas[index].name);
+    case Resource::Kind::kGpuSum:
+      return fmt::format("{}.{} sum", machine.name, machine.gpus[index].name);
+    case Resource::Kind::kNic:
+      return fmt::format("{}.{}", machine.name, machine.nics[index].name);
+  }
+  return {};
+}
+
+WorkTable::WorkTable(const Plan& plan, const Cluster& cluster) : plan_(&plan), cluster_(&cluster) {
+  work_.resize(plan.ops().size());
+  for (const Op& op : plan.ops()) add(op);
+  connect();
+}
+
+int WorkTable::path(Path uses) {
+  const auto [at, fresh] = path_index_.try_emplace(std::move(uses), static_cast<int>(paths_.size()));
+  if (fresh) paths_.push_back(at->first);
+  return at->second;
+}
+
+namespace {
+
+// Whole numbers, as small as they can be, in proportion to the bytes: the largest up to kMostConnections,
+// chosen for the least relative error of any.
+std::vector<int> in_proportion(const std::vector<std::int64_t>& bytes) {
+  const double most = static_cast<double>(bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end()));
+  std::vector<int> best;
+  double least = std::numeric_limits<double>::max();
+  for (int largest = 1; largest <= WorkTable::kMostConnections; ++largest) {
+    std::vector<int> counts;
+    double error = 0.0;
+    for (const std::int64_t sum : bytes) {
+      const double exact = static_cast<double>(sum) / most * largest;
+      counts.push_back(std::max(1, static_cast<int>(std::lround(exact))));
+      error = std::max(error, std::abs(std::log(counts.back() / exact)));
+    }
+    if (error > 0.9 * least - 0.01) continue;  // not worth more connections
+    best = std::move(counts);
+    least = error;
+  }
+  return best;
+}
+
+}  // namespace
+
+// Gives every channel its connections. A flow over c of them loads its links c times as fast as a flow over
+// one, for a c-th of the time: its links' weights and its size say so.
+void WorkTable::connect() {
+  std::vector<std::int64_t> bytes(channels_.size());
+  for (const Op& op : plan_->ops()) {
+    if (op.kind == OpKind::kSend) bytes[of(op.id).channel] += op.from.size.count();
+  }
+  const std::vector<int> connections = in_proportion(bytes);
+  std::map<std::pair<int, int>, int> widened;  // path and connections
+  for (const Op& op : plan_->ops()) {
+    if (op.kind != OpKind::kSend) continue;
+    Work& work = work_[op.id.index()];
+    work.connections = connections[work.channel];
+    if (work.connections == 1 || work.path == Work::kNoPath) continue;
+    const auto [at, fresh] = widened.try_emplace({work.path, work.connections}, Work::kNoPath);
+    if (fresh) {
+      Path uses = paths_[static_cast<std::size_t>(work.path)];
+      for (LinkUse& use : uses) use.weight *= work.connections;
+      at->second = path(std::move(uses));
+    }
+    work.path = at->second;
+    work.size = Bytes((work.size.count() + work.connections - 1) / work.connections);
+  }
+}
+
+std::uint32_t WorkTable::resource(Resource resource) {
+  const auto [at, fresh] =
+      resource_index_.try_emplace(resource, static_cast<std::uint32_t>(resources_.size()));
+  if (fresh) resources_.push_back(resource);
+  return at->second;
+}
+
+WorkTable::Routed WorkTable::routed(std::uint64_t key, const std::vector<Route>& routes) {
+  std::map<LinkId, int> weights;
+  Routed result;
+  for (const Route& route : routes) {
+    for (const LinkId link : route.links) ++weights[link];
+    result.latency = std::max(result.latency, route.latency);
+  }
+  if (!weights.empty()) {
+    Path uses;
+    for (const auto& [link, weight] : weights) uses.push_back({link, weight});
+    result.path = path(std::move(uses));
+  }
+  routed_.emplace(key, result);
+  return result;
+}
+
+template <class MakeRoutes>
+void WorkTable::route(std::uint64_t key, Work& work, const MakeRoutes& make) {
+  const auto known = routed_.find(key);
+  const Routed found = known != routed_.end() ? known->second : routed(key, make());
+  work.path = found.path;
+  work.latency = found.latency;
+}
+
+void WorkTable::add(const Op& op) {
+  Work& work = work_[op.id.index()];
+  const auto serve = [&](Resource::Kind kind, int index) { return resource({op.machine, kind, index}); };
+  switch (op.kind) {
+    case OpKind::kBackward:
+    case OpKind::kForward:
+      work.resource = serve(Resource::Kind::kCompute, 0);
+      work.hold = op.duration;
+      return;
+    case OpKind::kSum: {
+      const Machine& machine = cluster_->machine(op.machine);
+      const Buffer& buffer = plan_->buffer(op.into.buffer);
+      const bool host = buffer.place == Memory::Kind::kHost;
+      const int index = host ? buffer.numa : std::max(op.into.replica, 0);
+      work.resource = serve(host ? Resource::Kind::kHostSum : Resource::Kind::kGpuSum, index);
+      const auto device = static_cast<std::size_t>(index);
+      const BytesPerSecond rate =
+          host ? machine.numas[device].sum_rate.of(op.dtype) : machine.gpus[device].sum_rate;
+      work.hold = flow_size(op.into, shares_of(op, *plan_)) / rate;
+      return;
+    }
+    case OpKind::kCopy:
+      return route_copy(op, work);
+    case OpKind::kSend:
+      return add_message(op, work);
+    case OpKind::kReceive:
+      return;
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+      return route_collective(op, work);
+  }
+}
+
+void WorkTable::route_copy(const Op& op, Work& work) {
+  const Buffer& from = plan_->buffer(op.from.buffer);
+  const Buffer& into = plan_->buffer(op.into.buffer);
+  const bool from_gpu = from.place == Memory::Kind::kGpu;
+  const bool into_gpu = into.place == Memory::Kind::kGpu;
+  const int shares = shares_of(op, *plan_);
+  work.size = flow_size(op.from, shares);
+  if (from_gpu == into_gpu) {
+    work.resource =
+        resource({op.machine, Resource::Kind::kCopyWithin, from_gpu ? op.from.replica : -1 - from.numa});
+  } else {
+    work.resource = resource({op.machine, from_gpu ? Resource::Kind::kCopyOut : Resource::Kind::kCopyIn, 0});
+  }
+  const std::uint64_t key = (op.machine.value() << 16) | (code(from, op.from) << 8) | code(into, op.into);
+  route(key, work, [&] {
+    std::vector<Route> routes;
+    for (int i = 0; i < shares; ++i) {
+      const auto place = [&](const Buffer& buffer, const Slice& slice) {
+        return memory(buffer, slice.replica == Slice::kSharded ? i : slice.replica);
+      };
+      routes.push_back(cluster_->route(op.machine, place(from, op.from), place(into, op.into)));
+    }
+    return routes;
+  });
+}
+
+// A ring over the GPUs in their order. Reduce-scatter and all-gather pass (g-1)/g of the bytes over every hop
+// of the closed ring; reduce and broadcast pass all bytes over the chain that ends or begins at the root.
+void WorkTable::route_collective(const Op& op, Work& work) {
+  const int gpus = plan_->buffer(op.into.buffer).replicas;
+  const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
+  const bool ring = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kAllGather;
+  work.resource =
+      resource({op.machine, out ? Resource::Kind::kCollectiveOut : Resource::Kind::kCollectiveIn, 0});
+  if (gpus == 1) return;
+  work.size = ring ? flow_size(op.into, gpus) * (gpus - 1) : op.into.size;
+  const auto shape = static_cast<std::uint64_t>(ring ? 0 : out ? 1 : 2);
+  const std::uint64_t key = (1ULL << 62) | (static_cast<std::uint64_t>(op.machine.value()) << 24) |
+                            (static_cast<std::uint64_t>(op.root) << 8) | shape;
+  route(key, work, [&] {
+    std::vector<Route> hops;
+    for (int i = 0; i < (ring ? gpus : gpus - 1); ++i) {
+      // A reduction walks towards the root, a broadcast away from it.
+      const int first = ring ? i : out ? (op.root + 1 + i) % gpus : (op.root + i) % gpus;
+      hops.push_back(cluster_->route(op.machine, Memory::gpu(first), Memory::gpu((first + 1) % gpus)));
+    }
+    return hops;
+  });
+}
+
+void WorkTable::add_message(const Op& send, Work& work) {
+  const Op& receive = plan_->op(plan_->messages()[send.message.index()].receive);
+  const Buffer& from = plan_->buffer(send.from.buffer);
+  const Buffer& into = plan_->buffer(receive.into.buffer);
+  const int shares = shares_of(send, *plan_);
+  work.size = flow_size(send.from, shares);
+  work.resource = resource({send.machine, Resource::Kind::kNic, send.nic});
+  const std::uint64_t ends =
+      (static_cast<std::uint64_t>(send.machine.value()) << 20) | receive.machine.value();
+  const std::uint64_t nics =
+      (static_cast<std::uint64_t>(send.nic) << 4) | static_cast<std::uint64_t>(receive.nic);
+  work.channel =
+      channels_.try_emplace((ends << 8) | nics, static_cast<std::uint32_t>(channels_.size())).first->second;
+  const std::uint64_t key =
+      (1ULL << 63) | (ends << 23) | (nics << 14) | (code(from, send.from) << 7) | code(into, receive.into);
+  route(key, work, [&] {
+    std::vector<Route> routes;
+    for (int i = 0; i < shares; ++i) {
+      const bool sharded = shares > 1;
+      const int out = sharded ? nic_of_share(*cluster_, send.machine, i) : send.nic;
+      const int in = sharded ? nic_of_share(*cluster_, receive.machine, i) : receive.nic;
+      const Memory source = memory(from, send.from.replica == Slice::kSharded ? i : send.from.replica);
+      const Memory target = memory(into, receive.into.replica == Slice::kSharded ? i : receive.into.replica);
+      routes.push_back(cluster_->route(send.machine, source, out, receive.machine, target, in));
+    }
+    return routes;
+  });
+}
+
+Duration WorkTable::shortest(OpId op) const {
+  const Work& work = of(op);
+  Duration flow;
+  if (work.path != Work::kNoPath) {
+    for (const LinkUse& use : paths_[static_cast<std::size_t>(work.path)]) {
+      // Rounded down: this is a bound.
+      const Wide ns = static_cast<Wide>((work.size * use.weight).count()) * 1'000'000'000 /
+                      cluster_->link(use.link).rate.value();
+      flow = std::max(flow, Duration(static_cast<std::int64_t>(ns)));
+    }
+  }
+  return work.hold + flow + work.latency;
+}
+
+std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
+  std::vector<Bytes> loads(cluster.links().size());
+  for (const Op& op : plan.ops()) {
+    const Work& work = works.of(op.id);
+    if (work.path == Work::kNoPath) continue;
+    for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)]) {
+      loads[use.link.index()] += work.size * use.weight;
+    }
+  }
+  return loads;
+}
+
+}  // namespace weir

@@ -1,0 +1,104 @@
+// What each op of a plan asks of the cluster: which resource serves it, which links it loads how much, for
+// how long it occupies a device. Bounds, simulated worlds and reports all read it here.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/engine.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// A resource that serves ops through one queue. Devices serve one op at a time; a NIC bounds the bytes under
+/// way.
+struct Resource {
+  enum class Kind : std::uint8_t {
+    kCompute,        // all GPUs of a machine, computing
+    kCollectiveOut,  // reduce-scatter and reduce, one at a time
+    kCollectiveIn,   // all-gather and broadcast, one at a time
+    kCopyOut,        // from GPUs to host memory
+    kCopyIn,         // from host memory to GPUs
+    kCopyWithin,     // between GPUs, or within host memory; by source
+    kHostSum,        // the cores of a NUMA node
+    kGpuSum,         // a GPU's summation
+    kNic,            // messages that leave through a NIC
+  };
+  MachineId machine;
+  Kind kind = Kind::kCompute;
+  int index = 0;
+  friend auto operator<=>(const Resource&, const Resource&) = default;
+};
+
+/// The name for people: "gpu[3] compute", "cpu[0].numa0 sum", "gpu[3].nic0".
+std::string name(const Resource& resource, const Cluster& cluster);
+
+/// What one op asks. First it occupies its resource for `hold`, then its flow runs; then the resource is
+/// free, and the op completes after `latency`. A message's work stands at its send; its receive asks for
+/// nothing.
+struct Work {
+  static constexpr int kNoPath = -1;
+  std::uint32_t resource = 0;  // index into WorkTable::resources()
+  std::uint32_t channel =
+      0;  // messages: index of the pair of NICs; those of one channel move one after the other
+  int connections =
+      1;  // messages: that the channel spreads its bytes over; shares of links are per connection
+  int path = kNoPath;  // index into WorkTable::paths(); none if no limited link is crossed
+  Bytes size;          // bytes of flow
+  Duration hold;
+  Duration latency;
+};
+
+/// The work of every op of a plan on a cluster. The plan and the cluster outlive it.
+///
+/// A channel (a pair of NICs) has 1 to kMostConnections connections, in proportion to the bytes that the plan
+/// sends over it, and spreads each message over them. Links are shared fairly between connections, so that
+/// channels get about the rates at which all of them would end together: else a channel with much to send,
+/// sharing its NIC evenly with others that have little, would go on alone at the end.
+class WorkTable {
+ public:
+  static constexpr int kMostConnections = 16;
+
+  WorkTable(const Plan& plan, const Cluster& cluster);
+
+  const Work& of(OpId op) const { return work_[op.index()]; }
+  const std::vector<Path>& paths() const { return paths_; }
+  const std::vector<Resource>& resources() const { return resources_; }
+  std::size_t channels() const { return channels_.size(); }
+
+  /// The shortest time in which the op can be done, alone in the cluster.
+  Duration shortest(OpId op) const;
+
+ private:
+  struct Routed {
+    int path = Work::kNoPath;
+    Duration latency;
+  };
+  void add(const Op& op);
+  void add_message(const Op& send, Work& work);
+  void connect();
+  void route_copy(const Op& op, Work& work);
+  void route_collective(const Op& op, Work& work);
+  Routed routed(std::uint64_t key, const std::vector<Route>& routes);
+  int path(Path uses);
+  template <class MakeRoutes>
+  void route(std::uint64_t key, Work& work, const MakeRoutes& make);
+  std::uint32_t resource(Resource resource);
+
+  const Plan* plan_;
+  const Cluster* cluster_;
+  std::vector<Work> work_;
+  std::vector<Path> paths_;
+  std::vector<Resource> resources_;
+  std::map<Resource, std::uint32_t> resource_index_;
+  std::unordered_map<std::uint64_t, std::uint32_t> channels_;  // key: both machines and NICs
+  std::unordered_map<std::uint64_t, Routed> routed_;
+  std::map<Path, int> path_index_;
+};
+
+/// Bytes that pass each link when the plan runs once.
+std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+
+}  // namespace weir

@@ -1,0 +1,135 @@
+#include "core/plan/order.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "core/plan/print.h"
+
+namespace weir {
+namespace {
+
+// The op that stands for the op's event.
+OpId event(const Plan& plan, const Op& op) {
+  return op.kind == OpKind::kReceive ? plan.messages()[op.message.index()].send : op.id;
+}
+
+// The ops of an event: one, or the two ends of a message.
+std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& room) {
+  room[0] = event;
+  if (plan.op(event).kind != OpKind::kSend) return std::span(room).first(1);
+  room[1] = plan.messages()[plan.op(event).message.index()].receive;
+  return room;
+}
+
+// An edge on the way around a cycle.
+struct Wait {
+  OpId before;
+  OpId after;
+};
+
+// One cycle among the events that still wait, walked from each to the first that it waits for.
+std::vector<Wait> cycle(const Plan& plan, const std::vector<std::uint32_t>& waits) {
+  std::vector<Wait> into(plan.ops().size());  // by event: why it waits
+  OpId at;
+  for (const Op& op : plan.ops()) {
+    const OpId source = event(plan, op);
+    if (waits[source.index()] == 0) continue;
+    for (const Successor successor : plan.successors(op.id)) {
+      if (successor.carried != 0) continue;
+      Wait& wait = into[event(plan, plan.op(successor.id())).index()];
+      if (!wait.before.valid()) wait = {op.id, successor.id()};
+    }
+    at = source;
+  }
+  std::vector<bool> seen(plan.ops().size(), false);
+  const auto back = [&](OpId from) { return event(plan, plan.op(into[from.index()].before)); };
+  while (!seen[at.index()]) {
+    seen[at.index()] = true;
+    at = back(at);
+  }
+  std::vector<Wait> around;
+  for (OpId next = at; around.empty() || next != at; next = back(next)) around.push_back(into[next.index()]);
+  return around;
+}
+
+Error deadlock(const Plan& plan, const std::vector<Wait>& around) {
+  std::string out = "deadlock: ops wait for one another:";
+  const std::size_t shown = std::min<std::size_t>(around.size(), 20);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Wait& wait = around[i];
+    const Op& before = plan.op(wait.before);
+    const OpId next = around[(i + 1) % around.size()].after;
+    out += fmt::format("\n  {} waits for {}", words(plan.op(wait.after)), words(before));
+    if (next == wait.before) continue;
+    out += fmt::format("\n  {} waits for {}, the other end of message {}", words(before),
+                       words(plan.op(next)), before.message);
+  }
+  if (shown < around.size()) out += fmt::format("\n  (and {} more)", around.size() - shown);
+  return {out};
+}
+
+}  // namespace
+
+Result<Order> Order::of(const Plan& plan) {
+  std::vector<std::uint32_t> waits(plan.ops().size());
+  for (const Op& op : plan.ops()) waits[event(plan, op).index()] += plan.waits(op.id);
+
+  Order order;
+  for (const Op& op : plan.ops()) {
+    if (event(plan, op) == op.id && waits[op.id.index()] == 0) order.sequence_.push_back(op.id);
+  }
+  std::array<OpId, 2> room;
+  for (std::size_t next = 0; next < order.sequence_.size(); ++next) {
+    for (const OpId op : ends(plan, order.sequence_[next], room)) {
+      for (const Successor successor : plan.successors(op)) {
+        if (successor.carried != 0) continue;
+        const OpId target = event(plan, plan.op(successor.id()));
+        if (--waits[target.index()] == 0) order.sequence_.push_back(target);
+      }
+    }
+  }
+  if (order.sequence_.size() + plan.messages().size() < plan.ops().size()) {
+    return tl::unexpected(deadlock(plan, cycle(plan, waits)));
+  }
+  order.join(plan);
+  return order;
+}
+
+void Order::join(const Plan& plan) {
+  position_.resize(plan.ops().size());
+  std::array<OpId, 2> room;
+  for (std::size_t i = 0; i < sequence_.size(); ++i) {
+    for (const OpId op : ends(plan, sequence_[i], room))
+      position_[op.index()] = static_cast<std::uint32_t>(i);
+  }
+  first_after_.assign(events() + 1, 0);
+  first_before_.assign(events() + 1, 0);
+  for (const Op& op : plan.ops()) {
+    for (const Successor successor : plan.successors(op.id)) {
+      ++first_after_[position(op.id) + 1];
+      ++first_before_[position(successor.id()) + 1];
+    }
+  }
+  std::partial_sum(first_after_.begin(), first_after_.end(), first_after_.begin());
+  std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
+  after_.resize(first_after_.back());
+  before_.resize(first_before_.back());
+  std::vector<std::uint32_t> next_after(first_after_.begin(), first_after_.end() - 1);
+  std::vector<std::uint32_t> next_before(first_before_.begin(), first_before_.end() - 1);
+  for (const Op& op : plan.ops()) {
+    const std::uint32_t source = position(op.id);
+    for (const Successor successor : plan.successors(op.id)) {
+      const std::uint32_t target = position(successor.id());
+      after_[next_after[source]++] = {target & 0x7fffffffU, successor.carried};
+      before_[next_before[target]++] = {source & 0x7fffffffU, successor.carried};
+    }
+  }
+}
+
+bool Order::adjacent(std::uint32_t before, std::uint32_t after) const {
+  return std::ranges::any_of(this->after(before),
+                             [&](const Arc arc) { return arc.carried == 0 && arc.position == after; });
+}
+
+}  // namespace weir

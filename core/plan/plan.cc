@@ -1,0 +1,123 @@
+#include "core/plan/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace weir {
+
+std::string_view name(OpKind kind) {
+  constexpr std::array<std::string_view, 10> kNames = {"backward", "forward",  "send",           "receive",
+                                                       "sum",      "copy",     "reduce-scatter", "all-gather",
+                                                       "reduce",   "broadcast"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::span<const Op> Plan::ops(MachineId machine) const {
+  const std::size_t first = first_op_[machine.index()];
+  return ops().subspan(first, first_op_[machine.index() + 1] - first);
+}
+
+std::span<const Successor> Plan::successors(OpId id) const {
+  const std::size_t first = first_successor_[id.index()];
+  return std::span(successors_).subspan(first, first_successor_[id.index() + 1] - first);
+}
+
+Bytes Plan::host_memory(MachineId machine) const {
+  Bytes total;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.machine == machine && buffer.place == Memory::Kind::kHost) total += buffer.size;
+  }
+  return total;
+}
+
+Bytes Plan::gpu_memory(MachineId machine) const {
+  Bytes total;
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.machine == machine && buffer.place == Memory::Kind::kGpu) total += buffer.size;
+  }
+  return total;
+}
+
+PlanBuilder::PlanBuilder(std::string strategy, std::size_t machines)
+    : strategy_(std::move(strategy)), machines_(machines) {}
+
+BufferId PlanBuilder::add(const Buffer& buffer) {
+  buffers_.push_back(buffer);
+  return BufferId(buffers_.size() - 1);
+}
+
+Slice PlanBuilder::reserve(BufferId buffer, Bytes size, Dtype dtype) {
+  Bytes& end = buffers_[buffer.index()].size;
+  const std::int64_t element = weir::size(dtype).count();
+  const Slice slice = {buffer, 0, Bytes((end.count() + element - 1) / element * element), size};
+  end = slice.end();
+  return slice;
+}
+
+OpId PlanBuilder::add(Op op) {
+  WEIR_CHECK(op.machine.index() < machines_, op.machine, machines_);
+  op.id = OpId(ops_.size());
+  ops_.push_back(op);
+  return op.id;
+}
+
+MessageId PlanBuilder::add_message() { return MessageId(messages_++); }
+
+void PlanBuilder::order(OpId before, OpId after) {
+  if (before.valid()) edges_.push_back({before, after, false});
+}
+
+void PlanBuilder::carry(OpId before, OpId after) {
+  if (before.valid()) edges_.push_back({before, after, true});
+}
+
+bool PlanBuilder::remove_edge(OpId before, OpId after) {
+  const auto erased =
+      std::erase_if(edges_, [&](const Edge& edge) { return edge.before == before && edge.after == after; });
+  return erased > 0;
+}
+
+Plan PlanBuilder::build() && {
+  Plan plan;
+  plan.strategy_ = std::move(strategy_);
+  plan.buffers_ = std::move(buffers_);
+  plan.first_op_.assign(machines_ + 1, 0);
+  for (const Op& op : ops_) ++plan.first_op_[op.machine.index() + 1];
+  std::partial_sum(plan.first_op_.begin(), plan.first_op_.end(), plan.first_op_.begin());
+
+  std::vector<std::size_t> next(plan.first_op_.begin(), plan.first_op_.end() - 1);
+  std::vector<OpId> renamed(ops_.size());
+  plan.ops_.resize(ops_.size());
+  plan.messages_.resize(messages_);
+  for (Op& op : ops_) {
+    WEIR_CHECK(!is_message(op.kind) || op.message.index() < messages_, op.id);
+    const OpId id(next[op.machine.index()]++);
+    renamed[op.id.index()] = id;
+    op.id = id;
+    if (op.kind == OpKind::kSend) plan.messages_[op.message.index()].send = id;
+    if (op.kind == OpKind::kReceive) plan.messages_[op.message.index()].receive = id;
+    plan.ops_[id.index()] = op;
+  }
+
+  plan.waits_.assign(plan.ops_.size(), 0);
+  plan.carried_waits_.assign(plan.ops_.size(), 0);
+  plan.first_successor_.assign(plan.ops_.size() + 1, 0);
+  for (Edge& edge : edges_) {
+    edge = {renamed[edge.before.index()], renamed[edge.after.index()], edge.carried};
+    WEIR_CHECK(plan.op(edge.before).machine == plan.op(edge.after).machine, edge.before, edge.after);
+    ++plan.first_successor_[edge.before.index() + 1];
+    ++(edge.carried ? plan.carried_waits_ : plan.waits_)[edge.after.index()];
+  }
+  std::partial_sum(plan.first_successor_.begin(), plan.first_successor_.end(), plan.first_successor_.begin());
+  std::vector<std::size_t> slot(plan.first_successor_.begin(), plan.first_successor_.end() - 1);
+  plan.successors_.resize(edges_.size());
+  for (const Edge& edge : edges_) {
+    plan.successors_[slot[edge.before.index()]++] = {edge.after.value() & 0x7fffffffU,
+                                                     edge.carried ? 1U : 0U};
+  }
+  return plan;
+}
+
+}  // namespace weir

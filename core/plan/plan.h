@@ -1,0 +1,111 @@
+// A plan: what every machine does in one iteration of training, as data. It can be printed, drawn and proved
+// (proof.h) before a byte moves; a node (run/node.h) runs its machine's part of it any number of times.
+//
+// An iteration runs from the start of the last layer's backward to the end of the last layer's forward:
+// gradients are computed, summed over all machines, and read by the next forward. In a steady state its
+// length is the period of training.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plan/op.h"
+
+namespace weir {
+
+/// An edge from an op to one that waits for it. A carried edge reaches into the next iteration: there the op
+/// waits for what this iteration did.
+struct Successor {
+  std::uint32_t op : 31;
+  std::uint32_t carried : 1;
+  OpId id() const { return OpId(op); }
+};
+
+/// The two ends of a message.
+struct MessageEnds {
+  OpId send;
+  OpId receive;
+};
+
+/// A value. Invariants (given by PlanBuilder): ops lie machine by machine and their id is their position;
+/// edges join ops of one machine. What else makes a plan right is the proof's matter, so that broken plans
+/// can be built and shown to be broken.
+class Plan {
+ public:
+  const std::string& strategy() const { return strategy_; }
+  std::size_t machines() const { return first_op_.size() - 1; }
+
+  std::span<const Op> ops() const { return ops_; }
+  const Op& op(OpId id) const { return ops_[id.index()]; }
+  std::span<const Op> ops(MachineId machine) const;
+
+  std::span<const Buffer> buffers() const { return buffers_; }
+  const Buffer& buffer(BufferId id) const { return buffers_[id.index()]; }
+
+  /// The ops that wait for this one.
+  std::span<const Successor> successors(OpId id) const;
+  /// How many ops of the same iteration, and of the one before, this op waits for.
+  std::uint32_t waits(OpId id) const { return waits_[id.index()]; }
+  std::uint32_t carried_waits(OpId id) const { return carried_waits_[id.index()]; }
+
+  /// The ends of every message; an end that the plan lacks is none.
+  std::span<const MessageEnds> messages() const { return messages_; }
+
+  /// Bytes of the machine's buffers in host memory, and on each of its GPUs.
+  Bytes host_memory(MachineId machine) const;
+  Bytes gpu_memory(MachineId machine) const;
+
+ private:
+  friend class PlanBuilder;
+  std::string strategy_;
+  std::vector<Buffer> buffers_;
+  std::vector<Op> ops_;
+  std::vector<std::size_t> first_op_;  // per machine, and the end
+  std::vector<std::size_t> first_successor_;
+  std::vector<Successor> successors_;
+  std::vector<std::uint32_t> waits_;
+  std::vector<std::uint32_t> carried_waits_;
+  std::vector<MessageEnds> messages_;
+};
+
+/// Collects ops in any order; build() sorts them by machine and renumbers them. Ids that add() returns are
+/// for edges of this builder only.
+class PlanBuilder {
+ public:
+  PlanBuilder(std::string strategy, std::size_t machines);
+
+  BufferId add(const Buffer& buffer);
+  /// Makes the buffer larger by a slice of this size, aligned to the element.
+  Slice reserve(BufferId buffer, Bytes size, Dtype dtype);
+  /// Adds the op; its id is given here.
+  OpId add(Op op);
+  MessageId add_message();
+
+  /// `after` starts when `before` of the same iteration has completed. Nothing happens if `before` is none.
+  void order(OpId before, OpId after);
+  /// `after` of the next iteration starts when `before` of this one has completed.
+  void carry(OpId before, OpId after);
+
+  /// Removes the edge; for tests that break plans. True if there was one.
+  bool remove_edge(OpId before, OpId after);
+  Op& op(OpId id) { return ops_[id.index()]; }
+  std::size_t size() const { return ops_.size(); }
+
+  Plan build() &&;
+
+ private:
+  struct Edge {
+    OpId before;
+    OpId after;
+    bool carried;
+  };
+  std::string strategy_;
+  std::size_t machines_;
+  std::size_t messages_ = 0;
+  std::vector<Buffer> buffers_;
+  std::vector<Op> ops_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace weir

@@ -1,0 +1,142 @@
+#include "core/plan/print.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace weir {
+namespace {
+
+std::string_view name(Buffer::Role role) {
+  switch (role) {
+    case Buffer::Role::kGradient:
+      return "gradient";
+    case Buffer::Role::kStaging:
+      return "staging";
+    case Buffer::Role::kAccumulator:
+      return "accumulator";
+    case Buffer::Role::kScratch:
+      return "scratch";
+  }
+  return "unknown";
+}
+
+// What every op waits for, in order of id.
+struct Waits {
+  explicit Waits(const Plan& plan) : same(plan.ops().size()), carried(plan.ops().size()) {
+    for (const Op& op : plan.ops()) {
+      for (const Successor successor : plan.successors(op.id)) {
+        (successor.carried != 0 ? carried : same)[successor.id().index()].push_back(op.id);
+      }
+    }
+  }
+  std::vector<std::vector<OpId>> same;     // of this iteration
+  std::vector<std::vector<OpId>> carried;  // of the one before
+};
+
+template <class... Arguments>
+void append(std::string& out, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::format_to(std::back_inserter(out), format, std::forward<Arguments>(arguments)...);
+}
+
+void append_buffer(std::string& out, const Plan& plan, std::size_t index) {
+  const Buffer& buffer = plan.buffers()[index];
+  append(out, "b{} {} on machine {} ", index, name(buffer.role), buffer.machine);
+  if (buffer.place == Memory::Kind::kHost) {
+    append(out, "numa {}", buffer.numa);
+  } else {
+    append(out, "gpus {}", buffer.replicas);
+  }
+  append(out, " bytes {}\n", buffer.size.count());
+}
+
+// The op without its waits.
+void append_op(std::string& out, const Plan& plan, const Op& op) {
+  append(out, "{} {}", op.id, weir::name(op.kind));
+  if (op.into.buffer.valid()) append(out, " {}", text(plan, op.into));
+  if (op.into.buffer.valid() && op.from.buffer.valid()) out += op.kind == OpKind::kSum ? " +=" : " =";
+  if (op.from.buffer.valid()) append(out, " {}", text(plan, op.from));
+  if (op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast) append(out, " root {}", op.root);
+  if (is_message(op.kind)) {
+    append(out, " message {} {} {}", op.message, op.kind == OpKind::kSend ? "to" : "from", op.peer);
+  }
+  if (op.nic != 0) append(out, " nic {}", op.nic);
+  if (op.layer >= 0) append(out, " layer {}", op.layer);
+  if (op.dtype != Dtype::kF32) append(out, " {}", weir::name(op.dtype));
+  if (op.priority != 0) append(out, " priority {}", op.priority);
+  if (is_compute(op.kind)) append(out, " {}ns", op.duration.ns());
+}
+
+void append_list(std::string& out, std::string_view title, const std::vector<OpId>& ops) {
+  if (ops.empty()) return;
+  append(out, " {}", title);
+  for (const OpId op : ops) append(out, " {}", op);
+}
+
+}  // namespace
+
+std::string words(const Op& op) {
+  std::string out = fmt::format("op {} ({} on machine {}", op.id, name(op.kind), op.machine);
+  if (op.kind == OpKind::kSend) append(out, " to {}", op.peer);
+  if (op.kind == OpKind::kReceive) append(out, " from {}", op.peer);
+  if (op.layer >= 0) append(out, ", layer {}", op.layer);
+  return out + ")";
+}
+
+std::string text(const Plan& plan, const Slice& slice) {
+  std::string replica;
+  if (slice.replica == Slice::kEvery) {
+    replica = ":every";
+  } else if (slice.replica == Slice::kSharded) {
+    replica = ":shards";
+  } else if (slice.buffer.index() >= plan.buffers().size() || slice.replica != 0 ||
+             plan.buffer(slice.buffer).place == Memory::Kind::kGpu) {
+    replica = fmt::format(":{}", slice.replica);
+  }
+  return fmt::format("b{}{}[{}+{}]", slice.buffer, replica, slice.offset.count(), slice.size.count());
+}
+
+std::string text(const Plan& plan) {
+  std::string out = fmt::format("plan {}: {} machines, {} ops, {} messages\n", plan.strategy(),
+                                plan.machines(), plan.ops().size(), plan.messages().size());
+  for (std::size_t i = 0; i < plan.buffers().size(); ++i) append_buffer(out, plan, i);
+  const Waits waits(plan);
+  const std::size_t width = std::to_string(plan.ops().size()).size() + 2;
+  for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
+    append(out, "machine {}\n", machine);
+    for (const Op& op : plan.ops(MachineId(machine))) {
+      out.append(width - std::min(width, std::to_string(op.id.index()).size()), ' ');
+      append_op(out, plan, op);
+      append_list(out, "after", waits.same[op.id.index()]);
+      append_list(out, "carried", waits.carried[op.id.index()]);
+      out += '\n';
+    }
+  }
+  return out;
+}
+
+std::string graphviz(const Plan& plan) {
+  std::string out = "digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n";
+  for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
+    append(out, "  subgraph cluster_{} {{\n    label=\"machine {}\";\n", machine, machine);
+    for (const Op& op : plan.ops(MachineId(machine))) {
+      append(out, "    op{} [label=\"", op.id);
+      append_op(out, plan, op);
+      out += "\"];\n";
+    }
+    out += "  }\n";
+  }
+  for (const Op& op : plan.ops()) {
+    for (const Successor successor : plan.successors(op.id)) {
+      append(out, "  op{} -> op{}{};\n", op.id, successor.id(),
+             successor.carried != 0 ? " [style=dashed, constraint=false]" : "");
+    }
+  }
+  for (std::size_t i = 0; i < plan.messages().size(); ++i) {
+    const MessageEnds& ends = plan.messages()[i];
+    if (!ends.send.valid() || !ends.receive.valid()) continue;
+    append(out, "  op{} -> op{} [label=\"{}\", style=bold, color=blue];\n", ends.send, ends.receive, i);
+  }
+  return out + "}\n";
+}
+
+}  // namespace weir

@@ -1,0 +1,32 @@
+// Proves a plan before a byte moves: its ops make sense, no schedule deadlocks, no bytes are touched by two
+// ops at once, and every gradient ends as the sum of all. What is proved holds in every world that keeps the
+// contract of port.h.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// What was shown, in numbers.
+struct Proof {
+  std::size_t ops = 0;
+  std::size_t messages = 0;
+  std::size_t ordered = 0;  // pairs of conflicting accesses shown to be ordered; all others follow from these
+  Bytes summed;             // gradient bytes, over all GPUs, that forward finds to be the sum of all
+  friend bool operator==(const Proof&, const Proof&) = default;
+};
+
+/// The proof, or what is wrong, in words and a line for each finding. The steps:
+///  1. structure: slices lie within their buffers and fit their op; each message has two ends that fit;
+///  2. order: no ops wait for one another, where a message waits for both of its ends (rendezvous);
+///  3. races: of any two ops that touch the same bytes, one at least writing, one waits for the other, also
+///  across the
+///     border between iterations; sums into the same bytes commute;
+///  4. sums: at each forward, every byte on every GPU holds the contributions of all GPUs, each once; and
+///  what
+///     backward writes on a GPU is read by a forward.
+/// A step relies on those before it; races and sums are both reported.
+Result<Proof> prove(const Plan& plan);
+
+}  // namespace weir

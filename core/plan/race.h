@@ -1,0 +1,22 @@
+// The step of a proof that shows that no two ops touch the same bytes at once, within an iteration and across
+// the border to the next.
+#pragma once
+
+#include "core/plan/findings.h"
+#include "core/plan/order.h"
+
+namespace weir {
+
+struct Races {
+  Findings findings;
+  std::size_t ordered = 0;  // pairs of accesses that were shown to be ordered
+};
+
+/// For each byte of each buffer: its accesses, in the order's sequence, fall into runs that commute (reads,
+/// sums, or one write). If every access of a run comes before every one of the following run, and the last
+/// run before the first of the next iteration, then all accesses that conflict are ordered, since order is
+/// transitive, an op runs before itself in the next iteration, and a node starts an iteration only when the
+/// second-last is done.
+Races races(const Plan& plan, const Order& order);
+
+}  // namespace weir

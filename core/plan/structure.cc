@@ -1,0 +1,225 @@
+#include "core/plan/structure.h"
+
+#include <vector>
+
+#include "core/plan/access.h"
+#include "core/plan/print.h"
+
+namespace weir {
+namespace {
+
+class Structure {
+ public:
+  explicit Structure(const Plan& plan) : plan_(plan) {}
+
+  Findings check() && {
+    for (std::size_t i = 0; i < plan_.buffers().size(); ++i) check_buffer(i);
+    check_gradients();
+    if (!findings_.empty()) return findings_;
+    for (const Op& op : plan_.ops()) check_op(op);
+    if (!findings_.empty()) return findings_;
+    check_messages();
+    return findings_;
+  }
+
+ private:
+  void check_buffer(std::size_t index) {
+    const Buffer& buffer = plan_.buffers()[index];
+    const auto complain = [&](std::string_view what) {
+      findings_.add(fmt::format("buffer b{}: {}", index, what));
+    };
+    if (buffer.machine.index() >= plan_.machines()) complain("its machine does not exist");
+    if (buffer.size < Bytes(0)) complain("its size is negative");
+    if (buffer.numa < 0) complain("its NUMA node is negative");
+    const bool host = buffer.place == Memory::Kind::kHost;
+    if (host && buffer.replicas != 1) complain("a host buffer has one replica");
+    if (buffer.replicas < 1) complain("a GPU buffer has a replica on every GPU, thus at least one");
+    if (host && buffer.role == Buffer::Role::kGradient) complain("a gradient buffer lies on GPUs");
+  }
+
+  // The offset in a gradient buffer names a byte of the model, so every machine has one such buffer of one
+  // size.
+  void check_gradients() {
+    std::vector<BufferId> gradients(plan_.machines());
+    BufferId first;
+    for (std::size_t i = 0; i < plan_.buffers().size(); ++i) {
+      const Buffer& buffer = plan_.buffers()[i];
+      if (buffer.role != Buffer::Role::kGradient || buffer.machine.index() >= plan_.machines()) continue;
+      BufferId& own = gradients[buffer.machine.index()];
+      if (own.valid()) {
+        findings_.add(
+            fmt::format("machine {} has two gradient buffers, b{} and b{}", buffer.machine, own, i));
+      }
+      own = BufferId(i);
+      if (!first.valid()) first = own;
+      if (plan_.buffer(first).size != buffer.size) {
+        findings_.add(fmt::format("gradient buffers differ in size: b{} has {} bytes, b{} has {}", first,
+                                  plan_.buffer(first).size.count(), i, buffer.size.count()));
+      }
+    }
+  }
+
+  void complain(const Op& op, std::string_view what) {
+    findings_.add(fmt::format("{}: {}", words(op), what));
+  }
+
+  void check_op(const Op& op) {
+    if (is_compute(op.kind)) return check_compute(op);
+    if (is_collective(op.kind)) return check_collective(op);
+    if (is_message(op.kind)) return check_end(op);
+    if (!check_slice(op, op.from, "from") || !check_slice(op, op.into, "into")) return;
+    if (op.from.size != op.into.size) {
+      complain(op, fmt::format("reads {} bytes and writes {}", op.from.size.count(), op.into.size.count()));
+    } else if (!movable(plan_, op.from, op.into)) {
+      complain(op,
+               fmt::format("{} and {} do not lie on the same number of GPUs, and neither is in host memory",
+                           text(plan_, op.from), text(plan_, op.into)));
+    } else if (overlapping(op)) {
+      complain(op, fmt::format("{} and {} overlap", text(plan_, op.from), text(plan_, op.into)));
+    } else if (op.kind == OpKind::kSum && !in_one_memory(op)) {
+      complain(
+          op, fmt::format("{} and {} lie in different memories", text(plan_, op.from), text(plan_, op.into)));
+    }
+  }
+
+  void check_compute(const Op& op) {
+    const bool backward = op.kind == OpKind::kBackward;
+    const Slice& slice = backward ? op.into : op.from;
+    check_unused(op, backward ? op.from : op.into, backward ? "from" : "into");
+    if (op.duration < Duration(0)) complain(op, "its duration is negative");
+    if (slice.size == Bytes(0)) return;  // a layer without tensors
+    if (!check_place(op, slice, backward ? "into" : "from")) return;
+    if (slice.replica != Slice::kEvery) complain(op, "its slice is that of every GPU");
+    if (plan_.buffer(slice.buffer).role != Buffer::Role::kGradient) {
+      complain(op, fmt::format("{} is not in a gradient buffer", text(plan_, slice)));
+    }
+  }
+
+  void check_collective(const Op& op) {
+    check_unused(op, op.from, "from");
+    if (!check_slice(op, op.into, "into")) return;
+    const Buffer& buffer = plan_.buffer(op.into.buffer);
+    if (buffer.place != Memory::Kind::kGpu) return complain(op, "works on GPU buffers only");
+    if (op.into.replica != Slice::kEvery) complain(op, "its slice is that of every GPU");
+    const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
+    if (rooted && (op.root < 0 || op.root >= buffer.replicas)) {
+      complain(op, fmt::format("its root is GPU {}, but there are {}", op.root, buffer.replicas));
+    }
+  }
+
+  void check_end(const Op& op) {
+    const bool send = op.kind == OpKind::kSend;
+    check_unused(op, send ? op.into : op.from, send ? "into" : "from");
+    const Slice& slice = send ? op.from : op.into;
+    const bool valid = check_slice(op, slice, send ? "from" : "into");
+    if (valid && slice.replica == Slice::kEvery)
+      complain(op, "a message has one copy or shards, not one of every GPU");
+    if (op.nic < 0) complain(op, "its NIC is negative");
+    if (op.message.index() >= plan_.messages().size()) complain(op, "its message does not exist");
+    if (op.peer.index() >= plan_.machines()) complain(op, "its peer does not exist");
+    if (op.peer == op.machine) complain(op, "it is its own peer; within a machine bytes are copied");
+  }
+
+  void check_unused(const Op& op, const Slice& slice, std::string_view which) {
+    if (slice != Slice{}) complain(op, fmt::format("has no use for its slice '{}'", which));
+  }
+
+  // A slice whose bytes are communicated.
+  bool check_slice(const Op& op, const Slice& slice, std::string_view which) {
+    if (!slice.buffer.valid()) return complain(op, fmt::format("needs a slice '{}'", which)), false;
+    if (slice.size == Bytes(0)) return complain(op, fmt::format("its slice '{}' is empty", which)), false;
+    if (!check_place(op, slice, which)) return false;
+    const std::int64_t element = size(op.dtype).count();
+    if (slice.offset.count() % element != 0 || slice.size.count() % element != 0) {
+      complain(op, fmt::format("{} is not made of whole elements of {} bytes", text(plan_, slice), element));
+      return false;
+    }
+    return true;
+  }
+
+  bool check_place(const Op& op, const Slice& slice, std::string_view which) {
+    if (slice.buffer.index() >= plan_.buffers().size()) {
+      return complain(op, fmt::format("the buffer of its slice '{}' does not exist", which)), false;
+    }
+    const Buffer& buffer = plan_.buffer(slice.buffer);
+    const std::string name = text(plan_, slice);
+    if (buffer.machine != op.machine) {
+      return complain(op, fmt::format("{} lies on machine {}", name, buffer.machine)), false;
+    }
+    if (slice.offset < Bytes(0) || slice.size < Bytes(0) || slice.size > buffer.size - slice.offset) {
+      return complain(op, fmt::format("{} lies outside its buffer of {} bytes", name, buffer.size.count())),
+             false;
+    }
+    const bool host = buffer.place == Memory::Kind::kHost;
+    if (slice.replica < (host ? 0 : Slice::kSharded) || slice.replica >= buffer.replicas) {
+      return complain(op, fmt::format("{} names no replica of its buffer", name)), false;
+    }
+    return true;
+  }
+
+  bool overlapping(const Op& op) const {
+    for (const Move& move : moves(plan_, op.from, op.into, op.dtype)) {
+      const Extent& a = move.from;
+      const Extent& b = move.into;
+      const bool apart = a.range.end() <= b.range.offset || b.range.end() <= a.range.offset;
+      if (a.buffer == b.buffer && a.replica == b.replica && !apart) return true;
+    }
+    return false;
+  }
+
+  bool in_one_memory(const Op& op) const {
+    const Buffer& from = plan_.buffer(op.from.buffer);
+    const Buffer& into = plan_.buffer(op.into.buffer);
+    if (from.place != into.place) return false;
+    if (from.place == Memory::Kind::kHost) return from.numa == into.numa;
+    return from.replicas == into.replicas && op.from.replica == op.into.replica;
+  }
+
+  void check_messages() {
+    std::vector<std::vector<OpId>> sends(plan_.messages().size());
+    std::vector<std::vector<OpId>> receives(plan_.messages().size());
+    for (const Op& op : plan_.ops()) {
+      if (op.kind == OpKind::kSend) sends[op.message.index()].push_back(op.id);
+      if (op.kind == OpKind::kReceive) receives[op.message.index()].push_back(op.id);
+    }
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if (sends[i].size() == 1 && receives[i].size() == 1) {
+        check_match(plan_.op(sends[i][0]), plan_.op(receives[i][0]));
+      } else {
+        complain_ends(i, sends[i], receives[i]);
+      }
+    }
+  }
+
+  void complain_ends(std::size_t message, const std::vector<OpId>& sends, const std::vector<OpId>& receives) {
+    std::string line = fmt::format("message {} has {} sends and {} receives, but needs one of each", message,
+                                   sends.size(), receives.size());
+    for (const OpId op : sends) line += "; " + words(plan_.op(op));
+    for (const OpId op : receives) line += "; " + words(plan_.op(op));
+    findings_.add(line);
+  }
+
+  void check_match(const Op& send, const Op& receive) {
+    const auto mismatch = [&](const std::string& what) {
+      findings_.add(fmt::format("message {} does not fit: {} and {}: {}", send.message, words(send),
+                                words(receive), what));
+    };
+    if (send.peer != receive.machine || receive.peer != send.machine) mismatch("they name other peers");
+    if (send.from.size != receive.into.size) {
+      mismatch(fmt::format("{} bytes against {}", send.from.size.count(), receive.into.size.count()));
+    } else if (!movable(plan_, send.from, receive.into)) {
+      mismatch("they lie on different numbers of GPUs");
+    }
+    if (send.dtype != receive.dtype)
+      mismatch(fmt::format("{} against {}", name(send.dtype), name(receive.dtype)));
+  }
+
+  const Plan& plan_;
+  Findings findings_;
+};
+
+}  // namespace
+
+Findings structure_findings(const Plan& plan) { return Structure(plan).check(); }
+
+}  // namespace weir

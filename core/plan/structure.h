@@ -1,0 +1,13 @@
+// The first step of a proof: every op says something that a world can do, and every message has two ends that
+// fit. The other steps rely on it.
+#pragma once
+
+#include "core/plan/findings.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// What is wrong with the plan's buffers, with ops taken one by one, and with messages.
+Findings structure_findings(const Plan& plan);
+
+}  // namespace weir

@@ -1,0 +1,282 @@
+#include "core/plan/sums.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+
+#include "core/plan/access.h"
+#include "core/plan/contributors.h"
+#include "core/plan/print.h"
+#include "core/plan/symbols.h"
+
+namespace weir {
+namespace {
+
+struct Gpu {
+  MachineId machine;
+  int index = 0;
+};
+
+// Every GPU of the machines that have a backward op.
+std::vector<Gpu> gpus_of(const Plan& plan) {
+  std::vector<Gpu> gpus;
+  for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
+    int count = 0;
+    for (const Op& op : plan.ops(MachineId(machine))) {
+      if (op.kind == OpKind::kBackward && op.into.size > Bytes(0))
+        count = plan.buffer(op.into.buffer).replicas;
+    }
+    for (int i = 0; i < count; ++i) gpus.push_back({MachineId(machine), i});
+  }
+  return gpus;
+}
+
+// The symbolic run. After an error its state means nothing.
+class Run {
+ public:
+  explicit Run(const Plan& plan)
+      : plan_(plan), gpus_(gpus_of(plan)), contributors_(gpus_.size()), memory_(plan.buffers().size()) {
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      memory_[i].resize(static_cast<std::size_t>(plan.buffers()[i].replicas));
+    }
+    first_gpu_.assign(plan.machines(), 0);
+    for (std::size_t i = gpus_.size(); i-- > 0;) first_gpu_[gpus_[i].machine.index()] = i;
+  }
+
+  Result<Bytes> operator()(const Order& order) && {
+    for (const OpId event : order.sequence()) {
+      run(plan_.op(event));
+      if (error_) return tl::unexpected(*error_);
+    }
+    return right_;
+  }
+
+ private:
+  void run(const Op& op) {
+    switch (op.kind) {
+      case OpKind::kBackward:
+        return contribute(op);
+      case OpKind::kForward:
+        return inspect(op);
+      case OpKind::kSend:
+        return move(op, plan_.op(plan_.messages()[op.message.index()].receive));
+      case OpKind::kReceive:
+        return;  // its message ran as the send
+      case OpKind::kCopy:
+        return move(op, op);
+      case OpKind::kSum:
+        return sum(op);
+      case OpKind::kReduceScatter:
+        return reduce_scatter(op);
+      case OpKind::kAllGather:
+        return all_gather(op);
+      case OpKind::kReduce:
+        return reduce(op);
+      case OpKind::kBroadcast:
+        return broadcast(op);
+    }
+  }
+
+  void contribute(const Op& op) {
+    if (op.into.size == Bytes(0)) return;
+    for (const Extent& extent : extents(plan_, op.into, op.dtype)) {
+      const std::size_t gpu = first_gpu_[op.machine.index()] + static_cast<std::size_t>(extent.replica);
+      write(extent, {{extent.range, extent.range.offset, contributors_.only(gpu), op.id}});
+    }
+  }
+
+  void inspect(const Op& op) {
+    if (op.from.size == Bytes(0)) return;
+    const SetId all = contributors_.all();
+    for (const Extent& extent : extents(plan_, op.from, op.dtype)) {
+      for (const Symbol& symbol : read(op, extent)) {
+        if (error_) return;
+        if (symbol.gradient != symbol.range.offset) return complain_place(op, extent, symbol);
+        if (symbol.set != all) return complain_set(op, extent, symbol);
+      }
+      right_ += extent.range.size;
+    }
+  }
+
+  void move(const Op& source, const Op& target) {
+    for (const Move& move : moves(plan_, source.from, target.into, source.dtype)) {
+      write(move.into, written_by(target, shifted(read(source, move.from), move)));
+    }
+  }
+
+  void sum(const Op& op) {
+    for (const Move& move : moves(plan_, op.from, op.into, op.dtype)) {
+      const std::vector<Symbol> from = shifted(read(op, move.from), move);
+      write(move.into, united(op, move.into, read(op, move.into), from));
+    }
+  }
+
+  // The sum of all replicas, as symbols of the first.
+  std::vector<Symbol> total(const Op& op, const std::vector<Extent>& all) {
+    std::vector<Symbol> symbols = read(op, all[0]);
+    for (std::size_t i = 1; i < all.size(); ++i) symbols = united(op, all[i], symbols, read(op, all[i]));
+    return symbols;
+  }
+
+  void reduce_scatter(const Op& op) {
+    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
+    const std::vector<Symbol> symbols = total(op, all);
+    const int count = static_cast<int>(all.size());
+    for (const Extent& extent : all) {
+      forget(op, extent);
+      const Range shard = share(extent.range, op.dtype, extent.replica, count);
+      for (const Symbol& symbol : symbols) {
+        const bool apart = symbol.range.end() <= shard.offset || shard.end() <= symbol.range.offset;
+        if (!apart) write(extent, {clipped(symbol, shard)});
+      }
+    }
+  }
+
+  void all_gather(const Op& op) {
+    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
+    Slice shards = op.into;
+    shards.replica = Slice::kSharded;
+    std::vector<Symbol> symbols;
+    for (const Extent& shard : extents(plan_, shards, op.dtype)) {
+      std::ranges::move(written_by(op, read(op, shard)), std::back_inserter(symbols));
+    }
+    for (const Extent& extent : all) write(extent, symbols);
+  }
+
+  void reduce(const Op& op) {
+    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
+    const std::vector<Symbol> symbols = total(op, all);
+    for (const Extent& extent : all) forget(op, extent);
+    write(all[static_cast<std::size_t>(op.root)], symbols);
+  }
+
+  void broadcast(const Op& op) {
+    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
+    const std::vector<Symbol> symbols = written_by(op, read(op, all[static_cast<std::size_t>(op.root)]));
+    for (const Extent& extent : all) write(extent, symbols);
+  }
+
+  // What the extent holds, all of it; an error if the op must not read that.
+  std::vector<Symbol> read(const Op& op, const Extent& extent) {
+    std::vector<Symbol> symbols = symbols_of(extent).read(extent.range);
+    if (const std::optional<Bytes> missing = gap(symbols, extent.range)) {
+      complain(op, fmt::format("reads {}, of which nothing has written the byte at {} in this iteration",
+                               name(extent, extent.range), missing->count()));
+    }
+    for (const Symbol& symbol : symbols) {
+      if (symbol.set.valid()) continue;
+      complain(op, fmt::format("reads {}, which {} left without a defined value", name(extent, symbol.range),
+                               words(plan_.op(symbol.writer))));
+    }
+    return symbols;
+  }
+
+  void write(const Extent& extent, const std::vector<Symbol>& symbols) {
+    if (error_) return;
+    for (const Symbol& symbol : symbols) symbols_of(extent).write(symbol);
+  }
+
+  void forget(const Op& op, const Extent& extent) {
+    write(extent, {{extent.range, Bytes(0), SetId::none(), op.id}});
+  }
+
+  // The symbols, at the bytes that they go to.
+  static std::vector<Symbol> shifted(std::vector<Symbol> symbols, const Move& move) {
+    for (Symbol& symbol : symbols) symbol.range.offset += move.into.range.offset - move.from.range.offset;
+    return symbols;
+  }
+
+  static std::vector<Symbol> written_by(const Op& op, std::vector<Symbol> symbols) {
+    for (Symbol& symbol : symbols) symbol.writer = op.id;
+    return symbols;
+  }
+
+  // The sums, byte by byte, of two lists of symbols that cover the same range of `place`.
+  std::vector<Symbol> united(const Op& op, const Extent& place, const std::vector<Symbol>& a,
+                             const std::vector<Symbol>& b) {
+    std::vector<Symbol> all;
+    for (std::size_t i = 0, j = 0; !error_ && i < a.size() && j < b.size();) {
+      const Symbol left = clipped(a[i], b[j].range);
+      const Symbol right = clipped(b[j], a[i].range);
+      if (left.gradient != right.gradient) {
+        complain(
+            op, fmt::format("wrong slice: in {} it sums gradient bytes {}+{}, left by {}, and gradient bytes "
+                            "{}+{}, left by {}",
+                            name(place, left.range), left.gradient.count(), left.range.size.count(),
+                            words(plan_.op(left.writer)), right.gradient.count(), right.range.size.count(),
+                            words(plan_.op(right.writer))));
+      }
+      const std::optional<SetId> set = contributors_.united(left.set, right.set);
+      if (!set) complain_twice(op, place, left, right);
+      if (set) all.push_back({left.range, left.gradient, *set, op.id});
+      const Bytes end = left.range.end();
+      if (a[i].range.end() == end) ++i;
+      if (b[j].range.end() == end) ++j;
+    }
+    return all;
+  }
+
+  // The first complaint stands: later ones follow from it.
+  void complain(const Op& op, const std::string& what) {
+    if (!error_) error_ = Error{fmt::format("{}: {}", words(op), what)};
+  }
+
+  void complain_twice(const Op& op, const Extent& place, const Symbol& left, const Symbol& right) {
+    std::vector<std::size_t> common;
+    std::ranges::set_intersection(contributors_.members(left.set), contributors_.members(right.set),
+                                  std::back_inserter(common));
+    complain(
+        op,
+        fmt::format("counted twice: in {} both operands hold the gradient of {}; they were left by {} and {}",
+                    name(place, left.range), list(common), words(plan_.op(left.writer)),
+                    words(plan_.op(right.writer))));
+  }
+
+  void complain_place(const Op& op, const Extent& extent, const Symbol& symbol) {
+    complain(op,
+             fmt::format("wrong slice: {} holds gradient bytes {}+{}, left by {}", name(extent, symbol.range),
+                         symbol.gradient.count(), symbol.range.size.count(), words(plan_.op(symbol.writer))));
+  }
+
+  void complain_set(const Op& op, const Extent& extent, const Symbol& symbol) {
+    std::vector<std::size_t> missing;
+    std::ranges::set_difference(contributors_.members(contributors_.all()), contributors_.members(symbol.set),
+                                std::back_inserter(missing));
+    complain(op, fmt::format("incomplete sum: {} lacks the gradient of {}; it was left by {}",
+                             name(extent, symbol.range), list(missing), words(plan_.op(symbol.writer))));
+  }
+
+  std::string name(const Extent& extent, const Range& range) const {
+    return text(plan_, Slice{extent.buffer, extent.replica, range.offset, range.size});
+  }
+
+  std::string list(const std::vector<std::size_t>& contributors) const {
+    constexpr std::size_t kMost = 4;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(kMost, contributors.size()); ++i) {
+      const Gpu& gpu = gpus_[contributors[i]];
+      out += fmt::format("{}GPU {} of machine {}", i == 0 ? "" : ", ", gpu.index, gpu.machine);
+    }
+    if (contributors.size() > kMost) out += fmt::format(" and {} more", contributors.size() - kMost);
+    return out;
+  }
+
+  Symbols& symbols_of(const Extent& extent) {
+    return memory_[extent.buffer.index()][static_cast<std::size_t>(extent.replica)];
+  }
+
+  const Plan& plan_;
+  std::vector<Gpu> gpus_;
+  std::vector<std::size_t> first_gpu_;  // by machine
+  Contributors contributors_;
+  std::vector<std::vector<Symbols>> memory_;  // by buffer, by replica
+  Bytes right_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<Bytes> summed(const Plan& plan, const Order& order) { return Run(plan)(order); }
+
+}  // namespace weir

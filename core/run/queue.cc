@@ -1,0 +1,33 @@
+#include "core/run/queue.h"
+
+#include <algorithm>
+
+namespace weir {
+
+bool Queue::later(const Entry& a, const Entry& b) {
+  return a.key != b.key ? a.key > b.key : a.sequence > b.sequence;
+}
+
+void Queue::push(OpId op, int priority, Bytes size) {
+  heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op});
+  std::push_heap(heap_.begin(), heap_.end(), later);
+}
+
+std::optional<OpId> Queue::pop() {
+  if (heap_.empty()) return std::nullopt;
+  const Entry next = heap_.front();
+  if (started_ > 0 && under_way_ + next.size > window_) return std::nullopt;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  heap_.pop_back();
+  ++started_;
+  under_way_ += next.size;
+  return next.op;
+}
+
+void Queue::release(Bytes size) {
+  WEIR_CHECK(started_ > 0 && under_way_ >= size, started_, under_way_.count(), size.count());
+  --started_;
+  under_way_ -= size;
+}
+
+}  // namespace weir

@@ -1,0 +1,42 @@
+// What cannot be beaten: bounds on the length of an iteration, without simulation, with the resource that
+// sets them.
+//
+// In an iteration the parts of layers 0..l exist once the backward of layer l is done, and must have been
+// exchanged when the forward of layer l begins; the backward of the layers from l on comes before, their
+// forward after. So for every l
+//     iteration >= sum over layers j >= l of (backward_j + forward_j) + time of the exchange of layers 0..l.
+//
+// This holds exactly for an iteration that all machines start together. In a long run unlike machines may
+// drift apart by a fraction of an iteration, and single iterations then be shorter.
+#pragma once
+
+#include <string>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/work.h"
+#include "core/plan/plan.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+struct Bound {
+  Duration time;
+  std::string binding;  // a link, a device, "compute" or "critical path"
+};
+
+/// What no schedule of any strategy can beat on this cluster. The exchange of M bytes takes at least, with n
+/// GPU machines of NIC rates B_i and CPU machines of rates C_j, in each direction:
+///  * M / B_i for every i: each GPU machine's gradient leaves it and the sum arrives;
+///  * 2(n-1) M / (sum B_i + (n-2)/n sum C_j): summing n values in a tree and spreading the sum takes 2(n-1)
+///  transfers
+///    of each byte between GPU machines; a CPU machine that takes part adds 2 to them and can take over n.
+///    (For equal rates this is Eq. 6 of BytePS, OSDI'20.)
+///  * M over the uplink of any rack that holds some GPU machines and not all;
+///  * M over the links that leave, and those that enter, each GPU.
+Bound cluster_bound(const Cluster& cluster, const Workload& workload);
+
+/// What this plan cannot beat: the load of each link over its rate, the time that its ops occupy each device,
+/// both layer by layer as above, and the longest path through its ops.
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload);
+
+}  // namespace weir

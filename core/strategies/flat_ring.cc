@@ -1,0 +1,186 @@
+#include "core/strategies/flat_ring.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/strategies/local_stage.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/slots.h"
+
+namespace weir {
+namespace {
+
+// How many buckets may be under way at once; each has landing memory of its own.
+constexpr std::size_t kBuckets = 2;
+
+struct Rank {
+  MachineId machine;
+  int gpu = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Cluster& cluster, const Workload& workload, const Options& options)
+      : cluster_(cluster),
+        plan_("flat-ring", cluster.machines().size()),
+        local_(cluster, workload, options, plan_),
+        buckets_(workload.fuse(options.fusion_size)) {
+    for (const MachineId machine : cluster.gpu_machines()) {
+      for (std::size_t gpu = 0; gpu < cluster.machine(machine).gpus.size(); ++gpu) {
+        ranks_.push_back({machine, static_cast<int>(gpu)});
+      }
+    }
+    count_ = static_cast<int>(ranks_.size());
+    landings_.resize(ranks_.size());
+    for (const Part& bucket : buckets_) {
+      for (int c = 0; c < count_; ++c) largest_ = std::max(largest_, part(bucket, c).range.size);
+    }
+    order_ = service_order(workload, buckets_, options.policy, time_at_nics(cluster, workload.size() * 2));
+  }
+
+  Plan build() && {
+    for (std::size_t i = 0; i < order_.size(); ++i) exchange(buckets_[order_[i]], i);
+    for (const auto& landings : landings_) {
+      for (const std::optional<Slots>& landing : landings) {
+        if (landing) landing->close(plan_);
+      }
+    }
+    local_.close();
+    return std::move(plan_).build();
+  }
+
+ private:
+  struct Member {
+    std::vector<OpId> sent;      // by step of the first round: the op that read the chunk
+    std::vector<OpId> summed;    // by step of the first round
+    std::vector<OpId> received;  // by step of the second round
+  };
+  // A hop of a chunk between neighbours: a copy within a machine, a message between two.
+  struct Hop {
+    OpId read;   // the op that reads at the source
+    OpId write;  // the op that writes at the target
+  };
+
+  int chunk(int index) const { return (index % count_ + count_) % count_; }
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  Part part(const Part& bucket, int index) const {
+    Part part = bucket;
+    part.range = share(bucket.range, bucket.dtype, index, count_);
+    return part;
+  }
+
+  Slice gradient(const Rank& rank, const Part& piece) const {
+    return {local_.gradient(rank.machine), rank.gpu, piece.range.offset, piece.range.size};
+  }
+
+  // Where chunks of a bucket land on one machine, a slot for each step; a slot has a replica on each GPU, and
+  // each GPU reuses its own.
+  Slots& landing(std::size_t rank, std::size_t b) {
+    std::optional<Slots>& landing = landings_[rank][b % kBuckets];
+    if (landing) return *landing;
+    const MachineId machine = ranks_[rank].machine;
+    const auto gpus = static_cast<int>(cluster_.machine(machine).gpus.size());
+    // All GPUs of the machine use the same offsets, each in its own replica.
+    const std::size_t first = rank - static_cast<std::size_t>(ranks_[rank].gpu);
+    if (rank != first) return landing.emplace(this->landing(first, b).fresh());
+    const BufferId buffer =
+        plan_.add({machine, Buffer::Role::kScratch, Memory::Kind::kGpu, 0, gpus, Bytes(0)});
+    return landing.emplace(plan_, buffer, ranks_.size() - 1, largest_);
+  }
+
+  int nic(const Rank& rank) const {
+    return cluster_.nearest_nics(rank.machine, Memory::gpu(rank.gpu)).front();
+  }
+
+  Hop hop(const Rank& source, const Rank& target, const Part& piece, const Slice& from, const Slice& into) {
+    if (source.machine == target.machine) {
+      Op copy = op_for(piece, source.machine, OpKind::kCopy);
+      copy.from = from;
+      copy.into = into;
+      const OpId id = plan_.add(copy);
+      return {id, id};
+    }
+    const Message message =
+        add_message(plan_, piece, {source.machine, nic(source), from}, {target.machine, nic(target), into});
+    return {message.send, message.receive};
+  }
+
+  void exchange(const Part& bucket, std::size_t b) {
+    std::vector<Member> members(ranks_.size());
+    for (int step = 0; step + 1 < count_; ++step) {
+      for (int r = 0; r < count_; ++r) sum_step(members, r, step, bucket, b);
+    }
+    for (int step = 0; step + 1 < count_; ++step) {
+      for (int r = 0; r < count_; ++r) spread_step(members, r, step, bucket);
+    }
+    for (int r = 0; r < count_; ++r) {
+      const Member& member = members[at(r)];
+      for (const OpId op : member.received) local_.needed(ranks_[at(r)].machine, bucket, op);
+      const OpId last =
+          count_ > 1 ? member.summed.back() : local_.backward(ranks_[at(r)].machine, bucket.first_layer);
+      local_.needed(ranks_[at(r)].machine, bucket, last);
+    }
+  }
+
+  void sum_step(std::vector<Member>& members, int r, int step, const Part& bucket, std::size_t b) {
+    const int next = chunk(r + 1);
+    const Rank& source = ranks_[at(r)];
+    const Rank& target = ranks_[at(next)];
+    const Part piece = part(bucket, chunk(r - step));
+    if (piece.range.size == Bytes(0)) {  // fewer elements than GPUs
+      members[at(r)].sent.push_back(OpId::none());
+      members[at(next)].summed.push_back(OpId::none());
+      return;
+    }
+    Slots& slots = landing(at(next), b);
+    Slice landed = slots.slice(at(step), piece.range.size);
+    landed.replica = target.gpu;
+    const Hop moved = hop(source, target, piece, gradient(source, piece), landed);
+    const OpId sum = add_sum(plan_, piece, target.machine, landed, gradient(target, piece));
+    plan_.order(
+        step == 0 ? local_.backward(source.machine, bucket.first_layer) : members[at(r)].summed[at(step - 1)],
+        moved.read);
+    slots.use(plan_, at(step), moved.write, sum);
+    plan_.order(local_.backward(target.machine, bucket.first_layer), sum);
+    members[at(r)].sent.push_back(moved.read);
+    members[at(next)].summed.push_back(sum);
+  }
+
+  void spread_step(std::vector<Member>& members, int r, int step, const Part& bucket) {
+    const int next = chunk(r + 1);
+    const Rank& source = ranks_[at(r)];
+    const Rank& target = ranks_[at(next)];
+    const Part piece = part(bucket, chunk(r + 1 - step));
+    if (piece.range.size == Bytes(0)) {
+      members[at(next)].received.push_back(OpId::none());
+      return;
+    }
+    const Hop moved = hop(source, target, piece, gradient(source, piece), gradient(target, piece));
+    plan_.order(step == 0 ? members[at(r)].summed[at(count_ - 2)] : members[at(r)].received[at(step - 1)],
+                moved.read);
+    plan_.order(members[at(next)].sent[at(step)], moved.write);
+    members[at(next)].received.push_back(moved.write);
+    // The next iteration must not overwrite bytes that are still being passed on.
+    plan_.carry(moved.read, local_.backward(source.machine, bucket.last_layer));
+  }
+
+  const Cluster& cluster_;
+  PlanBuilder plan_;
+  LocalStages local_;
+  std::vector<Part> buckets_;
+  std::vector<Rank> ranks_;
+  int count_ = 0;
+  Bytes largest_;
+  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::vector<std::array<std::optional<Slots>, kBuckets>> landings_;  // by rank
+};
+
+}  // namespace
+
+Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return Builder(cluster, workload, options).build();
+}
+
+}  // namespace weir

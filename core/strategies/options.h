@@ -1,0 +1,38 @@
+// What a user may choose about a strategy; the defaults stand here and nowhere else.
+#pragma once
+
+#include <optional>
+
+#include "core/base/units.h"
+#include "core/run/queue.h"
+
+namespace weir {
+
+/// How gradients get from a machine's GPUs to its host memory and back.
+enum class LocalStage {
+  kReduceScatter,  // reduce-scatter over the GPUs, each copies its share; back: copies, then all-gather
+  kReduce,         // reduce to one GPU, which copies; back: its copy, then broadcast
+};
+
+struct Options {
+  /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
+  Bytes partition_size = Bytes(4'000'000);
+  /// Where parts of partition_size would leave NICs idle for a noticeable part of the iteration, until the
+  /// first sums are complete and after the last pushes are, parts are cut finer, but not below this. The same
+  /// as partition_size: never cut finer.
+  Bytes finest_part = Bytes(128 * 1024);
+  /// The largest bucket of neighbouring tensors that ring and hierarchical all-reduce work on at once.
+  Bytes fusion_size = Bytes(32'000'000);
+  /// The send window of a NIC: this many times partition_size; none is unlimited. (The credit of BytePS.)
+  std::optional<int> credit = 4;
+  Policy policy = Policy::kPriority;
+  LocalStage local = LocalStage::kReduceScatter;
+  /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
+  /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
+  /// complete.
+  bool pull_requests = false;
+  /// The next forward waits for all parameters, not only for those of its layer.
+  bool barrier = false;
+};
+
+}  // namespace weir

@@ -1,0 +1,34 @@
+// Puts the parts of a workload on the machines that sum them, as closely to given shares as elements allow,
+// and spread evenly over the model, so that every machine is busy from the first gradient to the last.
+#pragma once
+
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/cluster/cluster.h"
+#include "core/run/queue.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+struct PlacedPart {
+  Part part;
+  MachineId owner;        // the machine that sums it
+  std::size_t index = 0;  // counts the owner's parts
+};
+
+/// Places the parts in the given order, which should be the one in which they are expected to be served;
+/// parts are cut where a share ends. Each part goes to the machine that lags most behind its share, so that
+/// any run of parts is spread evenly; a machine's load differs from its share of the bytes by at most 0.05 %
+/// or some 32 KiB.
+std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<double>& shares);
+
+/// The order in which a send queue is expected to serve the parts, if each is ready when its backward is done
+/// and the whole model takes `exchange`. Indices into `parts`, which are in order of readiness.
+std::vector<std::size_t> service_order(const Workload& workload, const std::vector<Part>& parts,
+                                       Policy policy, Duration exchange);
+
+/// How long the NICs of the slowest GPU machine take to send and receive these bytes.
+Duration time_at_nics(const Cluster& cluster, Bytes bytes);
+
+}  // namespace weir

@@ -1,0 +1,253 @@
+#include "core/strategies/ring.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/strategies/local_stage.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/shares.h"
+#include "core/strategies/slots.h"
+
+namespace weir {
+namespace {
+
+// How many buckets may be under way at once; each has landing memory of its own.
+constexpr std::size_t kBuckets = 4;
+
+enum class Where { kHost, kGpus };
+
+class Builder {
+ public:
+  Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
+          Where where)
+      : cluster_(cluster),
+        where_(where),
+        plan_(std::move(name), cluster.machines().size()),
+        local_(cluster, workload, options, plan_),
+        buckets_(workload.fuse(options.fusion_size)),
+        machines_(cluster.gpu_machines()),
+        count_(static_cast<int>(machines_.size())),
+        order_(
+            service_order(workload, buckets_, options.policy, time_at_nics(cluster, workload.size() * 2))) {}
+
+  Plan build() && {
+    for (std::size_t i = 0; i < order_.size(); ++i) exchange(buckets_[order_[i]], i);
+    for (const auto& [key, landing] : landings_) landing.close(plan_);
+    local_.close();
+    return std::move(plan_).build();
+  }
+
+ private:
+  // One machine in the exchange of one bucket. Steps count from 0; chunks are named by the machine that they
+  // end on.
+  struct Member {
+    MachineId machine;
+    int nic = 0;
+    Slice bucket;                // in staging or gradient memory
+    std::vector<OpId> ready;     // by chunk: the machine's own sum is there
+    std::vector<OpId> sent;      // by step of the first round
+    std::vector<OpId> summed;    // by step of the first round
+    std::vector<OpId> received;  // by step of the second round
+    std::vector<OpId> spread;    // by step of the second round: sends
+  };
+
+  int chunk(int index) const { return (index % count_ + count_) % count_; }
+
+  Range range(const Part& bucket, int index) const {
+    return share(bucket.range, bucket.dtype, chunk(index), count_);
+  }
+
+  Slice slice(const Member& member, const Part& bucket, int index) const {
+    const Range chunk_range = range(bucket, index);
+    Slice slice = member.bucket;
+    slice.offset += chunk_range.offset - bucket.range.offset;
+    slice.size = chunk_range.size;
+    return slice;
+  }
+
+  Part part(const Part& bucket, int index) const {
+    Part part = bucket;
+    part.range = range(bucket, index);
+    return part;
+  }
+
+  Member begin(std::size_t position, const Part& bucket, std::size_t b) {
+    Member member;
+    member.machine = machines_[position];
+    member.nic = nic_for(cluster_.machine(member.machine), cluster_, b);
+    if (where_ == Where::kHost) {
+      member.bucket = local_.staging(member.machine, bucket, member.nic);
+      const OpId out = local_.out(member.machine, bucket, member.bucket);
+      member.ready.assign(static_cast<std::size_t>(count_), out);
+      return member;
+    }
+    member.bucket = {local_.gradient(member.machine), on_gpus(member.machine), bucket.range.offset,
+                     bucket.range.size};
+    for (int c = 0; c < count_; ++c)
+      member.ready.push_back(collective(member, bucket, c, OpKind::kReduceScatter));
+    return member;
+  }
+
+  int on_gpus(MachineId machine) const {
+    return cluster_.machine(machine).gpus.size() > 1 ? Slice::kSharded : 0;
+  }
+
+  // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
+  OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
+    const OpId backward = local_.backward(member.machine, bucket.first_layer);
+    if (range(bucket, index).size == Bytes(0)) return OpId::none();
+    if (on_gpus(member.machine) != Slice::kSharded)
+      return kind == OpKind::kReduceScatter ? backward : OpId::none();
+    Op op = op_for(bucket, member.machine, kind);
+    op.into = slice(member, bucket, index);
+    op.into.replica = Slice::kEvery;
+    const OpId id = plan_.add(op);
+    if (kind == OpKind::kReduceScatter) plan_.order(backward, id);
+    return id;
+  }
+
+  // Where messages of a bucket land on one machine, one slot a step; bucket b + kBuckets lands where bucket b
+  // did.
+  Slots& landing(const Member& member, std::size_t position, std::size_t b) {
+    const bool host = where_ == Where::kHost;
+    const int numa = host ? numa_of(member) : 0;
+    const std::tuple key(position, b % kBuckets, numa);
+    const auto known = landings_.find(key);
+    if (known != landings_.end()) return known->second;
+    Bytes largest;
+    for (const Part& bucket : buckets_) {
+      for (int c = 0; c < count_; ++c) largest = std::max(largest, range(bucket, c).size);
+    }
+    const auto gpus = static_cast<int>(cluster_.machine(member.machine).gpus.size());
+    const BufferId buffer =
+        plan_.add({member.machine, Buffer::Role::kScratch, host ? Memory::Kind::kHost : Memory::Kind::kGpu,
+                   numa, host ? 1 : gpus, Bytes(0)});
+    return landings_.emplace(key, Slots(plan_, buffer, static_cast<std::size_t>(count_ - 1), largest))
+        .first->second;
+  }
+
+  int numa_of(const Member& member) const {
+    const Machine& machine = cluster_.machine(member.machine);
+    return machine.nics.empty() ? 0 : machine.nics[static_cast<std::size_t>(member.nic)].numa;
+  }
+
+  void exchange(const Part& bucket, std::size_t b) {
+    std::vector<Member> members;
+    for (std::size_t i = 0; i < machines_.size(); ++i) members.push_back(begin(i, bucket, b));
+    for (int step = 0; step + 1 < count_; ++step) {
+      for (int i = 0; i < count_; ++i) sum_step(members, i, step, bucket, b);
+    }
+    for (int step = 0; step + 1 < count_; ++step) {
+      for (int i = 0; i < count_; ++i) spread_step(members, i, step, bucket);
+    }
+    for (const Member& member : members) finish(member, bucket);
+  }
+
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  // Machine i sends chunk i - step to its neighbour, which adds it to its own.
+  void sum_step(std::vector<Member>& members, int i, int step, const Part& bucket, std::size_t b) {
+    Member& source = members[at(i)];
+    Member& target = members[at(chunk(i + 1))];
+    const int index = chunk(i - step);
+    const Part piece = part(bucket, index);
+    if (piece.range.size == Bytes(0)) {  // fewer elements than machines
+      source.sent.push_back(OpId::none());
+      target.summed.push_back(OpId::none());
+      return;
+    }
+    Slots& slots = landing(target, at(chunk(i + 1)), b);
+    Slice landed = slots.slice(at(step), piece.range.size);
+    landed.replica = target.bucket.replica;
+    const Message message =
+        add_message(plan_, piece, {source.machine, source.nic, slice(source, bucket, index)},
+                    {target.machine, target.nic, landed});
+    const OpId sum = add_sum(plan_, piece, target.machine, landed, slice(target, bucket, index));
+    plan_.order(step == 0 ? source.ready[at(index)] : source.summed[at(step - 1)], message.send);
+    plan_.order(target.ready[at(index)], sum);
+    slots.use(plan_, at(step), message.receive, sum);
+    source.sent.push_back(message.send);
+    target.summed.push_back(sum);
+  }
+
+  // Machine i sends chunk i + 1 - step, which is complete there, on to its neighbour.
+  void spread_step(std::vector<Member>& members, int i, int step, const Part& bucket) {
+    Member& source = members[at(i)];
+    Member& target = members[at(chunk(i + 1))];
+    const int index = chunk(i + 1 - step);
+    const Part piece = part(bucket, index);
+    if (piece.range.size == Bytes(0)) {
+      target.received.push_back(OpId::none());
+      source.spread.push_back(OpId::none());
+      return;
+    }
+    const Message message =
+        add_message(plan_, piece, {source.machine, source.nic, slice(source, bucket, index)},
+                    {target.machine, target.nic, slice(target, bucket, index)});
+    plan_.order(step == 0 ? source.summed[at(count_ - 2)] : source.received[at(step - 1)], message.send);
+    plan_.order(target.sent[at(step)], message.receive);
+    target.received.push_back(message.receive);
+    source.spread.push_back(message.send);
+  }
+
+  void finish(const Member& member, const Part& bucket) {
+    // The next iteration must not overwrite bytes that are still being sent on.
+    const OpId overwrites =
+        where_ == Where::kHost ? member.ready.front() : local_.backward(member.machine, bucket.last_layer);
+    for (const OpId send : member.spread) plan_.carry(send, overwrites);
+    if (where_ == Where::kHost) {
+      std::vector<OpId> after = member.received;
+      after.push_back(count_ > 1 ? member.summed.back() : member.ready.front());
+      return local_.in(member.machine, bucket, member.bucket, after);
+    }
+    const int position =
+        static_cast<int>(std::find(machines_.begin(), machines_.end(), member.machine) - machines_.begin());
+    for (int c = 0; c < count_; ++c) {
+      // The machine's own chunk was complete with the last sum; chunk position - s came in step s.
+      const int step = chunk(position - c);
+      const OpId done = count_ == 1                ? member.ready.front()
+                        : c == chunk(position + 1) ? member.summed.back()
+                                                   : member.received[at(step)];
+      const OpId gather = collective(member, bucket, c, OpKind::kAllGather);
+      if (gather.valid()) {
+        plan_.order(done, gather);
+        // The gather writes on every GPU, so it waits until the chunk has been sent on.
+        const int sent = chunk(position + 1 - c);
+        if (sent < count_ - 1) plan_.order(member.spread[at(sent)], gather);
+      }
+      local_.needed(member.machine, bucket, gather.valid() ? gather : done);
+    }
+  }
+
+  const Cluster& cluster_;
+  Where where_;
+  PlanBuilder plan_;
+  LocalStages local_;
+  std::vector<Part> buckets_;
+  const std::vector<MachineId>& machines_;
+  int count_;
+  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::map<std::tuple<std::size_t, std::size_t, int>, Slots>
+      landings_;  // by position, bucket's turn, NUMA node
+};
+
+}  // namespace
+
+Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return Builder("ring", cluster, workload, options, Where::kHost).build();
+}
+
+Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+  const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
+  for (const MachineId machine : cluster.gpu_machines()) {
+    if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
+      return failure(
+          fmt::format("hierarchical all-reduce needs as many GPUs in {} as in {}; use ring or unified",
+                      cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
+    }
+  }
+  return Builder("hierarchical", cluster, workload, options, Where::kGpus).build();
+}
+
+}  // namespace weir

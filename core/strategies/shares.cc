@@ -1,0 +1,291 @@
+#include "core/strategies/shares.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/strategies/simplex.h"
+
+namespace weir {
+namespace {
+
+// How the time of one resource depends on the shares: seconds per byte of model = fixed + sum of by_class x
+// share.
+struct Row {
+  std::string name;
+  double fixed = 0.0;
+  std::vector<double> by_class;
+};
+
+// Collects, link by link and device by device, what the exchange of one byte of model costs.
+class Costs {
+ public:
+  Costs(const Cluster& cluster, Dtype dtype, LocalStage local) : cluster_(cluster), dtype_(dtype) {
+    std::map<int, std::size_t> classes;
+    for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+      const int original = cluster.machine_class(MachineId(i));
+      const auto [at, fresh] = classes.try_emplace(original, members_.size());
+      if (fresh) members_.emplace_back();
+      members_[at->second].push_back(MachineId(i));
+      class_of_.push_back(at->second);
+    }
+    links_.resize(cluster.links().size());
+    for (auto& link : links_) link.by_class.assign(members_.size(), 0.0);
+    add_local(local);
+    add_exchange();
+    add_sums();
+  }
+
+  // One row for each different resource; the rows of interchangeable machines coincide.
+  std::vector<Row> rows() const {
+    std::map<std::vector<float>, Row>
+        distinct;  // in single precision, as sums in another order differ in the last bits
+    const auto keep = [&](Row row) {
+      std::vector<float> key = {static_cast<float>(row.fixed)};
+      for (const double coefficient : row.by_class) key.push_back(static_cast<float>(coefficient));
+      distinct.try_emplace(std::move(key), std::move(row));
+    };
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      const Link& link = cluster_.links()[i];
+      Row row = links_[i];
+      row.name = link.name;
+      const auto rate = static_cast<double>(link.rate.value());
+      row.fixed /= rate;
+      for (double& coefficient : row.by_class) coefficient /= rate;
+      keep(std::move(row));
+    }
+    for (const Row& row : sums_) keep(row);
+    std::vector<Row> rows;
+    for (const auto& [key, row] : distinct) rows.push_back(row);
+    return rows;
+  }
+
+  std::size_t classes() const { return members_.size(); }
+  const std::vector<MachineId>& members(std::size_t index) const { return members_[index]; }
+  bool has_gpus(std::size_t index) const { return cluster_.machine(members_[index].front()).has_gpus(); }
+  std::size_t class_of(MachineId machine) const { return class_of_[machine.index()]; }
+
+ private:
+  void load_fixed(const Route& route, double bytes) {
+    for (const LinkId link : route.links) links_[link.index()].fixed += bytes;
+  }
+  void load_class(const Route& route, std::size_t by_class, double bytes) {
+    for (const LinkId link : route.links) links_[link.index()].by_class[by_class] += bytes;
+  }
+
+  // The fraction of a machine's traffic that each of its NICs carries.
+  std::vector<double> nic_fractions(MachineId id) const {
+    std::vector<double> fractions;
+    double total = 0.0;
+    for (const Nic& nic : cluster_.machine(id).nics) {
+      const BytesPerSecond rate = std::min(cluster_.link(nic.out).rate, cluster_.link(nic.in).rate);
+      fractions.push_back(static_cast<double>(rate.value()));
+      total += fractions.back();
+    }
+    for (double& fraction : fractions) fraction /= total;
+    return fractions;
+  }
+
+  // The way between GPUs and host memory, both ways, whatever the shares are.
+  void add_local(LocalStage local) {
+    for (const MachineId id : cluster_.gpu_machines()) {
+      const Machine& machine = cluster_.machine(id);
+      const auto gpus = static_cast<int>(machine.gpus.size());
+      const bool sharded = local == LocalStage::kReduceScatter;
+      const std::vector<double> fractions =
+          machine.nics.empty() ? std::vector<double>{1.0} : nic_fractions(id);
+      for (int gpu = 0; gpu < gpus; ++gpu) {
+        const Route hop = cluster_.route(id, Memory::gpu(gpu), Memory::gpu((gpu + 1) % gpus));
+        const double over_hop = sharded ? 2.0 * (gpus - 1) / gpus : 1.0;
+        if (gpus > 1 && (sharded || gpu + 1 < gpus)) load_fixed(hop, over_hop);
+        if (!sharded && gpus > 1 && gpu > 0) {
+          load_fixed(cluster_.route(id, Memory::gpu(gpu), Memory::gpu((gpu + 1) % gpus)), 1.0);
+        }
+        if (!sharded && gpu > 0) continue;
+        for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
+          const double bytes = fractions[nic] * (sharded ? 1.0 / gpus : 1.0);
+          const Memory host = Memory::host(machine.nics.empty() ? 0 : machine.nics[nic].numa);
+          load_fixed(cluster_.route(id, Memory::gpu(gpu), host), bytes);
+          load_fixed(cluster_.route(id, host, Memory::gpu(gpu)), bytes);
+        }
+      }
+    }
+  }
+
+  // Every worker sends its part to the machine that sums it, and gets the sum back.
+  void add_exchange() {
+    std::vector<std::vector<double>> fractions;
+    for (std::size_t i = 0; i < cluster_.machines().size(); ++i)
+      fractions.push_back(nic_fractions(MachineId(i)));
+    for (const MachineId worker : cluster_.gpu_machines()) {
+      for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
+        const MachineId server(s);
+        if (server == worker) continue;
+        for (std::size_t out = 0; out < fractions[worker.index()].size(); ++out) {
+          for (std::size_t in = 0; in < fractions[s].size(); ++in) {
+            add_pair(worker, static_cast<int>(out), server, static_cast<int>(in),
+                     fractions[worker.index()][out] * fractions[s][in]);
+          }
+        }
+      }
+    }
+  }
+
+  void add_pair(MachineId worker, int worker_nic, MachineId server, int server_nic, double fraction) {
+    const auto numa = [&](MachineId machine, int nic) {
+      return Memory::host(cluster_.machine(machine).nics[static_cast<std::size_t>(nic)].numa);
+    };
+    const Memory here = numa(worker, worker_nic);
+    const Memory there = numa(server, server_nic);
+    load_class(cluster_.route(worker, here, worker_nic, server, there, server_nic), class_of(server),
+               fraction);
+    load_class(cluster_.route(server, there, server_nic, worker, here, worker_nic), class_of(server),
+               fraction);
+  }
+
+  void add_sums() {
+    const auto additions = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const Machine& machine = cluster_.machine(members_[i].front());
+      const std::vector<double> fractions =
+          machine.nics.empty() ? std::vector<double>{1.0} : nic_fractions(members_[i].front());
+      std::vector<double> by_numa(machine.numas.size(), 0.0);
+      for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
+        by_numa[machine.nics.empty() ? 0 : static_cast<std::size_t>(machine.nics[nic].numa)] +=
+            fractions[nic];
+      }
+      for (std::size_t numa = 0; numa < by_numa.size(); ++numa) {
+        const BytesPerSecond rate = machine.numas[numa].sum_rate.of(dtype_);
+        if (!rate.limited() || by_numa[numa] == 0.0) continue;
+        Row row{machine.name + "." + machine.numas[numa].name + " sum", 0.0,
+                std::vector<double>(members_.size())};
+        row.by_class[i] = additions * by_numa[numa] / static_cast<double>(rate.value());
+        sums_.push_back(row);
+      }
+    }
+  }
+
+  const Cluster& cluster_;
+  Dtype dtype_;
+  std::vector<std::vector<MachineId>> members_;
+  std::vector<std::size_t> class_of_;
+  std::vector<Row> links_;
+  std::vector<Row> sums_;
+};
+
+double time_of(const Row& row, const std::vector<double>& shares) {
+  double seconds = row.fixed;
+  for (std::size_t i = 0; i < shares.size(); ++i) seconds += row.by_class[i] * shares[i];
+  return seconds;
+}
+
+// Minimises T, then, among the shares that reach it, the largest time of what depends on the shares at all,
+// so that a machine that does not bind is not loaded for nothing.
+std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector<Row>& rows, double scale) {
+  const auto classes = static_cast<Eigen::Index>(costs.classes());
+  const auto count = static_cast<Eigen::Index>(rows.size());
+  // Variables: one share per machine of each class, then T.
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(count, classes + 1);
+  Eigen::VectorXd b(count);
+  for (Eigen::Index r = 0; r < count; ++r) {
+    const Row& row = rows[static_cast<std::size_t>(r)];
+    for (Eigen::Index c = 0; c < classes; ++c) a(r, c) = row.by_class[static_cast<std::size_t>(c)] / scale;
+    a(r, classes) = -1.0;
+    b(r) = -row.fixed / scale;
+  }
+  Eigen::MatrixXd e = Eigen::MatrixXd::Zero(1, classes + 1);
+  for (Eigen::Index c = 0; c < classes; ++c) {
+    e(0, c) = static_cast<double>(costs.members(static_cast<std::size_t>(c)).size());
+  }
+  const Eigen::VectorXd f = Eigen::VectorXd::Ones(1);
+  const Eigen::VectorXd cost = Eigen::VectorXd::Unit(classes + 1, classes);
+  const std::optional<Eigen::VectorXd> first = minimise(cost, a, b, e, f);
+  if (!first) return std::nullopt;
+
+  // The same rows at T = best, and z at least each machine's own time.
+  const double best = (*first)(classes) * (1 + 1e-9);
+  Eigen::MatrixXd a2 = Eigen::MatrixXd::Zero(2 * count, classes + 1);
+  Eigen::VectorXd b2(2 * count);
+  a2.topLeftCorner(count, classes) = a.leftCols(classes);
+  b2.head(count) = b.array() + best;
+  a2.bottomRows(count) = a;
+  b2.tail(count).setZero();
+  const std::optional<Eigen::VectorXd> second = minimise(cost, a2, b2, e, f);
+  const Eigen::VectorXd& x = second ? *second : *first;
+  std::vector<double> shares;
+  for (Eigen::Index c = 0; c < classes; ++c) shares.push_back(x(c) < 1e-9 ? 0.0 : x(c));
+  return shares;
+}
+
+}  // namespace
+
+Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing) {
+  const std::size_t machines = cluster.machines().size();
+  Shares result;
+  result.of_machine.assign(machines, 0.0);
+  if (machines == 1) {
+    result.of_machine[0] = 1.0;
+    return result;
+  }
+  const Costs costs(cluster, dtype, local);
+  const std::vector<Row> rows = costs.rows();
+  std::vector<double> shares(costs.classes(), 0.0);
+  if (summing == Summing::kOptimal) {
+    // Times are measured in that of the best split that uses one class of machines alone: the optimum is near
+    // 1 then.
+    double scale = std::numeric_limits<double>::max();
+    for (std::size_t c = 0; c < costs.classes(); ++c) {
+      double alone = 0.0;
+      for (const Row& row : rows) {
+        alone = std::max(alone, row.fixed + row.by_class[c] / static_cast<double>(costs.members(c).size()));
+      }
+      scale = std::min(scale, alone);
+    }
+    const auto best = optimum(costs, rows, scale > 0 ? scale : 1.0);
+    if (!best) return failure("the split has no solution: some link or device has rate 0");
+    shares = *best;
+  } else {
+    const bool gpus = summing == Summing::kGpuMachines;
+    const auto& members = gpus ? cluster.gpu_machines() : cluster.cpu_machines();
+    if (members.empty())
+      return failure("a parameter server on CPU machines needs at least one machine without GPUs");
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      if (costs.has_gpus(i) == gpus) shares[i] = 1.0 / static_cast<double>(members.size());
+    }
+  }
+  for (const Row& row : rows) {
+    const double seconds = time_of(row, shares);
+    if (seconds > result.seconds_per_byte * (1 + 1e-9)) {
+      result.seconds_per_byte = seconds;
+      result.binding = row.name;
+    }
+  }
+  for (std::size_t i = 0; i < machines; ++i) result.of_machine[i] = shares[costs.class_of(MachineId(i))];
+  return result;
+}
+
+int nic_for(const Machine& machine, const Cluster& cluster, std::size_t index) {
+  if (machine.nics.size() <= 1) return 0;
+  // The NIC that lags most behind its fraction of the parts so far takes the next: the same cycle for every
+  // caller.
+  std::vector<double> rates;
+  double total = 0.0;
+  for (const Nic& nic : machine.nics) {
+    rates.push_back(
+        static_cast<double>(std::min(cluster.link(nic.out).rate, cluster.link(nic.in).rate).value()));
+    total += rates.back();
+  }
+  const bool equal =
+      std::all_of(rates.begin(), rates.end(), [&](double rate) { return rate == rates.front(); });
+  if (equal) return static_cast<int>(index % rates.size());
+  std::vector<double> used(rates.size(), 0.0);
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i <= index % 64; ++i) {
+    for (std::size_t nic = 0; nic < rates.size(); ++nic) used[nic] += rates[nic] / total;
+    chosen = static_cast<std::size_t>(std::max_element(used.begin(), used.end()) - used.begin());
+    used[chosen] -= 1.0;
+  }
+  return static_cast<int>(chosen);
+}
+
+}  // namespace weir

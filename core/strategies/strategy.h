@@ -1,0 +1,31 @@
+// A strategy is a pure function from what there is to what to do: a cluster, a workload and options give a
+// plan. The same arguments give the same plan on every machine.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/plan/plan.h"
+#include "core/strategies/options.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+struct Strategy {
+  std::string_view name;     // in files and tables
+  std::string_view summary;  // one line for people
+  Result<Plan> (*plan)(const Cluster& cluster, const Workload& workload, const Options& options);
+};
+
+/// All strategies, in the order in which tables show them.
+std::span<const Strategy> strategies();
+
+/// The strategy of that name; the error lists the names there are.
+Result<const Strategy*> strategy_named(std::string_view name);
+
+/// How plans made with these options are to be dispatched.
+Dispatch dispatch_of(const Options& options);
+
+}  // namespace weir

@@ -1,0 +1,268 @@
+#include "core/strategies/summation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/strategies/local_stage.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/slots.h"
+
+namespace weir {
+namespace {
+
+// The fraction of an iteration that may go into filling and draining the pipeline from push to pull.
+constexpr double kFill = 0.01;
+// How long that takes, in times in which a NIC sends one part to each of its peers (measured: 3 to 5).
+constexpr double kFillRounds = 4.5;
+// The fewest landing slots per sender: one filling, one being summed, and as many on their way. As a rule
+// there are as many as half of the sender's window fills, if it is spread over the owners like their shares.
+// More would not speed anything up, but let workers drift apart, each with other parts under way, none of
+// them complete.
+constexpr double kFewestSlots = 4;
+
+Dtype main_dtype(const Workload& workload) {
+  std::map<Dtype, Bytes> bytes;
+  for (const Layer& layer : workload.trace().layers) {
+    for (const Tensor& tensor : layer.tensors) bytes[tensor.dtype] += size(tensor);
+  }
+  const auto most = std::max_element(bytes.begin(), bytes.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? Dtype::kF32 : most->first;
+}
+
+// A part's sum can go back only when all workers' bytes of it are there, and they come side by side with the
+// parts of other owners: about a part for each peer goes by before the way back has anything to do.
+Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options, Duration exchange) {
+  const std::size_t peers = std::max<std::size_t>(1, cluster.machines().size() - 1);
+  const double iteration = std::max(exchange, compute_time(workload.trace())).seconds();
+  const double seconds_each = kFill * iteration / (kFillRounds * static_cast<double>(peers));
+  const double seconds_per_byte = time_at_nics(cluster, Bytes(1'000'000'000)).seconds() / 1e9;
+  if (seconds_per_byte == 0.0) return options.partition_size;
+  const Bytes fine(static_cast<std::int64_t>(seconds_each / seconds_per_byte));
+  return std::clamp(fine, std::min(options.finest_part, options.partition_size), options.partition_size);
+}
+
+// The parts of the workload in the order in which they are expected to be served.
+std::vector<Part> served(const Cluster& cluster, const Workload& workload, const Options& options,
+                         const Shares& shares) {
+  const double seconds = shares.seconds_per_byte * static_cast<double>(workload.size().count());
+  const Duration exchange = Duration::from_seconds(seconds);
+  const std::vector<Part> parts = workload.partition(part_size(cluster, workload, options, exchange));
+  std::vector<Part> ordered;
+  for (const std::size_t i : service_order(workload, parts, options.policy, exchange)) {
+    ordered.push_back(parts[i]);
+  }
+  return ordered;
+}
+
+class Builder {
+ public:
+  Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
+          const Shares& shares)
+      : cluster_(cluster),
+        options_(options),
+        shares_(shares),
+        plan_(std::move(name), cluster.machines().size()),
+        local_(cluster, workload, options, plan_),
+        parts_(place(served(cluster, workload, options, shares), shares.of_machine)),
+        nodes_(cluster.machines().size()) {
+    for (const PlacedPart& placed : parts_) {
+      largest_ = std::max(largest_, placed.part.range.size);
+      ++nodes_[placed.owner.index()].parts;
+    }
+  }
+
+  Plan build() && {
+    for (const PlacedPart& placed : parts_) exchange(placed);
+    for (const Node& node : nodes_) {
+      for (const auto& [key, ring] : node.rings) ring.slots.close(plan_);
+    }
+    local_.close();
+    return std::move(plan_).build();
+  }
+
+ private:
+  // Where messages of one sender land on one NUMA node of an owner, slot after slot, until they have been
+  // summed.
+  struct Ring {
+    Slots slots;
+    std::size_t used = 0;
+  };
+  struct Node {
+    std::size_t parts = 0;                            // parts that it owns
+    std::map<std::pair<MachineId, int>, Ring> rings;  // by sender and NUMA node
+    std::map<int, BufferId> accumulators;             // by NUMA node
+    std::map<int, BufferId> requests;                 // by NUMA node
+    std::vector<OpId> complete;                       // by part: the last sum of those exchanged so far
+  };
+  struct Worker {
+    MachineId machine;
+    int nic = 0;
+    Slice staging;
+    OpId ready;
+  };
+
+  int nic(MachineId machine, const PlacedPart& placed) const {
+    return nic_for(cluster_.machine(machine), cluster_, placed.index);
+  }
+
+  int numa(MachineId machine, int nic) const {
+    const std::vector<Nic>& nics = cluster_.machine(machine).nics;
+    return nics.empty() ? 0 : nics[static_cast<std::size_t>(nic)].numa;
+  }
+
+  std::size_t slots(MachineId owner) const {
+    const std::size_t parts = nodes_[owner.index()].parts;
+    if (!options_.credit) return parts;
+    const Bytes window = options_.partition_size * *options_.credit;
+    const double messages = shares_.of_machine[owner.index()] * static_cast<double>(window.count()) /
+                            static_cast<double>(2 * largest_.count());
+    const auto wanted = static_cast<std::size_t>(std::max(kFewestSlots, std::ceil(messages)));
+    return std::min(parts, wanted);
+  }
+
+  Ring& ring_of(MachineId owner, MachineId sender, int numa) {
+    auto& rings = nodes_[owner.index()].rings;
+    const auto known = rings.find({sender, numa});
+    if (known != rings.end()) return known->second;
+    const BufferId buffer =
+        plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
+    return rings.emplace(std::pair(sender, numa), Ring{Slots(plan_, buffer, slots(owner), largest_)})
+        .first->second;
+  }
+
+  // One part: every worker's way out, the sum on its owner, and every worker's way in.
+  void exchange(const PlacedPart& placed) {
+    const Part& part = placed.part;
+    const MachineId owner = placed.owner;
+    const int owner_nic = nic(owner, placed);
+    std::vector<Worker> workers;
+    for (const MachineId machine : cluster_.gpu_machines()) {
+      Worker worker{machine, nic(machine, placed), {}, {}};
+      worker.staging = local_.staging(machine, part, worker.nic);
+      worker.ready = local_.out(machine, part, worker.staging);
+      workers.push_back(worker);
+    }
+    // Workers take turns in being the one whose bytes the others' are added to.
+    std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(placed.index % workers.size()),
+                workers.end());
+    const auto own =
+        std::find_if(workers.begin(), workers.end(), [&](const Worker& w) { return w.machine == owner; });
+    if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
+
+    std::vector<OpId> sums;  // what must be done before the sum is complete
+    std::vector<OpId> pushes(workers.size());
+    Slice total;
+    OpId first;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      const Worker& worker = workers[i];
+      if (i == 0) {
+        total = begin_sum(worker, owner, owner_nic, part, pushes[0], first);
+        sums.push_back(first);
+        continue;
+      }
+      pushes[i] = add_to(total, first, worker, owner, owner_nic, part, sums);
+    }
+    nodes_[owner.index()].complete.push_back(sums.back());
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      finish(workers[i], pushes[i], owner, owner_nic, part, total, first, sums);
+    }
+  }
+
+  // The first worker's bytes become the accumulator: its own staging memory if it owns the part, else a
+  // receive.
+  Slice begin_sum(const Worker& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
+                  OpId& first) {
+    if (worker.machine == owner) {
+      first = worker.ready;
+      return worker.staging;
+    }
+    BufferId& buffer = nodes_[owner.index()].accumulators.try_emplace(numa(owner, owner_nic)).first->second;
+    if (!buffer.valid()) {
+      buffer = plan_.add(
+          {owner, Buffer::Role::kAccumulator, Memory::Kind::kHost, numa(owner, owner_nic), 1, Bytes(0)});
+    }
+    const Slice total = plan_.reserve(buffer, part.range.size, part.dtype);
+    const Message message =
+        add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, total});
+    plan_.order(worker.ready, message.send);
+    // Nothing is overwritten here, but a worker that ran ahead with the parts that it is the first to push
+    // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
+    // it had slots.
+    const std::vector<OpId>& complete = nodes_[owner.index()].complete;
+    const std::size_t ahead = slots(owner);
+    if (complete.size() >= ahead) plan_.order(complete[complete.size() - ahead], message.receive);
+    push = message.send;
+    first = message.receive;
+    return total;
+  }
+
+  OpId add_to(const Slice& total, OpId first, const Worker& worker, MachineId owner, int owner_nic,
+              const Part& part, std::vector<OpId>& sums) {
+    Ring& ring = ring_of(owner, worker.machine, numa(owner, owner_nic));
+    const std::size_t slot = ring.used++ % ring.slots.count();
+    const Slice landed = ring.slots.slice(slot, part.range.size);
+    const Message message =
+        add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, landed});
+    const OpId sum = add_sum(plan_, part, owner, landed, total);
+    plan_.order(worker.ready, message.send);
+    plan_.order(first, sum);
+    ring.slots.use(plan_, slot, message.receive, sum);
+    sums.push_back(sum);
+    return message.send;
+  }
+
+  void finish(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
+              const Slice& total, OpId first, const std::vector<OpId>& sums) {
+    if (worker.machine == owner) return local_.in(owner, part, total, sums);
+    const Message message =
+        add_message(plan_, part, {owner, owner_nic, total}, {worker.machine, worker.nic, worker.staging});
+    for (const OpId sum : sums) plan_.order(sum, message.send);
+    plan_.order(push, message.receive);
+    if (options_.pull_requests) {
+      const Message asked = request(worker, push, owner, owner_nic, part);
+      plan_.order(asked.receive, message.send);
+      plan_.order(asked.send, message.receive);
+    }
+    plan_.carry(message.send,
+                first);  // the next iteration's bytes must not overwrite a sum that is being sent
+    local_.in(worker.machine, part, worker.staging, {message.receive});
+  }
+
+  // A message of one element, which the owner must have before it sends the sum.
+  Message request(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part) {
+    Slice word = worker.staging;
+    word.size = size(part.dtype);
+    BufferId& buffer = nodes_[owner.index()].requests.try_emplace(numa(owner, owner_nic)).first->second;
+    if (!buffer.valid()) {
+      buffer = plan_.add(
+          {owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa(owner, owner_nic), 1, Bytes(0)});
+    }
+    const Slice landed = plan_.reserve(buffer, word.size, part.dtype);
+    const Message message =
+        add_message(plan_, part, {worker.machine, worker.nic, word}, {owner, owner_nic, landed});
+    plan_.order(push, message.send);
+    return message;
+  }
+
+  const Cluster& cluster_;
+  const Options& options_;
+  const Shares& shares_;
+  PlanBuilder plan_;
+  LocalStages local_;
+  std::vector<PlacedPart> parts_;  // in the order in which they are expected to be served
+  Bytes largest_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace
+
+Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
+                            const Options& options, Summing summing) {
+  const Result<Shares> shares = shares_of(cluster, main_dtype(workload), options.local, summing);
+  if (!shares) return failure(shares.error().text);
+  return Builder(std::move(name), cluster, workload, options, *shares).build();
+}
+
+}  // namespace weir

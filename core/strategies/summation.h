@@ -1,0 +1,21 @@
+// The plan of every strategy that sums each part on one machine: workers push their gradient of a part to its
+// owner, the owner adds them up, and the workers pull the sum (BytePS, OSDI'20, section 4.1). Which machine
+// owns how much makes it a parameter server, an all-reduce or the optimum between them.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/plan/plan.h"
+#include "core/strategies/options.h"
+#include "core/strategies/shares.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// Cost with n GPU machines and load w_i of M bytes: a GPU machine sends and receives M + (n-2) w_i over its
+/// NIC, a CPU machine n w_j; each sums (n-1) w. Two messages on the way of each byte. Host memory: M on a GPU
+/// machine, w_j on a CPU machine, and everywhere a ring of landing slots per sender.
+Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
+                            const Options& options, Summing summing);
+
+}  // namespace weir

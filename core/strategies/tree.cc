@@ -1,0 +1,176 @@
+#include "core/strategies/tree.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/strategies/local_stage.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/shares.h"
+#include "core/strategies/slots.h"
+
+namespace weir {
+namespace {
+
+// Landing slots per child, each of one part.
+constexpr std::size_t kSlots = 8;
+
+struct Tree {
+  std::vector<int> parent;  // by position; -1 at the root
+  std::vector<std::vector<int>> children;
+  std::vector<int> upwards;  // positions, children before parents
+};
+
+// The tree over [low, high) in symmetric order, as a search tree: odd positions are inner, even ones leaves
+// where the count allows.
+int grow(Tree& tree, int low, int high, int parent) {
+  if (low >= high) return -1;
+  int reach = 1;
+  while (reach * 2 <= high - low) reach *= 2;
+  const int root = low + reach - 1;
+  tree.parent[static_cast<std::size_t>(root)] = parent;
+  for (const int child : {grow(tree, low, root, root), grow(tree, root + 1, high, root)}) {
+    if (child >= 0) tree.children[static_cast<std::size_t>(root)].push_back(child);
+  }
+  tree.upwards.push_back(root);
+  return root;
+}
+
+// The second tree is the first with positions mirrored (an even count) or shifted by one, which turns inner
+// positions into leaves.
+Tree make_tree(int count, bool second) {
+  Tree plain{std::vector<int>(static_cast<std::size_t>(count), -1),
+             std::vector<std::vector<int>>(static_cast<std::size_t>(count)),
+             {}};
+  grow(plain, 0, count, -1);
+  if (!second) return plain;
+  const auto moved = [&](int i) { return count % 2 == 0 ? count - 1 - i : (i + 1) % count; };
+  Tree tree = plain;
+  for (int i = 0; i < count; ++i) {
+    const auto from = static_cast<std::size_t>(i);
+    const auto to = static_cast<std::size_t>(moved(i));
+    tree.parent[to] = plain.parent[from] < 0 ? -1 : moved(plain.parent[from]);
+    tree.children[to].clear();
+    for (const int child : plain.children[from]) tree.children[to].push_back(moved(child));
+  }
+  for (int& position : tree.upwards) position = moved(position);
+  return tree;
+}
+
+class Builder {
+ public:
+  Builder(const Cluster& cluster, const Workload& workload, const Options& options)
+      : cluster_(cluster),
+        plan_("double-tree", cluster.machines().size()),
+        local_(cluster, workload, options, plan_),
+        parts_(workload.partition(options.partition_size)),
+        machines_(cluster.gpu_machines()) {
+    for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
+    order_ = service_order(workload, parts_, options.policy, time_at_nics(cluster, workload.size() * 2));
+  }
+
+  Plan build() && {
+    const int count = static_cast<int>(machines_.size());
+    const Tree trees[] = {make_tree(count, false), make_tree(count, true)};
+    // Parts go to the tree that has the fewer bytes so far.
+    Bytes loads[2];
+    for (const std::size_t p : order_) {
+      const std::size_t lighter = loads[1] < loads[0] ? 1 : 0;
+      loads[lighter] += parts_[p].range.size;
+      exchange(parts_[p], p, trees[lighter]);
+    }
+    for (const auto& [key, ring] : rings_) ring.slots.close(plan_);
+    local_.close();
+    return std::move(plan_).build();
+  }
+
+ private:
+  struct Ring {
+    Slots slots;
+    std::size_t used = 0;
+  };
+  struct Member {
+    End end;
+    OpId ready;               // its own gradient is in staging
+    std::vector<OpId> sums;   // its children's are added
+    OpId up;                  // the send to its parent
+    std::vector<OpId> total;  // the ops after which the sum of all is in staging
+  };
+
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  void exchange(const Part& part, std::size_t index, const Tree& tree) {
+    std::vector<Member> members;
+    for (const MachineId machine : machines_) {
+      const int nic = nic_for(cluster_.machine(machine), cluster_, index);
+      Member member;
+      member.end = {machine, nic, local_.staging(machine, part, nic)};
+      member.ready = local_.out(machine, part, member.end.slice);
+      members.push_back(member);
+    }
+    for (const int position : tree.upwards) {
+      if (tree.parent[at(position)] >= 0) reduce(members, position, tree.parent[at(position)], part);
+    }
+    for (auto position = tree.upwards.rbegin(); position != tree.upwards.rend(); ++position) {
+      Member& member = members[at(*position)];
+      if (tree.parent[at(*position)] < 0) {
+        member.total = member.sums;
+        member.total.push_back(member.ready);
+      }
+      for (const int child : tree.children[at(*position)]) spread(member, members[at(child)], part);
+      local_.in(member.end.machine, part, member.end.slice, member.total);
+    }
+  }
+
+  void reduce(std::vector<Member>& members, int child_position, int parent_position, const Part& part) {
+    Member& child = members[at(child_position)];
+    Member& parent = members[at(parent_position)];
+    Ring& ring = ring_of(parent.end, child.end.machine);
+    const std::size_t slot = ring.used++ % ring.slots.count();
+    End landing = parent.end;
+    landing.slice = ring.slots.slice(slot, part.range.size);
+    const Message message = add_message(plan_, part, child.end, landing);
+    const OpId sum = add_sum(plan_, part, parent.end.machine, landing.slice, parent.end.slice);
+    plan_.order(child.ready, message.send);
+    for (const OpId op : child.sums) plan_.order(op, message.send);
+    plan_.order(parent.ready, sum);
+    ring.slots.use(plan_, slot, message.receive, sum);
+    child.up = message.send;
+    parent.sums.push_back(sum);
+  }
+
+  void spread(const Member& parent, Member& child, const Part& part) {
+    const Message message = add_message(plan_, part, parent.end, child.end);
+    for (const OpId op : parent.total) plan_.order(op, message.send);
+    plan_.order(child.up, message.receive);
+    plan_.carry(message.send, parent.ready);  // which overwrites the bytes that are being sent
+    child.total = {message.receive};
+  }
+
+  Ring& ring_of(const End& parent, MachineId child) {
+    const std::vector<Nic>& nics = cluster_.machine(parent.machine).nics;
+    const int numa = nics[static_cast<std::size_t>(parent.nic)].numa;
+    const auto known = rings_.find({parent.machine, child, numa});
+    if (known != rings_.end()) return known->second;
+    const BufferId buffer =
+        plan_.add({parent.machine, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
+    Ring ring{Slots(plan_, buffer, std::min(kSlots, parts_.size()), largest_)};
+    return rings_.emplace(std::tuple(parent.machine, child, numa), std::move(ring)).first->second;
+  }
+
+  const Cluster& cluster_;
+  PlanBuilder plan_;
+  LocalStages local_;
+  std::vector<Part> parts_;
+  std::vector<std::size_t> order_;  // in which parts are expected to be served
+  const std::vector<MachineId>& machines_;
+  Bytes largest_;
+  std::map<std::tuple<MachineId, MachineId, int>, Ring> rings_;  // parent, child, NUMA node
+};
+
+}  // namespace
+
+Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return Builder(cluster, workload, options).build();
+}
+
+}  // namespace weir

@@ -1,0 +1,74 @@
+#include "core/workload/workload.h"
+
+#include <algorithm>
+
+namespace weir {
+
+Range share(Range range, Dtype dtype, int index, int count) {
+  const std::int64_t element = size(dtype).count();
+  const std::int64_t elements = range.size.count() / element;
+  const auto boundary = [&](int i) {
+    return Bytes(static_cast<std::int64_t>(static_cast<Wide>(elements) * i / count) * element);
+  };
+  return {range.offset + boundary(index), boundary(index + 1) - boundary(index)};
+}
+
+Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.size()) {
+  // Every tensor takes a whole number of the largest elements, so that all begin aligned and none leaves a
+  // gap.
+  std::int64_t unit = 1;
+  for (const Layer& layer : trace.layers) {
+    for (const Tensor& tensor : layer.tensors) unit = std::max(unit, weir::size(tensor.dtype).count());
+  }
+  for (int layer = layers() - 1; layer >= 0; --layer) {
+    Range& range = layers_[static_cast<std::size_t>(layer)];
+    range.offset = size_;
+    for (const Tensor& tensor : trace.layers[static_cast<std::size_t>(layer)].tensors) {
+      const Bytes taken((weir::size(tensor).count() + unit - 1) / unit * unit);
+      tensors_.push_back({{size_, taken}, tensor.dtype, layer});
+      size_ += taken;
+    }
+    range.size = size_ - range.offset;
+  }
+}
+
+std::vector<Part> Workload::partition(Bytes largest) const {
+  std::vector<Part> parts;
+  for (const Placed& tensor : tensors_) {
+    const Bytes element = weir::size(tensor.dtype);
+    const std::int64_t elements_each = std::max<std::int64_t>(1, largest / element);
+    const std::int64_t elements = tensor.range.size / element;
+    const auto count = static_cast<int>((elements + elements_each - 1) / elements_each);
+    for (int i = 0; i < count; ++i) {
+      parts.push_back(
+          {share(tensor.range, tensor.dtype, i, count), tensor.dtype, tensor.layer, tensor.layer, 0});
+    }
+  }
+  rank(parts);
+  return parts;
+}
+
+void Workload::rank(std::vector<Part>& parts) const {
+  std::vector<int> ranks(layers_.size(), 0);
+  for (Part& part : parts) part.rank = ranks[static_cast<std::size_t>(part.first_layer)]++;
+}
+
+std::vector<Part> Workload::fuse(Bytes largest) const {
+  std::vector<Part> buckets;
+  for (const Part& part : partition(largest)) {
+    if (!buckets.empty()) {
+      Part& last = buckets.back();
+      const bool adjacent = last.range.end() == part.range.offset && last.dtype == part.dtype;
+      if (adjacent && last.range.size + part.range.size <= largest) {
+        last.range.size += part.range.size;
+        last.first_layer = part.first_layer;
+        continue;
+      }
+    }
+    buckets.push_back(part);
+  }
+  rank(buckets);
+  return buckets;
+}
+
+}  // namespace weir

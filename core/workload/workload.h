@@ -1,0 +1,78 @@
+// What one iteration must communicate: the trace's tensors laid out in one gradient buffer, and that buffer
+// cut or fused into the parts that travel.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/workload/trace.h"
+
+namespace weir {
+
+/// A contiguous run of bytes in the gradient buffer.
+struct Range {
+  Bytes offset;
+  Bytes size;
+  Bytes end() const { return offset + size; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// A run of gradient bytes of one dtype that travels as one. A part cut from a tensor belongs to one layer; a
+/// fused bucket spans several.
+struct Part {
+  Range range;
+  Dtype dtype = Dtype::kF32;
+  int first_layer = 0;  // the layer nearest the input: its backward ends last, so then the part is ready;
+                        // its forward starts first, so then the sum is needed
+  int last_layer = 0;   // the layer nearest the output
+  int rank = 0;         // its place among the parts of its first layer
+
+  /// Smaller is more urgent: by the layer that needs the part first, then by rank, so that all machines serve
+  /// the parts of a layer in one order.
+  int priority() const { return first_layer * kRanks + std::min(rank, kRanks - 1); }
+  static constexpr int kRanks = 1 << 16;
+};
+
+/// The gradient buffer of a trace. Layers lie in the order in which their gradients become ready (last layer
+/// first), so that tensors that are ready together can be fused without a copy. Tensors start at multiples of
+/// their element size. The trace must outlive the workload.
+class Workload {
+ public:
+  explicit Workload(const Trace& trace);
+
+  const Trace& trace() const { return *trace_; }
+  int layers() const { return static_cast<int>(trace_->layers.size()); }
+  const Layer& layer(int index) const { return trace_->layers[static_cast<std::size_t>(index)]; }
+
+  /// The bytes of the gradient buffer.
+  Bytes size() const { return size_; }
+  /// Where the layer's tensors lie (empty if it has none).
+  Range range(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
+
+  /// Each tensor cut into the fewest parts of at most `largest` bytes, equal to within an element, in order
+  /// of readiness.
+  std::vector<Part> partition(Bytes largest) const;
+
+  /// Neighbours of one dtype fused into buckets of at most `largest` bytes; tensors above that are cut. In
+  /// order of readiness.
+  std::vector<Part> fuse(Bytes largest) const;
+
+ private:
+  struct Placed {
+    Range range;
+    Dtype dtype;
+    int layer;
+  };
+  void rank(std::vector<Part>& parts) const;
+
+  const Trace* trace_;
+  Bytes size_;
+  std::vector<Range> layers_;
+  std::vector<Placed> tensors_;  // in order of readiness
+};
+
+/// The range's share number `index` of `count` nearly equal ones, on element boundaries; shares tile the
+/// range.
+Range share(Range range, Dtype dtype, int index, int count);
+
+}  // namespace weir

@@ -1,0 +1,128 @@
+"""What the results are drawn against, and the cases that are drawn apart."""
+
+from dataclasses import dataclass
+from typing import Dict, List, Tuple
+
+import quantity
+
+LOG_SPAN = 20  # the axis is logarithmic if the greatest value is more than this many times the least above 0
+MOST_TICKS = 8
+TILTED = {"rotation": 20, "ha": "right", "rotation_mode": "anchor"}
+COUNTS = {"cpu_machines": "CPU machines", "gpu_machines": "GPU machines"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Invariants: places and texts are as many as the values, in the order of the places; names, which are no
+    quantities, stand at 0, 1, 2."""
+
+    field: str  # empty if nothing varies
+    label: str
+    numeric: bool
+    places: Dict[str, float]  # by value
+    texts: Dict[str, str]  # of the ticks, by value
+
+    def apply(self, axes):
+        """Scales and labels the x axis."""
+        axes.set_xlabel(self.label)
+        values = list(self.places)
+        if self.numeric:
+            positive = [place for place in self.places.values() if place > 0]
+            if positive and max(positive) > LOG_SPAN * min(positive):
+                least = min(self.places.values())
+                if least > 0:
+                    axes.set_xscale("log")
+                else:
+                    axes.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
+            step = -(-len(values) // MOST_TICKS)
+            values = values[::-1][::step][::-1]
+        if not self.field:
+            values = []
+        axes.set_xticks([self.places[value] for value in values])
+        axes.set_xticks([], minor=True)
+        names = [self.texts[value] for value in values]
+        tilted = not self.numeric and sum(map(len, names)) > 45
+        axes.set_xticklabels(names, **(TILTED if tilted else {}))
+
+
+@dataclass(frozen=True)
+class Case:
+    """The rows of one panel: all but the field of the axis is the same in them."""
+
+    name: str  # "Policy: fifo"; empty if there is one case only
+    rows: Tuple
+
+
+def value_of(row, field):
+    if not field:
+        return ""
+    return row.values[field] if field in row.values else f"{getattr(row, field):g}"
+
+
+def fields_of(found):
+    """The fields that vary. How many machines there are stands for the swept field that says so."""
+    fields = [field for field in found.fields if len({row.values.get(field, "") for row in found.rows}) > 1]
+    for count in COUNTS:
+        if len({getattr(row, count) for row in found.rows}) < 2:
+            continue
+        says = [field for field in fields if counts(found.rows, field, count)]
+        if says:
+            fields[fields.index(says[0])] = count
+        elif not explained(found.rows, fields, count):
+            fields.append(count)
+    return fields
+
+
+def counts(rows, field, count):
+    pairs = {(value_of(row, field), getattr(row, count)) for row in rows}
+    values, numbers = ({pair[i] for pair in pairs} for i in (0, 1))
+    return len(pairs) == len(values) == len(numbers) and all(value.isdigit() for value in values)
+
+
+def explained(rows, fields, count):
+    pairs = {(tuple(value_of(row, field) for field in fields), getattr(row, count)) for row in rows}
+    return len(pairs) == len({point for point, _ in pairs})
+
+
+def label_of(field):
+    if field in COUNTS:
+        return COUNTS[field]
+    label = field.replace("topology.groups.", "").replace("topology.", "").replace("_", " ")
+    return label if "." in label else label.capitalize()
+
+
+def axis_of(field, rows):
+    values = list(dict.fromkeys(value_of(row, field) for row in rows))
+    parsed = {value: quantity.parse(value) for value in values}
+    if not field or not all(parsed.values()) or len({each.kind for each in parsed.values()}) > 1:
+        return Axis(field, label_of(field), False, {value: i for i, value in enumerate(values)},
+                    {value: short(value) for value in values})
+    values.sort(key=lambda value: parsed[value].value)
+    units = {parsed[value].unit for value in values if parsed[value].value != 0}
+    unit = next(iter(units)) if len(units) == 1 else ""
+    texts = {value: parsed[value].digits if unit or not parsed[value].value else value for value in values}
+    return Axis(field, label_of(field) + (f" ({unit})" if unit else ""), True,
+                {value: parsed[value].value for value in values}, texts)
+
+
+def short(value):
+    """Without the folder and the ending of a file."""
+    name = value.rsplit("/", 1)[-1]
+    return name[:-len(".json")] if name.endswith(".json") else name
+
+
+def axis(found) -> Tuple[Axis, List[Case]]:
+    """Against CPU machines if their number varies, else the field with most values, best a quantity."""
+    fields = fields_of(found)
+
+    def rank(field):
+        drawn = axis_of(field, found.rows)
+        return (field == "cpu_machines", drawn.numeric, len(drawn.places))
+
+    best = max(fields, key=rank, default="")
+    others = [field for field in fields if field != best]
+    cases = {}
+    for row in found.rows:
+        name = ", ".join(f"{label_of(field)}: {short(value_of(row, field))}" for field in others)
+        cases.setdefault(name, []).append(row)
+    return axis_of(best, found.rows), [Case(name, tuple(rows)) for name, rows in cases.items()]

@@ -1,0 +1,96 @@
+"""How figures look and how they are written: the same input gives the same bytes."""
+
+import math
+import textwrap
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+
+# The colour-blind-safe palette of Okabe and Ito, with grey for its yellow, which is too pale for lines.
+BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
+PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#777777", "#000000"
+
+# Colour, marker, line. A strategy looks the same in every figure, whatever else stands there.
+LOOKS = {
+    "unified": (BLUE, "o", "-"),
+    "ring": (ORANGE, "s", "--"),
+    "flat-ring": (VERMILION, "^", "-."),
+    "hierarchical": (GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
+    "double-tree": (PURPLE, "v", (0, (3, 1))),
+    "ps": (SKY, "P", ":"),
+    "colocated-ps": (GREY, "X", (0, (6, 2, 1, 2))),
+}
+SPARE = [(BLUE, "<", ":"), (VERMILION, ">", "--"), (GREEN, "p", "-."), (PURPLE, "h", "-"), (ORANGE, "*", ":"),
+         (GREY, "d", "--"), (SKY, "8", "-")]
+BOUND = {"color": BLACK, "linewidth": 2.2, "linestyle": "-"}
+
+HOLLOW = {"markerfacecolor": "white", "markeredgewidth": 1.3}
+LEGEND_LINE = 0.22  # inches
+LEGEND_ENTRY = 1.28  # inches
+LETTERS = 13  # in an inch
+
+
+def use():
+    matplotlib.rcdefaults()
+    pyplot.rcParams.update({
+        "font.family": "DejaVu Sans", "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9,
+        "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
+        "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "lines.linewidth": 1.5, "lines.markersize": 5.5,
+        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "savefig.dpi": 200,
+    })
+
+
+def look(strategy, strategies):
+    """Colour, marker, line; strategies are all those drawn."""
+    if strategy in LOOKS:
+        return LOOKS[strategy]
+    return SPARE[[name for name in strategies if name not in LOOKS].index(strategy) % len(SPARE)]
+
+
+def handles(strategies, lines):
+    """What a legend shows for the strategies, with their lines if those are drawn."""
+    shown = []
+    for strategy in strategies:
+        color, marker, line = look(strategy, strategies)
+        shown.append(Line2D([], [], color=color, marker=marker, linestyle=line if lines else "none",
+                            label=strategy, **HOLLOW))
+    return shown
+
+
+def wrapped(text, width):
+    """On lines of at most so many inches."""
+    return textwrap.fill(text, int(width * LETTERS))
+
+
+def sheet(panels, width, height, shown=(), columns=3):
+    """A figure with panels of that size in inches, at most so many in a row, and a legend above them."""
+    columns = min(columns, panels)
+    rows = -(-panels // columns)
+    in_line = max(1, int(columns * width / LEGEND_ENTRY))
+    legend = LEGEND_LINE * math.ceil(len(shown) / in_line) + 0.08 if shown else 0.01
+    figure = pyplot.figure(figsize=(columns * width, rows * height + legend), layout="constrained")
+    top, rest = figure.subfigures(2, 1, height_ratios=[legend, rows * height])
+    if shown:
+        in_column = math.ceil(len(shown) / in_line)
+        top.legend(handles=list(shown), loc="center", ncol=math.ceil(len(shown) / in_column))
+    return figure, list(rest.subplots(rows, columns, squeeze=False).flat)
+
+
+def blank(axes):
+    axes.set_axis_off()
+
+
+def save(figure, folder, name):
+    """Writes the figure as PNG and PDF, and closes it; returns the paths."""
+    paths = []
+    for ending, metadata in [("png", {"Software": None}),
+                             ("pdf", {"CreationDate": None, "Creator": None, "Producer": None})]:
+        paths.append(folder / f"{name}.{ending}")
+        figure.savefig(paths[-1], metadata=metadata)
+    pyplot.close(figure)
+    return paths

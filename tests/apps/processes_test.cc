@@ -1,0 +1,65 @@
+#include "apps/weir/processes.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+TEST_CASE("every task runs once, in a process of its own, and its whole text arrives") {
+  std::map<std::size_t, std::string> texts;
+  const std::string large(1'000'000, 'x');
+  const auto signal = run_in_processes(
+      20, 3, [&](std::size_t index) { return fmt::format("{} {}", index, large); },
+      [&](std::size_t index, const Result<std::string>& text) {
+        REQUIRE(text);
+        CHECK(texts.emplace(index, *text).second);
+      });
+  CHECK_FALSE(signal);
+  REQUIRE(texts.size() == 20);
+  CHECK(texts[7] == "7 " + large);
+}
+
+TEST_CASE("a task that crashes is told and the others go on") {
+  std::map<std::size_t, std::string> texts;
+  const auto signal = run_in_processes(
+      4, 2,
+      [](std::size_t index) {
+        if (index == 1) raise(SIGKILL);
+        if (index == 2) _exit(3);
+        return std::string("fine");
+      },
+      [&](std::size_t index, const Result<std::string>& text) {
+        texts[index] = text ? *text : text.error().text;
+      });
+  CHECK_FALSE(signal);
+  CHECK(texts == std::map<std::size_t, std::string>{{0, "fine"},
+                                                    {1, "its process crashed: signal 9 (Killed)"},
+                                                    {2, "its process crashed: status 3"},
+                                                    {3, "fine"}});
+}
+
+TEST_CASE("a signal ends what runs, and what has ended stays told") {
+  std::vector<std::size_t> ended;
+  const auto signal = run_in_processes(
+      100, 2,
+      [](std::size_t index) {
+        if (index > 0) sleep(60);
+        return std::string("fine");
+      },
+      [&](std::size_t index, const Result<std::string>& text) {
+        CHECK(text);
+        ended.push_back(index);
+        raise(SIGINT);
+      });
+  CHECK(signal == SIGINT);
+  CHECK(ended == std::vector<std::size_t>{0});
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,107 @@
+// The shipped experiments give what the papers say: the very files that users run, in SimGrid.
+#include <cmath>
+#include <map>
+
+#include "apps/weir/trial.h"
+#include "backends/sim/world.h"
+#include "core/experiment/experiment_file.h"
+#include "core/strategies/shares.h"
+#include "core/strategies/strategy.h"
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+ExperimentFile shipped(const std::string& name) {
+  Result<ExperimentFile> file = ExperimentFile::read(std::string(WEIR_SOURCE_DIR "/experiments/") + name);
+  INFO((file ? "" : file.error().text));
+  REQUIRE(file);
+  return std::move(*file);
+}
+
+std::string value(const std::vector<Setting>& point, const std::string& path) {
+  for (const Setting& setting : point) {
+    if (setting.path == path) return setting.text;
+  }
+  return {};
+}
+
+double seconds(const Experiment& experiment, const std::string& strategy) {
+  const Outcome outcome = run({strategy, 1, ""}, experiment, sim::simulate);
+  INFO(outcome.text);
+  REQUIRE(outcome.kind == Outcome::Kind::kRow);
+  return static_cast<double>(outcome.row.iteration_ns) * 1e-9;
+}
+
+bool within(double found, double expected, double tolerance) {
+  return std::abs(found / expected - 1.0) <= tolerance;
+}
+
+constexpr double kUnit = 1e9 / 11.25e9;  // seconds for 1 GB at 90 Gbps
+
+// BytePS, OSDI'20, Eq. 6; beyond k = n CPU machines do not help.
+double optimum(double n, double k) {
+  const double used = std::min(n, k);
+  return 2 * n * (n - 1) / (n * n + used * n - 2 * used) * kUnit;
+}
+
+TEST_CASE("1 GB over eight machines takes the time of the optimal split, for every number of CPU machines") {
+  const ExperimentFile file = shipped("optimal_split");
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const auto point = file.point(i);
+    const double k = std::stod(value(point, "topology.groups.cpu.count"));
+    const Result<Experiment> experiment = file.experiment(point);
+    REQUIRE(experiment);
+    INFO("k = " << k);
+    const double unified = seconds(*experiment, "unified");
+    CHECK(within(unified, optimum(8, k), 0.01));
+    CHECK(within(seconds(*experiment, "hierarchical"), 1.75 * kUnit, 0.01));
+    CHECK(within(seconds(*experiment, "colocated-ps"), 1.75 * kUnit, 0.01));
+    if (k == 0) continue;
+    const double ps = seconds(*experiment, "ps");
+    CHECK(within(ps, std::max(8 / k, 1.0) * kUnit, 0.01));
+    CHECK((ps > 1.75 * kUnit) == (k <= 4));
+    if (k < 8) CHECK(unified < std::min(ps, 1.75 * kUnit));
+  }
+}
+
+TEST_CASE("CPU machines do not help two workers") {
+  const ExperimentFile file = shipped("optimal_split/two_workers.json");
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const Result<Experiment> experiment = file.experiment(file.point(i));
+    REQUIRE(experiment);
+    CHECK(within(seconds(*experiment, "unified"), kUnit, 0.01));
+  }
+}
+
+TEST_CASE("ByteScheduler's Fig. 2 ends at 13 units first come first served, at 9 with priorities and parts") {
+  const ExperimentFile file = shipped("priority_and_partition");
+  std::map<std::pair<std::string, std::string>, double> found;
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const auto point = file.point(i);
+    const Result<Experiment> experiment = file.experiment(point);
+    REQUIRE(experiment);
+    found[{value(point, "policy"), value(point, "partition_size")}] = seconds(*experiment, "ps");
+  }
+  const double fifo = found[{"fifo", "3MB"}];
+  const double priority = found[{"priority", "500KB"}];
+  CHECK(std::llround(fifo * 1e9) == 13'000'000);
+  CHECK(std::llround(priority * 1e9) == 9'000'000);
+}
+
+TEST_CASE("VGG-16 at 1 Gbps takes what ByteScheduler measured, without and with priorities and parts") {
+  const ExperimentFile file = shipped("priority_and_partition/vgg_1gbps.json");
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const auto point = file.point(i);
+    const bool fifo = value(point, "policy") == "fifo";
+    const bool whole = value(point, "partition_size") == "68MB";
+    const bool unlimited = value(point, "credit") == "unlimited";
+    if (fifo != whole || fifo != unlimited) continue;
+    const Result<Experiment> experiment = file.experiment(point);
+    REQUIRE(experiment);
+    CHECK(within(seconds(*experiment, "ps"), fifo ? 9.57 : 4.97, 0.08));
+  }
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,292 @@
+#include "tests/conformance/port_conformance.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "tests/catch.h"
+#include "tests/core/cluster/links.h"
+
+namespace weir::conformance {
+namespace {
+
+using namespace weir::literals;
+
+// Four machines of one GPU; NICs of 1 GB/s move 1 MB in 1 ms, cores sum 1 MB in 1 ms, nothing else takes
+// time.
+//
+//     0 ----\ /---- 1
+//            X
+//     3 ----/ \---- 2
+const Cluster& square() {
+  static const Cluster cluster = cluster_of(R"({"name": "square", "groups": [
+    {"name": "gpu", "count": 4, "numa": [{"sum_rate": "1GB/s"}], "gpus": [{"at": "numa0"}],
+     "nics": [{"at": "numa0", "rate": "1GB/s"}]}]})");
+  return cluster;
+}
+
+class Draft {
+ public:
+  Draft() {
+    for (std::size_t m = 0; m < memory_.size(); ++m) {
+      memory_[m] = builder.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, 64_MB});
+    }
+  }
+
+  OpId compute(std::size_t machine, Duration duration, int priority = 0) {
+    Op op;
+    op.machine = MachineId(machine);
+    op.kind = OpKind::kForward;
+    op.duration = duration;
+    op.priority = priority;
+    return builder.add(op);
+  }
+
+  struct Ends {
+    OpId send;
+    OpId receive;
+  };
+  // A message of 1 MB, to a place of its own.
+  Ends message(std::size_t source, std::size_t target, int priority = 0) {
+    Op send;
+    send.machine = MachineId(source);
+    send.kind = OpKind::kSend;
+    send.message = builder.add_message();
+    send.peer = MachineId(target);
+    send.priority = priority;
+    send.from = place(source);
+    Op receive = send;
+    receive.machine = MachineId(target);
+    receive.kind = OpKind::kReceive;
+    receive.peer = MachineId(source);
+    receive.from = {};
+    receive.into = place(target);
+    return {builder.add(send), builder.add(receive)};
+  }
+
+  OpId sum(std::size_t machine, const Slice& into) {
+    Op op;
+    op.machine = MachineId(machine);
+    op.kind = OpKind::kSum;
+    op.from = place(machine);
+    op.into = into;
+    return builder.add(op);
+  }
+
+  Slice place(std::size_t machine) { return {memory_[machine], 0, 1_MB * used_[machine]++, 1_MB}; }
+
+  PlanBuilder builder{"by hand", 4};
+
+ private:
+  std::array<BufferId, 4> memory_;
+  std::array<int, 4> used_{};
+};
+
+// A finished run, in the ids of the draft.
+class Run {
+ public:
+  Run(const World& world, const Draft& draft, Bytes window, int iterations = 1, Policy policy = Policy::kFifo)
+      : world_(world), plan_(PlanBuilder(draft.builder).build()) {
+    SimulationSettings settings;
+    settings.dispatch = {policy, window};
+    settings.iterations = iterations;
+    Result<Record> record = world.run(plan_, square(), settings, [&](const Op& op) { ++observed_[op.id]; });
+    INFO((record ? std::string() : record.error().text));
+    REQUIRE(record);
+    record_ = std::move(*record);
+    // build() sorts ops by machine and keeps their order on each.
+    std::vector<std::pair<std::size_t, std::size_t>> drafted;
+    PlanBuilder copy(draft.builder);
+    for (std::size_t i = 0; i < copy.size(); ++i) drafted.emplace_back(copy.op(OpId(i)).machine.index(), i);
+    std::stable_sort(drafted.begin(), drafted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < drafted.size(); ++i) built_[OpId(drafted[i].second)] = OpId(i);
+  }
+
+  const OpRecord& of(OpId op, int iteration = 0) const { return record_.of(built_.at(op), iteration); }
+  const Plan& plan() const { return plan_; }
+  const Record& record() const { return record_; }
+  const std::map<OpId, int>& observed() const { return observed_; }
+
+  void check(OpId op, Duration started, Duration completed, int iteration = 0) const {
+    INFO(world_.name << ", op " << op.value() << ", iteration " << iteration);
+    check_near(of(op, iteration).started, started);
+    check_near(of(op, iteration).completed, completed);
+  }
+
+ private:
+  void check_near(Instant at, Duration expected) const {
+    CHECK(at.ns() >= (expected - world_.tolerance).ns());
+    CHECK(at.ns() <= (expected + world_.tolerance).ns());
+  }
+
+  const World& world_;
+  Plan plan_;
+  Record record_;
+  std::map<OpId, int> observed_;
+  std::map<OpId, OpId> built_;
+};
+
+constexpr Bytes kWide(1'000'000'000);
+
+void check_exactly_once(const World& world) {
+  Draft draft;
+  for (std::size_t source = 0; source < 4; ++source) {
+    for (std::size_t target = 0; target < 4; ++target) {
+      if (source == target) continue;
+      const Draft::Ends ends = draft.message(source, target);
+      draft.builder.order(draft.compute(source, 100_us), ends.send);
+      draft.builder.order(ends.receive, draft.sum(target, draft.place(target)));
+    }
+  }
+  for (const Bytes window : {1_B, 2_MB, kWide}) {
+    const Run run(world, draft, window, 4);
+    for (const Op& op : run.plan().ops()) {
+      // Worlds report a message once, as its send.
+      if (op.kind != OpKind::kReceive) CHECK(run.observed().at(op.id) == 4);
+      for (int i = 0; i < 4; ++i) {
+        const OpRecord& life = run.record().of(op.id, i);
+        CHECK(life.submitted <= life.started);
+        CHECK(life.started <= life.completed);
+        CHECK(life.completed > Instant());
+      }
+    }
+  }
+}
+
+void check_rendezvous(const World& world) {
+  Draft late_receive;
+  const Draft::Ends a = late_receive.message(0, 1);
+  late_receive.builder.order(late_receive.compute(1, 5_ms), a.receive);
+  const Run first(world, late_receive, kWide);
+  CHECK(first.of(a.send).submitted == Instant());
+  first.check(a.send, 5_ms, 6_ms);
+  first.check(a.receive, 5_ms, 6_ms);
+
+  Draft late_send;
+  const Draft::Ends b = late_send.message(0, 1);
+  late_send.builder.order(late_send.compute(0, 3_ms), b.send);
+  const Run second(world, late_send, kWide);
+  CHECK(second.of(b.receive).submitted == Instant());
+  second.check(b.receive, 3_ms, 4_ms);
+}
+
+void check_window(const World& world) {
+  // What waits for its other end takes no window: the second message passes the first.
+  Draft waiting;
+  const Draft::Ends held = waiting.message(0, 1);
+  const Draft::Ends free = waiting.message(0, 2);
+  waiting.builder.order(waiting.compute(1, 5_ms), held.receive);
+  const Run passing(world, waiting, 1_B);
+  passing.check(free.send, 0_ms, 1_ms);
+  passing.check(held.send, 5_ms, 6_ms);
+
+  // Charged at submission this would wait for ever: the first receive waits for the second message.
+  Draft crossed;
+  const Draft::Ends one = crossed.message(0, 1);
+  const Draft::Ends two = crossed.message(0, 1);
+  crossed.builder.order(two.receive, one.receive);
+  const Run uncrossed(world, crossed, 1_B);
+  uncrossed.check(two.send, 0_ms, 1_ms);
+  uncrossed.check(one.send, 1_ms, 2_ms);
+
+  // Two messages fit the window and share the NIC; the third starts when they are done.
+  Draft three;
+  const Draft::Ends x = three.message(0, 1);
+  const Draft::Ends y = three.message(0, 2);
+  const Draft::Ends z = three.message(0, 3);
+  const Run shared(world, three, 2_MB);
+  shared.check(x.send, 0_ms, 2_ms);
+  shared.check(y.send, 0_ms, 2_ms);
+  shared.check(z.send, 2_ms, 3_ms);
+}
+
+void check_policy(const World& world) {
+  // All three could start when the first message is done; the last is the most urgent.
+  const auto build = [](Draft& draft) {
+    std::vector<OpId> sends;
+    for (int i = 0; i < 4; ++i) sends.push_back(draft.message(0, 1, -i).send);
+    return sends;
+  };
+  Draft draft;
+  const std::vector<OpId> sends = build(draft);
+  const Run fifo(world, draft, 1_B);
+  for (int i = 0; i < 4; ++i) fifo.check(sends[static_cast<std::size_t>(i)], 1_ms * i, 1_ms * (i + 1));
+  const Run urgent(world, draft, 1_B, 1, Policy::kPriority);
+  for (int i = 0; i < 4; ++i) urgent.check(sends[static_cast<std::size_t>(3 - i)], 1_ms * i, 1_ms * (i + 1));
+}
+
+void check_sharing(const World& world) {
+  // Three messages into machine 3 share its NIC; the one that leaves machine 0 beside them gets what is left
+  // of NIC 0: 1/3 each for 3 ms; machine 0's second message has 2/3 until it is done after 1.5 ms.
+  Draft draft;
+  std::vector<OpId> into;
+  for (std::size_t m = 0; m < 3; ++m) into.push_back(draft.message(m, 3).send);
+  const OpId beside = draft.message(0, 1).send;
+  const Run run(world, draft, kWide);
+  run.check(beside, 0_ms, 1500_us);
+  for (const OpId op : into) run.check(op, 0_ms, 3_ms);
+}
+
+void check_sums(const World& world) {
+  Draft draft;
+  const Slice total = draft.place(0);
+  std::vector<OpId> sums;
+  for (int i = 0; i < 4; ++i) sums.push_back(draft.sum(0, total));
+  const Run run(world, draft, kWide);
+  std::vector<OpRecord> lives;
+  for (const OpId op : sums) lives.push_back(run.of(op));
+  std::sort(lives.begin(), lives.end(),
+            [](const OpRecord& a, const OpRecord& b) { return a.started < b.started; });
+  for (std::size_t i = 0; i + 1 < lives.size(); ++i) CHECK(lives[i].completed <= lives[i + 1].started);
+  CHECK((lives.back().completed - Instant()).ns() >= (4_ms - world.tolerance).ns());
+}
+
+void check_one_instant(const World& world) {
+  // Ten ops become ready by one completion: all are submitted at its instant.
+  Draft draft;
+  const OpId before = draft.compute(0, 2_ms);
+  std::vector<OpId> after;
+  for (int i = 0; i < 10; ++i) {
+    after.push_back(draft.sum(0, draft.place(0)));
+    draft.builder.order(before, after.back());
+  }
+  const Run run(world, draft, kWide);
+  for (const OpId op : after) {
+    CHECK(run.of(op).submitted == run.of(after.front()).submitted);
+    CHECK(run.of(op).submitted >= run.of(before).completed);
+  }
+}
+
+void check_resubmission(const World& world) {
+  // A ping and its echo, 2 ms, again and again.
+  constexpr int kIterations = 5;
+  Draft draft;
+  const Draft::Ends ping = draft.message(0, 1);
+  const Draft::Ends echo = draft.message(1, 0);
+  draft.builder.order(ping.receive, echo.send);
+  draft.builder.carry(echo.receive, ping.send);
+  const Run run(world, draft, kWide, kIterations);
+  for (int i = 0; i < kIterations; ++i) {
+    run.check(ping.send, 2_ms * i, 2_ms * i + 1_ms, i);
+    run.check(echo.receive, 2_ms * i + 1_ms, 2_ms * i + 2_ms, i);
+  }
+}
+
+}  // namespace
+
+void check_port(const World& world) {
+  INFO(world.name);
+  SECTION("1: each submitted op completes exactly once") { check_exactly_once(world); }
+  SECTION("2: a message moves once both of its ends have been submitted, and not before") {
+    check_rendezvous(world);
+  }
+  SECTION("3: the window is charged when a message starts") { check_window(world); }
+  SECTION("3: the policy chooses among messages that could start") { check_policy(world); }
+  SECTION("3: messages under way share links fairly") { check_sharing(world); }
+  SECTION("5: sums into overlapping slices do not overlap in time") { check_sums(world); }
+  SECTION("6: what becomes ready together is submitted at one instant") { check_one_instant(world); }
+  SECTION("7: ops are submitted again, iteration after iteration") { check_resubmission(world); }
+}
+
+}  // namespace weir::conformance

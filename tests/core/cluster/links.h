@@ -1,0 +1,21 @@
+// Clusters written down in tests, and routes as text.
+#pragma once
+
+#include <string>
+
+#include "core/cluster/cluster.h"
+#include "core/cluster/topology.h"
+
+namespace weir {
+
+/// What the text of a topology file holds; the text must be right.
+Topology topology_of(const std::string& text);
+Cluster cluster_of(const std::string& text);
+
+/// The topology of that name among those that users find in topologies/.
+Topology shipped_topology(const std::string& name);
+
+/// The names of the links, with spaces between them.
+std::string names(const Cluster& cluster, const std::vector<LinkId>& links);
+
+}  // namespace weir

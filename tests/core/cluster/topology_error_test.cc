@@ -1,0 +1,166 @@
+// Broken topology files, and all of what is said about each.
+#include "core/cluster/topology_file.h"
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+std::string error(const std::string& text) {
+  const auto document = parse_document(text, "lab.json");
+  if (!document) return document.error().text;
+  const auto topology = read_topology(*document);
+  return topology ? "no error" : topology.error().text;
+}
+
+/// The error of a topology of one machine whose group has these lines, from line 3 on.
+std::string group_error(const std::string& lines) {
+  return error("{\"name\": \"lab\", \"groups\": [\n{\"name\": \"gpu\",\n" + lines + "}]}");
+}
+
+TEST_CASE("a rate without a unit is told with one") {
+  CHECK(group_error("\"nics\": [\n{\"at\": \"numa0\",\n\"rate\": \"100Gb\"}]") ==
+        "lab.json:5: groups[0].nics[0].rate: '100Gb' is no rate; try 100Gbps");
+  CHECK(group_error("\"nics\": [{\"at\": \"numa0\",\n\"rate\": {\"in\": \"1Gbps\"}}]") ==
+        "lab.json:4: groups[0].nics[0].rate: 'out' is missing: the rate out of the thing that has the link");
+  CHECK(group_error("\"numa\": [{\"sum_rate\": {\"fp32\": \"1GB/s\"}}]") ==
+        "lab.json:3: groups[0].numa[0].sum_rate: unknown key 'fp32'; did you mean 'f32'?");
+}
+
+TEST_CASE("an unknown key is told with the nearest known one") {
+  CHECK(group_error("\"gpu\": []") == "lab.json:3: groups[0]: unknown key 'gpu'; did you mean 'gpus'?");
+  CHECK(error("{\"name\": \"lab\", \"groups\": [{\"name\": \"a\"}],\n\"netwrok\": {}}") ==
+        "lab.json:2: unknown key 'netwrok'; did you mean 'network'?");
+}
+
+TEST_CASE("a count below zero is an error and zero is none") {
+  CHECK(group_error("\"count\":\n-1") == "lab.json:4: groups[0].count: -1 is too small; at least 0");
+  CHECK(group_error("\"count\": 200000") ==
+        "lab.json:3: groups[0].count: 200000 is too large; at most 100000");
+  CHECK(error(R"({"name": "lab", "groups": [{"name": "gpu", "count": 1}, {"name": "cpu", "count": 0}]})") ==
+        "no error");
+}
+
+TEST_CASE("a topology has at least one machine") {
+  CHECK(error("{\"name\": \"lab\",\n\"groups\": []}") ==
+        "lab.json:2: groups: there is no machine; give a group a count above 0");
+  CHECK(group_error("\"count\": 0") ==
+        "lab.json:1: groups: there is no machine; give a group a count above 0");
+}
+
+TEST_CASE("groups have names of their own") {
+  CHECK(error("{\"name\": \"lab\", \"groups\": [{\"name\": \"a\", \"count\": 1},\n{\"name\": \"a\", "
+              "\"count\": 0}]}") == "lab.json:2: groups[1].name: two groups are called 'a'; rename one");
+}
+
+TEST_CASE("machines among several need a NIC") {
+  CHECK(error("{\"name\": \"lab\", \"groups\": [\n{\"name\": \"a\", \"count\": 2}]}") ==
+        "lab.json:2: groups[0]: a machine among several needs a NIC; add it to 'nics'");
+  CHECK(
+      error(R"({"name": "lab", "groups": [{"name": "a", "count": 2, "nics": [{"at": "numa0", "rate": "1Gbps",
+                  "count": 0}]}]})") ==
+      "lab.json:1: groups[0]: a machine among several needs a NIC; add it to 'nics'");
+  CHECK(group_error("\"count\": 1") == "no error");
+}
+
+TEST_CASE("what a thing hangs on must exist") {
+  CHECK(group_error("\"switches\": [{\"name\": \"p0\", \"at\": \"numa0\"}],\n\"gpus\": [{\"at\": "
+                    "\"p0\"},\n{\"at\": \"p1\"}]") ==
+        "lab.json:5: groups[0].gpus[1].at: there is no 'p1' in group 'gpu'; there are 'numa0', 'p0'");
+  CHECK(group_error("\"nics\": [{\"at\": \"numa1\", \"rate\": \"1Gbps\"}]") ==
+        "lab.json:3: groups[0].nics[0].at: there is no 'numa1' in group 'gpu'; there are 'numa0'");
+  CHECK(group_error("\"switches\": [{\"name\": \"p0\", \"at\": \"cpu\"}]") ==
+        "lab.json:3: groups[0].switches[0].at: there is no 'cpu' in group 'gpu'; there are 'numa0', 'p0'");
+}
+
+TEST_CASE("switches do not run in a circle") {
+  CHECK(group_error("\"switches\": [{\"name\": \"a\", \"at\": \"b\"},\n{\"name\": \"b\", \"at\": \"a\"},\n"
+                    "{\"name\": \"c\", \"at\": \"numa0\"}]") ==
+        "lab.json:3: groups[0].switches[0].at: the switches above 'a' run in a circle; hang one on a NUMA "
+        "node\n"
+        "lab.json:4: groups[0].switches[1].at: the switches above 'b' run in a circle; hang one on a NUMA "
+        "node");
+}
+
+TEST_CASE("switches have names of their own that are no NUMA node's") {
+  CHECK(group_error(
+            "\"switches\": [{\"name\": \"p\", \"at\": \"numa0\"},\n{\"name\": \"p\", \"at\": \"numa0\"}]") ==
+        "lab.json:4: groups[0].switches[1].name: two switches are called 'p'; rename one");
+  CHECK(group_error("\"switches\": [{\"name\": \"numa3\", \"at\": \"numa0\"}]") ==
+        "lab.json:3: groups[0].switches[0].name: 'numa3' cannot name a switch; try 'p0'");
+}
+
+TEST_CASE("socket links join existing NUMA nodes, each two once") {
+  CHECK(group_error("\"numa\": [{}, {}],\n\"sockets\": [{\"between\": [0, 2]}]") ==
+        "lab.json:4: groups[0].sockets[0].between: expected the numbers of two different NUMA nodes, 0 to 1");
+  CHECK(group_error("\"numa\": [{}, {}],\n\"sockets\": [{\"between\": [1, 1]}]") ==
+        "lab.json:4: groups[0].sockets[0].between: expected the numbers of two different NUMA nodes, 0 to 1");
+  CHECK(group_error("\"sockets\": [{\"between\": [0, 1]}]") ==
+        "lab.json:3: groups[0].sockets[0].between: a link needs two NUMA nodes and there are 1; remove it or "
+        "add NUMA nodes");
+  CHECK(group_error("\"numa\": [{}, {}],\n\"sockets\": [{\"between\": [0, 1]},\n{\"between\": [1, 0]}]") ==
+        "lab.json:5: groups[0].sockets[1].between: NUMA nodes 0 and 1 are already joined; give one link with "
+        "the sum of "
+        "the rates");
+}
+
+TEST_CASE("every NUMA node is reachable") {
+  CHECK(group_error("\"numa\": [{}, {}, {}],\n\"sockets\": [{\"between\": [0, 1]}]") ==
+        "lab.json:4: groups[0].sockets: nothing joins numa0 and numa2; add {\"between\": [0, 2]}");
+  CHECK(group_error("\"numa\": [{}, {}]") ==
+        "lab.json:2: groups[0].sockets: nothing joins numa0 and numa1; add {\"between\": [0, 1]}");
+  CHECK(group_error("\"numa\": []") ==
+        "lab.json:3: groups[0].numa: a machine has at least one NUMA node; leave 'numa' out for a plain one");
+}
+
+TEST_CASE("NVLink is a switch or pairs, and pairs join existing GPUs") {
+  CHECK(group_error("\"gpus\": [{\"count\": 2, \"at\": \"numa0\"}],\n\"nvlink\": {}") ==
+        "lab.json:4: groups[0].nvlink: expected either 'switch' or 'pairs'");
+  CHECK(
+      group_error(
+          "\"gpus\": [{\"count\": 2, \"at\": \"numa0\"}],\n\"nvlink\": {\"switch\": {\"rate\": \"1GB/s\"},\n"
+          "\"pairs\": [{\"between\": [0, 2], \"rate\": \"1GB/s\"}]}") ==
+      "lab.json:4: groups[0].nvlink: expected either 'switch' or 'pairs'\n"
+      "lab.json:5: groups[0].nvlink.pairs[0].between: expected the numbers of two different GPUs, 0 to 1");
+}
+
+TEST_CASE("racks say their uplink in one of two ways") {
+  const std::string groups =
+      R"("groups": [{"name": "a", "count": 2, "nics": [{"at": "numa0", "rate": "1Gbps"}]}],)";
+  CHECK(error("{\"name\": \"lab\", " + groups + "\n\"network\": {\n\"racks\": {\"size\": 8}}}") ==
+        "lab.json:3: network.racks: expected either 'oversubscription' or 'uplink'");
+  CHECK(error("{\"name\": \"lab\", " + groups +
+              "\n\"network\": {\"racks\": {\"size\": 0, \"uplink\": \"1Gbps\",\n"
+              "\"placement\": \"random\"}}}") ==
+        "lab.json:2: network.racks.size: 0 is too small; at least 1\n"
+        "lab.json:3: network.racks.placement: expected one of 'packed', 'spread', not the string 'random'");
+}
+
+TEST_CASE("a topology within another document is told by its path there") {
+  const Value experiment = parse_document(
+                               "{\"topology\":\n{\"name\": \"lab\",\n\"groups\": [{\"name\": \"a\", "
+                               "\"gpus\": [{\"at\": \"p\"}]}]}}",
+                               "experiment.json")
+                               .value();
+  CHECK(read_topology(*experiment.find("topology"), "topology").error().text ==
+        "experiment.json:3: topology.groups[0].gpus[0].at: there is no 'p' in group 'a'; there are 'numa0'");
+}
+
+TEST_CASE("a value set by a sweep is told at the line of the sweep") {
+  Value document = parse_document(R"({"name": "lab", "groups": [{"name": "cpu"}]})", "lab.json").value();
+  Value count(std::int64_t{-1});
+  count.place(std::make_shared<const std::string>("sweep.json"), 7);
+  REQUIRE(document.set("groups.cpu.count", count));
+  CHECK(read_topology(document).error().text == "sweep.json:7: groups[0].count: -1 is too small; at least 0");
+}
+
+TEST_CASE("a topology made by a program is checked too, without lines") {
+  Topology topology;
+  topology.groups.emplace_back();
+  topology.groups[0].name = "gpu";
+  topology.groups[0].gpus.emplace_back().at = "numa1";
+  CHECK(check_topology(topology).error().text ==
+        "groups[0].gpus[0].at: there is no 'numa1' in group 'gpu'; there are 'numa0'");
+}
+
+}  // namespace
+}  // namespace weir

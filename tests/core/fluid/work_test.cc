@@ -1,0 +1,139 @@
+#include "core/fluid/work.h"
+
+#include "tests/catch.h"
+#include "tests/core/cluster/links.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+// One machine of two GPUs and two NUMA nodes, and one that sums:
+//
+//   gpu0 --10-- numa0 (20) --- nic0 --1--> other nic0 --- numa0 (20, sums 5)
+//   gpu1 --10--/
+const Cluster& cluster() {
+  static const Cluster made = cluster_of(R"({"name": "two", "groups": [
+    {"name": "gpu", "count": 1, "numa": [{"memory_rate": "20GB/s", "sum_rate": "4GB/s"}],
+     "gpus": [{"count": 2, "at": "numa0", "rate": "10GB/s", "sum_rate": "100GB/s"}],
+     "nics": [{"at": "numa0", "rate": "1GB/s", "latency": "2us"}]},
+    {"name": "cpu", "count": 1, "numa": [{"memory_rate": "20GB/s", "sum_rate": {"f32": "5GB/s", "other": "2GB/s"}}],
+     "nics": [{"at": "numa0", "rate": "1GB/s"}]}], "network": {"latency": "3us"}})");
+  return made;
+}
+
+class Maker {
+ public:
+  Maker() {
+    gradient = builder.add({MachineId(0), Buffer::Role::kGradient, Memory::Kind::kGpu, 0, 2, 8_MB});
+    staging = builder.add({MachineId(0), Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, 8_MB});
+    landing = builder.add({MachineId(1), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, 8_MB});
+    total = builder.add({MachineId(1), Buffer::Role::kAccumulator, Memory::Kind::kHost, 0, 1, 8_MB});
+  }
+
+  // The work of a plan of this op alone, on machine 0 unless it says otherwise.
+  Work work(Op op) {
+    if (!op.machine.valid()) op.machine = MachineId(0);
+    builder.add(op);
+    plan = std::move(builder).build();
+    table.emplace(plan, cluster());
+    return table->of(OpId(0));
+  }
+
+  std::string path(const Work& work) const {
+    if (work.path == Work::kNoPath) return "none";
+    std::string text;
+    for (const LinkUse& use : table->paths()[static_cast<std::size_t>(work.path)]) {
+      text += fmt::format("{}{}*{}", text.empty() ? "" : " ", cluster().link(use.link).name, use.weight);
+    }
+    return text;
+  }
+  std::string resource(const Work& work) const { return name(table->resources()[work.resource], cluster()); }
+
+  PlanBuilder builder{"work", 2};
+  BufferId gradient, staging, landing, total;
+  Plan plan;
+  std::optional<WorkTable> table;
+};
+
+Op make_op(OpKind kind, const Slice& from, const Slice& into) {
+  Op op;
+  op.kind = kind;
+  op.from = from;
+  op.into = into;
+  return op;
+}
+
+TEST_CASE("compute occupies the machine's GPUs for its time") {
+  Maker maker;
+  Op op = make_op(OpKind::kForward, {maker.gradient, Slice::kEvery, 0_B, 8_MB}, {});
+  op.duration = 3_ms;
+  const Work work = maker.work(op);
+  CHECK(work.hold == 3_ms);
+  CHECK(maker.path(work) == "none");
+  CHECK(maker.resource(work) == "gpu[0] compute");
+  CHECK(maker.table->shortest(OpId(0)) == 3_ms);
+}
+
+TEST_CASE("a sum occupies the memory's cores at the rate of its dtype") {
+  Maker f32;
+  Op op = make_op(OpKind::kSum, {f32.landing, 0, 0_B, 5_MB}, {f32.total, 0, 0_B, 5_MB});
+  op.machine = MachineId(1);
+  const Work work = f32.work(op);
+  CHECK(work.hold == 1_ms);
+  CHECK(f32.resource(work) == "cpu[0].numa0 sum");
+  op.dtype = Dtype::kF16;
+  CHECK(Maker().work(op).hold == 2500_us);
+}
+
+TEST_CASE("the shares of a sharded copy move side by side, and share the memory bus") {
+  Maker maker;
+  const Work work = maker.work(
+      make_op(OpKind::kCopy, {maker.gradient, Slice::kSharded, 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB}));
+  CHECK(work.size == 4_MB);
+  CHECK(maker.path(work).find("gpu[0].gpu0.up*1") != std::string::npos);
+  CHECK(maker.path(work).find("gpu[0].gpu1.up*1") != std::string::npos);
+  CHECK(maker.path(work).find("*2") != std::string::npos);  // the bus
+  CHECK(maker.resource(work) == "gpu[0] copy out");
+  CHECK(maker.table->shortest(OpId(0)) == 400_us);
+}
+
+TEST_CASE("a reduce-scatter passes all but one share over each hop of the ring") {
+  Maker maker;
+  const Work work =
+      maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, Slice::kEvery, 0_B, 8_MB}));
+  CHECK(work.size == 4_MB);
+  CHECK(maker.resource(work) == "gpu[0] reduce");
+}
+
+TEST_CASE("a reduce passes all bytes along the chain to its root") {
+  Maker maker;
+  const Work work = maker.work(make_op(OpKind::kReduce, {}, {maker.gradient, Slice::kEvery, 0_B, 8_MB}));
+  CHECK(work.size == 8_MB);
+  CHECK(maker.path(work).find("gpu1.up") != std::string::npos);
+  CHECK(maker.path(work).find("gpu0.up") == std::string::npos);
+}
+
+TEST_CASE("a message crosses both memories, both NICs and the latencies between") {
+  Maker maker;
+  Op send = make_op(OpKind::kSend, {maker.staging, 0, 0_B, 1_MB}, {});
+  send.peer = MachineId(1);
+  send.message = maker.builder.add_message();
+  Op receive = make_op(OpKind::kReceive, {}, {maker.landing, 0, 0_B, 1_MB});
+  receive.machine = MachineId(1);
+  receive.peer = MachineId(0);
+  receive.message = send.message;
+  maker.builder.add(receive);
+  const Work work = maker.work(send);
+  CHECK(maker.path(work).find("gpu[0].nic0.out*1") != std::string::npos);
+  CHECK(maker.path(work).find("cpu[0].nic0.in*1") != std::string::npos);
+  CHECK(work.latency == 5_us);
+  CHECK(maker.resource(work) == "gpu[0].nic0");
+  CHECK(maker.table->shortest(OpId(0)) == 1005_us);
+  std::vector<Bytes> loads = link_loads(maker.plan, cluster(), *maker.table);
+  CHECK(loads[cluster().machine(MachineId(0)).nics[0].out.index()] == 1_MB);
+  CHECK(loads[cluster().machine(MachineId(0)).nics[0].in.index()] == 0_B);
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,87 @@
+// Small plans by hand, each op at a name, so that a test can break one thing and see the proof name it.
+#pragma once
+
+#include <array>
+
+#include "core/plan/plan.h"
+
+namespace weir::examples {
+
+/// An all-reduce of two machines with one GPU each: each sends the other its half, sums its own half and
+/// sends the sum back.
+///
+///     machine 0: gradient b0 [ own half | other's ]   scratch b2
+///     machine 1: gradient b1 [ other's | own half ]   scratch b3
+struct AllReduce {
+  AllReduce();
+  Plan plan() const { return PlanBuilder(builder).build(); }
+
+  PlanBuilder builder{"by hand", 2};
+  std::array<BufferId, 2> gradient;
+  std::array<BufferId, 2> scratch;
+  std::array<MessageId, 2> raw;  // the half that goes to this machine
+  std::array<MessageId, 2> sum;  // the sum that comes from this machine
+  std::array<OpId, 2> backward;
+  std::array<OpId, 2> send_raw;
+  std::array<OpId, 2> receive_raw;
+  std::array<OpId, 2> add;
+  std::array<OpId, 2> send_sum;
+  std::array<OpId, 2> receive_sum;
+  std::array<OpId, 2> forward;
+};
+
+/// Two machines with a GPU each (0 and 1), two layers, and a machine 2 that only sums. It receives machine
+/// 0's gradients into its accumulator b2 and machine 1's into a scratch ring of one slot, b3. Arrays:
+/// [machine][layer].
+struct Server {
+  static constexpr std::size_t kLayers = 2;
+  template <class T>
+  using Each = std::array<std::array<T, kLayers>, 2>;
+
+  Server();
+  Plan plan() const { return PlanBuilder(builder).build(); }
+
+  PlanBuilder builder{"server by hand", 3};
+  Each<MessageId> up;
+  Each<MessageId> down;
+  Each<OpId> backward;
+  Each<OpId> push;  // on the machine with the GPU
+  Each<OpId> pull;
+  Each<OpId> forward;
+  Each<OpId> receive;  // on the server
+  std::array<OpId, kLayers> add;
+  Each<OpId> send;
+};
+
+/// One machine of two GPUs that reduces into shards and gathers them; a host buffer takes the shards and
+/// gives them back.
+struct Local {
+  Local();
+  Plan plan() const { return PlanBuilder(builder).build(); }
+
+  PlanBuilder builder{"local by hand", 1};
+  BufferId gradient;
+  BufferId staging;
+  OpId backward;
+  OpId scatter;
+  OpId out;
+  OpId in;
+  OpId gather;
+  OpId forward;
+};
+
+/// Two machines of two GPUs: each reduces into shards, the machines exchange shards and add them, each
+/// gathers.
+struct Shards {
+  Shards();
+  Plan plan() const { return PlanBuilder(builder).build(); }
+
+  PlanBuilder builder{"shards by hand", 2};
+  std::array<BufferId, 2> gradient;
+  std::array<BufferId, 2> scratch;
+  std::array<OpId, 2> send;
+  std::array<OpId, 2> receive;
+  std::array<OpId, 2> add;
+};
+
+}  // namespace weir::examples

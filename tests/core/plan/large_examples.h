@@ -1,0 +1,26 @@
+// Plans of any size in the two shapes that strategies have: sums on one machine, and rings. For properties of
+// the proof and for its speed.
+#pragma once
+
+#include "core/plan/plan.h"
+
+namespace weir::examples {
+
+struct Size {
+  std::size_t machines = 4;  // with one GPU each
+  std::size_t layers = 3;
+  std::size_t parts = 2;  // of each layer
+  std::size_t slots = 2;  // landing slots of each sender (server)
+  bool chained = true;    // sums into one part run one after the other (server)
+  bool implied = false;   // leave out edges that follow from rendezvous
+};
+
+/// Every machine sends each part to one machine of no GPU, which sums it and sends the sum back. 5n ops for
+/// each part of n machines.
+PlanBuilder large_server(const Size& size);
+
+/// Each part is cut into one chunk for each machine; chunks travel the ring once to be summed and once as
+/// sums. 5n(n - 1) ops for each part.
+PlanBuilder large_ring(const Size& size);
+
+}  // namespace weir::examples

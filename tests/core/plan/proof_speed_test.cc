@@ -1,0 +1,54 @@
+// The proof at size: it must stay fast enough to run before every run.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "core/plan/proof.h"
+#include "tests/catch.h"
+#include "tests/core/plan/large_examples.h"
+
+namespace weir {
+namespace {
+
+using examples::large_ring;
+using examples::large_server;
+using examples::Size;
+
+void prove_timed(const std::string& name, const Plan& plan) {
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Proof> proof = prove(plan);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  INFO(name << ": " << (proof ? "proved" : proof.error().text));
+  REQUIRE(proof);
+  if (plan.ops().size() < 100'000) return;
+  WARN(fmt::format("{}: {} ops, {} pairs, {:.2f} s", name, proof->ops, proof->ordered, taken.count()));
+}
+
+void prove_all(std::size_t machines, std::size_t layers, std::size_t server_parts, std::size_t ring_parts) {
+  for (const bool implied : {false, true}) {
+    const char* edges = implied ? "implied" : "explicit";
+    for (const bool chained : {false, true}) {
+      const Size size{machines, layers, server_parts, 2, chained, implied};
+      prove_timed(fmt::format("server, {}, {}", edges, chained ? "chained" : "unordered"),
+                  large_server(size).build());
+    }
+    const Size size{machines, layers, ring_parts, 2, true, implied};
+    prove_timed(fmt::format("ring, {}", edges), large_ring(size).build());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rings and servers of several sizes are proved", "[plan][proof]") {
+  prove_all(2, 1, 1, 1);
+  prove_all(2, 3, 2, 1);
+  prove_all(3, 2, 3, 2);
+  prove_all(5, 4, 3, 2);
+}
+
+TEST_CASE("a plan of a quarter of a million ops is proved in about a second", "[.][benchmark]") {
+  prove_all(16, 50, 63, 4);
+  prove_all(64, 10, 80, 1);
+}
+
+}  // namespace weir

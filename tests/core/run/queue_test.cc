@@ -1,0 +1,84 @@
+#include "core/run/queue.h"
+
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+TEST_CASE("first come, first served, whatever the priorities") {
+  Queue queue(Policy::kFifo, 100_B);
+  queue.push(OpId(5), 3, 10_B);
+  queue.push(OpId(2), 1, 10_B);
+  queue.push(OpId(9), 2, 10_B);
+  CHECK(queue.pop() == OpId(5));
+  CHECK(queue.pop() == OpId(2));
+  CHECK(queue.pop() == OpId(9));
+  CHECK(queue.pop() == std::nullopt);
+}
+
+TEST_CASE("the most urgent is served first, ties in the order in which they came") {
+  Queue queue(Policy::kPriority, 100_B);
+  queue.push(OpId(5), 3, 10_B);
+  queue.push(OpId(2), 1, 10_B);
+  queue.push(OpId(1), 3, 10_B);
+  queue.push(OpId(9), -2, 10_B);
+  CHECK(queue.pop() == OpId(9));
+  CHECK(queue.pop() == OpId(2));
+  CHECK(queue.pop() == OpId(5));
+  CHECK(queue.pop() == OpId(1));
+}
+
+TEST_CASE("no more bytes are under way than the window allows") {
+  Queue queue(Policy::kFifo, 25_B);
+  for (std::size_t i = 0; i < 4; ++i) queue.push(OpId(i), 0, 10_B);
+  CHECK(queue.pop() == OpId(0));
+  CHECK(queue.pop() == OpId(1));
+  CHECK(queue.pop() == std::nullopt);
+  CHECK(queue.under_way() == 20_B);
+  CHECK(queue.waiting() == 2);
+  queue.release(10_B);
+  CHECK(queue.pop() == OpId(2));
+  CHECK(queue.pop() == std::nullopt);
+}
+
+TEST_CASE("an op larger than the window goes alone") {
+  Queue queue(Policy::kFifo, 5_B);
+  queue.push(OpId(0), 0, 100_B);
+  queue.push(OpId(1), 0, 1_B);
+  CHECK(queue.pop() == OpId(0));
+  CHECK(queue.pop() == std::nullopt);
+  queue.release(100_B);
+  CHECK(queue.pop() == OpId(1));
+}
+
+TEST_CASE("an urgent op that does not fit holds back those behind it") {
+  Queue queue(Policy::kPriority, 10_B);
+  queue.push(OpId(0), 5, 4_B);
+  CHECK(queue.pop() == OpId(0));
+  queue.push(OpId(1), 1, 8_B);
+  queue.push(OpId(2), 2, 1_B);
+  CHECK(queue.pop() == std::nullopt);
+  queue.release(4_B);
+  CHECK(queue.pop() == OpId(1));
+  CHECK(queue.pop() == OpId(2));
+}
+
+TEST_CASE("a window of no bytes serves one op at a time, empty ones beside nothing but themselves") {
+  Queue queue(Policy::kFifo, 0_B);
+  queue.push(OpId(0), 0, 1_B);
+  queue.push(OpId(1), 0, 1_B);
+  CHECK(queue.pop() == OpId(0));
+  CHECK(queue.pop() == std::nullopt);
+  queue.release(1_B);
+  CHECK(queue.pop() == OpId(1));
+  queue.release(1_B);
+  queue.push(OpId(2), 0, 0_B);
+  queue.push(OpId(3), 0, 0_B);
+  CHECK(queue.pop() == OpId(2));
+  CHECK(queue.pop() == OpId(3));
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,91 @@
+#include "core/strategies/placement.h"
+
+#include <map>
+
+#include "core/base/random.h"
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+std::vector<Part> equal_parts(int count, Bytes size) {
+  std::vector<Part> parts;
+  for (int i = 0; i < count; ++i) parts.push_back({{size * i, size}, Dtype::kF32, 0, 0});
+  return parts;
+}
+
+std::map<MachineId, Bytes> loads(const std::vector<PlacedPart>& placed) {
+  std::map<MachineId, Bytes> loads;
+  for (const PlacedPart& part : placed) loads[part.owner] += part.part.range.size;
+  return loads;
+}
+
+TEST_CASE("every byte is placed once, in the order given, and parts of one owner are counted") {
+  const std::vector<Part> parts = equal_parts(10, 1_MB);
+  const std::vector<PlacedPart> placed = place(parts, {0.3, 0.7});
+  Bytes end;
+  std::map<MachineId, std::size_t> counted;
+  for (const PlacedPart& part : placed) {
+    CHECK(part.part.range.offset == end);
+    CHECK(part.index == counted[part.owner]++);
+    end = part.part.range.end();
+  }
+  CHECK(end == 10_MB);
+}
+
+TEST_CASE("a machine without a share gets nothing") {
+  for (const PlacedPart& part : place(equal_parts(50, 10_KB), {0.5, 0.0, 0.5}))
+    CHECK(part.owner != MachineId(1));
+}
+
+TEST_CASE("equal shares take turns") {
+  const std::vector<PlacedPart> placed = place(equal_parts(40, 1_MB), {0.25, 0.25, 0.25, 0.25});
+  for (std::size_t i = 0; i + 4 <= placed.size(); i += 4) {
+    std::map<MachineId, int> seen;
+    for (std::size_t j = i; j < i + 4; ++j) ++seen[placed[j].owner];
+    CHECK(seen.size() == 4);
+  }
+}
+
+TEST_CASE("a load exceeds its share by at most 0.05 percent or some 32 KiB") {
+  Random random(3);
+  for (int trial = 0; trial < 100; ++trial) {
+    CAPTURE(trial);
+    std::vector<double> shares;
+    double sum = 0.0;
+    for (std::int64_t i = random.between(1, 20); i > 0; --i) sum += shares.emplace_back(random.uniform());
+    for (double& share : shares) share /= sum;
+    std::vector<Part> parts;
+    Bytes total;
+    for (std::int64_t i = random.between(1, 400); i > 0; --i) {
+      const Bytes size(4 * random.between(1, 1'000'000));
+      parts.push_back({{total, size}, Dtype::kF32, 0, 0});
+      total += size;
+    }
+    const std::map<MachineId, Bytes> placed = loads(place(parts, shares));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const auto found = placed.find(MachineId(i));
+      const double load = found == placed.end() ? 0.0 : static_cast<double>(found->second.count());
+      const double ideal = shares[i] * static_cast<double>(total.count());
+      CHECK(load - ideal <= 0.0005 * ideal + 40'000.0);
+    }
+  }
+}
+
+TEST_CASE("urgent parts overtake those that wait, but not those that are sent before they are ready") {
+  Trace trace;
+  trace.name = "two";
+  trace.layers = {{"0", 1_ms, 1_ms, {{"a", 1000, Dtype::kF32}}},
+                  {"1", 1_ms, 1_ms, {{"b", 3000, Dtype::kF32}}}};
+  const Workload workload(trace);
+  const std::vector<Part> parts = workload.partition(4000_B);  // three of layer 1, then one of layer 0
+  REQUIRE(parts.size() == 4);
+  // The whole model takes 4 ms, a part 1 ms. Layer 1 is ready at 1 ms and layer 0 at 2 ms.
+  CHECK(service_order(workload, parts, Policy::kPriority, 4_ms) == std::vector<std::size_t>{0, 3, 1, 2});
+  CHECK(service_order(workload, parts, Policy::kFifo, 4_ms) == std::vector<std::size_t>{0, 1, 2, 3});
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,125 @@
+// The proof against broken plans: it may not let one pass that some order of events makes wrong.
+#include "tests/fuzz/mutant.h"
+
+#include <functional>
+#include <map>
+
+#include "core/plan/proof.h"
+#include "core/strategies/strategy.h"
+#include "tests/catch.h"
+#include "tests/fuzz/random_order.h"
+#include "tests/property/random_case.h"
+
+namespace weir {
+namespace {
+
+using fuzz::Mutation;
+
+#ifdef WEIR_MANY_CASES
+constexpr std::uint64_t kCases = 300;
+#else
+constexpr std::uint64_t kCases = 10;
+#endif
+constexpr int kOrders = 6;             // in which a plan that the proof accepts is run
+constexpr std::size_t kLargest = 800;  // ops
+
+void for_small_plans(const std::function<void(const Plan& plan, Random random)>& check) {
+  for (std::uint64_t seed = 0; seed < kCases; ++seed) {
+    const property::Case random = property::random_case(seed);
+    INFO(property::text(random));
+    const Cluster cluster(random.topology);
+    const Workload workload(random.trace);
+    for (const Strategy& strategy : strategies()) {
+      INFO(strategy.name);
+      const Result<Plan> plan = strategy.plan(cluster, workload, random.options);
+      if (plan && plan->ops().size() <= kLargest) check(*plan, Random(seed));
+    }
+  }
+}
+
+TEST_CASE("proved plans are right in any order of events", "[fuzz]") {
+  for_small_plans([](const Plan& plan, Random random) {
+    for (std::uint64_t order = 0; order < 3; ++order) {
+      CHECK(fuzz::run_in_random_order(plan, 3, random.split(order)) == "");
+    }
+  });
+}
+
+TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "[fuzz]") {
+  std::map<Mutation, int> made;
+  std::map<Mutation, int> rejected;
+  for_small_plans([&](const Plan& plan, Random random) {
+    for (const Mutation mutation : fuzz::kMutations) {
+      for (std::uint64_t i = 0; i < 2; ++i) {
+        const Random own = random.split(static_cast<std::uint64_t>(mutation) * 16 + i);
+        const std::optional<Plan> mutant = fuzz::mutant(plan, mutation, own);
+        if (!mutant) continue;
+        ++made[mutation];
+        if (!prove(*mutant)) {
+          ++rejected[mutation];
+          continue;
+        }
+        INFO(name(mutation));
+        for (std::uint64_t order = 0; order < kOrders; ++order) {
+          CHECK(fuzz::run_in_random_order(*mutant, 3, own.split(order)) == "");
+        }
+      }
+    }
+  });
+  // The canary. Some edges are implied by others, and some slices may lie elsewhere; lost and doubled bytes
+  // are always an error.
+  const auto percent = [&](Mutation mutation) {
+    return 100 * rejected[mutation] / std::max(1, made[mutation]);
+  };
+  for (const Mutation mutation : fuzz::kMutations) {
+    INFO(name(mutation) << ": " << rejected[mutation] << " of " << made[mutation] << " rejected");
+    CHECK(made[mutation] > 10);
+    CHECK(percent(mutation) >= 40);
+  }
+  CHECK(percent(Mutation::kDropReceive) == 100);
+  CHECK(percent(Mutation::kDuplicateSum) == 100);
+}
+
+// A bug that is easily made: a server may overwrite a sum with the next iteration's gradients while it is
+// still sending.
+TEST_CASE("a sum that the next iteration overwrites too early is found, by the proof and by running",
+          "[fuzz]") {
+  Topology topology;
+  topology.name = "three workers, one server";
+  GroupSpec worker;
+  worker.name = "gpu";
+  worker.count = 3;
+  worker.gpus = {{.at = "numa0"}};
+  worker.nics = {{.at = "numa0", .rate = {BytesPerSecond(1'000'000'000), BytesPerSecond(1'000'000'000)}}};
+  GroupSpec server = worker;
+  server.name = "cpu";
+  server.count = 1;
+  server.gpus.clear();
+  topology.groups = {worker, server};
+  const Cluster cluster(topology);
+  Trace trace;
+  trace.name = "one layer";
+  trace.layers = {{"0", Duration(1000), Duration(1000), {{"w", 100, Dtype::kF32}}}};
+  const Workload workload(trace);
+  const Result<Plan> plan = strategy_named("ps").value()->plan(cluster, workload, Options{});
+  REQUIRE(plan);
+  REQUIRE(prove(*plan));
+  int found = 0;
+  for (const Op& op : plan->ops(MachineId(3))) {
+    for (const Successor successor : plan->successors(op.id)) {
+      if (op.kind != OpKind::kSend || successor.carried == 0) continue;
+      const Plan broken = fuzz::without(*plan, op.id, successor.id());
+      int wrong = 0;
+      for (std::uint64_t order = 0; order < 200; ++order) {
+        wrong += fuzz::run_in_random_order(broken, 3, Random(order)).empty() ? 0 : 1;
+      }
+      CHECK(prove(broken).has_value() == (wrong == 0));
+      found += wrong > 0 ? 1 : 0;
+    }
+  }
+  // The worker whose gradient starts the sum sends the next one only when it has the last one's sum.
+  CHECK(found == 2);
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,16 @@
+// A world without time: of all ops that could complete, a random one does next.
+#pragma once
+
+#include <string>
+
+#include "core/base/random.h"
+#include "core/plan/plan.h"
+
+namespace weir::fuzz {
+
+/// Runs the plan on real numbers in a random order that its edges and messages allow. What went wrong, in
+/// words: an element that is not the sum of all, or that nothing can go on; empty if all is well. The plan's
+/// structure is sound.
+std::string run_in_random_order(const Plan& plan, int iterations, Random random);
+
+}  // namespace weir::fuzz

@@ -1,0 +1,195 @@
+#include "tests/property/random_case.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/random.h"
+#include "core/base/units_text.h"
+
+namespace weir::property {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(Random random) : random_(random) {}
+
+  std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(low, high); }
+  bool chance(int percent) { return between(0, 99) < percent; }
+  /// Small numbers as often as large ones.
+  std::int64_t scaled(std::int64_t low, std::int64_t high) {
+    const double octaves = std::log(static_cast<double>(high + 1) / static_cast<double>(low));
+    const double value = static_cast<double>(low) * std::exp(random_.uniform() * octaves);
+    return std::clamp(static_cast<std::int64_t>(value), low, high);
+  }
+  template <class T, std::size_t N>
+  T of(const std::array<T, N>& choices) {
+    return choices[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(N) - 1))];
+  }
+  BytesPerSecond rate() { return BytesPerSecond(scaled(10'000'000, 20'000'000'000)); }
+  BytesPerSecond rate_or_none(int percent_none) {
+    return chance(percent_none) ? BytesPerSecond::unlimited() : rate();
+  }
+  Rates rates(int percent_none) {
+    const BytesPerSecond in = rate_or_none(percent_none);
+    return {in, chance(70) ? in : rate_or_none(percent_none)};
+  }
+  Duration latency() { return chance(50) ? Duration(0) : Duration(scaled(1, 20'000)); }
+  std::string place(int numas, int switches) {
+    if (switches > 0 && chance(60)) return fmt::format("p{}", between(0, switches - 1));
+    return fmt::format("numa{}", between(0, numas - 1));
+  }
+
+ private:
+  Random random_;
+};
+
+GroupSpec machine_group(Dice& dice, const std::string& name, int count, int gpus) {
+  GroupSpec group;
+  group.name = name;
+  group.count = count;
+  const auto numas = static_cast<int>(dice.between(1, 2));
+  group.numa.assign(static_cast<std::size_t>(numas), NumaSpec{});
+  for (NumaSpec& numa : group.numa) {
+    numa.memory_rate = dice.rate_or_none(50);
+    numa.sum_rate.other = dice.rate_or_none(40);
+    if (dice.chance(20)) numa.sum_rate.by_dtype[Dtype::kF32] = dice.rate();
+  }
+  if (numas == 2) group.sockets.push_back({{0, 1}, dice.rates(30), dice.latency()});
+  const auto switches = static_cast<int>(dice.between(0, 2));
+  for (int i = 0; i < switches; ++i) {
+    const bool below = i == 1 && dice.chance(30);
+    group.switches.push_back({.name = fmt::format("p{}", i),
+                              .at = below ? "p0" : fmt::format("numa{}", dice.between(0, numas - 1)),
+                              .rate = dice.rates(20),
+                              .peer_rate = dice.rates(60),
+                              .latency = dice.latency()});
+  }
+  for (int i = 0; i < gpus; ++i) {
+    group.gpus.push_back({.at = dice.place(numas, switches),
+                          .rate = dice.rates(20),
+                          .latency = dice.latency(),
+                          .speed = dice.chance(80) ? 1.0 : static_cast<double>(dice.between(2, 9)) / 4.0,
+                          .sum_rate = dice.rate_or_none(50)});
+  }
+  if (gpus > 1 && dice.chance(40)) {
+    group.nvlink.emplace();
+    if (dice.chance(60)) {
+      group.nvlink->crossbar = NvlinkSwitchSpec{dice.rates(10), dice.latency()};
+    } else {
+      for (int i = 0; i + 1 < gpus; ++i) {
+        group.nvlink->pairs.push_back({{i, i + 1}, dice.rates(10), dice.latency()});
+      }
+    }
+  }
+  const auto nics = static_cast<int>(dice.between(1, 2));
+  for (int i = 0; i < nics; ++i) {
+    group.nics.push_back({.at = dice.place(numas, switches),
+                          .rate = dice.rates(8),
+                          .latency = dice.latency(),
+                          .pcie = dice.chance(30) ? dice.rates(20) : Rates{}});
+  }
+  return group;
+}
+
+Topology random_topology(Dice& dice, std::uint64_t seed) {
+  Topology topology;
+  topology.name = fmt::format("random {}", seed);
+  auto gpu_machines = static_cast<int>(dice.between(1, 6));
+  auto cpu_machines = static_cast<int>(dice.between(0, 4));
+  // Some machines alike, some not: a few groups of each kind.
+  const auto gpus = static_cast<int>(dice.scaled(1, 4));
+  const bool alike = dice.chance(70);
+  for (int group = 0; gpu_machines > 0; ++group) {
+    const auto count = static_cast<int>(dice.between(1, gpu_machines));
+    gpu_machines -= count;
+    const int here = alike ? gpus : static_cast<int>(dice.scaled(1, 4));
+    topology.groups.push_back(machine_group(dice, fmt::format("gpu{}", group), count, here));
+  }
+  for (int group = 0; cpu_machines > 0; ++group) {
+    const auto count = static_cast<int>(dice.between(1, cpu_machines));
+    cpu_machines -= count;
+    topology.groups.push_back(machine_group(dice, fmt::format("cpu{}", group), count, 0));
+  }
+  topology.network.latency = dice.latency();
+  if (dice.chance(30)) {
+    RacksSpec racks;
+    racks.size = static_cast<int>(dice.between(1, 4));
+    racks.latency = dice.latency();
+    racks.placement = dice.chance(50) ? RacksSpec::Placement::kPacked : RacksSpec::Placement::kSpread;
+    racks.uplink = dice.rates(10);
+    topology.network.racks = racks;
+  }
+  return topology;
+}
+
+Trace random_trace(Dice& dice, std::uint64_t seed) {
+  constexpr std::array kDtypes = {Dtype::kF16, Dtype::kBf16, Dtype::kF32,
+                                  Dtype::kF64, Dtype::kI32,  Dtype::kI64};
+  Trace trace;
+  trace.name = fmt::format("random {}", seed);
+  const std::int64_t layers = dice.between(1, 6);
+  const bool mixed = dice.chance(50);
+  const bool instant = dice.chance(20);
+  const Dtype common = dice.of(kDtypes);
+  const auto time = [&] {
+    return instant || dice.chance(15) ? Duration(0) : Duration(dice.scaled(1'000, 2'000'000));
+  };
+  for (std::int64_t l = 0; l < layers; ++l) {
+    Layer layer{fmt::format("layer{}", l), time(), time(), {}};
+    const std::int64_t tensors = dice.between(0, 4);
+    for (std::int64_t t = 0; t < tensors; ++t) {
+      layer.tensors.push_back(
+          {fmt::format("tensor{}.{}", l, t), dice.scaled(1, 20'000), mixed ? dice.of(kDtypes) : common});
+    }
+    trace.layers.push_back(std::move(layer));
+  }
+  return trace;
+}
+
+Options random_options(Dice& dice, Bytes model) {
+  // Sizes that cut the model into one part or a few dozens; sometimes larger than any tensor.
+  const auto cut = [&](std::int64_t most) { return std::max(Bytes(1), model / dice.scaled(1, most)); };
+  Options options;
+  options.partition_size = cut(16);
+  options.finest_part = dice.chance(30) ? options.partition_size : cut(24);
+  options.fusion_size = cut(4);
+  options.credit.reset();
+  if (dice.chance(80)) options.credit = static_cast<int>(dice.between(1, 16));
+  options.policy = dice.chance(50) ? Policy::kFifo : Policy::kPriority;
+  options.local = dice.chance(50) ? LocalStage::kReduce : LocalStage::kReduceScatter;
+  options.barrier = dice.chance(25);
+  return options;
+}
+
+}  // namespace
+
+Case random_case(std::uint64_t seed) {
+  const Random random(seed);
+  Dice topology(random.split(0));
+  Dice trace(random.split(1));
+  Dice options(random.split(2));
+  Case result;
+  result.seed = seed;
+  result.topology = random_topology(topology, seed);
+  result.trace = random_trace(trace, seed);
+  result.options = random_options(options, size(result.trace));
+  return result;
+}
+
+std::string text(const Case& random) {
+  const Options& options = random.options;
+  std::string machines;
+  for (const GroupSpec& group : random.topology.groups) {
+    machines += fmt::format(" {} of {} GPUs and {} NICs,", group.count, gpu_count(group), nic_count(group));
+  }
+  return fmt::format(
+      "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, credit {}, {}, {}{}",
+      random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
+      text(options.finest_part), text(options.partition_size), text(options.fusion_size),
+      options.credit ? fmt::format("{}", *options.credit) : "unlimited",
+      options.policy == Policy::kFifo ? "first come" : "priority",
+      options.local == LocalStage::kReduce ? "reduce" : "reduce-scatter", options.barrier ? ", barrier" : "");
+}
+
+}  // namespace weir::property

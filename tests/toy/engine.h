@@ -1,0 +1,50 @@
+// The toy engine: the shortest specification of a fluid world, and the oracle for SimGrid. Rates come from
+// progressive filling, computed afresh from the definition of max-min fairness whenever a flow starts or
+// ends.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/engine.h"
+
+namespace weir::toy {
+
+class ToyEngine final : public Engine {
+ public:
+  explicit ToyEngine(const Cluster& cluster);
+
+  int add_path(const Path& path) override;
+  double seconds() const override { return now_; }
+  void start_flow(std::uint32_t id, int path, Bytes bytes) override;
+  void start_timer(std::uint32_t id, Duration duration) override;
+  Result<void> run(const Begin& begin, const OnInstant& instant) override;
+
+ private:
+  struct Flow {
+    std::uint32_t id;
+    const Path* path;
+    double left;  // bytes
+    double rate = 0.0;
+  };
+  struct Timer {
+    double at;
+    std::uint32_t id;
+    bool operator>(const Timer& other) const { return at != other.at ? at > other.at : id > other.id; }
+  };
+
+  void fill();
+  double next() const;
+
+  std::vector<double> rates_;   // by link, bytes per second
+  std::vector<double> room_;    // by link: what fill() has not given away yet
+  std::vector<double> weight_;  // by link: of the flows that fill() still raises
+  std::vector<Path> paths_;
+  std::vector<Flow> flows_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  bool changed_ = false;  // the set of flows, since rates were computed
+  double now_ = 0.0;
+};
+
+}  // namespace weir::toy

@@ -1,0 +1,124 @@
+#include "tests/toy/world.h"
+
+#include "core/workload/workload.h"
+#include "tests/toy/engine.h"
+
+namespace weir::toy {
+namespace {
+
+constexpr std::int64_t kUnit = 2;  // bytes of the smallest element
+
+// What backward writes: small, and different for neighbours in every direction.
+float gradient(std::size_t machine, int gpu, int iteration, std::int64_t unit) {
+  return static_cast<float>((machine * 7 + static_cast<std::size_t>(gpu) * 3 +
+                             static_cast<std::size_t>(iteration) * 5 + static_cast<std::size_t>(unit) * 11) %
+                            64);
+}
+
+std::size_t unit(Bytes offset) { return static_cast<std::size_t>(offset.count() / kUnit); }
+
+}  // namespace
+
+Memories::Memories(const Plan& plan)
+    : plan_(&plan), backwards_(plan.ops().size(), 0), forwards_(plan.ops().size(), 0) {
+  for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
+    const Buffer& buffer = plan.buffers()[i];
+    // What was never written is not zero, so that a lost message shows.
+    buffers_.emplace_back(static_cast<std::size_t>(buffer.replicas), Replica(unit(buffer.size) + 1, -1e6F));
+    if (buffer.role != Buffer::Role::kGradient) continue;
+    for (int gpu = 0; gpu < buffer.replicas; ++gpu) writers_.emplace_back(buffer.machine.index(), gpu);
+  }
+}
+
+// The memory of a slice, unit by unit; of a sharded one, each unit where its GPU has it.
+std::vector<float*> Memories::cells(const Slice& slice, Dtype dtype) {
+  std::vector<Replica>& replicas = buffers_[slice.buffer.index()];
+  std::vector<float*> cells;
+  const auto take = [&](std::size_t replica, Range range) {
+    for (std::size_t i = unit(range.offset); i < unit(range.end()); ++i)
+      cells.push_back(&replicas[replica][i]);
+  };
+  if (slice.replica != Slice::kSharded) {
+    take(static_cast<std::size_t>(slice.replica), {slice.offset, slice.size});
+    return cells;
+  }
+  const auto count = static_cast<int>(replicas.size());
+  for (int i = 0; i < count; ++i) {
+    take(static_cast<std::size_t>(i), share({slice.offset, slice.size}, dtype, i, count));
+  }
+  return cells;
+}
+
+void Memories::backward(const Op& op) {
+  const int iteration = backwards_[op.id.index()]++;
+  std::vector<Replica>& replicas = buffers_[op.into.buffer.index()];
+  for (std::size_t gpu = 0; gpu < replicas.size(); ++gpu) {
+    for (std::size_t i = unit(op.into.offset); i < unit(op.into.end()); ++i) {
+      replicas[gpu][i] =
+          gradient(op.machine.index(), static_cast<int>(gpu), iteration, static_cast<std::int64_t>(i));
+    }
+  }
+}
+
+void Memories::forward(const Op& op) {
+  const int iteration = forwards_[op.id.index()]++;
+  const std::vector<Replica>& replicas = buffers_[op.from.buffer.index()];
+  for (std::size_t gpu = 0; gpu < replicas.size(); ++gpu) {
+    for (std::size_t i = unit(op.from.offset); i < unit(op.from.end()); ++i) {
+      float expected = 0;
+      for (const auto& [machine, writer] : writers_) {
+        expected += gradient(machine, writer, iteration, static_cast<std::int64_t>(i));
+      }
+      ++checked_;
+      if (replicas[gpu][i] != expected && wrong_.empty()) {
+        wrong_ = fmt::format(
+            "forward of layer {} on machine {}, GPU {}, iteration {}: byte {} holds {} instead of {}",
+            op.layer, op.machine, gpu, iteration, i * kUnit, replicas[gpu][i], expected);
+      }
+    }
+  }
+}
+
+void Memories::collective(const Op& op) {
+  std::vector<Replica>& replicas = buffers_[op.into.buffer.index()];
+  const auto count = static_cast<int>(replicas.size());
+  const Range whole = {op.into.offset, op.into.size};
+  for (int gpu = 0; gpu < count; ++gpu) {
+    const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
+    if (rooted && gpu != op.root) continue;
+    const Range own = rooted ? whole : share(whole, op.dtype, gpu, count);
+    for (std::size_t i = unit(own.offset); i < unit(own.end()); ++i) {
+      float sum = 0;
+      for (const Replica& replica : replicas) sum += replica[i];
+      const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
+      const float value = out ? sum : replicas[static_cast<std::size_t>(gpu)][i];
+      // What a reduction leaves elsewhere is nobody's to read.
+      for (Replica& replica : replicas) replica[i] = out ? -1e6F : value;
+      replicas[static_cast<std::size_t>(gpu)][i] = value;
+    }
+  }
+}
+
+void Memories::apply(const Op& op) {
+  if (op.kind == OpKind::kBackward) return backward(op);
+  if (op.kind == OpKind::kForward) return forward(op);
+  if (is_collective(op.kind)) return collective(op);
+  const Slice& target =
+      op.kind == OpKind::kSend ? plan_->op(plan_->messages()[op.message.index()].receive).into : op.into;
+  const std::vector<float*> from = cells(op.from, op.dtype);
+  const std::vector<float*> into = cells(target, op.dtype);
+  WEIR_CHECK(from.size() == into.size(), op.id);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    *into[i] = op.kind == OpKind::kSum ? *into[i] + *from[i] : *from[i];
+}
+
+Result<ToyRun> run(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
+  ToyEngine engine(cluster);
+  Memories memories(plan);
+  Result<Record> record =
+      simulate(plan, cluster, settings, engine, [&](const Op& op) { memories.apply(op); });
+  if (!record) return tl::unexpected(record.error());
+  return ToyRun{std::move(*record), memories.wrong(), memories.checked()};
+}
+
+}  // namespace weir::toy

@@ -1,0 +1,1 @@
+"""The architectures of the shipped traces: every module states one model family as a list of layers."""
