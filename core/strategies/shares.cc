@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "core/strategies/simplex.h"
+#include "core/strategies/linear_program.h"
 
 namespace weir {
 namespace {

@@ -36,7 +36,7 @@ constexpr const char* kExperiment = R"({
 })";
 
 struct Scene {
-  Scene() : folder("results"), file(ExperimentFile::read(folder.write("e.json", kExperiment)).value()) {}
+  Scene() : file(ExperimentFile::read(folder.write("e.json", kExperiment)).value()) {}
 
   Results results() const { return {file, file.experiment(file.point(0)).value(), folder.path()}; }
 

@@ -21,7 +21,7 @@ constexpr const char* kTrace = R"({"name": "net", "layers": [
 /// A folder with a topology, a trace, and an experiment that has these lines from line 2 on.
 class Files {
  public:
-  explicit Files(const std::string& lines) : folder_("experiment") {
+  explicit Files(const std::string& lines) {
     folder_.write("lab.json", kTopology);
     folder_.write("net.json", kTrace);
     folder_.write("experiment.json",
@@ -168,7 +168,7 @@ TEST_CASE("a sweep is an object of lists of different values, of what can be swe
 }
 
 TEST_CASE("a file that is not there is told where it is named") {
-  const Folder folder("experiment-alone");
+  const Folder folder;
   const std::string file = folder.write("e.json", "{\"trace\": {},\n\"topology\": \"none/lab.json\"}");
   CHECK(ExperimentFile::read(file).error().text ==
         file + ":2: topology: there is no file " + folder.path() + "/none/lab.json");
@@ -177,7 +177,7 @@ TEST_CASE("a file that is not there is told where it is named") {
 }
 
 TEST_CASE("an experiment may hold its topology and trace itself") {
-  const Folder folder("experiment-whole");
+  const Folder folder;
   const std::string file = folder.write("e.json", fmt::format("{{\"topology\": {},\n\"trace\": {}}}",
                                                               kTopology, R"({"name": "n", "layers": []})"));
   const auto experiment = ExperimentFile::read(file).value().experiment({});

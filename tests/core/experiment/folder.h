@@ -1,19 +1,23 @@
 // A folder for the files of one test.
 #pragma once
 
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is POSIX
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "core/base/check.h"
+
 namespace weir {
 
-/// Empty when made, gone with the object. Two of one name must not live at once.
+/// Nobody else's, empty when made, gone with the object.
 class Folder {
  public:
-  explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("weir-test-" + name)) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
+  Folder() {
+    std::string path = (std::filesystem::temp_directory_path() / "weir-test-XXXXXX").string();
+    WEIR_CHECK(mkdtemp(path.data()) != nullptr, path);
+    path_ = path;
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

@@ -1,4 +1,4 @@
-#include "core/strategies/simplex.h"
+#include "core/strategies/linear_program.h"
 
 #include "core/base/random.h"
 #include "tests/catch.h"

@@ -1,5 +1,4 @@
-// A small dense linear program solver, for the optimal split: a handful of variables, some dozens of
-// constraints.
+// Linear programs, for the optimal split: a handful of variables, some dozens of constraints, solved by COIN-OR's Clp.
 #pragma once
 
 #include <Eigen/Dense>
@@ -8,8 +7,7 @@
 namespace weir {
 
 /// Minimises cost . x over x >= 0 with a x <= b and e x = f (rows of `a` and `e`). None if no x satisfies
-/// them or the cost has no lower bound. Two-phase tableau simplex with Bland's rule, which cannot cycle;
-/// deterministic. Scale the numbers to about 1: values below 1e-9 count as zero.
+/// them or the cost has no lower bound. Constraints hold to 1e-9 of numbers scaled to about 1; deterministic.
 std::optional<Eigen::VectorXd> minimise(const Eigen::VectorXd& cost, const Eigen::MatrixXd& a,
                                         const Eigen::VectorXd& b, const Eigen::MatrixXd& e,
                                         const Eigen::VectorXd& f);

@@ -1,0 +1,49 @@
+"""Includes point down: a folder knows only those that stand before it, and the core knows no world.
+
+Run as: python3 tests/test_folders.py
+"""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ["core/base", "core/cluster", "core/workload", "core/plan", "core/run", "core/fluid", "core/strategies",
+           "core/experiment", "backends", "apps", "benchmarks", "tests"]
+WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime"]
+
+
+def sources():
+    for top in ("core", "backends", "apps", "benchmarks"):
+        for path in sorted((ROOT / top).rglob("*")):
+            if path.suffix in (".h", ".cc", ".cu"):
+                yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+
+
+def rank(name):
+    """The place of the folder that a path starts with; -1 if the path is none of the project's."""
+    return next((i for i, folder in enumerate(FOLDERS) if name.startswith(folder + "/")), -1)
+
+
+class Folders(unittest.TestCase):
+    def test_includes_point_down(self):
+        count = 0
+        for name, text in sources():
+            for included in re.findall(r'^#include "([^"]+)"', text, re.MULTILINE):
+                count += 1
+                with self.subTest(file=name, includes=included):
+                    self.assertGreaterEqual(rank(included), 0, "paths start at the top of the repository")
+                    self.assertGreaterEqual(rank(name), rank(included))
+        self.assertGreater(count, 100)
+
+    def test_the_core_knows_no_world(self):
+        for name, text in sources():
+            if not name.startswith("core/"):
+                continue
+            for included in re.findall(r"^#include <([^>]+)>", text, re.MULTILINE):
+                with self.subTest(file=name, includes=included):
+                    self.assertNotIn(re.split(r"[/.]", included)[0], WORLDS)
+
+
+if __name__ == "__main__":
+    unittest.main()
