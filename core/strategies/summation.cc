@@ -12,7 +12,7 @@ namespace weir {
 namespace {
 
 // The fraction of an iteration that may go into filling and draining the pipeline from push to pull.
-constexpr double kFill = 0.01;
+constexpr double kFill = 0.007;
 // How long that takes, in times in which a NIC sends one part to each of its peers (measured: 3 to 5).
 constexpr double kFillRounds = 4.5;
 // The fewest landing slots per sender: one filling, one being summed, and as many on their way. As a rule
