@@ -14,6 +14,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "backends/sim/redundant_links.h"
 #include "core/base/check.h"
 
 namespace weir::sim {
@@ -133,7 +134,7 @@ struct Engine::Platform {
   Zone* zone = nullptr;
   std::vector<s4u::Link*> links;
   std::vector<s4u::Host*> hosts;
-  std::map<Path, int> paths;
+  std::vector<std::size_t> routes;  // by path: which pair of hosts stands for it
 };
 
 std::string Engine::settings() { return fmt::format("{}", fmt::join(kSettings, " ")); }
@@ -164,31 +165,48 @@ Engine::Engine(const std::vector<LinkSpec>& links) {
 
 Engine::~Engine() = default;
 
-int Engine::add_path(const Path& path) {
-  const std::size_t index = platform_->paths.size();
-  WEIR_CHECK(!path.empty() && index < kHosts * (kHosts - 1), index);
-  const auto [name, fresh] = platform_->paths.try_emplace(path, static_cast<int>(index));
-  if (!fresh) return name->second;
-  Route route;  // a repeated link stands for its weight
-  for (const LinkUse& use : path) {
-    WEIR_CHECK(use.link.index() < platform_->links.size() && use.weight > 0, use.link, use.weight);
-    const s4u::LinkInRoute link(platform_->links[use.link.index()]);
-    route.insert(route.end(), static_cast<std::size_t>(use.weight), link);
+Result<void> Engine::set_paths(std::span<const Path> paths) {
+  WEIR_CHECK(platform_->routes.empty());
+  std::vector<double> rates;
+  for (const s4u::Link* link : platform_->links) rates.push_back(link->get_bandwidth());
+  const std::vector<bool> redundant = redundant_links(rates, paths);
+  constexpr std::size_t kMost = kHosts * (kHosts - 1);
+  std::map<Path, std::size_t> known;
+  for (const Path& path : paths) {
+    Path binding;
+    for (const LinkUse& use : path) {
+      WEIR_CHECK(use.link.index() < rates.size() && use.weight > 0, use.link, use.weight);
+      if (!redundant[use.link.index()]) binding.push_back(use);
+    }
+    WEIR_CHECK(!binding.empty());
+    const auto [at, fresh] = known.try_emplace(binding, known.size());
+    platform_->routes.push_back(at->second);
+    if (!fresh) continue;
+    if (known.size() > kMost) {
+      return failure(
+          fmt::format("the plan uses more than the {} different paths that the simulation can hold", kMost));
+    }
+    Route route;  // a repeated link stands for its weight
+    for (const LinkUse& use : binding) {
+      const s4u::LinkInRoute link(platform_->links[use.link.index()]);
+      route.insert(route.end(), static_cast<std::size_t>(use.weight), link);
+    }
+    add_route(*platform_->zone, platform_->ends(at->second), route);
   }
-  add_route(*platform_->zone, platform_->ends(index), route);
-  return name->second;
+  return {};
 }
 
 double Engine::seconds() const { return platform_->agenda->seconds(); }
 
 void Engine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   const auto index = static_cast<std::size_t>(path);
-  WEIR_CHECK(bytes > Bytes(0) && index < platform_->paths.size(), id, path, bytes.count());
+  WEIR_CHECK(bytes > Bytes(0) && index < platform_->routes.size(), id, path, bytes.count());
+  const Ends ends = platform_->ends(platform_->routes[index]);
   const s4u::CommPtr flow = s4u::Comm::sendto_init();
   platform_->agenda->add_flow(id, flow);
   flow->set_payload_size(static_cast<std::uint64_t>(bytes.count()));
-  flow->set_source(platform_->ends(index).first);
-  flow->set_destination(platform_->ends(index).second);  // starts it, which needs the size
+  flow->set_source(ends.first);
+  flow->set_destination(ends.second);  // starts it, which needs the size
 }
 
 void Engine::start_timer(std::uint32_t id, Duration duration) {

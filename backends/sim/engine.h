@@ -34,8 +34,8 @@ class Engine final : public weir::Engine {
   explicit Engine(const std::vector<LinkSpec>& links);
   ~Engine() override;
 
-  /// Equal paths have one name. This engine takes new paths during run() as well, 261632 in all.
-  int add_path(const Path& path) override;
+  /// At most 261632 paths that differ in links that can bind.
+  Result<void> set_paths(std::span<const Path> paths) override;
   double seconds() const override;
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;

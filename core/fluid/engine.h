@@ -33,8 +33,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// Names a path; to be called before run().
-  virtual int add_path(const Path& path) = 0;
+  /// The paths that flows may take, named by their position; once, before run(). Fails if they are more than
+  /// the engine can hold.
+  virtual Result<void> set_paths(std::span<const Path> paths) = 0;
   /// The time of this engine in seconds since its start.
   virtual double seconds() const = 0;
   /// Starts something that ends later and is then reported under `id`. At most one thing per id is under way.

@@ -41,7 +41,6 @@ class World {
         physics_(plan, cluster, works_),
         record_(plan.ops().size(), settings.iterations),
         runs_(settings.model.compute_jitter > 0 ? plan.ops().size() : 0, 0) {
-    for (const Path& path : works_.paths()) engine_.add_path(path);
     for (std::size_t i = 0; i < plan.machines(); ++i) {
       nodes_.emplace_back(plan, MachineId(i), settings.iterations, record_);
       ports_.push_back(std::make_unique<FluidPort>(*this));
@@ -50,6 +49,7 @@ class World {
   }
 
   Result<Record> run() {
+    if (const Result<void> set = engine_.set_paths(works_.paths()); !set) return tl::unexpected(set.error());
     const Result<void> end =
         engine_.run([this] { pump(); }, [this](std::span<const std::uint32_t> ended) { instant(ended); });
     if (!end) return tl::unexpected(end.error());

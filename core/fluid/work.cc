@@ -182,6 +182,7 @@ void WorkTable::add(const Op& op) {
     case OpKind::kSend:
       return add_message(op, work);
     case OpKind::kReceive:
+    case OpKind::kJoin:
       return;
     case OpKind::kReduceScatter:
     case OpKind::kAllGather:

@@ -50,6 +50,7 @@ enum class OpKind : std::uint8_t {
   kReceive,        // receives `message` from `peer` into `into`
   kSum,            // into += from, element by element, in one memory
   kCopy,           // into = from, between two memories of the machine
+  kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
   kReduceScatter,  // over the machine's GPUs: afterwards GPU i holds share i of the sum of all replicas
   kAllGather,      // over the machine's GPUs: from shares to the whole on every GPU
   kReduce,         // over the machine's GPUs: the sum ends on GPU `root`
@@ -70,7 +71,7 @@ struct Op {
   MachineId machine;
   OpKind kind = OpKind::kCopy;
   Dtype dtype = Dtype::kF32;
-  int priority = 0;
+  std::int64_t priority = 0;
   int layer = -1;     // compute: which layer; communication: the layer of its part, for reports
   int root = 0;       // reduce and broadcast: the GPU
   int nic = 0;        // messages: the NIC of this machine

@@ -8,9 +8,9 @@
 namespace weir {
 
 std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, 10> kNames = {"backward", "forward",  "send",           "receive",
-                                                       "sum",      "copy",     "reduce-scatter", "all-gather",
-                                                       "reduce",   "broadcast"};
+  constexpr std::array<std::string_view, 11> kNames = {"backward",   "forward", "send",     "receive",
+                                                       "sum",        "copy",    "join",     "reduce-scatter",
+                                                       "all-gather", "reduce",  "broadcast"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

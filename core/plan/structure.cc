@@ -67,6 +67,10 @@ class Structure {
     if (is_compute(op.kind)) return check_compute(op);
     if (is_collective(op.kind)) return check_collective(op);
     if (is_message(op.kind)) return check_end(op);
+    if (op.kind == OpKind::kJoin) {
+      check_unused(op, op.from, "from");
+      return check_unused(op, op.into, "into");
+    }
     if (!check_slice(op, op.from, "from") || !check_slice(op, op.into, "into")) return;
     if (op.from.size != op.into.size) {
       complain(op, fmt::format("reads {} bytes and writes {}", op.from.size.count(), op.into.size.count()));

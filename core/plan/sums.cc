@@ -62,7 +62,8 @@ class Run {
       case OpKind::kSend:
         return move(op, plan_.op(plan_.messages()[op.message.index()].receive));
       case OpKind::kReceive:
-        return;  // its message ran as the send
+      case OpKind::kJoin:
+        return;  // the message of a receive ran as its send
       case OpKind::kCopy:
         return move(op, op);
       case OpKind::kSum:

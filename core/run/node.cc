@@ -35,7 +35,7 @@ void Node::collect_ready(int iteration) {
   const Generation& now = generation(iteration);
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     if (now.waits[i] == 0 && iteration_of_[i] == iteration && state_[i] == State::kWaiting) {
-      ready_.emplace_back(static_cast<std::uint32_t>(i), iteration);
+      ready_.push_back({iteration, static_cast<std::uint32_t>(i)});
     }
   }
 }
@@ -47,7 +47,7 @@ void Node::satisfy(std::size_t local, int iteration) {
   if (--waits > 0) return;
   const bool own_turn = iteration_of_[local] == iteration && state_[local] == State::kWaiting;
   if (own_turn && iteration <= first_open_ + 1)
-    ready_.emplace_back(static_cast<std::uint32_t>(local), iteration);
+    ready_.push_back({iteration, static_cast<std::uint32_t>(local)});
 }
 
 void Node::complete(const Completion& completion) {
@@ -71,7 +71,7 @@ void Node::complete(const Completion& completion) {
   }
   const int next = iteration + 1;
   if (next < iterations_ && next <= first_open_ + 1 && generation(next).waits[local] == 0) {
-    ready_.emplace_back(static_cast<std::uint32_t>(local), next);
+    ready_.push_back({next, static_cast<std::uint32_t>(local)});
   }
   for (const Successor successor : plan_->successors(completion.op)) {
     satisfy(successor.op - first_, iteration + (successor.carried != 0 ? 1 : 0));
@@ -84,19 +84,27 @@ bool Node::pump(Port& port) {
   for (const Completion& completion : completions_) complete(completion);
   const bool worked = !completions_.empty() || !ready_.empty();
   if (error_) return worked;
-  std::sort(ready_.begin(), ready_.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second < b.second : a.first < b.first;
-  });
-  ready_.erase(std::unique(ready_.begin(), ready_.end()), ready_.end());
+  while (!ready_.empty()) {
+    batch_.swap(ready_);
+    std::sort(batch_.begin(), batch_.end());
+    for (const Ready& next : batch_) start(next, port);
+    batch_.clear();
+  }
+  return worked;
+}
+
+void Node::start(const Ready& ready, Port& port) {
+  const auto [iteration, local] = ready;
+  if (state_[local] == State::kSubmitted || iteration_of_[local] != iteration) return;  // it was named twice
+  const Op& op = ops_[local];
   const Instant now = port.now();
-  for (const auto& [local, iteration] : ready_) {
-    const Op& op = ops_[local];
-    state_[local] = State::kSubmitted;
-    record_->of(op.id, iteration).submitted = now;
+  state_[local] = State::kSubmitted;
+  record_->of(op.id, iteration).submitted = now;
+  if (op.kind == OpKind::kJoin) {
+    complete({op.id, now, now, std::nullopt});
+  } else {
     port.submit(op);
   }
-  ready_.clear();
-  return worked;
 }
 
 std::vector<OpId> Node::outstanding(std::size_t most) const {

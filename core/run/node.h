@@ -16,6 +16,7 @@ namespace weir {
 /// Invariants:
 ///  * An op is submitted when all that it waits for has completed, at once and exactly once per iteration.
 ///  * An iteration may begin before the one before it has ended, but not before the second-last one has.
+///  * A join never reaches the port: the node completes it at once.
 ///  * Memory does not grow with the number of iterations, except for the record.
 /// The plan and the record outlive the node. One owner thread.
 class Node {
@@ -44,6 +45,12 @@ class Node {
     std::size_t left = 0;  // ops not completed
   };
 
+  struct Ready {
+    int iteration;
+    std::uint32_t local;  // index
+    friend auto operator<=>(const Ready&, const Ready&) = default;
+  };
+
   Generation& generation(int iteration) {
     return generations_[static_cast<std::size_t>(iteration % kGenerations)];
   }
@@ -51,6 +58,7 @@ class Node {
   void complete(const Completion& completion);
   void satisfy(std::size_t local, int iteration);
   void collect_ready(int iteration);
+  void start(const Ready& ready, Port& port);
 
   const Plan* plan_;
   std::span<const Op> ops_;
@@ -60,8 +68,9 @@ class Node {
   std::array<Generation, kGenerations> generations_;
   std::vector<int> iteration_of_;  // per op: the iteration it runs next or is in
   std::vector<State> state_;
-  int first_open_ = 0;                                // the earliest iteration that is not done
-  std::vector<std::pair<std::uint32_t, int>> ready_;  // local index, iteration
+  int first_open_ = 0;  // the earliest iteration that is not done
+  std::vector<Ready> ready_;
+  std::vector<Ready> batch_;
   std::vector<Completion> completions_;
   std::optional<Error> error_;
 };

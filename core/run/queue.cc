@@ -8,7 +8,7 @@ bool Queue::later(const Entry& a, const Entry& b) {
   return a.key != b.key ? a.key > b.key : a.sequence > b.sequence;
 }
 
-void Queue::push(OpId op, int priority, Bytes size) {
+void Queue::push(OpId op, std::int64_t priority, Bytes size) {
   heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op});
   std::push_heap(heap_.begin(), heap_.end(), later);
 }

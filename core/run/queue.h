@@ -30,7 +30,7 @@ class Queue {
   Queue(Policy policy, Bytes window) : policy_(policy), window_(window) {}
 
   /// The op could start now.
-  void push(OpId op, int priority, Bytes size);
+  void push(OpId op, std::int64_t priority, Bytes size);
   /// The next op to start, charged to the window; none if the window or the queue forbids it.
   std::optional<OpId> pop();
   /// An op of this size that had started is done.

@@ -77,22 +77,19 @@ struct NicRates {
 void add_network(const Cluster& cluster, std::vector<Need>& needs) {
   const auto workers = static_cast<double>(cluster.gpu_machines().size());
   if (workers < 2) return;
-  double in = 0.0;
-  double out = 0.0;
+  double both = 0.0;
   for (const MachineId id : cluster.gpu_machines()) {
     const NicRates rates(cluster, id);
     const Nic& nic = cluster.machine(id).nics.front();
     needs.push_back({1.0 / rates.out, cluster.link(nic.out).name});
     needs.push_back({1.0 / rates.in, cluster.link(nic.in).name});
-    in += rates.in;
-    out += rates.out;
+    both += rates.in + rates.out;
   }
   for (const MachineId id : cluster.cpu_machines()) {
     const NicRates rates(cluster, id);
-    in += (workers - 2) / workers * rates.in;
-    out += (workers - 2) / workers * rates.out;
+    both += (workers - 2) / workers * (rates.in + rates.out);
   }
-  needs.push_back({2 * (workers - 1) / std::min(in, out), "all NICs together"});
+  needs.push_back({4 * (workers - 1) / both, "all NICs together"});
 }
 
 void add_racks(const Cluster& cluster, std::vector<Need>& needs) {

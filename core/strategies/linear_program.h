@@ -1,4 +1,5 @@
-// Linear programs, for the optimal split: a handful of variables, some dozens of constraints, solved by COIN-OR's Clp.
+// Linear programs, for the optimal split: a handful of variables, some dozens of constraints, solved by
+// COIN-OR's Clp.
 #pragma once
 
 #include <Eigen/Dense>

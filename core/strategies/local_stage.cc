@@ -69,7 +69,7 @@ void LocalStages::add_backward(MachineId machine) {
     op.machine = machine;
     op.kind = OpKind::kBackward;
     op.layer = layer;
-    op.priority = layer * Part::kRanks;
+    op.priority = layer_priority(layer);
     op.duration = on_gpus(machine, workload_->layer(layer).backward);
     op.into = {state.gradient, Slice::kEvery, range.offset, range.size};
     const OpId id = builder_->add(op);
@@ -147,7 +147,7 @@ void LocalStages::close() {
       op.machine = machine;
       op.kind = OpKind::kForward;
       op.layer = layer;
-      op.priority = layer * Part::kRanks;
+      op.priority = layer_priority(layer);
       op.duration = on_gpus(machine, workload_->layer(layer).forward);
       op.from = {state.gradient, Slice::kEvery, range.offset, range.size};
       const OpId id = builder_->add(op);

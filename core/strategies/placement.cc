@@ -112,7 +112,7 @@ std::vector<std::size_t> service_order(const Workload& workload, const std::vect
         done[static_cast<std::size_t>(layer) + 1] + workload.layer(layer).backward;
   }
   const auto ready = [&](std::size_t i) { return done[static_cast<std::size_t>(parts[i].first_layer)]; };
-  using Entry = std::pair<int, std::size_t>;  // priority, index
+  using Entry = std::pair<std::int64_t, std::size_t>;  // priority, index
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
   const double per_byte =
       exchange.seconds() / static_cast<double>(std::max<std::int64_t>(1, workload.size().count()));

@@ -9,6 +9,9 @@
 namespace weir {
 namespace {
 
+constexpr double kNothing = 1e-7;  // of a share
+constexpr double kSlack = 1e-8;  // of the time: what it may exceed the least one by, for the sake of the sum
+
 // How the time of one resource depends on the shares: seconds per byte of model = fixed + sum of by_class x
 // share.
 struct Row {
@@ -179,12 +182,12 @@ double time_of(const Row& row, const std::vector<double>& shares) {
   return seconds;
 }
 
-// Minimises T, then, among the shares that reach it, the largest time of what depends on the shares at all,
-// so that a machine that does not bind is not loaded for nothing.
+// Minimises the time of the busiest resource, then, among the shares that reach it, the sum of the times of
+// all: what does not bind is not loaded for nothing.
 std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector<Row>& rows, double scale) {
   const auto classes = static_cast<Eigen::Index>(costs.classes());
   const auto count = static_cast<Eigen::Index>(rows.size());
-  // Variables: one share per machine of each class, then T.
+  // Variables: one share per machine of each class, then the time of the busiest.
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(count, classes + 1);
   Eigen::VectorXd b(count);
   for (Eigen::Index r = 0; r < count; ++r) {
@@ -198,22 +201,18 @@ std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector
     e(0, c) = static_cast<double>(costs.members(static_cast<std::size_t>(c)).size());
   }
   const Eigen::VectorXd f = Eigen::VectorXd::Ones(1);
-  const Eigen::VectorXd cost = Eigen::VectorXd::Unit(classes + 1, classes);
-  const std::optional<Eigen::VectorXd> first = minimise(cost, a, b, e, f);
+  const Eigen::VectorXd busiest = Eigen::VectorXd::Unit(classes + 1, classes);
+  const std::optional<Eigen::VectorXd> first = minimise(busiest, a, b, e, f);
   if (!first) return std::nullopt;
 
-  // The same rows at T = best, and z at least each machine's own time.
-  const double best = (*first)(classes) * (1 + 1e-9);
-  Eigen::MatrixXd a2 = Eigen::MatrixXd::Zero(2 * count, classes + 1);
-  Eigen::VectorXd b2(2 * count);
-  a2.topLeftCorner(count, classes) = a.leftCols(classes);
-  b2.head(count) = b.array() + best;
-  a2.bottomRows(count) = a;
-  b2.tail(count).setZero();
-  const std::optional<Eigen::VectorXd> second = minimise(cost, a2, b2, e, f);
+  Eigen::VectorXd all = a.colwise().sum();
+  all(classes) = 0.0;
+  b.array() += (*first)(classes) + kSlack;
+  a.col(classes).setZero();
+  const std::optional<Eigen::VectorXd> second = minimise(all, a, b, e, f);
   const Eigen::VectorXd& x = second ? *second : *first;
   std::vector<double> shares;
-  for (Eigen::Index c = 0; c < classes; ++c) shares.push_back(x(c) < 1e-9 ? 0.0 : x(c));
+  for (Eigen::Index c = 0; c < classes; ++c) shares.push_back(x(c) < kNothing ? 0.0 : x(c));
   return shares;
 }
 
@@ -232,16 +231,16 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, 
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {
     // Times are measured in that of the best split that uses one class of machines alone: the optimum is near
-    // 1 then.
+    // 1 then. (One that takes no time tells nothing.)
     double scale = std::numeric_limits<double>::max();
     for (std::size_t c = 0; c < costs.classes(); ++c) {
       double alone = 0.0;
       for (const Row& row : rows) {
         alone = std::max(alone, row.fixed + row.by_class[c] / static_cast<double>(costs.members(c).size()));
       }
-      scale = std::min(scale, alone);
+      if (alone > 0) scale = std::min(scale, alone);
     }
-    const auto best = optimum(costs, rows, scale > 0 ? scale : 1.0);
+    const auto best = optimum(costs, rows, scale < std::numeric_limits<double>::max() ? scale : 1.0);
     if (!best) return failure("the split has no solution: some link or device has rate 0");
     shares = *best;
   } else {

@@ -94,7 +94,7 @@ class Builder {
     std::map<std::pair<MachineId, int>, Ring> rings;  // by sender and NUMA node
     std::map<int, BufferId> accumulators;             // by NUMA node
     std::map<int, BufferId> requests;                 // by NUMA node
-    std::vector<OpId> complete;                       // by part: the last sum of those exchanged so far
+    std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
   struct Worker {
     MachineId machine;
@@ -104,7 +104,8 @@ class Builder {
   };
 
   int nic(MachineId machine, const PlacedPart& placed) const {
-    return nic_for(cluster_.machine(machine), cluster_, placed.index);
+    // Owners take turns, and each starts with another NIC, so that neighbouring parts use different ones.
+    return nic_for(cluster_.machine(machine), cluster_, placed.index + placed.owner.index());
   }
 
   int numa(MachineId machine, int nic) const {
@@ -151,7 +152,7 @@ class Builder {
         std::find_if(workers.begin(), workers.end(), [&](const Worker& w) { return w.machine == owner; });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
 
-    std::vector<OpId> sums;  // what must be done before the sum is complete
+    std::vector<OpId> sums;  // after the first
     std::vector<OpId> pushes(workers.size());
     Slice total;
     OpId first;
@@ -159,14 +160,14 @@ class Builder {
       const Worker& worker = workers[i];
       if (i == 0) {
         total = begin_sum(worker, owner, owner_nic, part, pushes[0], first);
-        sums.push_back(first);
         continue;
       }
       pushes[i] = add_to(total, first, worker, owner, owner_nic, part, sums);
     }
-    nodes_[owner.index()].complete.push_back(sums.back());
+    const OpId complete = sums.empty() ? first : join(part, owner, sums);
+    nodes_[owner.index()].complete.push_back(complete);
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      finish(workers[i], pushes[i], owner, owner_nic, part, total, first, sums);
+      finish(workers[i], pushes[i], owner, owner_nic, part, total, first, complete);
     }
   }
 
@@ -198,6 +199,14 @@ class Builder {
     return total;
   }
 
+  // What is done when all the ops are.
+  OpId join(const Part& part, MachineId machine, const std::vector<OpId>& ops) {
+    if (ops.size() == 1) return ops.front();
+    const OpId all = plan_.add(op_for(part, machine, OpKind::kJoin));
+    for (const OpId op : ops) plan_.order(op, all);
+    return all;
+  }
+
   OpId add_to(const Slice& total, OpId first, const Worker& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
     Ring& ring = ring_of(owner, worker.machine, numa(owner, owner_nic));
@@ -214,11 +223,11 @@ class Builder {
   }
 
   void finish(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
-              const Slice& total, OpId first, const std::vector<OpId>& sums) {
-    if (worker.machine == owner) return local_.in(owner, part, total, sums);
+              const Slice& total, OpId first, OpId complete) {
+    if (worker.machine == owner) return local_.in(owner, part, total, {complete});
     const Message message =
         add_message(plan_, part, {owner, owner_nic, total}, {worker.machine, worker.nic, worker.staging});
-    for (const OpId sum : sums) plan_.order(sum, message.send);
+    plan_.order(complete, message.send);
     plan_.order(push, message.receive);
     if (options_.pull_requests) {
       const Message asked = request(worker, push, owner, owner_nic, part);

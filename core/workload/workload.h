@@ -17,6 +17,9 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+/// The priority of the layer's most urgent part.
+constexpr std::int64_t layer_priority(int layer) { return std::int64_t{layer} << 32; }
+
 /// A run of gradient bytes of one dtype that travels as one. A part cut from a tensor belongs to one layer; a
 /// fused bucket spans several.
 struct Part {
@@ -29,8 +32,7 @@ struct Part {
 
   /// Smaller is more urgent: by the layer that needs the part first, then by rank, so that all machines serve
   /// the parts of a layer in one order.
-  int priority() const { return first_layer * kRanks + std::min(rank, kRanks - 1); }
-  static constexpr int kRanks = 1 << 16;
+  std::int64_t priority() const { return layer_priority(first_layer) + rank; }
 };
 
 /// The gradient buffer of a trace. Layers lie in the order in which their gradients become ready (last layer

@@ -77,7 +77,8 @@ bool drop_edge(Parts& parts, bool carried, Random& random) {
 
 // Moves one slice by an element or by its own length, within its buffer.
 bool shift_slice(Parts& parts, Random& random) {
-  const auto chosen = pick(parts.ops_where([](const Op& op) { return !is_compute(op.kind); }), random);
+  const auto chosen = pick(
+      parts.ops_where([](const Op& op) { return !is_compute(op.kind) && op.kind != OpKind::kJoin; }), random);
   if (!chosen) return false;
   Op& op = parts.ops[*chosen];
   Slice& slice =

@@ -17,9 +17,9 @@ ToyEngine::ToyEngine(const Cluster& cluster) {
   weight_.resize(rates_.size());
 }
 
-int ToyEngine::add_path(const Path& path) {
-  paths_.push_back(path);
-  return static_cast<int>(paths_.size()) - 1;
+Result<void> ToyEngine::set_paths(std::span<const Path> paths) {
+  paths_.assign(paths.begin(), paths.end());
+  return {};
 }
 
 void ToyEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {

@@ -15,7 +15,7 @@ class ToyEngine final : public Engine {
  public:
   explicit ToyEngine(const Cluster& cluster);
 
-  int add_path(const Path& path) override;
+  Result<void> set_paths(std::span<const Path> paths) override;
   double seconds() const override { return now_; }
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;

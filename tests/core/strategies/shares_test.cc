@@ -109,6 +109,27 @@ TEST_CASE("workers of different rates share what is left by water filling") {
   CHECK(shares.of_machine[1] == Approx(0.0).margin(1e-9));
 }
 
+TEST_CASE("a single worker keeps its gradient to itself") {
+  for (int k = 0; k <= 3; ++k) {
+    const Shares shares = optimal(uniform(1, k));
+    CHECK(shares.of_machine.front() == Approx(1.0));
+    CHECK(shares.seconds_per_byte == 0.0);
+  }
+}
+
+TEST_CASE("what does not bind is not loaded for nothing") {
+  // The slow worker's NIC takes 1 / 2.5 whatever the split is. The fast workers have time enough to sum all,
+  // and take least: every share elsewhere would travel further.
+  const Shares shares = optimal(cluster_of(R"({"name": "idle", "groups": [
+    {"name": "slow", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "2.5GB/s"}]},
+    {"name": "fast", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
+    {"name": "cpu", "count": 1, "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})"));
+  CHECK(shares.seconds_per_byte == Approx(1 / 2.5e9).epsilon(1e-6));
+  CHECK(shares.of_machine[0] == Approx(0.0).margin(1e-6));
+  CHECK(shares.of_machine[1] == Approx(0.5).epsilon(1e-6));
+  CHECK(shares.of_machine[3] == Approx(0.0).margin(1e-6));
+}
+
 TEST_CASE("a rack's uplink is shared by all who cross it") {
   // Two racks of two workers. With w = 1/4 each, a rack sends its two workers' halves that are summed
   // elsewhere, and the sums that it makes for the two others: 2 x 1/2 + 2 x 1/2 = 2 bytes a byte of model
