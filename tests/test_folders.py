@@ -8,8 +8,8 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["core/base", "core/cluster", "core/workload", "core/plan", "core/run", "core/fluid", "core/strategies",
-           "core/experiment", "backends", "apps", "benchmarks", "tests"]
+FOLDERS = ["core/base", "core/cluster", "core/workload", "core/plan", "core/run", "core/fluid", "backends",
+           "core/strategies", "core/experiment", "apps", "benchmarks", "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime"]
 
 
@@ -34,6 +34,8 @@ class Folders(unittest.TestCase):
                 with self.subTest(file=name, includes=included):
                     self.assertGreaterEqual(rank(included), 0, "paths start at the top of the repository")
                     self.assertGreaterEqual(rank(name), rank(included))
+                    if name.startswith("backends/") and included.startswith("backends/"):
+                        self.assertEqual(name.split("/")[1], included.split("/")[1], "no backend knows another")
         self.assertGreater(count, 100)
 
     def test_the_core_knows_no_world(self):

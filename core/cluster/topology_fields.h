@@ -50,7 +50,7 @@ void fields(Visitor& visitor, SwitchSpec& spec) {
 
 template <class Visitor>
 void fields(Visitor& visitor, GpuSpec& gpu) {
-  visitor.optional("count", gpu.count, "how many alike", within(0, 1000));
+  visitor.optional("count", gpu.count, "how many alike", within(0, 128));
   visitor.required("at", gpu.at, "the NUMA node ('numa0') or the switch that it hangs on");
   visitor.optional("rate", gpu.rate, "the rate of its PCIe link; 'in' is into the GPU");
   visitor.optional("latency", gpu.latency, "the time that a byte takes to cross its PCIe link");
@@ -82,7 +82,7 @@ void fields(Visitor& visitor, NvlinkSpec& nvlink) {
 
 template <class Visitor>
 void fields(Visitor& visitor, NicSpec& nic) {
-  visitor.optional("count", nic.count, "how many alike", within(0, 1000));
+  visitor.optional("count", nic.count, "how many alike", within(0, 128));
   visitor.required("at", nic.at, "the NUMA node ('numa0') or the switch that it hangs on");
   visitor.required("rate", nic.rate,
                    "what arrives of the network's rate (its goodput); 'in' is into the machine");

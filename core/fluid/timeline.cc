@@ -68,7 +68,7 @@ class Timeline {
 
   // Tracks stand in the order of Resource::Kind.
   static int track(const Resource& resource, int lane) {
-    return (static_cast<int>(resource.kind) * 64 + resource.index % 64) * kLanes + lane % kLanes;
+    return (static_cast<int>(resource.kind) * 256 + resource.index) * kLanes + lane % kLanes;
   }
 
   void draw_event(const Event& event, int track) {

@@ -8,11 +8,12 @@
 namespace weir {
 namespace {
 
-// The place of a slice as a small number, for keys of routes.
-std::uint64_t code(const Buffer& buffer, const Slice& slice) {
-  if (buffer.place == Memory::Kind::kHost) return static_cast<std::uint64_t>(buffer.numa);
-  return 64 + static_cast<std::uint64_t>(slice.replica + 2);
+// The place of a slice as a number, for keys of routes: of a NUMA node, or below 0 of GPUs.
+int code(const Buffer& buffer, const Slice& slice) {
+  return buffer.place == Memory::Kind::kHost ? buffer.numa : Slice::kSharded - 1 - slice.replica;
 }
+
+int number(MachineId machine) { return static_cast<int>(machine.value()); }
 
 Memory memory(const Buffer& buffer, int replica) {
   return buffer.place == Memory::Kind::kHost ? Memory::host(buffer.numa) : Memory::gpu(replica);
@@ -132,7 +133,7 @@ std::uint32_t WorkTable::resource(Resource resource) {
   return at->second;
 }
 
-WorkTable::Routed WorkTable::routed(std::uint64_t key, const std::vector<Route>& routes) {
+WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route>& routes) {
   std::map<LinkId, int> weights;
   Routed result;
   for (const Route& route : routes) {
@@ -149,7 +150,7 @@ WorkTable::Routed WorkTable::routed(std::uint64_t key, const std::vector<Route>&
 }
 
 template <class MakeRoutes>
-void WorkTable::route(std::uint64_t key, Work& work, const MakeRoutes& make) {
+void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
   const auto known = routed_.find(key);
   const Routed found = known != routed_.end() ? known->second : routed(key, make());
   work.path = found.path;
@@ -205,7 +206,7 @@ void WorkTable::route_copy(const Op& op, Work& work) {
   } else {
     work.resource = resource({op.machine, from_gpu ? Resource::Kind::kCopyOut : Resource::Kind::kCopyIn, 0});
   }
-  const std::uint64_t key = (op.machine.value() << 16) | (code(from, op.from) << 8) | code(into, op.into);
+  const RouteKey key = {0, number(op.machine), 0, 0, code(from, op.from), 0, code(into, op.into)};
   route(key, work, [&] {
     std::vector<Route> routes;
     for (int i = 0; i < shares; ++i) {
@@ -228,9 +229,7 @@ void WorkTable::route_collective(const Op& op, Work& work) {
       resource({op.machine, out ? Resource::Kind::kCollectiveOut : Resource::Kind::kCollectiveIn, 0});
   if (gpus == 1) return;
   work.size = ring ? flow_size(op.into, gpus) * (gpus - 1) : op.into.size;
-  const auto shape = static_cast<std::uint64_t>(ring ? 0 : out ? 1 : 2);
-  const std::uint64_t key = (1ULL << 62) | (static_cast<std::uint64_t>(op.machine.value()) << 24) |
-                            (static_cast<std::uint64_t>(op.root) << 8) | shape;
+  const RouteKey key = {ring ? 1 : out ? 2 : 3, number(op.machine), op.root, 0, 0, 0, 0};
   route(key, work, [&] {
     std::vector<Route> hops;
     for (int i = 0; i < (ring ? gpus : gpus - 1); ++i) {
@@ -249,14 +248,12 @@ void WorkTable::add_message(const Op& send, Work& work) {
   const int shares = shares_of(send, *plan_);
   work.size = flow_size(send.from, shares);
   work.resource = resource({send.machine, Resource::Kind::kNic, send.nic});
-  const std::uint64_t ends =
-      (static_cast<std::uint64_t>(send.machine.value()) << 20) | receive.machine.value();
-  const std::uint64_t nics =
-      (static_cast<std::uint64_t>(send.nic) << 4) | static_cast<std::uint64_t>(receive.nic);
-  work.channel =
-      channels_.try_emplace((ends << 8) | nics, static_cast<std::uint32_t>(channels_.size())).first->second;
-  const std::uint64_t key =
-      (1ULL << 63) | (ends << 23) | (nics << 14) | (code(from, send.from) << 7) | code(into, receive.into);
+  const int source_machine = number(send.machine);
+  const int target_machine = number(receive.machine);
+  const ChannelKey channel = {source_machine, send.nic, target_machine, receive.nic};
+  work.channel = channels_.try_emplace(channel, static_cast<std::uint32_t>(channels_.size())).first->second;
+  const RouteKey key = {4,           source_machine,          target_machine, send.nic, code(from, send.from),
+                        receive.nic, code(into, receive.into)};
   route(key, work, [&] {
     std::vector<Route> routes;
     for (int i = 0; i < shares; ++i) {

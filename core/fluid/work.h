@@ -2,8 +2,9 @@
 // how long it occupies a device. Bounds, simulated worlds and reports all read it here.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -81,10 +82,14 @@ class WorkTable {
   void connect();
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);
-  Routed routed(std::uint64_t key, const std::vector<Route>& routes);
+  // What a route depends on: kind of op, machine, root or peer, and for each end the NIC and the place.
+  using RouteKey = std::array<int, 7>;
+  // Of a pair of NICs: machine and NIC, twice.
+  using ChannelKey = std::array<int, 4>;
+  Routed routed(const RouteKey& key, const std::vector<Route>& routes);
   int path(Path uses);
   template <class MakeRoutes>
-  void route(std::uint64_t key, Work& work, const MakeRoutes& make);
+  void route(const RouteKey& key, Work& work, const MakeRoutes& make);
   std::uint32_t resource(Resource resource);
 
   const Plan* plan_;
@@ -93,8 +98,8 @@ class WorkTable {
   std::vector<Path> paths_;
   std::vector<Resource> resources_;
   std::map<Resource, std::uint32_t> resource_index_;
-  std::unordered_map<std::uint64_t, std::uint32_t> channels_;  // key: both machines and NICs
-  std::unordered_map<std::uint64_t, Routed> routed_;
+  std::map<ChannelKey, std::uint32_t> channels_;
+  std::map<RouteKey, Routed> routed_;
   std::map<Path, int> path_index_;
 };
 
