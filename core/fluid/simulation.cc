@@ -95,13 +95,13 @@ class World {
   void settle() {
     act();
     while (!awake_.empty() || !ended_at_once_.empty()) {
-      std::vector<OpId> ended;
-      ended.swap(ended_at_once_);
-      for (const OpId op : ended) traffic_.advance(op);
+      advancing_.swap(ended_at_once_);
+      for (const OpId op : advancing_) traffic_.advance(op);
+      advancing_.clear();
       std::sort(awake_.begin(), awake_.end());
-      std::vector<std::size_t> now_awake;
-      now_awake.swap(awake_);
-      for (const std::size_t i : now_awake) nodes_[i].pump(*ports_[i]);
+      pumping_.swap(awake_);
+      for (const std::size_t i : pumping_) nodes_[i].pump(*ports_[i]);
+      pumping_.clear();
       act();
     }
   }
@@ -137,7 +137,7 @@ class World {
   void deliver(const Op& op) {
     std::vector<Completion>& inbox = ports_[op.machine.index()]->inbox;
     if (inbox.empty()) awake_.push_back(op.machine.index());
-    inbox.push_back({op.id, traffic_.started(op.id), now(), std::nullopt});
+    inbox.push_back({op.id, traffic_.started(op.id), now()});
   }
 
   // Compute times vary as the seed says, by machine and iteration.
@@ -172,8 +172,10 @@ class World {
   std::vector<bool> flowing_;        // per op
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<FluidPort>> ports_;
-  std::vector<std::size_t> awake_;   // nodes with something to do at this instant
-  std::vector<OpId> ended_at_once_;  // ops whose timers had no length
+  std::vector<std::size_t> awake_;    // nodes with something to do at this instant
+  std::vector<OpId> ended_at_once_;   // ops whose timers had no length
+  std::vector<std::size_t> pumping_;  // what settle() takes from awake_, and
+  std::vector<OpId> advancing_;       // from ended_at_once_
 };
 
 void FluidPort::submit(const Op& op) { world_->submit(op); }

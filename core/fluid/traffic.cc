@@ -3,7 +3,21 @@
 namespace weir {
 
 Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispatch, const Model& model)
-    : plan_(&plan), works_(&works), message_overhead_(model.message_overhead), state_(plan.ops().size()) {
+    : plan_(&plan), works_(&works), state_(plan.ops().size()) {
+  for (const Op& op : plan.ops()) {
+    State& state = state_[op.id.index()];
+    const Work& work = works.of(op.id);
+    state.flows = work.path != Work::kNoPath && work.size > Bytes(0);
+    state.resource = work.resource;
+    state.channel = op.kind == OpKind::kSend ? work.channel : kNoChannel;
+    // The window of a device is 0 bytes: any charge above that makes it serve one op at a time.
+    state.charge = op.kind == OpKind::kSend ? op.from.size : Bytes(1);
+    state.latency = work.latency;
+    if (op.kind == OpKind::kSend) state.hold = model.message_overhead;
+    if (!is_message(op.kind)) continue;
+    const MessageEnds ends = plan.messages()[op.message.index()];
+    state.other = op.kind == OpKind::kSend ? ends.receive : ends.send;
+  }
   for (const Resource& resource : works.resources()) {
     const bool nic = resource.kind == Resource::Kind::kNic;
     queues_.emplace_back(dispatch.policy, nic ? dispatch.window : Bytes(0));
@@ -12,31 +26,26 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
   offered_.resize(queues_.size());
 }
 
-// The window of a device is 0 bytes: any charge above that makes it serve one op at a time.
-Bytes Traffic::charge(const Op& op) { return op.kind == OpKind::kSend ? op.from.size : Bytes(1); }
-
 void Traffic::submit(const Op& op, double hold_factor) {
   State& state = state_[op.id.index()];
   WEIR_CHECK(state.phase == Phase::kIdle, op.id);
-  if (!is_message(op.kind)) {
+  if (!state.other.valid()) {
     const Duration hold = works_->of(op.id).hold;
     state.hold = hold_factor == 1.0 ? hold : Duration::from_seconds(hold.seconds() * hold_factor);
-    return enqueue(op);
+    return enqueue(op.id);
   }
-  const MessageEnds ends = plan_->messages()[op.message.index()];
-  const OpId other = op.kind == OpKind::kSend ? ends.receive : ends.send;
   state.phase = Phase::kOffered;
-  if (state_[other.index()].phase != Phase::kOffered) return;
-  state_[ends.receive.index()].phase = Phase::kQueued;
-  state_[ends.send.index()].hold = message_overhead_;
-  enqueue(plan_->op(ends.send));
+  State& other = state_[state.other.index()];
+  if (other.phase != Phase::kOffered) return;
+  (is_send(state) ? other : state).phase = Phase::kQueued;
+  enqueue(is_send(state) ? op.id : state.other);
 }
 
-void Traffic::enqueue(const Op& op) {
-  state_[op.id.index()].phase = Phase::kQueued;
-  const std::uint32_t resource = works_->of(op.id).resource;
-  queues_[resource].push(op.id, op.priority, charge(op));
-  offer(resource);
+void Traffic::enqueue(OpId op) {
+  State& state = state_[op.index()];
+  state.phase = Phase::kQueued;
+  queues_[state.resource].push(op, plan_->op(op).priority, state.charge);
+  offer(state.resource);
 }
 
 void Traffic::offer(std::uint32_t resource) {
@@ -51,8 +60,9 @@ bool Traffic::serve(std::vector<std::uint32_t>& resources, Instant now) {
     offered_[resource] = false;
     while (const std::optional<OpId> op = queues_[resource].pop()) {
       started = true;
-      state_[op->index()].started = now;
-      if (plan_->op(*op).kind == OpKind::kSend) {
+      State& state = state_[op->index()];
+      state.started = now;
+      if (is_send(state)) {
         enter_channel(*op);
       } else {
         begin(*op);
@@ -64,9 +74,10 @@ bool Traffic::serve(std::vector<std::uint32_t>& resources, Instant now) {
 }
 
 void Traffic::enter_channel(OpId op) {
-  Channel& channel = channels_[works_->of(op).channel];
+  State& state = state_[op.index()];
+  Channel& channel = channels_[state.channel];
   if (channel.busy) {
-    state_[op.index()].phase = Phase::kChannel;
+    state.phase = Phase::kChannel;
     channel.waiting.push_back(op);
     return;
   }
@@ -83,21 +94,16 @@ void Traffic::begin(OpId op) {
 
 void Traffic::flow(OpId op) {
   State& state = state_[op.index()];
-  const Work& work = works_->of(op);
   state.phase = Phase::kFlow;
-  if (work.path != Work::kNoPath && work.size > Bytes(0)) {
-    actions_.push_back({Action::Kind::kFlow, op, {}});
-  } else {
-    // Nothing holds the bytes up. A timer of no length keeps the stack flat however many such ops follow.
-    actions_.push_back({Action::Kind::kTimer, op, {}});
-  }
+  // Where nothing holds the bytes up, a timer of no length keeps the stack flat however many such ops follow.
+  actions_.push_back({state.flows ? Action::Kind::kFlow : Action::Kind::kTimer, op, {}});
 }
 
 void Traffic::advance(OpId op) {
-  switch (state_[op.index()].phase) {
+  State& state = state_[op.index()];
+  switch (state.phase) {
     case Phase::kHold:
-      if (works_->of(op).path == Work::kNoPath) return leave(op);
-      return flow(op);
+      return state.flows ? flow(op) : leave(op);
     case Phase::kFlow:
       return leave(op);
     case Phase::kLatency:
@@ -109,9 +115,9 @@ void Traffic::advance(OpId op) {
 
 // The bytes are through: the device, or the channel, is free for the next.
 void Traffic::leave(OpId op) {
-  const Work& work = works_->of(op);
-  if (plan_->op(op).kind == OpKind::kSend) {
-    Channel& channel = channels_[work.channel];
+  State& state = state_[op.index()];
+  if (is_send(state)) {
+    Channel& channel = channels_[state.channel];
     channel.busy = false;
     if (!channel.waiting.empty()) {
       const OpId next = channel.waiting.front();
@@ -120,27 +126,30 @@ void Traffic::leave(OpId op) {
       begin(next);
     }
   } else {
-    queues_[work.resource].release(charge(plan_->op(op)));
-    offer(work.resource);
+    free(state);
   }
-  if (work.latency > Duration(0)) {
-    state_[op.index()].phase = Phase::kLatency;
-    actions_.push_back({Action::Kind::kTimer, op, work.latency});
+  if (state.latency > Duration(0)) {
+    state.phase = Phase::kLatency;
+    actions_.push_back({Action::Kind::kTimer, op, state.latency});
   } else {
     complete(op);
   }
 }
 
 void Traffic::complete(OpId op) {
-  const Op& done = plan_->op(op);
-  state_[op.index()].phase = Phase::kIdle;
+  State& state = state_[op.index()];
+  state.phase = Phase::kIdle;
   actions_.push_back({Action::Kind::kComplete, op, {}});
-  if (done.kind != OpKind::kSend) return;
-  const OpId receive = plan_->messages()[done.message.index()].receive;
-  state_[receive.index()].phase = Phase::kIdle;
-  state_[receive.index()].started = state_[op.index()].started;
-  queues_[works_->of(op).resource].release(charge(done));
-  offer(works_->of(op).resource);
+  if (!is_send(state)) return;
+  State& receive = state_[state.other.index()];
+  receive.phase = Phase::kIdle;
+  receive.started = state.started;
+  free(state);
+}
+
+void Traffic::free(const State& state) {
+  queues_[state.resource].release(state.charge);
+  offer(state.resource);
 }
 
 }  // namespace weir

@@ -47,17 +47,24 @@ class Traffic {
 
  private:
   enum class Phase : std::uint8_t { kIdle, kOffered, kQueued, kChannel, kHold, kFlow, kLatency };
-  struct State {
+  // Of an op: all that its moves need, in one line of the cache.
+  struct alignas(64) State {
     Phase phase = Phase::kIdle;
+    bool flows = false;  // over links that take time
+    std::uint32_t resource = 0;
+    std::uint32_t channel = 0;
+    OpId other;  // the other end of a message
+    Bytes charge;
+    Duration hold;  // of this run
+    Duration latency;
     Instant started;
-    Duration hold;
   };
   struct Channel {
     bool busy = false;
     std::deque<OpId> waiting;
   };
 
-  void enqueue(const Op& op);
+  void enqueue(OpId op);
   void offer(std::uint32_t resource);
   bool serve(std::vector<std::uint32_t>& resources, Instant now);
   void enter_channel(OpId op);
@@ -65,11 +72,12 @@ class Traffic {
   void flow(OpId op);
   void leave(OpId op);
   void complete(OpId op);
-  static Bytes charge(const Op& op);
+  void free(const State& state);
+  bool is_send(const State& state) const { return state.channel != kNoChannel; }
+  static constexpr std::uint32_t kNoChannel = ~0U;
 
   const Plan* plan_;
   const WorkTable* works_;
-  Duration message_overhead_;
   std::vector<State> state_;
   std::vector<Queue> queues_;      // by resource
   std::vector<Channel> channels_;  // by channel

@@ -37,12 +37,12 @@ class Node {
   std::vector<OpId> outstanding(std::size_t most) const;
 
  private:
-  enum class State : std::uint8_t { kWaiting, kSubmitted };
   // Counters of three neighbouring iterations: two that may run, and one that carried edges reach into.
   static constexpr int kGenerations = 3;
-  struct Generation {
-    std::vector<std::uint32_t> waits;
-    std::size_t left = 0;  // ops not completed
+  struct Progress {                                      // of an op
+    std::array<std::uint32_t, kGenerations> waits = {};  // by generation: ops that it waits for
+    int iteration = 0;                                   // it runs next, or is in
+    bool submitted = false;
   };
 
   struct Ready {
@@ -51,8 +51,10 @@ class Node {
     friend auto operator<=>(const Ready&, const Ready&) = default;
   };
 
-  Generation& generation(int iteration) {
-    return generations_[static_cast<std::size_t>(iteration % kGenerations)];
+  static std::size_t generation(int iteration) { return static_cast<std::size_t>(iteration % kGenerations); }
+  bool may_start(const Progress& progress, int iteration) const {
+    return iteration < iterations_ && iteration <= first_open_ + 1 && progress.iteration == iteration &&
+           !progress.submitted && progress.waits[generation(iteration)] == 0;
   }
   void open(int iteration);
   void complete(const Completion& completion);
@@ -65,10 +67,9 @@ class Node {
   std::size_t first_;  // id of the first op
   int iterations_;
   Record* record_;
-  std::array<Generation, kGenerations> generations_;
-  std::vector<int> iteration_of_;  // per op: the iteration it runs next or is in
-  std::vector<State> state_;
-  int first_open_ = 0;  // the earliest iteration that is not done
+  std::vector<Progress> progress_;                   // by op
+  std::array<std::size_t, kGenerations> left_ = {};  // by generation: ops not completed
+  int first_open_ = 0;                               // the earliest iteration that is not done
   std::vector<Ready> ready_;
   std::vector<Ready> batch_;
   std::vector<Completion> completions_;

@@ -2,7 +2,6 @@
 // socket or clock; it asks the time, submits ops and polls completions through here.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
@@ -10,12 +9,13 @@
 
 namespace weir {
 
-/// One op has ended, well or with an error. `started` is when it began to use its resources (after queueing).
+/// One op has ended, well or with an error, which is the port's and lives until its next poll(). `started` is
+/// when the op began to use its resources (after queueing).
 struct Completion {
   OpId op;
   Instant started;
   Instant at;
-  std::optional<Error> error;
+  const Error* error = nullptr;
 };
 
 /// The contract, which tests/conformance checks of every port:

@@ -81,7 +81,7 @@ class World {
 
   void deliver(const Op& op) {
     RandomPort& port = *ports_[op.machine.index()];
-    port.inbox.push_back({op.id, {}, {}, std::nullopt});
+    port.inbox.push_back({op.id, {}, {}});
     nodes_[op.machine.index()].pump(port);
   }
 

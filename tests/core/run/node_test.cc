@@ -22,14 +22,15 @@ class ScriptedPort final : public Port {
     const auto at = std::find(submitted.begin(), submitted.end(), op);
     REQUIRE(at != submitted.end());
     submitted.erase(at);
-    ended_.push_back({op, time, time, std::nullopt});
+    ended_.push_back({op, time, time});
   }
-  void fail(OpId op) { ended_.push_back({op, time, time, Error{"the cable is out"}}); }
+  void fail(OpId op) { ended_.push_back({op, time, time, &cable_}); }
 
   std::vector<OpId> submitted;  // and not yet ended
   Instant time;
 
  private:
+  const Error cable_{"the cable is out"};
   Instant now_;
   std::vector<Completion> ended_;
 };
