@@ -124,7 +124,8 @@ TEST_CASE(
 TEST_CASE("of links that differ only in their numbers the busiest is shown, group by group") {
   const Cluster cluster = cluster_of(R"({"name": "lab", "groups": [
     {"name": "v100", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
-    {"name": "v200", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s", "count": 2}]}]})");
+    {"name": "v200", "count": 2, "gpus": [{"at": "numa0"}],
+     "nics": [{"at": "numa0", "rate": "10GB/s", "count": 2}]}]})");
   std::vector<LinkLoad> links;
   for (std::size_t i = cluster.links().size(); i-- > 0;) links.push_back({LinkId(i), 1000_B, 0.5});
   std::vector<std::string> names;
