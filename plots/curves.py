@@ -42,11 +42,12 @@ def measure(found):
 
 
 def figures(found):
+    """Name and maker of each."""
     if any(row.speedup is not None for row in found.rows):
-        yield SPEEDUP.name, figure(found, SPEEDUP)
+        yield SPEEDUP.name, lambda: figure(found, SPEEDUP)
     drawn = measure(found)
     if any(drawn.of(row) is not None for row in found.rows):
-        yield drawn.name, figure(found, drawn)
+        yield drawn.name, lambda: figure(found, drawn)
 
 
 def figure(found, drawn):
@@ -102,7 +103,11 @@ def draw_strategy(panel, across, points, strategy, strategies):
 
 
 def scale(panel, heights):
-    if min(heights) > 0 and max(heights) > LOG_SPAN * min(heights):
+    if not heights:  # nothing in this panel has the measure, as where its baseline did not run
+        panel.text(0.5, 0.5, "no result", transform=panel.transAxes, ha="center", va="center", fontsize=8,
+                   color="#555555")
+        panel.set_yticks([])
+    elif min(heights) > 0 and max(heights) > LOG_SPAN * min(heights):
         panel.set_yscale("log")
         panel.yaxis.set_major_formatter(ScalarFormatter())
         panel.yaxis.set_minor_formatter(NullFormatter())

@@ -5,14 +5,15 @@ import re
 import breakdown
 import style
 
-MOST_LINKS = 5
+MOST_LINKS = 12
+NUMBERS = re.compile(r"(?<=\[)\d+|(?<=[A-Za-z])\d+(?=\.|$)")  # gpu[3].nic0.out; a group may be v100
 
 
 def busiest(row):
     """Of links that differ only in their numbers, the most used."""
     kinds = {}
     for name, use in row.links:
-        kind = re.sub(r"\d+", "", name)
+        kind = NUMBERS.sub("", name)
         if kind not in kinds or use > kinds[kind][1]:
             kinds[kind] = (name, use)
     return sorted(kinds.values(), key=lambda link: (-link[1], link[0]))[:MOST_LINKS]
@@ -26,6 +27,12 @@ def rows_of(found):
         if row.links:
             first.setdefault(row.strategy, row)
     return name, list(first.values())
+
+
+def figures(found):
+    """Name and maker, if the results at that point know links."""
+    if rows_of(found)[1]:
+        yield "links", lambda: figure(found)
 
 
 def figure(found):

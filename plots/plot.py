@@ -2,7 +2,13 @@
 """Draws the figures of one run of an experiment: plots/plot.py RESULT_DIR. README.md says what each shows."""
 
 import argparse
+import gc
+import multiprocessing
+import os
+import signal
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the folder may be installed for all users
@@ -22,30 +28,65 @@ import timeline  # noqa: E402
 
 
 def figures(found):
-    """Name and figure of each figure that the results allow, one at a time."""
+    """Name of each figure that the results allow, and what makes it. apps/weir/result_files.cc knows the
+    names, so that no figure stays beside the results of another run."""
     yield from curves.figures(found)
-    yield "breakdown", breakdown.figure(found)
-    if found.links():
-        yield "links", links.figure(found)
+    yield "breakdown", partial(breakdown.figure, found)
+    yield from links.figures(found)
     yield from timeline.figures(found)
-    yield "overview", overview.figure(found)
+    yield "overview", partial(overview.figure, found)
+
+
+def draw(found, name):
+    """The paths of the figure."""
+    return style.save(dict(figures(found))[name](), found.folder, name)
+
+
+def draw_all(found):
+    """The paths of all figures in turn, drawn by as many processes as there are processors."""
+    names = [name for name, _ in figures(found)]
+    workers = min(len(names), len(os.sched_getaffinity(0)))
+    if workers < 2:
+        for name in names:
+            yield from draw(found, name)
+        return
+    context = multiprocessing.get_context("fork")
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process hears of it too, and ends the others
+    with ProcessPoolExecutor(workers, context, signal.signal, ignore) as pool:
+        slowest = sorted(names, key=lambda name: not name.startswith("timeline-"))
+        drawn = {name: pool.submit(draw, found, name) for name in slowest}
+        try:
+            for name in names:
+                yield from drawn[name].result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def show(path):
+    """Prints the path. A reader that has left, as head does, ends no drawing."""
+    try:
+        print(path, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(prog="plot.py", description=__doc__)
     parser.add_argument("folder", metavar="RESULT_DIR", type=Path, help="what weir run --out was given")
     folder = parser.parse_args(arguments).folder
+    gc.disable()  # timelines are large, and this program is short
     try:
         style.use()
-        for name, figure in figures(results.read(folder)):
-            for path in style.save(figure, folder, name):
-                print(path, flush=True)
+        for path in draw_all(results.read(folder)):
+            show(path)
     except results.BadInput as error:
         print(f"plot.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"plot.py: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     return 0
 
 

@@ -36,9 +36,6 @@ class Results:
     fields: List[str]  # that were swept
     rows: List[Row]
 
-    def links(self):
-        return any(row.links for row in self.rows)
-
     def strategies(self):
         """In the order of the rows; one that is missing at the first points stands where it does later."""
         order, last = [], None

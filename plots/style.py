@@ -92,5 +92,6 @@ def save(figure, folder, name):
                              ("pdf", {"CreationDate": None, "Creator": None, "Producer": None})]:
         paths.append(folder / f"{name}.{ending}")
         figure.savefig(paths[-1], metadata=metadata)
+        figure.set_layout_engine("none")  # the layout stands, and is slow to make
     pyplot.close(figure)
     return paths

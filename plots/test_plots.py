@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -112,6 +113,27 @@ class Figures(Folder):
         self.write([entry("unified", 2, {}, speedup=None)])
         self.assertEqual(self.drawn(), ["iteration.png", "breakdown.png", "links.png", "overview.png"])
 
+    def test_a_panel_without_a_baseline_is_drawn_as_of_a_sweep_that_was_interrupted(self):
+        self.write([entry(strategy, k, {FIELD: k, "policy": policy}, speedup=1.0 if policy == "fifo" else None)
+                    for policy in ("fifo", "priority") for k in (0, 2) for strategy in ("unified", "ring")])
+        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "links.png",
+                                        "overview.png"])
+
+    def test_a_point_without_links_is_drawn_without_them(self):
+        rows = [entry("ring", k, {FIELD: k}) for k in (0, 2)]
+        rows[-1]["links"] = []
+        self.write(rows)
+        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "overview.png"])
+
+    def test_a_reader_of_the_paths_that_leaves_ends_nothing(self):
+        self.write([entry("ring", 0, {})])
+        command = [sys.executable, plot.__file__, str(self.folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            error = process.stderr.read()
+        self.assertEqual((process.returncode, error), (0, b""))
+        self.assertTrue((self.folder / "overview.pdf").is_file())
+
     def test_two_fields_and_two_seeds_and_unknown_strategies_are_drawn(self):
         self.write([entry(strategy, 2, {"partition_size": size, "policy": policy}, seed=seed)
                     for size in ("64KB", "4MB") for policy in ("fifo", "priority")
@@ -200,6 +222,12 @@ class Parts(Folder):
     def test_links_that_differ_only_in_numbers_are_shown_by_the_most_used(self):
         self.write([entry("ring", 0, {})])
         self.assertEqual(links.busiest(results.read(self.folder).rows[0]), [("gpu[0].nic0.in", 0.9)])
+
+    def test_links_of_every_group_and_role_are_shown(self):
+        names = ["v100[0].nic0.in", "v200[0].nic0.in", "v200[0].nic0.out", "v200[1].nic1.in", "v200[1].numa0.memory"]
+        self.write([entry("ring", 0, {}, links=[{"name": name, "use": 0.5} for name in names])])
+        shown = links.busiest(results.read(self.folder).rows[0])
+        self.assertEqual([name for name, _ in shown], names[:3] + names[4:])
 
     def test_a_timeline_shows_one_machine_of_each_group_and_joins_lanes(self):
         path = self.folder / "timeline.json"

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import List
 
 import matplotlib
@@ -38,19 +39,18 @@ class Track:
 
 
 def figures(found):
-    """Of every strategy that has one at the point that the figure of links shows."""
+    """Name and maker, of every strategy that has one at the point that the figure of links shows."""
     drawn = set()
     for row in breakdown.chosen(found)[1]:
         if row.timeline and row.timeline not in drawn:
             drawn.add(row.timeline)
             name = row.timeline.rsplit("/", 1)[-1]
-            path = found.folder / name
-            if not path.is_file():
-                raise results.BadInput(f"{path}: there is no such file, but results.json names it")
-            yield re.sub(r"\.json$", "", name), figure(path)
+            yield re.sub(r"\.json$", "", name), partial(figure, found.folder / name)
 
 
 def events_of(path):
+    if not path.is_file():
+        raise results.BadInput(f"{path}: there is no such file, but results.json names it")
     whole = results.parsed(path)
     events = whole.get("traceEvents") if isinstance(whole, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):

@@ -6,6 +6,7 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
+#include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
 #include "core/fluid/report.h"
@@ -29,16 +30,16 @@ struct Bounded {
 };
 
 void show_links(const Bounded& bounded, const Cluster& cluster) {
-  const std::vector<LinkLoad> links =
-      links_by_use(bounded.plan, cluster, WorkTable(bounded.plan, cluster), bounded.bound.time);
+  const std::vector<LinkLoad> links = busiest_of_each_kind(
+      links_by_use(bounded.plan, cluster, WorkTable(bounded.plan, cluster), bounded.bound.time), cluster);
   std::vector<Table::Cells> rows;
   for (std::size_t i = 0; i < std::min(kLinksShown, links.size()); ++i) {
     const Link& link = cluster.link(links[i].link);
     rows.push_back({link.name, rounded(links[i].bytes), rounded(link.rate),
                     rounded(links[i].bytes / link.rate), fmt::format("{:.1f} %", 100 * links[i].use)});
   }
-  fmt::print("\nThe most loaded links of {}:\n{}", bounded.plan.strategy(),
-             text({{"link", Side::kLeft}, {"bytes"}, {"rate"}, {"time"}, {"of its bound"}}, rows));
+  print("\nThe most loaded link of each kind, of {}:\n{}", bounded.plan.strategy(),
+        text({{"link", Side::kLeft}, {"bytes"}, {"rate"}, {"time"}, {"of its bound"}}, rows));
 }
 
 // The bound of every strategy that has a plan; those that have none are told.
@@ -49,7 +50,7 @@ std::vector<Bounded> bounds_of(const Experiment& experiment, const Cluster& clus
     const auto strategy = strategy_named(name);
     auto plan = (*strategy)->plan(cluster, workload, experiment.options);
     if (!plan) {
-      fmt::print("{}: {}\n", name, plan.error().text);
+      print("{}: {}\n", name, plan.error().text);
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
@@ -64,10 +65,10 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
   const Bound any = cluster_bound(cluster, workload);
-  fmt::print("{} ({}) on {}: {} machines with GPUs, {} without\n", experiment->trace.name,
-             rounded(workload.size()), experiment->topology.name, cluster.gpu_machines().size(),
-             cluster.cpu_machines().size());
-  fmt::print("No plan takes less than {} an iteration, because of {}\n\n", rounded(any.time), any.binding);
+  print("{} ({}) on {}: {} machines with GPUs, {} without\n", experiment->trace.name,
+        rounded(workload.size()), experiment->topology.name, cluster.gpu_machines().size(),
+        cluster.cpu_machines().size());
+  print("No plan takes less than {} an iteration, because of {}\n\n", rounded(any.time), any.binding);
 
   std::vector<std::string> names = experiment->strategies;
   if (!choices.strategy.empty()) {
@@ -83,8 +84,8 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
     rows.push_back(
         {one.plan.strategy(), rounded(one.bound.time), fmt::format("{:.3f}x", ratio), one.bound.binding});
   }
-  fmt::print("{}",
-             text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
+  print("{}",
+        text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
   show_links(
       *std::min_element(all.begin(), all.end(),
                         [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; }),

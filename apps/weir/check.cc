@@ -5,6 +5,7 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
+#include "apps/weir/output.h"
 #include "core/base/complaints.h"
 #include "core/cluster/topology_file.h"
 #include "core/workload/trace_file.h"
@@ -35,10 +36,8 @@ Result<Kind> kind_of(const Value& document) {
 Result<std::string> check_experiment(const std::string& file) {
   const auto experiment = ExperimentFile::read(file);
   if (!experiment) return tl::unexpected(experiment.error());
-  for (std::size_t i = 0; i < experiment->points(); ++i) {
-    const auto point = experiment->experiment(experiment->point(i));
-    if (!point) return tl::unexpected(point.error());
-  }
+  const auto all = experiment->each_point([](const Experiment&) {});
+  if (!all) return tl::unexpected(all.error());
   return fmt::format("experiment, {} {}", experiment->points(),
                      experiment->points() == 1 ? "point" : "points");
 }
@@ -69,9 +68,9 @@ ExitStatus check_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const auto found = check_file(file);
     if (found) {
-      fmt::print("{}: {}: ok\n", file, *found);
+      print("{}: {}: ok\n", file, *found);
     } else {
-      fmt::print("{}\n", found.error().text);
+      print("{}\n", found.error().text);
       status = 1;
     }
   }
@@ -81,9 +80,9 @@ ExitStatus check_files(const std::vector<std::string>& files) {
 ExitStatus check(const Choices& choices) {
   if (choices.schema.empty()) return check_files(choices.files);
   const bool topology = choices.schema == "topology";
-  fmt::print("{}", topology                    ? topology_schema()
-                   : choices.schema == "trace" ? trace_schema()
-                                               : experiment_schema());
+  print("{}", topology                    ? topology_schema()
+              : choices.schema == "trace" ? trace_schema()
+                                          : experiment_schema());
   return 0;
 }
 

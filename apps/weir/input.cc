@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "apps/weir/output.h"
+
 namespace weir {
 
 Result<ExperimentFile> Input::read() const {
@@ -36,8 +38,7 @@ void add_input(CLI::App& command, Input& input) {
 
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {
   if (result) return *result;
-  std::fflush(stdout);
-  fmt::print(stderr, "weir {}: {}\n", command, result.error().text);
+  print_error("weir {}: {}\n", command, result.error().text);
   return 1;
 }
 

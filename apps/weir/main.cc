@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include "apps/weir/commands.h"
+#include "apps/weir/output.h"
 #include "apps/weir/version.h"
 
 int main(int argc, char** argv) {
@@ -8,7 +7,7 @@ int main(int argc, char** argv) {
       "Plans and simulates the gradient communication of data-parallel training on clusters of GPU and CPU "
       "machines.");
   weir.name("weir");
-  weir.set_version_flag("--version", fmt::format("weir {}", weir::kVersion));
+  weir.set_version_flag("--version", fmt::format("weir {}", weir::version()));
   weir.require_subcommand(1);
   weir.footer(
       "Begin with: weir run experiments/quickstart\n"
@@ -18,6 +17,10 @@ int main(int argc, char** argv) {
   weir::add_plan(weir, status);
   weir::add_bound(weir, status);
   weir::add_check(weir, status);
-  CLI11_PARSE(weir, argc, argv);
-  return status;
+  try {
+    weir.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    status = weir.exit(error);
+  }
+  return weir::flushed(status);
 }

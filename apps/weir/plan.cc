@@ -6,6 +6,7 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
 #include "apps/weir/loads.h"
+#include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
 #include "core/plan/print.h"
@@ -54,15 +55,15 @@ void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& wo
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (last[i] != rows[i][0]) rows[i][0] += " to " + last[i];
   }
-  fmt::print("{}", text({{"machine", Side::kLeft},
-                         {"share of sums"},
-                         {"summed"},
-                         {"received"},
-                         {"sent"},
-                         {"busiest NIC"},
-                         {"host memory"},
-                         {"each GPU"}},
-                        rows));
+  print("{}", text({{"machine", Side::kLeft},
+                    {"share of sums"},
+                    {"summed"},
+                    {"received"},
+                    {"sent"},
+                    {"busiest NIC"},
+                    {"host memory"},
+                    {"each GPU"}},
+                   rows));
 }
 
 void show_options(const Experiment& experiment) {
@@ -74,27 +75,27 @@ void show_options(const Experiment& experiment) {
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
                         value.is_string() ? value.get<std::string>() : value.dump());
   }
-  fmt::print("{}\n", line);
+  print("{}\n", line);
 }
 
 void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  fmt::print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(),
-             experiment.trace.name, rounded(workload.size()), experiment.topology.name,
-             cluster.gpu_machines().size(), cluster.cpu_machines().size());
+  print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(), experiment.trace.name,
+        rounded(workload.size()), experiment.topology.name, cluster.gpu_machines().size(),
+        cluster.cpu_machines().size());
   show_options(experiment);
-  fmt::print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
+  print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
 
   const Busiest most = busiest(plan, cluster, works);
-  fmt::print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
+  print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
   if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {
-    fmt::print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
+    print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
   }
   const Bound bound = plan_bound(plan, cluster, workload);
   const Bound any = cluster_bound(cluster, workload);
-  fmt::print("\nBound of this plan: {} by {}\n", rounded(bound.time), bound.binding);
-  fmt::print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);
+  print("\nBound of this plan: {} by {}\n", rounded(bound.time), bound.binding);
+  print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);
 }
 
 Result<ExitStatus> make_plan(const Choices& choices) {
@@ -108,22 +109,24 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   const auto plan = (*strategy)->plan(cluster, workload, experiment->options);
   if (!plan) return failure(fmt::format("{}: {}", (*strategy)->name, plan.error().text));
   if (choices.text) {
-    fmt::print("{}", text(*plan));
+    print("{}", text(*plan));
   } else if (choices.graphviz) {
-    fmt::print("{}", graphviz(*plan));
+    print("{}", graphviz(*plan));
   } else {
     show(*experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return 0;
   const auto proof = prove(*plan);
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
-  std::fflush(stdout);
-  // Not among the text of the plan.
-  fmt::print(
-      choices.text || choices.graphviz ? stderr : stdout,
+  const std::string proved = fmt::format(
       "Proved: {} ops in an order without a circle, {} messages matched, {} pairs of accesses ordered, {} of "
       "gradients summed over all GPUs, each once\n",
       proof->ops, proof->messages, proof->ordered, rounded(proof->summed));
+  if (choices.text || choices.graphviz) {
+    print_error("{}", proved);  // not among the text of the plan
+  } else {
+    print("{}", proved);
+  }
   return 0;
 }
 

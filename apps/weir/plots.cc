@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +16,10 @@
 
 namespace weir {
 namespace {
+
+// Without loading it, which takes a while.
+constexpr const char* kFindsMatplotlib =
+    "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)";
 
 enum class Output { kShown, kHidden };
 
@@ -30,9 +35,18 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
       posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_WRONLY, 0);
     }
   }
+  posix_spawnattr_t attributes;  // this process may ignore SIGPIPE; the command is not to
+  sigset_t unignored;
+  sigemptyset(&unignored);
+  sigaddset(&unignored, SIGPIPE);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &unignored);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   std::fflush(nullptr);
   pid_t process = -1;
-  const int error = posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environ);
+  const int error =
+      posix_spawnp(&process, arguments.front(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::nullopt;
   int status = 0;
@@ -64,7 +78,7 @@ Result<std::string> draw_plots(const std::string& folder) {
         folder);
   }
   for (const std::string& python : {std::string("python3"), std::string("/usr/bin/python3")}) {
-    if (status_of({python, "-c", "import matplotlib"}, Output::kHidden) != 0) continue;
+    if (status_of({python, "-c", kFindsMatplotlib}, Output::kHidden) != 0) continue;
     if (status_of({python, *program, folder}, Output::kShown) == 0) return std::string();
     return failure(fmt::format("the plots failed; to see why: {} {} {}", python, *program, folder));
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,39 +24,6 @@ struct Running {
   std::string text;
 };
 
-// While it lives, SIGINT and SIGTERM wait in a file to be read.
-class Signals {
- public:
-  Signals() {
-    sigset_t caught;
-    sigemptyset(&caught);
-    sigaddset(&caught, SIGINT);
-    sigaddset(&caught, SIGTERM);
-    sigprocmask(SIG_BLOCK, &caught, &before_);
-    file_ = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-    WEIR_CHECK(file_ >= 0, errno);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  ~Signals() {
-    close(file_);
-    restore();
-  }
-
-  int file() const { return file_; }
-  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-
-  std::optional<int> arrived() const {
-    signalfd_siginfo info;
-    if (read(file_, &info, sizeof info) != sizeof info) return std::nullopt;
-    return static_cast<int>(info.ssi_signo);
-  }
-
- private:
-  int file_ = -1;
-  sigset_t before_;
-};
-
 void write_all(int file, const std::string& text) {
   std::size_t written = 0;
   while (written < text.size()) {
@@ -70,7 +36,8 @@ void write_all(int file, const std::string& text) {
 
 class Pool {
  public:
-  Pool(const Task& task, const Ended& ended) : task_(task), ended_(ended) {}
+  Pool(const Task& task, const Ended& ended, const Signals& signals)
+      : task_(task), ended_(ended), signals_(signals) {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
   ~Pool() {
@@ -103,30 +70,40 @@ class Pool {
 
   // Waits until something happens, and takes what has come. The signal, if one came.
   std::optional<int> wait() {
-    std::vector<pollfd> files = {{signals_.file(), POLLIN, 0}};
-    for (const Running& running : running_) files.push_back({running.pipe, POLLIN, 0});
-    if (poll(files.data(), files.size(), -1) < 0) return std::nullopt;
-    if (const std::optional<int> signal = signals_.arrived()) return signal;
-    for (std::size_t i = running_.size(); i-- > 0;) {
-      if (files[i + 1].revents == 0 || take(running_[i])) continue;
-      const Running done = std::move(running_[i]);
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-      const int status = finish(done);
-      if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM)) {
-        return WTERMSIG(status);  // the terminal signals all of us, and this process may hear of it last
-      }
-      report(done, status);
+    if (!take_ready(kForever)) return std::nullopt;
+    const std::optional<int> signal = signals_.arrived();
+    if (!signal) return std::nullopt;
+    while (take_ready(kSoon)) {  // what has ended is not lost
     }
-    return std::nullopt;
+    return signal;
   }
 
  private:
+  static constexpr int kForever = -1;
+  static constexpr int kSoon = 50;  // ms
+
+  // Takes what has come from the processes and tells of those that ended; false if there was nothing.
+  bool take_ready(int patience) {
+    std::vector<pollfd> files;
+    for (const Running& running : running_) files.push_back({running.pipe, POLLIN, 0});
+    if (patience == kForever) files.push_back({signals_.file(), POLLIN, 0});
+    if (poll(files.data(), files.size(), patience) <= 0) return false;
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      if (files[i].revents == 0 || take(running_[i])) continue;
+      const Running done = std::move(running_[i]);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      report(done, finish(done));
+    }
+    return true;
+  }
+
+  // The signals that ask to end stay held back in the child: a terminal sends them to all of us, and it is
+  // the parent that decides.
   [[noreturn]] void serve(std::size_t index, int pipe, pid_t parent) const {
-    signals_.restore();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     write_all(pipe, task_(index));
-    std::fflush(nullptr);
+    std::fflush(stdout);
     _exit(0);
   }
 
@@ -157,14 +134,15 @@ class Pool {
 
   const Task& task_;
   const Ended& ended_;
-  Signals signals_;
+  const Signals& signals_;
   std::vector<Running> running_;
 };
 
 }  // namespace
 
-std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended) {
-  Pool pool(task, ended);
+std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended,
+                                    const Signals& signals) {
+  Pool pool(task, ended, signals);
   std::size_t next = 0;
   while (next < count || pool.size() > 0) {
     while (next < count && pool.size() < static_cast<std::size_t>(jobs)) pool.start(next++);

@@ -60,6 +60,49 @@ ordered_json plain(const Setting& setting) {
   return whole ? ordered_json(setting.text) : json(setting.value);
 }
 
+// Compact. Names from the command line, as those of files, may hold what JSON cannot.
+std::string dump(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+// A line of the outermost object.
+std::string member(std::string_view name, const ordered_json& value) {
+  return fmt::format("  \"{}\": {},\n", name, dump(value));
+}
+
+// A member of the outermost object whose entries have a line each.
+std::string list(std::string_view name, char open, const std::vector<std::string>& entries, char close) {
+  const std::string_view end = entries.empty() ? "" : "\n  ";
+  std::string text = fmt::format("  \"{}\": {}", name, open);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    text += fmt::format("{}\n    {}", i > 0 ? "," : "", entries[i]);
+  }
+  return text + fmt::format("{}{}", end, close);
+}
+
+std::vector<std::string> by_hash(const std::vector<Source>& sources) {
+  std::vector<std::string> entries;
+  for (const Source& part : sources) entries.push_back(fmt::format("\"{}\": {}", part.hash, part.text));
+  return entries;
+}
+
+// What the experiment says at every point: without what the sweep varies, and without topology and trace,
+// which rows name by their hashes.
+ordered_json shared(const Experiment& first, const std::vector<Axis>& axes) {
+  ordered_json written = write_experiment(first);
+  written.erase("topology");
+  written.erase("trace");
+  for (const Axis& axis : axes) {
+    if (!written.contains(axis.path.substr(0, axis.path.find('.')))) continue;
+    std::string pointer = "/" + axis.path;
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    const ordered_json::json_pointer leaf(pointer);
+    const ordered_json::json_pointer parent = leaf.parent_pointer();
+    if (written.contains(parent) && written[parent].is_object()) written[parent].erase(leaf.back());
+  }
+  return written;
+}
+
 // The text as comment lines.
 std::string comment(const std::string& text) {
   std::string lines = "# ";
@@ -95,16 +138,13 @@ std::string legend() {
 
 }  // namespace
 
-Results::Results(const ExperimentFile& file, Experiment first, const std::string& folder)
-    : file_(&file), experiment_(std::move(first)), left_(file.points(), 0) {
+Results::Results(const ExperimentFile& file, Configuration configuration, const std::string& folder)
+    : file_(&file), configuration_(std::move(configuration)), left_(file.points(), 0) {
   for (std::size_t point = 0; point < file.points(); ++point) {
-    for (const std::string& strategy : experiment_.strategies) {
-      for (const std::uint64_t seed : experiment_.seeds) {
+    for (const std::string& strategy : configuration_.first.strategies) {
+      for (const std::uint64_t seed : configuration_.first.seeds) {
         Run run{point, {strategy, seed, {}}, {}};
-        const auto& drawn = experiment_.timelines;
-        if (std::find(drawn.begin(), drawn.end(), strategy) != drawn.end()) {
-          run.trial.timeline = fmt::format("{}/{}", folder, timeline_name(run));
-        }
+        if (draws(run)) run.trial.timeline = fmt::format("{}/{}", folder, timeline_name(run));
         runs_.push_back(std::move(run));
         ++left_[point];
       }
@@ -112,18 +152,27 @@ Results::Results(const ExperimentFile& file, Experiment first, const std::string
   }
 }
 
+bool Results::draws(const Run& run) const {
+  const Experiment& experiment = configuration_.first;
+  const std::vector<std::string>& drawn = experiment.timelines;
+  if (std::find(drawn.begin(), drawn.end(), run.trial.strategy) == drawn.end()) return false;
+  const bool last = run.point + 1 == file_->points() && run.trial.seed == experiment.seeds.front();
+  return last || experiment.timeline_points == TimelinePoints::kAll;
+}
+
 std::string Results::timeline_name(const Run& run) const {
   std::string point = label(file_->point(run.point));
   std::replace(point.begin(), point.end(), ' ', ',');
   if (point.empty() || !is_plain(point)) point = fmt::format("point{}", run.point);
-  const std::string seed = experiment_.seeds.size() > 1 ? fmt::format("-seed{}", run.trial.seed) : "";
+  const std::string seed =
+      configuration_.first.seeds.size() > 1 ? fmt::format("-seed{}", run.trial.seed) : "";
   return fmt::format("timeline-{}-{}{}.json", run.trial.strategy, point, seed);
 }
 
 std::string Results::name(const Run& run) const {
   std::string name = run.trial.strategy;
   if (const std::string at = label(file_->point(run.point)); !at.empty()) name += " at " + at;
-  if (experiment_.seeds.size() > 1) name += fmt::format(", seed {}", run.trial.seed);
+  if (configuration_.first.seeds.size() > 1) name += fmt::format(", seed {}", run.trial.seed);
   return name;
 }
 
@@ -132,7 +181,8 @@ void Results::add(std::size_t index, Outcome outcome) {
   WEIR_CHECK(!run.outcome, index);
   run.outcome = std::move(outcome);
   ++ended_;
-  if (--left_[run.point] == 0) compare(run.point);
+  --left_[run.point];
+  compare(run.point);
 }
 
 bool Results::complete(std::size_t point) const { return left_[point] == 0; }
@@ -143,27 +193,30 @@ std::size_t Results::count(Outcome::Kind kind) const {
   }));
 }
 
-// Speed-ups over the baseline with the same seed.
+// Speed-ups over the baseline with the same seed, of the runs that have ended.
 void Results::compare(std::size_t point) {
   const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(point * runs_per_point());
   const auto end = begin + static_cast<std::ptrdiff_t>(runs_per_point());
+  const auto has_row = [](const Run& run) { return run.outcome && run.outcome->kind == Outcome::Kind::kRow; };
   for (auto run = begin; run != end; ++run) {
     const auto baseline = std::find_if(begin, end, [&](const Run& other) {
-      return other.trial.strategy == experiment_.baseline && other.trial.seed == run->trial.seed &&
-             other.outcome->kind == Outcome::Kind::kRow;
+      return other.trial.strategy == configuration_.first.baseline && other.trial.seed == run->trial.seed &&
+             has_row(other);
     });
+    if (baseline == end || !has_row(*run) || run->outcome->row.iteration_ns == 0) continue;
     Row& row = run->outcome->row;
-    if (baseline == end || row.iteration_ns == 0) continue;
     row.speedup =
         static_cast<double>(baseline->outcome->row.iteration_ns) / static_cast<double>(row.iteration_ns);
   }
 }
 
 std::string Results::csv() const {
-  std::string text = comment(fmt::format("Weir {}, simulated by {}", kVersion, world_name()));
-  if (!experiment_.question.empty()) text += comment(experiment_.question);
-  text += comment(fmt::format("topology {}, model {} ({} bytes)", experiment_.topology.name,
-                              experiment_.trace.name, size(experiment_.trace).count()));
+  std::string text = comment(fmt::format("Weir {}, simulated by {}", version(), world_name()));
+  const std::string settings = label(file_->settings());
+  text += comment(fmt::format("{}{}{}", file_->name(), settings.empty() ? "" : " with ", settings));
+  if (!configuration_.first.question.empty()) text += comment(configuration_.first.question);
+  text += comment(fmt::format("topology {}; model {}; speed-ups over {}", names(configuration_.topologies),
+                              names(configuration_.traces), configuration_.first.baseline));
   text +=
       comment("results.json holds the whole configuration. Means over the measured iterations:") + legend();
   std::vector<std::string> line;
@@ -184,33 +237,42 @@ std::string Results::csv() const {
 }
 
 std::string Results::json() const {
-  ordered_json all = {{"weir", kVersion},
-                      {"question", experiment_.question},
-                      {"world", {{"name", world_name()}, {"settings", world_settings()}}},
-                      {"experiment", write_experiment(experiment_)},
-                      {"sweep", ordered_json::object()},
-                      {"finished", ended_ == runs_.size()},
-                      {"rows", ordered_json::array()},
-                      {"impossible", ordered_json::array()},
-                      {"failed", ordered_json::array()}};
+  ordered_json sweep = ordered_json::object();
   for (const Axis& axis : file_->axes()) {
-    ordered_json values = ordered_json::array();
-    for (const Setting& choice : axis.choices) values.push_back(plain(choice));
-    all["sweep"][axis.path] = std::move(values);
+    sweep[axis.path] = ordered_json::array();
+    for (const Setting& choice : axis.choices) sweep[axis.path].push_back(plain(choice));
   }
+  ordered_json settings = ordered_json::object();
+  for (const Setting& setting : file_->settings()) settings[setting.path] = plain(setting);
+  std::vector<std::string> rows;
+  std::vector<std::string> impossible;
+  std::vector<std::string> failed;
   for (const Run& run : runs_) {
     if (!run.outcome) continue;
-    ordered_json entry = {{"point", run.point}, {"values", ordered_json::object()}};
+    const Configuration::Point& point = configuration_.points[run.point];
+    ordered_json entry = {{"point", run.point},
+                          {"topology", configuration_.topologies[point.topology].hash},
+                          {"trace", configuration_.traces[point.trace].hash},
+                          {"values", ordered_json::object()}};
     for (const Setting& setting : file_->point(run.point)) entry["values"][setting.path] = plain(setting);
     if (run.outcome->kind == Outcome::Kind::kRow) {
       entry.update(write_fields(run.outcome->row));
-      all["rows"].push_back(std::move(entry));
+      rows.push_back(dump(entry));
       continue;
     }
     entry.update({{"strategy", run.trial.strategy}, {"seed", run.trial.seed}, {"why", run.outcome->text}});
-    all[run.outcome->kind == Outcome::Kind::kFailed ? "failed" : "impossible"].push_back(std::move(entry));
+    (run.outcome->kind == Outcome::Kind::kFailed ? failed : impossible).push_back(dump(entry));
   }
-  return all.dump(2) + "\n";
+  std::string text = "{\n" + member("weir", version()) + member("experiment_file", file_->name()) +
+                     member("settings", settings) + member("question", configuration_.first.question) +
+                     member("world", {{"name", world_name()}, {"settings", world_settings()}}) +
+                     member("experiment", shared(configuration_.first, file_->axes())) +
+                     member("sweep", sweep) + member("finished", ended_ == runs_.size());
+  text += list("topologies", '{', by_hash(configuration_.topologies), '}') + ",\n";
+  text += list("traces", '{', by_hash(configuration_.traces), '}') + ",\n";
+  text += list("rows", '[', rows, ']') + ",\n";
+  text += list("impossible", '[', impossible, ']') + ",\n";
+  return text + list("failed", '[', failed, ']') + "\n}\n";
 }
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/weir/configuration.h"
 #include "apps/weir/trial.h"
 #include "core/experiment/experiment_file.h"
 
@@ -22,9 +23,8 @@ struct Run {
 /// equally many.
 class Results {
  public:
-  /// The experiment is that of the first point: what no sweep can change is taken from it. Timelines go into
-  /// the folder. The file outlives the results.
-  Results(const ExperimentFile& file, Experiment first, const std::string& folder);
+  /// Timelines go into the folder. The file outlives the results; the configuration is the file's.
+  Results(const ExperimentFile& file, Configuration configuration, const std::string& folder);
 
   const std::vector<Run>& runs() const { return runs_; }
   std::size_t runs_per_point() const { return runs_.size() / file_->points(); }
@@ -40,15 +40,17 @@ class Results {
 
   /// results.csv: a line for each run that has a row, under comments that say what was run.
   std::string csv() const;
-  /// results.json: the whole configuration, the rows with their most used links, and what has no row.
+  /// results.json: the whole configuration, the rows with their most used links, and what has no row; a line
+  /// for each.
   std::string json() const;
 
  private:
   void compare(std::size_t point);
+  bool draws(const Run& run) const;
   std::string timeline_name(const Run& run) const;
 
   const ExperimentFile* file_;
-  Experiment experiment_;
+  Configuration configuration_;
   std::vector<Run> runs_;
   std::vector<std::size_t> left_;  // by point: runs that have not ended
   std::size_t ended_ = 0;

@@ -61,11 +61,16 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("exposed_communication_ns", row.exposed_communication_ns,
                    "iteration less compute: what communication costs");
   visitor.required("communication_ns", row.communication_ns, "time in which any message is under way");
-  visitor.required("compute_ns", row.compute_ns, "forward and backward of the slowest machine");
+  visitor.required("compute_ns", row.compute_ns,
+                   "forward and backward of the machine that computes longest, as they ran");
   visitor.optional("goodput_bytes_per_s", row.goodput_bytes_per_s,
                    "bytes of the model over communication_ns; empty if that is 0");
-  visitor.required("bound_ns", row.bound_ns, "what no schedule of any strategy can beat on this cluster");
-  visitor.required("bound_percent", row.bound_percent, "100 x bound_ns over iteration_ns");
+  visitor.required(
+      "bound_ns", row.bound_ns,
+      "what no schedule of any strategy can beat on this cluster with the compute times of the trace");
+  visitor.required(
+      "bound_percent", row.bound_percent,
+      "100 x bound_ns over iteration_ns; the bound knows no jitter, with which this may exceed 100");
   visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
   visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
   visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
@@ -77,7 +82,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("messages", row.messages, "messages in an iteration");
   visitor.required("ops", row.ops, "ops in an iteration");
   visitor.optional("timeline", row.timeline, "the file that draws the run");
-  visitor.optional("links", row.links, "the most used links");
+  visitor.optional("links", row.links, "the most used link of each kind, the most used first");
   visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
 }
 

@@ -1,16 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <thread>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/files.h"
 #include "apps/weir/input.h"
+#include "apps/weir/output.h"
 #include "apps/weir/plots.h"
 #include "apps/weir/processes.h"
-#include "apps/weir/results.h"
+#include "apps/weir/result_files.h"
 #include "apps/weir/scoreboard.h"
 #include "apps/weir/world.h"
 #include "core/base/units_text.h"
@@ -34,40 +35,11 @@ std::string default_folder(const std::string& file) {
   return (fs::path("results") / (named_by_folder ? path.parent_path().filename() : path.stem())).string();
 }
 
-// Makes the folder and takes what an earlier run of ours left in it away.
-Result<void> prepare(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return failure(fmt::format("{}: cannot be made: {}", folder, error.message()));
-  std::vector<fs::path> old;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    const bool results = name.starts_with("results.csv") || name.starts_with("results.json");
-    const bool timeline = name.starts_with("timeline-") && name.find(".json") != std::string::npos;
-    if (results || timeline) old.push_back(entry.path());
-  }
-  for (const fs::path& path : old) {
-    if (!fs::remove(path, error) && error) {
-      return failure(fmt::format("{}: cannot be replaced: {}", path.string(), error.message()));
-    }
-  }
-  return {};
-}
-
-// The first point's experiment. All points are checked before the first one runs.
-Result<Experiment> check_points(const ExperimentFile& file) {
-  Result<Experiment> first = file.experiment(file.point(0));
-  for (std::size_t i = 1; first && i < file.points(); ++i) {
-    const auto other = file.experiment(file.point(i));
-    if (!other) return tl::unexpected(other.error());
-  }
-  return first;
-}
-
-void introduce(const Experiment& experiment, std::size_t runs, const std::string& folder) {
-  if (!experiment.question.empty()) fmt::print("{}\n", experiment.question);
-  fmt::print("{} on {}: {} {}, into {}\n\n", experiment.trace.name, experiment.topology.name, runs,
-             runs == 1 ? "run" : "runs", folder);
+void introduce(const Configuration& configuration, std::size_t runs, const std::string& folder) {
+  const Experiment& experiment = configuration.first;
+  if (!experiment.question.empty()) print("{}\n", experiment.question);
+  print("{} on {}: {} {}, speed-ups over {}, into {}\n\n", names(configuration.traces),
+        names(configuration.topologies), runs, runs == 1 ? "run" : "runs", experiment.baseline, folder);
   std::fflush(stdout);
 }
 
@@ -80,55 +52,64 @@ Outcome run_one(const ExperimentFile& file, const Run& run, World world) {
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
-  if (rows > 0) fmt::print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
-  std::fflush(stdout);
+  if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {
-    fmt::print(stderr, "weir run: interrupted: {} of {} runs are done and written\n", results.ended(),
-               results.runs().size());
+    print_error("weir run: interrupted: {} of {} runs are done and written\n", results.ended(),
+                results.runs().size());
     return 128 + *signal;
   }
   if (failed > 0) {
-    fmt::print(stderr, "weir run: {} of {} runs failed\n", failed, results.runs().size());
+    print_error("weir run: {} of {} runs failed\n", failed, results.runs().size());
     return 1;
   }
   if (rows == 0) {
-    fmt::print(stderr, "weir run: none of the strategies is possible\n");
+    print_error("weir run: none of the strategies is possible\n");
     return 1;
   }
   return 0;
 }
 
-Result<ExitStatus> run_all(const Choices& choices) {
+// All runs, until a signal comes; what has ended by then is in the files when this returns.
+Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results, ResultFiles& files,
+                                   World world, int jobs) {
+  const Signals signals;
+  Scoreboard scoreboard(file, results);
+  const Task task = [&](std::size_t index) { return text(run_one(file, results.runs()[index], world)); };
+  const Ended ended = [&](std::size_t index, const Result<std::string>& text) {
+    results.add(index, text ? outcome_from(*text) : Outcome{Outcome::Kind::kFailed, {}, text.error().text});
+    files.update(results.runs()[index].point);
+    scoreboard.update();
+  };
+  std::optional<int> signal = run_in_processes(results.runs().size(), jobs, task, ended, signals);
+  const auto written = files.finish();
+  scoreboard.finish();
+  if (!written) return tl::unexpected(written.error());
+  if (!signal) signal = signals.arrived();
+  return signal;
+}
+
+Result<ExitStatus> run_experiment(const Choices& choices) {
+  // A reader of the table that leaves ends nothing but the table.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto world = weir::world();
   if (!world) return tl::unexpected(world.error());
   const auto file = choices.input.read();
   if (!file) return tl::unexpected(file.error());
-  const auto first = check_points(*file);
-  if (!first) return tl::unexpected(first.error());
+  const auto configuration = configuration_of(*file);
+  if (!configuration) return tl::unexpected(configuration.error());
   const std::string folder = choices.out.empty() ? default_folder(file->name()) : choices.out;
-  if (const auto made = prepare(folder); !made) return tl::unexpected(made.error());
+  Results results(*file, *configuration, folder);
+  ResultFiles files(results, folder);
+  if (const auto made = files.prepare(); !made) return tl::unexpected(made.error());
 
-  Results results(*file, *first, folder);
-  introduce(*first, results.runs().size(), folder);
-  Scoreboard scoreboard(*file, results);
-  const Task task = [&](std::size_t index) { return text(run_one(*file, results.runs()[index], *world)); };
-  const Ended ended = [&](std::size_t index, const Result<std::string>& text) {
-    results.add(index, text ? outcome_from(*text) : Outcome{Outcome::Kind::kFailed, {}, text.error().text});
-    scoreboard.update();
-  };
-  const std::optional<int> signal = run_in_processes(results.runs().size(), choices.jobs, task, ended);
-  scoreboard.finish();
-
-  for (const auto& [name, content] :
-       {std::pair("results.csv", results.csv()), {"results.json", results.json()}}) {
-    const auto written = write_text(fmt::format("{}/{}", folder, name), content);
-    if (!written) return tl::unexpected(written.error());
-  }
-  const ExitStatus status = summarise(results, signal, folder);
-  if (signal || choices.skip_plots || results.count(Outcome::Kind::kRow) == 0) return status;
+  introduce(*configuration, results.runs().size(), folder);
+  const auto signal = run_all(*file, results, files, *world, choices.jobs);
+  if (!signal) return tl::unexpected(signal.error());
+  const ExitStatus status = summarise(results, *signal, folder);
+  if (*signal || choices.skip_plots || results.count(Outcome::Kind::kRow) == 0) return status;
   const auto drawn = draw_plots(folder);
   if (!drawn) return tl::unexpected(drawn.error());
-  if (!drawn->empty()) fmt::print("{}\n", *drawn);
+  if (!drawn->empty()) print("{}\n", *drawn);
   return status;
 }
 
@@ -159,7 +140,7 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "  weir run experiments/quickstart\n"
       "  weir run experiments/quickstart --set topology.groups.cpu.count=4 --set partition_size=1MB\n"
       "  weir run mine.json --out /tmp/mine --jobs 1 --set 'strategies=[\"unified\", \"ring\"]'");
-  command->callback([choices, &status] { status = exit_status("run", run_all(*choices)); });
+  command->callback([choices, &status] { status = exit_status("run", run_experiment(*choices)); });
 }
 
 }  // namespace weir

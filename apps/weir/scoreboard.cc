@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "apps/weir/output.h"
 #include "core/base/units_text.h"
 
 namespace weir {
@@ -77,18 +78,17 @@ void Scoreboard::show(std::size_t point) {
     if (!run.outcome) continue;
     switch (run.outcome->kind) {
       case Outcome::Kind::kRow:
-        if (!titled_) fmt::print("{}", table_.header());
+        if (!titled_) print("{}", table_.header());
         titled_ = true;
-        fmt::print("{}", table_.line(cells(run)));
+        print("{}", table_.line(cells(run)));
         break;
       case Outcome::Kind::kImpossible: {
         const std::string at = label(file_.point(point));
-        fmt::print("{}: {}{}{}\n", run.trial.strategy, run.outcome->text, at.empty() ? "" : " at ", at);
+        print("{}: {}{}{}\n", run.trial.strategy, run.outcome->text, at.empty() ? "" : " at ", at);
         break;
       }
       case Outcome::Kind::kFailed:
-        std::fflush(stdout);
-        fmt::print(stderr, "{} failed: {}\n", results_.name(run), run.outcome->text);
+        print_error("{} failed: {}\n", results_.name(run), run.outcome->text);
         break;
     }
   }
@@ -115,16 +115,16 @@ void Scoreboard::show_progress() {
   const std::size_t all = results_.runs().size();
   constexpr std::size_t kTenths = 10;
   if (terminal_ && ended < all) {
-    fmt::print(stderr, "{} of {} runs", ended, all);
+    print_error("{} of {} runs", ended, all);
   } else if (!terminal_ && all >= 2 * kTenths && ended > 0 && ended < all &&
              ended * kTenths / all != (ended - 1) * kTenths / all) {
-    fmt::print(stderr, "{} of {} runs\n", ended, all);
+    print_error("{} of {} runs\n", ended, all);
   }
   std::fflush(stderr);
 }
 
 void Scoreboard::clear_progress() {
-  if (terminal_) fmt::print(stderr, "\r\033[K");
+  if (terminal_) print_error("\r\033[K");
   std::fflush(stderr);
 }
 

@@ -16,7 +16,7 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kLinksShown = 10;
+constexpr std::size_t kMostRecords = 200'000'000;  // some 5 GB
 constexpr double kTolerance = 1e-6;  // relative: bounds and runs are rounded to nanoseconds step by step
 
 Outcome failed(std::string text) { return {Outcome::Kind::kFailed, {}, std::move(text)}; }
@@ -48,8 +48,7 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   row.samples_per_s = report.samples_per_second;
   row.messages = static_cast<std::int64_t>(plan.messages().size());
   row.ops = static_cast<std::int64_t>(plan.ops().size());
-  for (std::size_t i = 0; i < std::min(kLinksShown, report.links.size()); ++i) {
-    const LinkLoad& load = report.links[i];
+  for (const LinkLoad& load : busiest_of_each_kind(report.links, cluster)) {
     row.links.push_back({cluster.link(load.link).name, load.bytes.count(), load.use});
   }
   for (const Bytes bytes : report.host_memory) row.host_memory_by_machine.push_back(bytes.count());
@@ -63,7 +62,7 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
 std::string text(const Outcome& outcome) {
   nlohmann::ordered_json message = {{"kind", static_cast<int>(outcome.kind)}, {"text", outcome.text}};
   if (outcome.kind == Outcome::Kind::kRow) message["row"] = write_fields(outcome.row);
-  return message.dump();
+  return message.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Outcome outcome_from(const std::string& text) {
@@ -89,6 +88,12 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
   if (experiment.prove) {
     if (const auto proof = prove(*plan); !proof) return failed("its plan is wrong:\n" + proof.error().text);
+  }
+  const auto iterations = static_cast<std::size_t>(experiment.warm_up + experiment.iterations);
+  if (iterations * plan->ops().size() > kMostRecords) {
+    return failed(
+        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
+                    iterations, plan->ops().size(), kMostRecords / plan->ops().size()));
   }
   SimulationSettings settings{dispatch_of(experiment.options), experiment.model,
                               experiment.warm_up + experiment.iterations};

@@ -11,6 +11,12 @@ namespace weir {
 
 constexpr std::string_view kUnlimitedCredit = "unlimited";
 
+// A send window, credit times partition_size, is a number of bytes that 64 bits hold.
+constexpr std::int64_t kMostCredit = 1'000'000;
+constexpr Bytes kLargestPart{1'000'000'000'000};
+constexpr Bytes kSmallestPart{1000};  // below that a model falls into millions of messages
+constexpr int kMostIterations = 10'000;
+
 /// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
 /// experiment_file.cc checks it.
 struct ExperimentText {
@@ -30,6 +36,11 @@ constexpr auto enum_names(LocalStage /*local*/) {
       {{LocalStage::kReduceScatter, "reduce_scatter"}, {LocalStage::kReduce, "reduce"}}};
 }
 
+constexpr auto enum_names(TimelinePoints /*points*/) {
+  return std::array<Named<TimelinePoints>, 2>{
+      {{TimelinePoints::kLast, "last"}, {TimelinePoints::kAll, "all"}}};
+}
+
 template <class Visitor>
 void fields(Visitor& visitor, Model& model) {
   visitor.optional("message_overhead", model.message_overhead,
@@ -46,7 +57,10 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
   visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
   visitor.optional("strategies", experiment.strategies, "the strategies to compare; 'all' stands for all");
-  visitor.optional("baseline", experiment.baseline, "the strategy that speed-ups are over");
+  visitor.optional(
+      "baseline", experiment.baseline,
+      "the strategy that speed-ups are over, one of those compared; if left out, the first of them where "
+      "this one is not among them");
   visitor.optional("sweep", text.sweep,
                    "what to vary: lists of values by path, such as 'partition_size' or "
                    "'topology.groups.cpu.count'; every combination is run");
@@ -56,7 +70,7 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.optional("finest_part", options.finest_part,
                    "how finely parts are cut at most, where a summing machine would get too few of them");
   visitor.optional("fusion_size", options.fusion_size,
-                   "the largest bucket of tensors that ring and hierarchical all-reduce work on at once");
+                   "the largest bucket of tensors that the all-reduces by rings work on at once");
   visitor.optional("credit", text.credit,
                    "how many times partition_size a NIC may have under way, or 'unlimited'");
   visitor.optional("policy", options.policy, "which of the messages that could start does start");
@@ -65,11 +79,15 @@ void fields(Visitor& visitor, ExperimentText& text) {
       "pull_requests", options.pull_requests,
       "whether workers ask for each sum once their push of it is through, as of parameter servers");
   visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
-  visitor.optional("iterations", experiment.iterations, "how many iterations are measured", at_least(1));
-  visitor.optional("warm_up", experiment.warm_up, "how many iterations run before those", at_least(0));
+  visitor.optional("iterations", experiment.iterations, "how many iterations are measured",
+                   within(1, kMostIterations));
+  visitor.optional("warm_up", experiment.warm_up, "how many iterations run before those",
+                   within(0, kMostIterations));
   visitor.optional("seeds", experiment.seeds, "the seeds of the jitter; each is a run");
   visitor.optional("model", experiment.model, "what the simulation assumes beyond the topology");
   visitor.optional("timelines", experiment.timelines, "the strategies whose runs are drawn op by op");
+  visitor.optional("timeline_points", experiment.timeline_points,
+                   "which of their runs: at the last point of the sweep with the first seed, or all");
   visitor.optional("prove", experiment.prove, "whether each plan is proved before it runs");
 }
 

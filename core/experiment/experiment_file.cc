@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include "core/base/complaints.h"
 #include "core/base/read_fields.h"
@@ -19,23 +20,33 @@ constexpr std::string_view kFileParts[] = {"topology", "trace"};
 
 bool is_file_part(std::string_view path) { return path == kFileParts[0] || path == kFileParts[1]; }
 
-// Puts the value at the path. The model may be left out of a file, and its fields be varied nevertheless.
-Result<void> set(Value& document, const Setting& setting) {
-  if (setting.path.starts_with("model.") && document.find("model") == nullptr) {
-    document.append("model", Value::object());
+bool is_sweep(std::string_view path) { return path == "sweep" || path.starts_with("sweep."); }
+
+// All lines of the errors, each once, the first of them at least.
+Error joined_errors(const std::vector<Error>& errors) {
+  constexpr std::size_t kShown = 50;
+  std::vector<std::string> lines;
+  for (const Error& error : errors) {
+    std::istringstream text(error.text);
+    for (std::string line; std::getline(text, line);) {
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    }
   }
-  return document.set(setting.path, setting.value);
+  const std::size_t shown = std::min(kShown, lines.size());
+  std::string text = fmt::format("{}", fmt::join(lines.begin(), lines.begin() + shown, "\n"));
+  if (shown < lines.size()) text += fmt::format("\nand {} more", lines.size() - shown);
+  return Error{std::move(text)};
 }
 
-// Those of whole topologies and traces, which other paths may lead into; or all others.
-enum class Kind { kFilePart, kOther };
-
-Result<void> set_all(Value& document, const std::vector<Setting>& settings, Kind kind) {
-  for (const Setting& setting : settings) {
-    if (is_file_part(setting.path) != (kind == Kind::kFilePart)) continue;
-    if (const auto done = set(document, setting); !done) return done;
-  }
-  return {};
+// What is wrong with the experiment's own fields.
+std::vector<Error> read_text(const Value& document, ExperimentText& text) {
+  Complaints complaints;
+  Reader reader(document, "", complaints);
+  fields(reader, text);
+  reader.finish();
+  check_experiment(text, document, complaints);
+  if (complaints.empty()) return {};
+  return {complaints.error()};
 }
 
 }  // namespace
@@ -49,32 +60,48 @@ Result<ExperimentFile> ExperimentFile::read(const std::string& file, const std::
   auto document = read_document(result.name_);
   if (!document) return tl::unexpected(document.error());
   result.document_ = std::move(*document);
+  result.settings_ = settings;
   if (!result.document_.is(Value::Kind::kObject)) {
     return failure(
         complaint(result.document_, "", "expected an object, not " + description(result.document_)));
   }
-  if (const auto done = set_all(result.document_, settings, Kind::kFilePart); !done) {
-    return tl::unexpected(done.error());
-  }
+  std::vector<Error> errors = result.read_parts();
+  for (Error& error : result.read_sweep()) errors.push_back(std::move(error));
+  if (errors.empty()) return result;
+  ExperimentText text;
+  for (Error& error : read_text(result.document_, text)) errors.push_back(std::move(error));
+  return failure(without_lines(joined_errors(errors).text, settings));
+}
+
+std::vector<Error> ExperimentFile::read_parts() {
+  std::vector<Error> errors;
   for (const std::string_view name : kFileParts) {
-    const Value* part = result.document_.find(name);
-    if (part == nullptr) continue;
-    auto resolved = result.resolved(*part, name);
-    if (!resolved) return tl::unexpected(resolved.error());
-    WEIR_CHECK(result.document_.set(name, std::move(*resolved)), name);
+    bool replaced = false;
+    for (Setting& setting : settings_) {
+      if (setting.path != name) continue;
+      replaced = true;
+      if (auto part = resolved(setting.value, name)) {
+        setting.value = std::move(*part);
+      } else {
+        errors.push_back(part.error());
+      }
+    }
+    const Value* part = document_.find(name);
+    if (part == nullptr || replaced) continue;
+    if (auto read = resolved(*part, name)) {
+      WEIR_CHECK(document_.set(name, std::move(*read)), name);
+    } else {
+      errors.push_back(read.error());
+    }
   }
-  if (const auto done = set_all(result.document_, settings, Kind::kOther); !done) {
-    return tl::unexpected(done.error());
-  }
-  if (const auto swept = result.read_sweep(settings); !swept) return tl::unexpected(swept.error());
-  return result;
+  return errors;
 }
 
 Result<Value> ExperimentFile::resolved(const Value& value, std::string_view path) const {
   if (!value.is(Value::Kind::kString)) return value;
   std::filesystem::path file = value.as_string();
   // A name on the command line starts where that is; one in a file, beside the file.
-  if (!value.where().empty()) file = std::filesystem::path(name_).parent_path() / file;
+  if (!on_command_line(value)) file = std::filesystem::path(name_).parent_path() / file;
   file = file.lexically_normal();
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) {
@@ -83,27 +110,63 @@ Result<Value> ExperimentFile::resolved(const Value& value, std::string_view path
   return read_document(file.string());
 }
 
-Result<void> ExperimentFile::read_sweep(const std::vector<Setting>& settings) {
+std::vector<Error> ExperimentFile::read_sweep() {
+  std::vector<Setting> swept;
+  std::copy_if(settings_.begin(), settings_.end(), std::back_inserter(swept),
+               [](const Setting& setting) { return is_sweep(setting.path); });
+  std::vector<Error> errors = put(document_, swept);
   const Value* sweep = document_.find("sweep");
-  if (sweep == nullptr) return {};
+  if (sweep == nullptr) return errors;
   if (!sweep->is(Value::Kind::kObject)) {
-    return failure(complaint(*sweep, "sweep", "expected an object of lists, not " + description(*sweep)));
+    errors.push_back({complaint(*sweep, "sweep", "expected an object of lists, not " + description(*sweep))});
+    return errors;
   }
   for (const Value::Member& member : sweep->members()) {
-    const bool fixed = std::any_of(settings.begin(), settings.end(),
-                                   [&](const Setting& setting) { return setting.path == member.name; });
-    if (fixed) continue;
-    auto axis = read_axis(member);
-    if (!axis) return tl::unexpected(axis.error());
-    axes_.push_back(std::move(*axis));
+    if (auto axis = read_axis(member)) {
+      axes_.push_back(std::move(*axis));
+    } else {
+      errors.push_back(axis.error());
+    }
   }
-  return {};
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!same(axes_[i].path, axes_[j].path)) continue;
+      errors.push_back({complaint(*sweep->find(axes_[i].path), joined("sweep", axes_[i].path),
+                                  fmt::format("this is the same as '{}'", axes_[j].path))});
+    }
+  }
+  std::vector<Axis> left;
+  std::copy_if(axes_.begin(), axes_.end(), std::back_inserter(left), [&](const Axis& axis) {
+    return std::none_of(settings_.begin(), settings_.end(),
+                        [&](const Setting& setting) { return same(setting.path, axis.path); });
+  });
+  axes_ = std::move(left);
+  return errors;
+}
+
+bool ExperimentFile::same(const std::string& path, const std::string& other) const {
+  std::vector<Setting> wholes;  // each topology and trace in its turn
+  for (const Axis& axis : axes_) {
+    if (is_file_part(axis.path)) wholes.insert(wholes.end(), axis.choices.begin(), axis.choices.end());
+  }
+  for (const Setting& setting : settings_) {
+    if (is_file_part(setting.path)) wholes.push_back(setting);
+  }
+  if (place(document_, path) == place(document_, other)) return true;
+  return std::any_of(wholes.begin(), wholes.end(), [&](const Setting& whole) {
+    const std::string part = whole.path + ".";
+    if (!path.starts_with(part) || !other.starts_with(part)) return false;
+    return place(whole.value, std::string_view(path).substr(part.size())) ==
+           place(whole.value, std::string_view(other).substr(part.size()));
+  });
 }
 
 Result<Axis> ExperimentFile::read_axis(const Value::Member& member) const {
   const std::string path = joined("sweep", member.name);
-  for (const std::string_view name : {"question", "strategies", "baseline", "sweep", "seeds", "timelines"}) {
-    if (member.name == name) {
+  const std::string head = member.name.substr(0, member.name.find('.'));
+  for (const std::string_view name :
+       {"question", "strategies", "baseline", "sweep", "seeds", "timelines", "timeline_points"}) {
+    if (head == name) {
       return failure(complaint(member.value, path, fmt::format("'{}' cannot be swept", name)));
     }
   }
@@ -146,28 +209,43 @@ std::vector<Setting> ExperimentFile::point(std::size_t index) const {
 }
 
 std::string ExperimentFile::path_of(const Value& part, const std::string& name) const {
-  return part.where().starts_with(name_ + ":") ? name : std::string();
+  return part.where().starts_with(name_ + ":") || on_command_line(part) ? name : std::string();
 }
 
-Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& settings) const {
+Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point) const {
   Value document = document_;
-  for (const Kind kind : {Kind::kFilePart, Kind::kOther}) {
-    if (const auto done = set_all(document, settings, kind); !done) return tl::unexpected(done.error());
-  }
-  Complaints complaints;
+  std::vector<Setting> values = point;
+  values.insert(values.end(), settings_.begin(), settings_.end());
+  std::vector<Error> errors = put(document, values);
   ExperimentText text;
-  Reader reader(document, "", complaints);
-  fields(reader, text);
-  reader.finish();
-  check_experiment(text, document, complaints);
-  if (!complaints.empty()) return tl::unexpected(complaints.error());
-  auto topology = read_topology(text.topology, path_of(text.topology, "topology"));
-  if (!topology) return tl::unexpected(topology.error());
-  auto trace = read_trace(text.trace, path_of(text.trace, "trace"));
-  if (!trace) return tl::unexpected(trace.error());
-  text.experiment.topology = std::move(*topology);
-  text.experiment.trace = std::move(*trace);
+  for (Error& error : read_text(document, text)) errors.push_back(std::move(error));
+  const auto read = [&](auto& into, const Value& part, const std::string& name, auto reader) {
+    if (document.find(name) == nullptr) return;  // which is told
+    auto found = reader(part, path_of(part, name));
+    if (found) {
+      into = std::move(*found);
+    } else {
+      errors.push_back(found.error());
+    }
+  };
+  using Path = const std::string&;
+  read(text.experiment.topology, text.topology, "topology",
+       [](const Value& part, Path path) { return read_topology(part, path); });
+  read(text.experiment.trace, text.trace, "trace",
+       [](const Value& part, Path path) { return read_trace(part, path); });
+  if (!errors.empty()) return failure(without_lines(joined_errors(errors).text, settings_));
   return std::move(text.experiment);
+}
+
+Result<void> ExperimentFile::each_point(const Seen& seen) const {
+  std::vector<Error> errors;
+  for (std::size_t i = 0; i < points(); ++i) {
+    const auto found = experiment(point(i));
+    if (!found) errors.push_back(found.error());
+    if (found && errors.empty()) seen(*found);
+  }
+  if (!errors.empty()) return tl::unexpected(joined_errors(errors));
+  return {};
 }
 
 }  // namespace weir

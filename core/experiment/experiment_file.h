@@ -2,6 +2,7 @@
 // goes into the document before it is parsed, so that whatever can be written in a file can be varied.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,11 +24,12 @@ struct Axis {
 class ExperimentFile {
  public:
   /// Reads the file, or experiment.json in the folder, and the topologies and traces that it names. Settings
-  /// replace what the file says, a sweep along their path too.
+  /// replace what the file and its sweep say, at every point; a sweep along their path is left out.
   static Result<ExperimentFile> read(const std::string& file, const std::vector<Setting>& settings = {});
 
   /// The file that was read, which the name of a folder stands for.
   const std::string& name() const { return name_; }
+  const std::vector<Setting>& settings() const { return settings_; }
 
   /// What is varied, in the order of the file.
   const std::vector<Axis>& axes() const { return axes_; }
@@ -36,13 +38,23 @@ class ExperimentFile {
   std::size_t points() const;
   std::vector<Setting> point(std::size_t index) const;
 
-  /// The experiment with these values put into it, checked: point(i), or {} for what stands in the file.
-  Result<Experiment> experiment(const std::vector<Setting>& settings) const;
+  /// The experiment with these values and the settings put into it, checked: point(i), or {} for what stands
+  /// in the file.
+  Result<Experiment> experiment(const std::vector<Setting>& point) const;
+
+  /// Shows the experiment of each point in turn. Fails, after all of them, with what is wrong with any, each
+  /// complaint once.
+  using Seen = std::function<void(const Experiment& experiment)>;
+  Result<void> each_point(const Seen& seen) const;
 
  private:
   ExperimentFile() = default;
-  Result<void> read_sweep(const std::vector<Setting>& settings);
+  /// Replaces the names of topology and trace by what their files hold.
+  std::vector<Error> read_parts();
+  std::vector<Error> read_sweep();
   Result<Axis> read_axis(const Value::Member& member) const;
+  /// Whether both paths lead to the same in this experiment, or in a topology or trace of its sweep.
+  bool same(const std::string& path, const std::string& other) const;
   /// The document that a string names; any other value itself. The path is the value's, for complaints.
   Result<Value> resolved(const Value& value, std::string_view path) const;
   /// Where a part of the experiment stands in its document: nowhere if that is a file of its own.
@@ -50,12 +62,20 @@ class ExperimentFile {
 
   std::string name_;
   Value document_;  // topology and trace are those themselves
+  std::vector<Setting> settings_;
   std::vector<Axis> axes_;
 };
 
-/// The experiment as JSON with every default filled in, the topology too; of the trace a summary with its
-/// hash.
+/// The experiment as JSON with every default filled in; topology and trace by their hashes.
 nlohmann::ordered_json write_experiment(const Experiment& experiment);
+
+/// A topology or trace as compact JSON with every default filled in, and the hash of that text.
+struct HashedText {
+  std::string hash;
+  std::string text;
+};
+HashedText hashed(const Topology& topology);
+HashedText hashed(const Trace& trace);
 
 /// The JSON Schema of experiment files.
 std::string experiment_schema();

@@ -19,7 +19,10 @@ std::string hash(const std::string& text) {
   return fmt::format("{:016x}", value);
 }
 
-nlohmann::ordered_json with_hash(const std::string& written) { return hash(written); }
+HashedText hashed(const nlohmann::ordered_json& written) {
+  std::string text = written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return {hash(text), std::move(text)};
+}
 
 }  // namespace
 
@@ -30,22 +33,14 @@ nlohmann::ordered_json write_experiment(const Experiment& experiment) {
   text.credit = credit ? Value(std::int64_t{*credit}) : Value(std::string(kUnlimitedCredit));
   nlohmann::ordered_json written = write_fields(text);
   written.erase("sweep");
-  written["topology"] = write_topology(experiment.topology);
-  const nlohmann::ordered_json trace = write_trace(experiment.trace);
-  std::size_t tensors = 0;
-  for (const Layer& layer : experiment.trace.layers) tensors += layer.tensors.size();
-  written["trace"] = {{"name", experiment.trace.name},
-                      {"source", experiment.trace.source},
-                      {"batch", experiment.trace.batch},
-                      {"sample", experiment.trace.sample},
-                      {"layers", experiment.trace.layers.size()},
-                      {"tensors", tensors},
-                      {"bytes", size(experiment.trace).count()},
-                      {"compute_ns", compute_time(experiment.trace).ns()}};
-  written["hashes"] = {{"topology", with_hash(written["topology"].dump())},
-                       {"trace", with_hash(trace.dump())}};
+  written["topology"] = hashed(experiment.topology).hash;
+  written["trace"] = hashed(experiment.trace).hash;
   return written;
 }
+
+HashedText hashed(const Topology& topology) { return hashed(write_topology(topology)); }
+
+HashedText hashed(const Trace& trace) { return hashed(write_trace(trace)); }
 
 std::string experiment_schema() {
   // Ours, so it parses; any JSON is narrowed to what the check accepts.
@@ -55,7 +50,8 @@ std::string experiment_schema() {
   for (const char* part : {"topology", "trace"}) {
     properties[part]["anyOf"] = {{{"type", "string"}}, {{"type", "object"}}};
   }
-  properties["credit"]["anyOf"] = {{{"type", "integer"}, {"minimum", 1}}, {{"const", kUnlimitedCredit}}};
+  properties["credit"]["anyOf"] = {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}},
+                                   {{"const", kUnlimitedCredit}}};
   properties["sweep"]["type"] = "object";
   properties["sweep"]["additionalProperties"] = {{"type", "array"}, {"minItems", 1}};
   auto names = nlohmann::ordered_json::array();

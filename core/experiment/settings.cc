@@ -2,9 +2,83 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace weir {
+namespace {
+
+constexpr std::string_view kOption = "--set ";
+
+bool is_utf8(std::string_view text) {
+  using Policy = nlohmann::json::error_handler_t;
+  const nlohmann::json value = std::string(text);
+  return value.dump(-1, ' ', false, Policy::ignore) == value.dump(-1, ' ', false, Policy::replace);
+}
+
+std::vector<std::string_view> steps(std::string_view path) {
+  std::vector<std::string_view> result;
+  while (true) {
+    const std::size_t end = path.find('.');
+    result.push_back(path.substr(0, end));
+    if (end == std::string_view::npos) return result;
+    path.remove_prefix(end + 1);
+  }
+}
+
+// The element of the array whose "name" is this, or that has this position.
+std::optional<std::size_t> position(const Value& array, std::string_view step) {
+  const std::vector<Value>& elements = array.elements();
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const Value* name = elements[i].find("name");
+    if (name != nullptr && name->is(Value::Kind::kString) && name->as_string() == step) return i;
+  }
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  if (error != std::errc() || end != step.data() + step.size() || index >= elements.size())
+    return std::nullopt;
+  return index;
+}
+
+const Value* inside(const Value& value, std::string_view step) {
+  if (!value.is(Value::Kind::kArray)) return value.find(step);
+  const std::optional<std::size_t> index = position(value, step);
+  return index ? &value.elements()[*index] : nullptr;
+}
+
+// An empty object that stands where the value does.
+Value object_beside(const Value& value) {
+  Value object = Value::object();
+  const std::string where = value.where();
+  const std::size_t colon = where.rfind(':');
+  if (colon == std::string::npos) return object;
+  int line = 0;
+  std::from_chars(where.data() + colon + 1, where.data() + where.size(), line);
+  object.place(std::make_shared<const std::string>(where.substr(0, colon)), line);
+  return object;
+}
+
+Result<void> put(Value& document, const Setting& setting) {
+  const Value* at = &document;
+  std::size_t end = setting.path.find('.');
+  for (std::size_t begin = 0; end != std::string::npos; end = setting.path.find('.', begin)) {
+    const std::string_view step = std::string_view(setting.path).substr(begin, end - begin);
+    const Value* next = inside(*at, step);
+    if (next == nullptr && at->is(Value::Kind::kObject) && !step.empty()) {
+      const auto made = document.set(setting.path.substr(0, end), object_beside(setting.value));
+      if (!made) return made;
+      next = at->find(step);
+    }
+    if (next == nullptr) break;  // set() says why
+    at = next;
+    begin = end + 1;
+  }
+  return document.set(setting.path, setting.value);
+}
+
+}  // namespace
 
 std::string label(const Value& value) {
   return value.is(Value::Kind::kString) ? value.as_string() : json(value).dump();
@@ -15,24 +89,73 @@ Result<Setting> parse_setting(std::string_view text) {
   if (equals == std::string_view::npos || equals == 0) {
     return failure(fmt::format("'{}' sets nothing; try partition_size=4MB", text));
   }
+  if (!is_utf8(text)) return failure("what it sets is no text in UTF-8");
   Setting setting;
   setting.path = text.substr(0, equals);
+  const std::string origin = std::string(kOption) + setting.path;
   const std::string_view value = text.substr(equals + 1);
-  const auto document = parse_document(value, "");
-  if (document) {
+  if (const auto document = parse_document(value, origin)) {
     setting.value = *document;
   } else {
     setting.value = Value(std::string(value));
+    setting.value.place(std::make_shared<const std::string>(origin), 1);
   }
-  setting.value.place(nullptr, 0);
   setting.text = label(setting.value);
   return setting;
 }
+
+bool on_command_line(const Value& value) { return value.where().starts_with(kOption); }
 
 std::string label(const std::vector<Setting>& settings) {
   std::string text;
   for (const Setting& setting : settings) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", setting.path, setting.text);
+  }
+  return text;
+}
+
+std::vector<Error> put(Value& document, std::vector<Setting> settings) {
+  std::stable_sort(settings.begin(), settings.end(), [](const Setting& a, const Setting& b) {
+    return steps(a.path).size() < steps(b.path).size();
+  });
+  std::vector<Error> errors;
+  for (const Setting& setting : settings) {
+    if (const auto done = put(document, setting); !done) errors.push_back(done.error());
+  }
+  return errors;
+}
+
+std::string place(const Value& document, std::string_view path) {
+  std::string text;
+  const Value* at = &document;
+  for (const std::string_view step : steps(path)) {
+    const bool element = at != nullptr && at->is(Value::Kind::kArray);
+    const std::optional<std::size_t> index = element ? position(*at, step) : std::nullopt;
+    text += index ? fmt::format("{}.", *index) : fmt::format("{}.", step);
+    if (at != nullptr) at = inside(*at, step);
+  }
+  return text;
+}
+
+std::string without_lines(const std::string& complaints, const std::vector<Setting>& settings) {
+  std::string text;
+  std::string_view left = complaints;
+  while (!left.empty()) {
+    std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    if (!text.empty()) text += '\n';
+    for (const Setting& setting : settings) {
+      const std::string origin = fmt::format("{}{}:", kOption, setting.path);
+      if (!line.starts_with(origin)) continue;
+      const std::size_t number = line.find_first_not_of("0123456789", origin.size());
+      if (number == origin.size() || !line.substr(std::min(number, line.size())).starts_with(": ")) continue;
+      line.remove_prefix(number + 2);
+      if (const std::string path = setting.path + ": "; line.starts_with(path))
+        line.remove_prefix(path.size());
+      text += origin + " ";
+      break;
+    }
+    text += line;
   }
   return text;
 }

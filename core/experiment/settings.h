@@ -21,10 +21,25 @@ struct Setting {
 /// The value as text: strings without quotes, all else as JSON.
 std::string label(const Value& value);
 
-/// "path=value": the value is JSON, or else a string.
+/// "path=value": the value is JSON, or else a string. It stands at "--set path" for complaints.
 Result<Setting> parse_setting(std::string_view text);
+
+/// Whether the value came from parse_setting(), not from a file.
+bool on_command_line(const Value& value);
 
 /// "topology.groups.cpu.count=4 partition_size=1MB".
 std::string label(const std::vector<Setting>& settings);
+
+/// Puts the values into the document. What is whole comes before what lies in it; of two for the same place
+/// the later one stays. Objects that are missing on the way are made. Returns what could not be put, a
+/// complaint each.
+std::vector<Error> put(Value& document, std::vector<Setting> settings);
+
+/// The place in the document that the path leads to, with the elements of arrays by their positions: two
+/// paths reach the same if these are equal.
+std::string place(const Value& document, std::string_view path);
+
+/// The complaints with "--set path: " before those about these settings, which stand on no line of a file.
+std::string without_lines(const std::string& complaints, const std::vector<Setting>& settings);
 
 }  // namespace weir

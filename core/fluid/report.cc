@@ -1,6 +1,8 @@
 #include "core/fluid/report.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace weir {
 namespace {
@@ -19,10 +21,19 @@ Instant end_of(const Plan& plan, const Record& record, int iteration) {
   return end;
 }
 
-Duration longest_compute(const Plan& plan) {
+// How long the machine that computes longest computed between the two instants. A machine does one
+// computation at a time, so this is never longer than they are apart; and one that was ahead of the others
+// when measuring began does not count what it had done by then.
+Duration longest_compute(const Plan& plan, const Record& record, Instant begin, Instant end) {
   std::vector<Duration> by_machine(plan.machines());
-  for (const Op& op : plan.ops()) {
-    if (is_compute(op.kind)) by_machine[op.machine.index()] += op.duration;
+  for (const std::vector<OpRecord>& iteration : record.iterations) {
+    for (const Op& op : plan.ops()) {
+      if (!is_compute(op.kind)) continue;
+      const OpRecord& times = iteration[op.id.index()];
+      const Instant from = std::max(begin, times.started);
+      const Instant until = std::min(end, times.completed);
+      if (until > from) by_machine[op.machine.index()] += until - from;
+    }
   }
   return *std::max_element(by_machine.begin(), by_machine.end());
 }
@@ -55,6 +66,15 @@ Duration communication(const Plan& plan, const Record& record, int warm_up) {
   return covered(std::move(intervals));
 }
 
+// The group of the link's machine, if it has one, and its name there without numbers: "gpu" and "nic.out".
+std::pair<std::string, std::string> kind(const Link& link, const Cluster& cluster) {
+  const Machine* machine = link.machine == MachineId::none() ? nullptr : &cluster.machine(link.machine);
+  std::string name = machine == nullptr ? link.name : link.name.substr(machine->name.size());
+  name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }),
+             name.end());
+  return {machine == nullptr ? std::string() : machine->group, name};
+}
+
 }  // namespace
 
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
@@ -72,6 +92,15 @@ std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, con
   return links;
 }
 
+std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, const Cluster& cluster) {
+  std::vector<LinkLoad> busiest;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const LinkLoad& load : links) {
+    if (seen.insert(kind(cluster.link(load.link), cluster)).second) busiest.push_back(load);
+  }
+  return busiest;
+}
+
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
               int warm_up) {
   const int iterations = static_cast<int>(record.iterations.size());
@@ -81,8 +110,9 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
 
   Report report;
   report.first = end_of(plan, record, 0) - Instant(0);
-  report.iteration = (end_of(plan, record, iterations - 1) - begin) / measured;
-  report.compute = longest_compute(plan);
+  const Instant end = end_of(plan, record, iterations - 1);
+  report.iteration = (end - begin) / measured;
+  report.compute = longest_compute(plan, record, begin, end) / measured;
   report.exposed = report.iteration - report.compute;
   report.communication = communication(plan, record, warm_up) / measured;
   const double seconds = report.communication.seconds();

@@ -24,8 +24,9 @@ struct LinkLoad {
 struct Report {
   Duration first;                   // the first iteration, which all machines start at rest
   Duration iteration;               // from the end of the last forward of all machines to that of the next
-  Duration compute;                 // forward and backward of the machine that computes longest
-  Duration exposed;                 // iteration - compute: what communication costs
+  Duration compute;                 // forward and backward as they ran within the measured time, of the
+                                    // machine that computes longest
+  Duration exposed;                 // iteration - compute: what communication costs; never below 0
   Duration communication;           // during which any message is under way, or without messages any op that
                                     // is no compute
   BytesPerSecond goodput;           // bytes of the model over communication; unlimited if that takes no time
@@ -42,5 +43,9 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
 /// What each link carries in an iteration of that length: those that carry anything, the most used first.
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
                                    Duration iteration);
+
+/// Of links that differ only in their numbers, as those of all machines of a group or of all its GPUs do, the
+/// first alone.
+std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, const Cluster& cluster);
 
 }  // namespace weir

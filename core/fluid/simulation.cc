@@ -140,11 +140,16 @@ class World {
     inbox.push_back({op.id, traffic_.started(op.id), now()});
   }
 
-  // Compute times vary as the seed says, by machine and iteration.
+  // Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the
+  // same whatever the strategy and runs with one seed can be compared.
   double hold_factor(const Op& op) {
     if (settings_.model.compute_jitter <= 0 || !is_compute(op.kind)) return 1.0;
     const std::uint64_t run = runs_[op.id.index()]++;
-    Random random = Random(settings_.model.seed).split(op.id.value()).split(run);
+    Random random = Random(settings_.model.seed)
+                        .split(op.machine.value())
+                        .split(static_cast<std::uint64_t>(op.kind))
+                        .split(static_cast<std::uint64_t>(op.layer))
+                        .split(run);
     return std::max(0.0, 1.0 + settings_.model.compute_jitter * random.normal());
   }
 

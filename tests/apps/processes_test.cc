@@ -19,7 +19,8 @@ TEST_CASE("every task runs once, in a process of its own, and its whole text arr
       [&](std::size_t index, const Result<std::string>& text) {
         REQUIRE(text);
         CHECK(texts.emplace(index, *text).second);
-      });
+      },
+      Signals());
   CHECK_FALSE(signal);
   REQUIRE(texts.size() == 20);
   CHECK(texts[7] == "7 " + large);
@@ -36,7 +37,8 @@ TEST_CASE("a task that crashes is told and the others go on") {
       },
       [&](std::size_t index, const Result<std::string>& text) {
         texts[index] = text ? *text : text.error().text;
-      });
+      },
+      Signals());
   CHECK_FALSE(signal);
   CHECK(texts == std::map<std::size_t, std::string>{{0, "fine"},
                                                     {1, "its process crashed: signal 9 (Killed)"},
@@ -56,9 +58,36 @@ TEST_CASE("a signal ends what runs, and what has ended stays told") {
         CHECK(text);
         ended.push_back(index);
         raise(SIGINT);
-      });
+      },
+      Signals());
   CHECK(signal == SIGINT);
   CHECK(ended == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("what has ended when a signal comes is told, and a terminal's signal to all ends no task") {
+  for (const int sent : {SIGINT, SIGTERM, SIGHUP}) {
+    std::vector<std::size_t> ended;
+    const Signals signals;
+    const auto signal = run_in_processes(
+        2, 2,
+        [&](std::size_t index) {
+          raise(sent);  // as a terminal does to every process
+          return std::string(1'000'000 * index, 'x');
+        },
+        [&](std::size_t index, const Result<std::string>& text) {
+          REQUIRE(text);
+          CHECK(text->size() == 1'000'000 * index);
+          if (ended.empty()) {
+            usleep(200'000);  // so that the other has ended too
+            raise(sent);
+          }
+          ended.push_back(index);
+        },
+        signals);
+    CHECK(signal == sent);
+    CHECK(ended.size() == 2);
+    CHECK_FALSE(signals.arrived());
+  }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Whole experiments in the toy world: rows, result files and their columns.
 #include "apps/weir/results.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "apps/weir/result_files.h"
 #include "core/base/document.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
@@ -38,7 +41,10 @@ constexpr const char* kExperiment = R"({
 struct Scene {
   Scene() : file(ExperimentFile::read(folder.write("e.json", kExperiment)).value()) {}
 
-  Results results() const { return {file, file.experiment(file.point(0)).value(), folder.path()}; }
+  explicit Scene(const std::string& text)
+      : file(ExperimentFile::read(folder.write("e.json", text)).value()) {}
+
+  Results results() const { return {file, configuration_of(file).value(), folder.path()}; }
 
   Results run(World world) const {
     Results all = results();
@@ -97,7 +103,15 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
   CHECK(json["finished"] == true);
   CHECK(json["experiment"]["fusion_size"] == "1MB");
   CHECK(json["experiment"]["barrier"] == false);
-  CHECK(json["experiment"]["topology"]["network"]["latency"] == "0s");
+  CHECK(json["experiment_file"] == scene.file.name());
+  // Topologies and traces stand whole and once, under the hashes by which rows name them.
+  CHECK(json["topologies"].size() == 2);
+  CHECK(json["traces"].size() == 1);
+  const auto& row = json["rows"][4];
+  const auto& topology = json["topologies"][row["topology"].get<std::string>()];
+  CHECK(topology["groups"][1]["count"] == 3);
+  CHECK(topology["network"]["latency"] == "0s");
+  CHECK(json["traces"][row["trace"].get<std::string>()]["layers"][1]["forward"] == "1ms");
   CHECK(json["sweep"]["topology.groups.cpu.count"] == nlohmann::json::array({0, 3}));
   CHECK(json["rows"].size() == 10);
   CHECK(json["failed"].empty());
@@ -107,9 +121,12 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
   CHECK_FALSE(json["impossible"][0]["why"].get<std::string>().empty());
   const auto& ring = json["rows"][2];
   CHECK(ring["speedup"] == 1.0);
-  CHECK(ring["links"].size() >= 6);
-  CHECK(ring["timeline"] == "timeline-ring-topology.groups.cpu.count=0-seed1.json");
-  CHECK(read_document(scene.folder.path() + "/" + ring["timeline"].get<std::string>()));
+  CHECK(ring["links"].size() == 2);  // of six links, a way out and a way in
+  CHECK_FALSE(ring.contains("timeline"));
+  // Of the last point, with the first seed.
+  const auto& drawn = json["rows"][6];
+  CHECK(drawn["timeline"] == "timeline-ring-topology.groups.cpu.count=3-seed1.json");
+  CHECK(read_document(scene.folder.path() + "/" + drawn["timeline"].get<std::string>()));
   CHECK(ring["iteration_ns"].get<std::int64_t>() >= ring["bound_ns"].get<std::int64_t>());
   CHECK(json["rows"][0]["speedup"].get<double>() ==
         Approx(ring["iteration_ns"].get<double>() / json["rows"][0]["iteration_ns"].get<double>()));
@@ -126,6 +143,125 @@ TEST_CASE("what has not run is missing in the files, and they say so") {
   CHECK(json["finished"] == false);
   CHECK(json["failed"][0]["why"] == "boom");
   CHECK(lines(results.csv()).size() == 1);
+}
+
+TEST_CASE("of what the sweep varies nothing is said of all rows") {
+  std::string text = kExperiment;
+  text.replace(text.find("[0, 3]}"), 7,
+               R"([0, 3], "partition_size": ["50KB"], "model.compute_jitter": [0, 0.1]})");
+  const Scene scene(text);
+  const auto json = nlohmann::json::parse(scene.results().json(), nullptr, false);
+  CHECK_FALSE(json["experiment"].contains("partition_size"));
+  CHECK_FALSE(json["experiment"]["model"].contains("compute_jitter"));
+  CHECK(json["experiment"]["model"].contains("message_overhead"));
+  CHECK(json["sweep"]["model.compute_jitter"] == nlohmann::json::array({0, 0.1}));
+}
+
+TEST_CASE("every timeline is drawn where the experiment asks for all") {
+  std::string text = kExperiment;
+  text.insert(text.find("\"timelines\""), "\"timeline_points\": \"all\", ");
+  const Scene scene(text);
+  const Results results = scene.results();
+  const auto& runs = results.runs();
+  CHECK(std::count_if(runs.begin(), runs.end(), [](const Run& run) { return !run.trial.timeline.empty(); }) ==
+        4);
+}
+
+TEST_CASE("rows of a point that is not complete have their speed-up once the baseline has run") {
+  const Scene scene;
+  Results results = scene.results();
+  const auto row = [](std::int64_t iteration_ns) {
+    Outcome outcome{Outcome::Kind::kRow, {}, {}};
+    outcome.row.iteration_ns = iteration_ns;
+    return outcome;
+  };
+  results.add(0, row(50));  // unified
+  CHECK_FALSE(results.runs()[0].outcome->row.speedup);
+  results.add(2, row(100));  // ring, the baseline
+  CHECK(results.runs()[0].outcome->row.speedup == 2.0);
+  CHECK(results.runs()[2].outcome->row.speedup == 1.0);
+}
+
+TEST_CASE("the files hold what has ended, and take the place of earlier ones only then") {
+  const Scene scene;
+  const Folder out;
+  const auto held = [&](const std::string& name) { return read_text(out.path() + "/" + name); };
+  for (const char* name :
+       {"results.csv", "results.csv.part", "overview.png", "links.pdf", "timeline-ps-old.json",
+        "timeline-ps-old.png", "results.json.bak", "timeline-notes.json", "overview.txt"}) {
+    out.write(name, "old");
+  }
+  out.write("results.json", R"({"rows": [{"timeline": "timeline-ps-old.json"}]})");
+  Results results(scene.file, configuration_of(scene.file).value(), out.path());
+  ResultFiles files(results, out.path());
+  REQUIRE(files.prepare());
+  REQUIRE(files.finish());
+  CHECK(held("results.csv").value() == "old");  // nothing has run
+
+  for (std::size_t i = 0; i < results.runs_per_point(); ++i) {
+    results.add(i, {Outcome::Kind::kImpossible, {}, "no"});
+    files.update(0);
+  }
+  CHECK(held("results.json").value() == results.json());  // the point is complete
+  for (const char* name :
+       {"results.csv.part", "overview.png", "links.pdf", "timeline-ps-old.json", "timeline-ps-old.png"}) {
+    INFO(name);
+    CHECK_FALSE(held(name));
+  }
+  for (const char* name : {"results.json.bak", "timeline-notes.json", "overview.txt"}) {
+    INFO(name);
+    CHECK(held(name).value() == "old");
+  }
+  results.add(results.runs_per_point(), {Outcome::Kind::kImpossible, {}, "no"});
+  REQUIRE(files.finish());
+  CHECK(held("results.json").value() == results.json());
+  CHECK(held("results.csv").value() == results.csv());
+}
+
+TEST_CASE(
+    "runs with one seed compute equally long whatever the strategy, and no run exposes less than nothing") {
+  const Scene scene;
+  Experiment experiment = scene.file.experiment(scene.file.point(1)).value();
+  experiment.model.compute_jitter = 0.5;
+  experiment.iterations = 3;
+  using Key = std::tuple<std::size_t, OpKind, int, int>;
+  std::map<Key, std::int64_t> first;
+  for (const char* name : {"ring", "unified", "ps"}) {
+    const Cluster cluster(experiment.topology);
+    const Workload workload(experiment.trace);
+    const Plan plan = (*strategy_named(name))->plan(cluster, workload, experiment.options).value();
+    SimulationSettings settings{dispatch_of(experiment.options), experiment.model, 3};
+    const Record record = toy_world(plan, cluster, settings).value();
+    std::map<Key, std::int64_t> computed;
+    for (const Op& op : plan.ops()) {
+      for (int i = 0; is_compute(op.kind) && i < 3; ++i) {
+        const OpRecord& times = record.of(op.id, i);
+        // To the microsecond: instants are rounded to nanoseconds.
+        computed[{op.machine.index(), op.kind, op.layer, i}] =
+            ((times.completed - times.started).ns() + 500) / 1000;
+      }
+    }
+    CHECK(computed.size() == 3 * 2 * 2 * 3);
+    if (first.empty()) first = computed;
+    CHECK(computed == first);
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Outcome outcome = run({name, seed, ""}, experiment, toy_world);
+      REQUIRE(outcome.kind == Outcome::Kind::kRow);
+      CHECK(outcome.row.exposed_communication_ns >= 0);
+      CHECK(outcome.row.exposed_communication_ns == outcome.row.iteration_ns - outcome.row.compute_ns);
+    }
+  }
+  CHECK(first[Key(0, OpKind::kBackward, 0, 0)] != first[Key(1, OpKind::kBackward, 0, 0)]);
+  CHECK(first[Key(0, OpKind::kBackward, 0, 0)] != first[Key(0, OpKind::kBackward, 0, 1)]);
+}
+
+TEST_CASE("more iterations than memory holds are refused") {
+  const Scene scene;
+  Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
+  experiment.iterations = 1'000'000'000;
+  const Outcome outcome = run({"ring", 1, ""}, experiment, toy_world);
+  CHECK(outcome.kind == Outcome::Kind::kFailed);
+  CHECK_THAT(outcome.text, Catch::Matchers::Contains("more than memory is likely to hold"));
 }
 
 TEST_CASE("a run that beats its bound is an error") {

@@ -72,6 +72,7 @@ TEST_CASE("CPU machines do not help two workers") {
     REQUIRE(experiment);
     CHECK(within(seconds(*experiment, "unified"), kUnit, 0.01));
   }
+  CHECK(file.points() == 3);
 }
 
 TEST_CASE("ByteScheduler's Fig. 2 ends at 13 units first come first served, at 9 with priorities and parts") {
@@ -83,6 +84,8 @@ TEST_CASE("ByteScheduler's Fig. 2 ends at 13 units first come first served, at 9
     REQUIRE(experiment);
     found[{value(point, "policy"), value(point, "partition_size")}] = seconds(*experiment, "ps");
   }
+  REQUIRE(found.count({"fifo", "3MB"}) == 1);
+  REQUIRE(found.count({"priority", "500KB"}) == 1);
   const double fifo = found[{"fifo", "3MB"}];
   const double priority = found[{"priority", "500KB"}];
   CHECK(std::llround(fifo * 1e9) == 13'000'000);
@@ -91,6 +94,7 @@ TEST_CASE("ByteScheduler's Fig. 2 ends at 13 units first come first served, at 9
 
 TEST_CASE("VGG-16 at 1 Gbps takes what ByteScheduler measured, without and with priorities and parts") {
   const ExperimentFile file = shipped("priority_and_partition/vgg_1gbps.json");
+  int compared = 0;
   for (std::size_t i = 0; i < file.points(); ++i) {
     const auto point = file.point(i);
     const bool fifo = value(point, "policy") == "fifo";
@@ -100,7 +104,9 @@ TEST_CASE("VGG-16 at 1 Gbps takes what ByteScheduler measured, without and with 
     const Result<Experiment> experiment = file.experiment(point);
     REQUIRE(experiment);
     CHECK(within(seconds(*experiment, "ps"), fifo ? 9.57 : 4.97, 0.08));
+    ++compared;
   }
+  CHECK(compared == 2);
 }
 
 }  // namespace

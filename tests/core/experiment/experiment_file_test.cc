@@ -83,9 +83,10 @@ TEST_CASE("every option of an experiment can be written") {
   const auto written = write_experiment(experiment);
   CHECK(written["credit"] == "unlimited");
   CHECK(written["fusion_size"] == "8MB");
-  CHECK(written["topology"]["groups"][1]["count"] == 1);
-  CHECK(written["trace"]["bytes"] == 4000);
-  CHECK(written["hashes"]["trace"].get<std::string>().size() == 16);
+  CHECK(written["topology"] == hashed(experiment.topology).hash);
+  CHECK(written["trace"].get<std::string>().size() == 16);
+  CHECK(nlohmann::json::parse(hashed(experiment.topology).text)["groups"][1]["count"] == 1);
+  CHECK(nlohmann::json::parse(hashed(experiment.trace).text)["layers"][0]["forward"] == "1ms");
 }
 
 TEST_CASE(
@@ -126,8 +127,104 @@ TEST_CASE("settings replace what the file says, and a sweep along their path") {
   CHECK(experiment.options.partition_size == 1_MB);
   CHECK(experiment.topology.groups[1].count == 4);
   CHECK(files.error({"topology.groups.cpus.count=4"}) ==
-        "topology.groups.cpus.count: topology.groups has no 'cpus'; there are 'gpu', 'cpu'");
+        "--set topology.groups.cpus.count: topology.groups has no 'cpus'; there are 'gpu', 'cpu'");
   CHECK(parse_setting("credit").error().text == "'credit' sets nothing; try partition_size=4MB");
+}
+
+TEST_CASE("settings hold at every point of a sweep over whole topologies") {
+  const Files files(
+      R"("sweep": {"topology": ["lab.json", "large.json"], "topology.groups.1.count": [1, 2]})");
+  files.folder().write("large.json", R"({"name": "large", "network": {"latency": "1us"}, "groups": [
+    {"name": "gpu", "count": 8, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]},
+    {"name": "cpu", "count": 8, "nics": [{"at": "numa0", "rate": "8Gbps"}]},
+    {"name": "more", "count": 8, "nics": [{"at": "numa0", "rate": "8Gbps"}]}]})");
+  const auto file = files.read({"topology.groups.gpu.count=16", "topology.network.latency=50us"}).value();
+  REQUIRE(file.points() == 4);
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const Topology topology = file.experiment(file.point(i)).value().topology;
+    CHECK(topology.groups[0].count == 16);
+    CHECK(topology.groups[1].count == (i % 2 == 0 ? 1 : 2));
+    CHECK(topology.network.latency == 50_us);
+  }
+  // What only some have is told of the others.
+  CHECK(files.error({"topology.groups.more.count=1"}) ==
+        "--set topology.groups.more.count: topology.groups has no 'more'; there are 'gpu', 'cpu'");
+  CHECK(files.error({"topology.groups.more.count=1", "topology=" + files.folder().path() + "/large.json"}) ==
+        "no error");
+}
+
+TEST_CASE(
+    "a setting replaces a sweep that reaches the same by another path, and no sweep within what it sets") {
+  const Files files(R"("sweep": {"topology.groups.cpu.count": [0, 3], "model.compute_jitter": [0.1, 0.2]})");
+  const auto file = files.read({"topology.groups.1.count=4", R"(model={"message_overhead": "5us"})"}).value();
+  REQUIRE(file.points() == 2);
+  const Experiment experiment = file.experiment(file.point(1)).value();
+  CHECK(experiment.topology.groups[1].count == 4);
+  CHECK(experiment.model.message_overhead == 5_us);
+  CHECK(experiment.model.compute_jitter == 0.2);
+  CHECK(Files(R"("sweep": {"topology.groups.cpu.count": [0],
+    "topology.groups.1.count": [1]})")
+            .error() ==
+        "experiment.json:3: sweep.topology.groups.1.count: this is the same as 'topology.groups.cpu.count'");
+}
+
+TEST_CASE(
+    "settings make the objects that a file leaves out, and are told by their paths where they are wrong") {
+  const Files files("\"question\": \"Why?\"");
+  const auto file = files.read({"topology.network.latency=5us", "model.compute_jitter=0.1"}).value();
+  CHECK(file.experiment({}).value().topology.network.latency == 5_us);
+  CHECK(files.error({"topology.networks.latency=5us"}) ==
+        "--set topology.networks.latency: unknown key 'networks'; did you mean 'network'?");
+  CHECK(files.error({R"(model={"foo": 1})"}) ==
+        "--set model: unknown key 'foo'; the keys here are 'message_overhead', 'compute_jitter'");
+  CHECK(files.error({"topology.groups.cpu.count=-1"}) ==
+        "--set topology.groups.cpu.count: groups[1].count: -1 is too small; at least 0");
+  CHECK(files.error({"credit=0"}) ==
+        "--set credit: expected an integer from 1 to 1000000, or 'unlimited', not the integer 0");
+  CHECK(parse_setting("policy=\xff").error().text == "what it sets is no text in UTF-8");
+}
+
+TEST_CASE("what the reader complains of is complained of once") {
+  CHECK(Files("\"strategies\": [1], \"seeds\": [\"a\", \"b\"]").error() ==
+        "experiment.json:2: strategies[0]: expected a string, not the integer 1\n"
+        "experiment.json:2: seeds[0]: expected an integer, not the string 'a'\n"
+        "experiment.json:2: seeds[1]: expected an integer, not the string 'b'");
+}
+
+TEST_CASE("sizes and counts have a greatest value, and complaints name it") {
+  CHECK(Files(R"("partition_size": "2TB", "credit": 2000000000,
+    "iterations": 1000000000, "warm_up": 2147483647)")
+            .error() ==
+        "experiment.json:3: iterations: 1000000000 is too large; at most 10000\n"
+        "experiment.json:3: warm_up: 2147483647 is too large; at most 10000\n"
+        "experiment.json:2: partition_size: 2TB is too large; at most 1TB\n"
+        "experiment.json:2: credit: expected an integer from 1 to 1000000, or 'unlimited', not the integer "
+        "2000000000");
+}
+
+TEST_CASE("the baseline is one of the strategies") {
+  CHECK(Files(R"("strategies": ["ps", "unified"], "baseline": "ring")").error() ==
+        "experiment.json:2: baseline: 'ring' is not among the strategies; name one of 'ps', 'unified', or "
+        "leave "
+        "it out");
+  const Files files(R"("strategies": ["ps", "unified"])");
+  CHECK(files.read().value().experiment({}).value().baseline == "ps");
+  CHECK(files.read({R"(strategies=["ps", "ring"])"}).value().experiment({}).value().baseline == "ring");
+}
+
+TEST_CASE("what is wrong with experiment, topology, trace and every point is told in one go, each once") {
+  const Files files(R"("strategies": ["rnig"],
+"sweep": {"policy": ["lifo", "fifo"], "credit": [0]})");
+  files.folder().write("lab.json", R"({"name": "lab", "groups": [{"name": "gpu", "count": -1}]})");
+  files.folder().write("net.json", R"({"name": "net"})");
+  const auto all = files.read().value().each_point([](const Experiment&) {});
+  REQUIRE_FALSE(all);
+  const std::string& text = all.error().text;
+  for (const char* part : {"no strategy 'rnig'", "not the string 'lifo'", "not the integer 0",
+                           "-1 is too small", "'layers' is missing"}) {
+    CHECK_THAT(text, Catch::Matchers::Contains(part));
+  }
+  CHECK(text.find("rnig") == text.rfind("rnig"));
 }
 
 TEST_CASE("all mistakes of an experiment are told at their lines") {
@@ -135,13 +232,13 @@ TEST_CASE("all mistakes of an experiment are told at their lines") {
 "credit": "lots", "partition_size": "10B",
 "seeds": [1, 1], "timelines": ["ring"],
 "barier": true)");
-  CHECK(
-      files.error() ==
-      "experiment.json:5: unknown key 'barier'; did you mean 'barrier'?\n"
-      "experiment.json:2: strategies[1]: there is no strategy 'rnig'; did you mean 'ring'?\n"
-      "experiment.json:3: partition_size: 10B is too small; at least 1KB\n"
-      "experiment.json:3: credit: expected an integer of at least 1, or 'unlimited', not the string 'lots'\n"
-      "experiment.json:4: seeds[1]: 1 stands here twice");
+  CHECK(files.error() ==
+        "experiment.json:5: unknown key 'barier'; did you mean 'barrier'?\n"
+        "experiment.json:2: strategies[1]: there is no strategy 'rnig'; did you mean 'ring'?\n"
+        "experiment.json:3: partition_size: 10B is too small; at least 1KB\n"
+        "experiment.json:3: credit: expected an integer from 1 to 1000000, or 'unlimited', not the string "
+        "'lots'\n"
+        "experiment.json:4: seeds[1]: 1 stands here twice");
 }
 
 TEST_CASE("a wrong swept value is told at the line of the sweep") {

@@ -104,6 +104,37 @@ TEST_CASE(
   CHECK(found.samples_per_second == Approx(8 / 250e-9));
 }
 
+TEST_CASE(
+    "compute is taken from the run, of the machine that computes longest, and within what is measured") {
+  const Scene scene;
+  Record record = scene.record();
+  for (const Op& op : scene.plan->ops()) {
+    OpRecord& times = record.of(op.id, 2);
+    // The second machine takes 200 ns for its last backward instead of 50.
+    if (op.kind == OpKind::kBackward && op.machine.index() == 1) times.completed = times.started + 200_ns;
+    // The first began its last backward 10 ns before the measured iteration.
+    if (op.kind == OpKind::kBackward && op.machine.index() == 0) times.started = times.started + 10_ns * -1;
+  }
+  const Report found = report(*scene.plan, scene.cluster, Workload(scene.trace), record, 2);
+  CHECK(found.iteration == 300_ns);
+  CHECK(found.compute == 230_ns);
+  CHECK(found.exposed == 70_ns);
+}
+
+TEST_CASE("of links that differ only in their numbers the busiest is shown, group by group") {
+  const Cluster cluster = cluster_of(R"({"name": "lab", "groups": [
+    {"name": "v100", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
+    {"name": "v200", "count": 2, "gpus": [{"at": "numa0"}],
+     "nics": [{"at": "numa0", "rate": "10GB/s", "count": 2}]}]})");
+  std::vector<LinkLoad> links;
+  for (std::size_t i = cluster.links().size(); i-- > 0;) links.push_back({LinkId(i), 1000_B, 0.5});
+  std::vector<std::string> names;
+  for (const LinkLoad& load : busiest_of_each_kind(links, cluster))
+    names.push_back(cluster.link(load.link).name);
+  CHECK(names == std::vector<std::string>{"v200[1].nic1.in", "v200[1].nic1.out", "v100[1].nic0.in",
+                                          "v100[1].nic0.out"});
+}
+
 TEST_CASE("links are reported by use, and memory by machine") {
   const Scene scene;
   const Report found = report(*scene.plan, scene.cluster, Workload(scene.trace), scene.record(), 1);

@@ -1,0 +1,124 @@
+#include "apps/weir/result_files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "apps/weir/files.h"
+
+namespace weir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTable = "results.csv";
+constexpr const char* kJson = "results.json";
+
+// What plots/plot.py draws beside timelines.
+constexpr const char* kFigures[] = {"speedup", "goodput", "iteration", "breakdown", "links", "overview"};
+
+// The timelines that the results in the folder name.
+std::vector<std::string> timelines_of(const std::string& json_file) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  if (!fs::is_regular_file(json_file, ignored)) return names;
+  const auto document = read_document(json_file);
+  if (!document) return names;
+  const Value* rows = document->find("rows");
+  if (rows == nullptr || !rows->is(Value::Kind::kArray)) return names;
+  for (const Value& row : rows->elements()) {
+    const Value* name = row.find("timeline");
+    if (name == nullptr || !name->is(Value::Kind::kString)) continue;
+    const std::string& text = name->as_string();
+    // Not a path that leads elsewhere, whoever wrote it.
+    const bool plain =
+        text.starts_with("timeline-") && text.ends_with(".json") && text.find('/') == text.npos;
+    if (plain) names.push_back(text);
+  }
+  return names;
+}
+
+std::string stem(const std::string& timeline) { return fs::path(timeline).stem().string(); }
+
+}  // namespace
+
+ResultFiles::ResultFiles(const Results& results, std::string folder)
+    : results_(results), folder_(std::move(folder)), last_(Clock::now()) {}
+
+Result<void> ResultFiles::prepare() const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return failure(fmt::format("{}: cannot be made: {}", folder_, error.message()));
+  if (access(folder_.c_str(), W_OK | X_OK) != 0) {
+    return failure(fmt::format("{}: cannot be written: {}", folder_, std::strerror(errno)));
+  }
+  return {};
+}
+
+void ResultFiles::update(std::size_t point) {
+  constexpr Clock::duration kOften = std::chrono::seconds(1);
+  constexpr int kRest = 9;
+  const Clock::duration since = Clock::now() - last_;
+  if (since < kRest * last_took_ || (since < kOften && !results_.complete(point))) return;
+  (void)write();  // what cannot be written now may be at the end, which tells if not
+}
+
+Result<void> ResultFiles::finish() {
+  for (const Run& run : results_.runs()) {
+    if (run.outcome || run.trial.timeline.empty()) continue;
+    const std::string name = fs::path(run.trial.timeline).filename().string();
+    if (begun_) remove(name);
+    remove(name + ".part");
+  }
+  if (results_.ended() == written_) return {};
+  return write();
+}
+
+Result<void> ResultFiles::write() {
+  const Clock::time_point begin = Clock::now();
+  if (!begun_) remove_old();
+  begun_ = true;
+  const std::size_t ended = results_.ended();
+  Result<void> all;
+  for (const auto& [name, text] : {std::pair(kTable, results_.csv()), {kJson, results_.json()}}) {
+    const auto written = write_text(fmt::format("{}/{}", folder_, name), text);
+    if (!written) all = written;
+  }
+  if (all) written_ = ended;
+  last_ = Clock::now();
+  last_took_ = last_ - begin;
+  return all;
+}
+
+void ResultFiles::remove_old() const {
+  std::error_code ignored;
+  std::vector<std::string> ours;  // which runs may have drawn already
+  for (const Run& run : results_.runs()) {
+    if (!run.trial.timeline.empty()) ours.push_back(fs::path(run.trial.timeline).filename().string());
+  }
+  bool any = false;
+  for (const char* name : {kTable, kJson}) any = any || fs::exists(fs::path(folder_) / name, ignored);
+  for (const std::string& timeline : timelines_of(fmt::format("{}/{}", folder_, kJson))) {
+    if (std::find(ours.begin(), ours.end(), timeline) == ours.end()) remove(timeline);
+    for (const char* ending : {".png", ".pdf"}) remove(stem(timeline) + ending);
+  }
+  for (const char* name : {kTable, kJson}) {
+    remove(name);
+    remove(std::string(name) + ".part");
+  }
+  if (!any) return;
+  for (const char* figure : kFigures) {
+    for (const char* ending : {".png", ".pdf"}) remove(std::string(figure) + ending);
+  }
+}
+
+void ResultFiles::remove(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove(fs::path(folder_) / name, ignored);
+}
+
+}  // namespace weir

@@ -1,0 +1,247 @@
+"""The program as users call it: weir run, plan, bound and check. Run: python3 tests/apps/test_run.py WEIR"""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+WEIR = ""
+COUNT = "topology.groups.cpu.count"
+TOPOLOGY = {"name": "lab", "groups": [
+    {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]},
+    {"name": "cpu", "count": 1, "nics": [{"at": "numa0", "rate": "8Gbps"}]}]}
+TRACE = {"name": "net", "layers": [
+    {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 500000}]}
+    for name in ("a", "b")]}
+COLUMNS = ["strategy", "gpu_machines", "cpu_machines", COUNT, "policy", "seed", "iteration_ns",
+           "exposed_communication_ns", "goodput_bytes_per_s", "bound_ns", "bound_percent", "binding", "speedup"]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.out = self.folder / "out"
+        self.write()
+
+    def write(self, **more):
+        whole = {"topology": TOPOLOGY, "trace": TRACE, "strategies": ["unified", "ring", "ps"],
+                 "sweep": {COUNT: [0, 3], "policy": ["fifo", "priority"]}, **more}
+        (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
+
+    def command(self, name, *more):
+        return [WEIR, name, str(self.folder / "tiny.json"), *more]
+
+    def weir(self, name, *more):
+        return subprocess.run(self.command(name, *more), cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    def run_command(self, *more):
+        return self.command("run", "--no-plots", "--out", str(self.out), *more)
+
+    def run_weir(self, *more):
+        return subprocess.run(self.run_command(*more), capture_output=True, text=True, timeout=120, check=False)
+
+    def rows(self):
+        lines = (self.out / "results.csv").read_text().splitlines()
+        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+    def json(self):
+        return json.loads((self.out / "results.json").read_text())
+
+    def long(self):
+        """Hundreds of runs."""
+        self.write(strategies=["ring", "unified"], seeds=list(range(1, 301)), model={"compute_jitter": 0.1})
+
+    def started(self, *more, **how):
+        """The experiment of many runs, running, with some of them done."""
+        self.long()
+        process = subprocess.Popen(self.run_command("--jobs", "2", *more), **how)
+        self.addCleanup(process.kill)
+        for _ in range(1200):
+            if (self.out / "results.json").is_file():
+                return process
+            time.sleep(0.05)
+        self.fail("no results came")
+
+
+class Run(Case):
+    def test_the_table_has_its_columns_and_a_row_for_each_run_that_is_possible(self):
+        done = self.run_weir()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = self.rows()
+        self.assertEqual(len(rows), 10)
+        for column in COLUMNS:
+            self.assertIn(column, rows[0])
+        self.assertEqual(list(rows[0])[:6], COLUMNS[:6])
+        self.assertEqual({(row["strategy"], row[COUNT], row["policy"]) for row in rows},
+                         {(strategy, count, policy) for strategy in ("unified", "ring", "ps")
+                          for count in "03" for policy in ("fifo", "priority")
+                          if (strategy, count) != ("ps", "0")})
+        for row in rows:
+            self.assertEqual(row["gpu_machines"], "3")
+            self.assertEqual(row["cpu_machines"], row[COUNT])
+            self.assertGreaterEqual(int(row["iteration_ns"]), int(row["bound_ns"]))
+            self.assertAlmostEqual(float(row["bound_percent"]),
+                                   100 * int(row["bound_ns"]) / int(row["iteration_ns"]), places=2)
+        self.assertEqual({row["speedup"] for row in rows if row["strategy"] == "ring"}, {"1"})
+        found = self.json()
+        self.assertTrue(found["finished"])
+        self.assertEqual(len(found["impossible"]), 2)
+        self.assertEqual(found["experiment_file"], str(self.folder / "tiny.json"))
+        self.assertRegex(found["weir"], r"^\d+\.\d+\.\d+")
+        self.assertEqual(found["topologies"][found["rows"][-1]["topology"]]["groups"][1]["count"], 3)
+
+    def test_the_same_experiment_gives_the_same_bytes_however_many_runs_at_once(self):
+        files = []
+        for jobs in ("1", "3"):
+            self.assertEqual(self.run_weir("--jobs", jobs).returncode, 0)
+            files.append([(self.out / name).read_bytes() for name in ("results.csv", "results.json")])
+        self.assertEqual(files[0], files[1])
+
+    def test_results_go_beneath_results_if_no_folder_is_named(self):
+        self.assertEqual(self.weir("run", "--no-plots", "--set", "sweep={}").returncode, 0)
+        self.assertTrue((self.folder / "results/tiny/results.csv").is_file())
+
+    def test_settings_hold_at_every_point(self):
+        self.assertEqual(self.run_weir("--set", "topology.groups.gpu.count=2", "--set", "policy=fifo").returncode, 0)
+        self.assertEqual({(row["gpu_machines"], row[COUNT]) for row in self.rows()}, {("2", "0"), ("2", "3")})
+        self.assertNotIn("policy", self.rows()[0])
+        self.assertEqual(self.json()["settings"], {"topology.groups.gpu.count": 2, "policy": "fifo"})
+
+    def test_a_timeline_is_drawn_of_the_last_point(self):
+        self.assertEqual(self.run_weir("--set", 'timelines=["ring"]').returncode, 0)
+        self.assertEqual([path.name for path in self.out.glob("timeline-*")],
+                         [f"timeline-ring-{COUNT}=3,policy=priority.json"])
+
+    def test_another_run_into_the_folder_leaves_nothing_of_the_first(self):
+        self.assertEqual(self.run_weir("--set", 'timelines=["ring"]').returncode, 0)
+        for name in ("overview.png", "notes.txt", "results.json.bak", "timeline-notes.json"):
+            (self.out / name).write_text("")
+        self.assertEqual(self.run_weir().returncode, 0)
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()),
+                         ["notes.txt", "results.csv", "results.json", "results.json.bak", "timeline-notes.json"])
+
+    def test_what_is_compared_with_is_said(self):
+        done = self.run_weir("--set", 'strategies=["unified", "ps"]', "--set", "policy=fifo")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("speed-ups over unified", done.stdout)
+        self.assertEqual({row["speedup"] for row in self.rows() if row["strategy"] == "unified"}, {"1"})
+        wrong = self.run_weir("--set", 'strategies=["unified", "ps"]', "--set", "baseline=ring")
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("'ring' is not among the strategies", wrong.stderr)
+
+    def test_nothing_possible_is_an_error(self):
+        done = self.run_weir("--set", 'strategies=["ps"]', "--set", f"{COUNT}=0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("none of the strategies is possible", done.stderr)
+
+    def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(self):
+        (self.folder / "file").write_text("")
+        done = subprocess.run(self.command("run", "--out", str(self.folder / "file/out")), capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("file/out: cannot be made", done.stderr)
+
+    def test_wrong_input_is_told_and_touches_no_earlier_results(self):
+        self.assertEqual(self.run_weir().returncode, 0)
+        before = (self.out / "results.csv").read_bytes()
+        for setting, complaint in [
+                ("partition_sizes=1MB", "unknown key 'partition_sizes'; did you mean 'partition_size'?"),
+                (f"{COUNT}=-1", f"--set {COUNT}: topology.groups[1].count: -1 is too small"),
+                ('model={"foo": 1}', "--set model: unknown key 'foo'"),
+                ("credit", "sets nothing"),
+                (b"policy=\xff", "no text in UTF-8")]:
+            done = self.run_weir("--set", setting)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(complaint, done.stderr)
+        self.assertEqual((self.out / "results.csv").read_bytes(), before)
+
+
+class Interrupted(Case):
+    def test_a_signal_ends_the_run_and_keeps_what_is_done(self):
+        for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=sent):
+                process = self.started(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       start_new_session=True)
+                for _ in range(3):  # to every process, as a terminal does, and again
+                    os.killpg(process.pid, sent)
+                _, error = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 128 + sent, error)
+                self.assertIn("interrupted", error)
+                found, rows = self.json(), self.rows()
+                self.assertFalse(found["finished"])
+                self.assertEqual(found["failed"], [])
+                self.assertEqual(len(found["rows"]), len(rows))
+                self.assertIn(f"interrupted: {len(rows)} of", error)
+                (self.out / "results.json").unlink()
+
+    def test_a_run_that_is_killed_leaves_results(self):
+        process = self.started(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process.kill()
+        process.wait()
+        self.assertGreater(len(self.json()["rows"]), 0)
+        self.assertGreater(len(self.rows()), 0)
+
+    def test_a_reader_that_leaves_ends_nothing(self):
+        process = subprocess.Popen(self.run_command("--set", "policy=fifo"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.close()
+        error = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual((process.wait(timeout=60), error), (0, b""))
+        self.assertTrue(self.json()["finished"])
+
+    def test_an_output_that_cannot_be_written_is_told_once_the_results_are(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(self.run_command(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the standard output cannot be written", done.stderr)
+        self.assertTrue(self.json()["finished"])
+
+
+class Others(Case):
+    def test_plan_shows_proves_and_prints(self):
+        shown = self.weir("plan", "--strategy", "ring", "--prove")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertIn("Proved:", shown.stdout)
+        self.assertIn("send", self.weir("plan", "--text").stdout)
+        self.assertTrue(self.weir("plan", "--graphviz").stdout.startswith("digraph"))
+        self.assertEqual(self.weir("plan", "--strategy", "rnig").returncode, 1)
+
+    def test_bound_shows_each_kind_of_link_once(self):
+        done = self.weir("bound")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("No plan takes less than", done.stdout)
+        self.assertEqual(done.stdout.split("The most loaded link")[1].count("gpu["), 2)
+
+    def test_check_tells_all_that_is_wrong_with_an_experiment(self):
+        self.assertIn("experiment, 4 points: ok", self.weir("check").stdout)
+        self.write(topology={"name": "lab", "groups": [{"name": "gpu", "count": -1}]}, trace={"name": "net"},
+                   sweep={"credit": [1, 0], "policy": ["lifo", "fifo"]})
+        done = self.weir("check")
+        self.assertEqual(done.returncode, 1)
+        for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0", "not the string 'lifo'"):
+            self.assertEqual(done.stdout.count(complaint), 1, done.stdout)
+
+    def test_check_tells_what_is_no_json(self):
+        (self.folder / "tiny.json").write_text("{\n\n!")
+        done = self.weir("check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("tiny.json:3: this is no JSON", done.stdout)
+
+    def test_a_mistake_on_the_command_line_has_a_status_of_its_own(self):
+        self.assertGreaterEqual(self.weir("run", "--jbos", "1").returncode, 100)
+
+
+if __name__ == "__main__":
+    WEIR = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main()
