@@ -1,6 +1,7 @@
 #include "core/strategies/local_stage.h"
 
 #include <algorithm>
+#include <set>
 
 namespace weir {
 
@@ -36,6 +37,45 @@ OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Sl
   return builder.add(sum);
 }
 
+namespace {
+
+// The GPU whose way to host memory has the fewest links in common with the ways of the NICs: copies of a root
+// beside a NIC would share its switch with the network (BytePS, OSDI'20, section 4.2.2).
+int root_of(const Cluster& cluster, MachineId machine) {
+  if (cluster.machines().size() == 1) return 0;
+  const Machine& spec = cluster.machine(machine);
+  const MachineId other(machine.index() == 0 ? 1 : 0);
+  const Memory there = Memory::host(0);
+  std::set<LinkId> used;
+  for (std::size_t i = 0; i < spec.nics.size(); ++i) {
+    const auto nic = static_cast<int>(i);
+    const Memory here = Memory::host(spec.nics[i].numa);
+    for (const Route& route : {cluster.route(machine, here, nic, other, there, 0),
+                               cluster.route(other, there, 0, machine, here, nic)}) {
+      used.insert(route.links.begin(), route.links.end());
+    }
+  }
+  const auto shared = [&](int gpu) {
+    std::ptrdiff_t links = 0;
+    for (std::size_t numa = 0; numa < spec.numas.size(); ++numa) {
+      const Memory host = Memory::host(static_cast<int>(numa));
+      for (const Route& route :
+           {cluster.route(machine, Memory::gpu(gpu), host), cluster.route(machine, host, Memory::gpu(gpu))}) {
+        links += std::count_if(route.links.begin(), route.links.end(),
+                               [&](LinkId link) { return used.contains(link); });
+      }
+    }
+    return links;
+  };
+  int best = 0;
+  for (int gpu = 1; gpu < static_cast<int>(spec.gpus.size()); ++gpu) {
+    if (shared(gpu) < shared(best)) best = gpu;
+  }
+  return best;
+}
+
+}  // namespace
+
 LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const Options& options,
                          PlanBuilder& builder)
     : cluster_(&cluster),
@@ -59,6 +99,7 @@ void LocalStages::add_backward(MachineId machine) {
   state.gradient = builder_->add({machine, Buffer::Role::kGradient, Memory::Kind::kGpu, 0,
                                   static_cast<int>(spec.gpus.size()), workload_->size()});
   state.staging.resize(spec.numas.size());
+  state.root = root_of(*cluster_, machine);
   const auto layers = static_cast<std::size_t>(workload_->layers());
   state.backward.resize(layers);
   state.needs.resize(layers);
@@ -97,13 +138,14 @@ OpId LocalStages::out(MachineId machine, const Part& part, const Slice& staging)
   if (several) {
     Op reduce = op_for(part, machine, sharded ? OpKind::kReduceScatter : OpKind::kReduce);
     reduce.into = gradient;
+    reduce.root = state.root;
     const OpId id = builder_->add(reduce);
     builder_->order(ready, id);
     ready = id;
   }
   Op copy = op_for(part, machine, OpKind::kCopy);
   copy.from = gradient;
-  copy.from.replica = sharded ? Slice::kSharded : 0;
+  copy.from.replica = sharded ? Slice::kSharded : state.root;
   copy.into = staging;
   const OpId id = builder_->add(copy);
   builder_->order(ready, id);
@@ -117,13 +159,14 @@ void LocalStages::in(MachineId machine, const Part& part, const Slice& staging,
   const bool sharded = several && options_.local == LocalStage::kReduceScatter;
   Op copy = op_for(part, machine, OpKind::kCopy);
   copy.from = staging;
-  copy.into = {state.gradient, sharded ? Slice::kSharded : 0, part.range.offset, part.range.size};
+  copy.into = {state.gradient, sharded ? Slice::kSharded : state.root, part.range.offset, part.range.size};
   OpId done = builder_->add(copy);
   for (const OpId op : after) builder_->order(op, done);
   if (several) {
     Op spread = op_for(part, machine, sharded ? OpKind::kAllGather : OpKind::kBroadcast);
     spread.into = copy.into;
     spread.into.replica = Slice::kEvery;
+    spread.root = state.root;
     const OpId id = builder_->add(spread);
     builder_->order(done, id);
     done = id;

@@ -43,6 +43,7 @@ class LocalStages {
  private:
   struct State {
     BufferId gradient;
+    int root = 0;                          // the GPU that a reduction ends on
     std::vector<OpId> backward;            // by layer
     std::vector<std::vector<OpId>> needs;  // by layer: what its forward waits for
     std::vector<BufferId> staging;         // by NUMA node; none until used

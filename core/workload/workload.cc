@@ -25,7 +25,10 @@ Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.si
     range.offset = size_;
     for (const Tensor& tensor : trace.layers[static_cast<std::size_t>(layer)].tensors) {
       const Bytes taken((weir::size(tensor).count() + unit - 1) / unit * unit);
-      tensors_.push_back({{size_, taken}, tensor.dtype, layer});
+      const bool same_run =
+          !runs_.empty() && runs_.back().layer == layer && runs_.back().dtype == tensor.dtype;
+      if (!same_run) runs_.push_back({{size_, {}}, tensor.dtype, layer});
+      runs_.back().range.size += taken;
       size_ += taken;
     }
     range.size = size_ - range.offset;
@@ -34,14 +37,13 @@ Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.si
 
 std::vector<Part> Workload::partition(Bytes largest) const {
   std::vector<Part> parts;
-  for (const Placed& tensor : tensors_) {
-    const Bytes element = weir::size(tensor.dtype);
+  for (const Run& run : runs_) {
+    const Bytes element = weir::size(run.dtype);
     const std::int64_t elements_each = std::max<std::int64_t>(1, largest / element);
-    const std::int64_t elements = tensor.range.size / element;
+    const std::int64_t elements = run.range.size / element;
     const auto count = static_cast<int>((elements + elements_each - 1) / elements_each);
     for (int i = 0; i < count; ++i) {
-      parts.push_back(
-          {share(tensor.range, tensor.dtype, i, count), tensor.dtype, tensor.layer, tensor.layer, 0});
+      parts.push_back({share(run.range, run.dtype, i, count), run.dtype, run.layer, run.layer, 0});
     }
   }
   rank(parts);

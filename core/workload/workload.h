@@ -51,16 +51,16 @@ class Workload {
   /// Where the layer's tensors lie (empty if it has none).
   Range range(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
 
-  /// Each tensor cut into the fewest parts of at most `largest` bytes, equal to within an element, in order
-  /// of readiness.
+  /// Neighbouring tensors of one layer and dtype, which are ready together, cut as one into the fewest parts
+  /// of at most `largest` bytes, equal to within an element, in order of readiness.
   std::vector<Part> partition(Bytes largest) const;
 
-  /// Neighbours of one dtype fused into buckets of at most `largest` bytes; tensors above that are cut. In
+  /// Neighbours of one dtype fused into buckets of at most `largest` bytes; what is larger is cut. In
   /// order of readiness.
   std::vector<Part> fuse(Bytes largest) const;
 
  private:
-  struct Placed {
+  struct Run {  // of neighbouring tensors
     Range range;
     Dtype dtype;
     int layer;
@@ -70,7 +70,7 @@ class Workload {
   const Trace* trace_;
   Bytes size_;
   std::vector<Range> layers_;
-  std::vector<Placed> tensors_;  // in order of readiness
+  std::vector<Run> runs_;  // in order of readiness
 };
 
 /// The range's share number `index` of `count` nearly equal ones, on element boundaries; shares tile the

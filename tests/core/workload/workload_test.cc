@@ -27,6 +27,17 @@ TEST_CASE("gradients lie in the order in which they become ready, the last layer
   CHECK(workload.range(0) == Range{24_B, 40_B});
 }
 
+TEST_CASE("tensors of a layer that share a dtype are cut as one") {
+  const Trace trace =
+      trace_of({{{"weight", 100, Dtype::kF32}, {"bias", 1, Dtype::kF32}, {"c", 2, Dtype::kF16}},
+                {{"d", 1, Dtype::kF16}}});
+  const std::vector<Part> parts = Workload(trace).partition(404_B);
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0].first_layer == 1);
+  CHECK(parts[1].range == Range{4_B, 404_B});
+  CHECK(parts[2].range.offset == 408_B);
+}
+
 TEST_CASE("tensors are cut into the fewest parts, equal to within an element") {
   const Trace trace = trace_of({{{"a", 10, Dtype::kF32}}, {{"b", 3, Dtype::kF64}}});
   const std::vector<Part> parts = Workload(trace).partition(16_B);
