@@ -115,7 +115,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
     show(*experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return 0;
-  const auto proof = prove(*plan);
+  const auto proof = prove(*plan, cluster, workload);
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
   std::fflush(stdout);
   // Not among the text of the plan.

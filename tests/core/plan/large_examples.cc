@@ -44,7 +44,7 @@ struct Workers {
   }
 
   Bytes offset(std::size_t layer, std::size_t number) const {
-    return static_cast<std::int64_t>(layer * size.parts + number) * part;
+    return static_cast<std::int64_t>((size.layers - 1 - layer) * size.parts + number) * part;
   }
 
   // A message and its two ends.

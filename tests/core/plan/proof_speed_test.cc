@@ -5,6 +5,7 @@
 
 #include "core/plan/proof.h"
 #include "tests/catch.h"
+#include "tests/core/plan/examples.h"
 #include "tests/core/plan/large_examples.h"
 
 namespace weir {
@@ -15,13 +16,15 @@ using examples::large_server;
 using examples::Size;
 
 void prove_timed(const std::string& name, const Plan& plan) {
+  const examples::Setting setting(plan);
   const auto start = std::chrono::steady_clock::now();
-  const Result<Proof> proof = prove(plan);
+  const Result<Proof> proof = prove(plan, setting.cluster, setting.workload);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   INFO(name << ": " << (proof ? "proved" : proof.error().text));
   REQUIRE(proof);
-  if (plan.ops().size() < 100'000) return;
-  WARN(fmt::format("{}: {} ops, {} pairs, {:.2f} s", name, proof->ops, proof->ordered, taken.count()));
+  if (plan.ops().size() > 200'000) {
+    WARN(fmt::format("{}: {} ops, {} pairs, {:.2f} s", name, proof->ops, proof->ordered, taken.count()));
+  }
 }
 
 void prove_all(std::size_t machines, std::size_t layers, std::size_t server_parts, std::size_t ring_parts) {

@@ -18,7 +18,7 @@ using namespace literals;
 // What the proof says against the example.
 template <class Example>
 std::string complaint(const Example& example) {
-  const Result<Proof> proof = prove(example.plan());
+  const Result<Proof> proof = examples::proof_of(example.plan());
   return proof ? "proved" : proof.error().text;
 }
 
@@ -34,12 +34,12 @@ TEST_CASE("right plans are proved, with what was shown in numbers", "[plan][proo
   REQUIRE(complaint(Server()) == "proved");
   REQUIRE(complaint(Local()) == "proved");
   REQUIRE(complaint(Shards()) == "proved");
-  const Result<Proof> proof = prove(AllReduce().plan());
+  const Result<Proof> proof = examples::proof_of(AllReduce().plan());
   REQUIRE(proof->ops == 14);
   REQUIRE(proof->messages == 4);
   REQUIRE(proof->summed == 128_B);
   REQUIRE(proof->ordered == 20);
-  REQUIRE(prove(Local().plan())->summed == 40_B);
+  REQUIRE(examples::proof_of(Local().plan())->summed == 40_B);
 }
 
 TEST_CASE("a dropped edge is a race", "[plan][proof]") {
@@ -214,8 +214,7 @@ TEST_CASE("a gradient that no forward reads is named", "[plan][proof]") {
   AllReduce plan;
   plan.builder.op(plan.forward[1]).from.size = 48_B;
   REQUIRE(complaint(plan) ==
-          "op 7 (backward on machine 1, layer 0): no forward of its machine reads the byte at 48 of "
-          "b1:every[0+64]");
+          "machine 1 (m1[0]): the forward of layer 0 leaves out gradient bytes from 48 on, of 0+64");
 }
 
 TEST_CASE("reduce and broadcast sum over the GPUs of a machine", "[plan][proof]") {
