@@ -4,6 +4,7 @@
 // other. A cycle among the events is a deadlock.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -49,9 +50,9 @@ class Order {
 
   /// Whether one edge leads from the end to the event, into the next iteration if `carried`.
   bool adjacent(End before, std::uint32_t after, bool carried) const {
+    const Arc wanted{after & 0x3fffffffU, carried ? 1U : 0U, before.received};
     for (const Arc arc : this->after(before.position)) {
-      if (arc.position == after && arc.received == before.received && (arc.carried != 0) == carried)
-        return true;
+      if (std::bit_cast<std::uint32_t>(arc) == std::bit_cast<std::uint32_t>(wanted)) return true;
     }
     return false;
   }

@@ -87,7 +87,6 @@ class Touches {
 // iteration begins; as one number, in order of both positions.
 class Pair {
  public:
-  Pair() = default;
   Pair(End before, End after, bool next)
       : key_(std::uint64_t{before.position} << 33 | std::uint64_t{before.received} << 32 |
              std::uint64_t{after.position} << 1 | (next ? 1U : 0U)) {}
@@ -96,45 +95,36 @@ class Pair {
   }
   std::uint32_t after() const { return static_cast<std::uint32_t>(key_ & 0xffffffff) >> 1; }
   bool next() const { return (key_ & 1) != 0; }
-  bool none() const { return key_ == 0; }
   std::size_t hash() const { return key_ * 0x9e3779b97f4a7c15U; }
   friend auto operator<=>(const Pair&, const Pair&) = default;
 
  private:
-  std::uint64_t key_ = 0;  // none: no event comes before itself in one iteration
+  std::uint64_t key_;
 };
 
-// Pairs, each once.
+// The pairs of one buffer. Its replicas give most of them again, so those added last are remembered.
 class Pairs {
  public:
+  void clear() { pairs_.clear(); }
+
   void add(Pair pair) {
-    if (2 * pairs_.size() >= slots_.size()) grow();
-    Pair& slot = slot_of(pair);
-    if (!slot.none()) return;
-    slot = pair;
+    std::uint32_t& place = recent_[pair.hash() >> (64 - kBits)];
+    if (place < pairs_.size() && pairs_[place] == pair) return;
+    place = static_cast<std::uint32_t>(pairs_.size());
     pairs_.push_back(pair);
   }
 
-  std::vector<Pair> sorted() && {
+  // In order, each once.
+  std::span<const Pair> sorted() {
     std::ranges::sort(pairs_);
-    return std::move(pairs_);
+    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+    return pairs_;
   }
 
  private:
-  Pair& slot_of(Pair pair) {
-    std::size_t at = pair.hash() >> shift_;
-    while (!slots_[at].none() && slots_[at] != pair) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
-  }
-
-  void grow() {
-    --shift_;
-    slots_.assign(std::size_t{1} << (64 - shift_), Pair());
-    for (const Pair pair : pairs_) slot_of(pair) = pair;
-  }
-
-  int shift_ = 60;
-  std::vector<Pair> slots_;  // a hash table
+  static constexpr int kBits = 16;
+  std::vector<std::uint32_t> recent_ =
+      std::vector<std::uint32_t>(std::size_t{1} << kBits);  // places, by hash
   std::vector<Pair> pairs_;
 };
 
@@ -304,17 +294,18 @@ Races races(const Plan& plan, const Order& order) {
   Races result;
   Reach reach(plan, order);
   const Touches touches(plan, order);
+  Pairs pairs;
+  Sweep sweep(order, pairs);
   for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
     const BufferId buffer(i);
-    Pairs pairs;
-    Sweep sweep(order, pairs);
+    pairs.clear();
     for (int replica = 0; replica < plan.buffer(buffer).replicas; ++replica) {
       const Lane lane = touches.lane(buffer, replica);
       // What is used like the replica before gives the same pairs.
       if (replica > 0 && alike(lane, touches.lane(buffer, replica - 1))) continue;
       sweep(lane);
     }
-    for (const Pair pair : std::move(pairs).sorted()) {
+    for (const Pair pair : pairs.sorted()) {
       if (order.adjacent(pair.before(), pair.after(), pair.next()) ||
           (pair.next() ? reach.joined_next(pair.before(), pair.after())
                        : reach.joined(pair.before(), pair.after()))) {

@@ -76,6 +76,9 @@ bool Reach::search(End before, std::uint32_t ends, std::uint32_t target) {
   ahead_.assign(1, source_);
   behind_.assign(1, target);
   backward_[target] = round_;
+  const std::size_t first = order_.after(source_).size();
+  const std::size_t last = order_.before(target < events_ ? target : target - events_).size();
+  if (first < last && step_forward(target)) return true;
   while (!ahead_.empty() && !behind_.empty()) {
     if (ahead_.size() < behind_.size() ? step_forward(target) : step_backward()) return true;
   }
