@@ -45,7 +45,7 @@ void measure(int gpu_machines, int cpu_machines, int iterations) {
   const Plan plan = good(good(strategy_named("unified"))->plan(cluster, workload, options));
   const double planned = planning.seconds();
   const Stopwatch proving;
-  const Proof proof = good(prove(plan));
+  const Proof proof = good(prove(plan, cluster, workload));
   const double proved = proving.seconds();
   SimulationSettings settings;
   settings.dispatch = dispatch_of(options);

@@ -116,7 +116,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
     show(*experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return 0;
-  const auto proof = prove(*plan);
+  const auto proof = prove(*plan, cluster, workload);
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
   const std::string proved = fmt::format(
       "Proved: {} ops in an order without a circle, {} messages matched, {} pairs of accesses ordered, {} of "

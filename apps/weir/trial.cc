@@ -87,7 +87,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   const auto plan = (*strategy)->plan(cluster, workload, experiment.options);
   if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
   if (experiment.prove) {
-    if (const auto proof = prove(*plan); !proof) return failed("its plan is wrong:\n" + proof.error().text);
+    if (const auto proof = prove(*plan, cluster, workload); !proof)
+      return failed("its plan is wrong:\n" + proof.error().text);
   }
   const auto iterations = static_cast<std::size_t>(experiment.warm_up + experiment.iterations);
   if (iterations * plan->ops().size() > kMostRecords) {

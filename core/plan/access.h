@@ -33,17 +33,43 @@ struct Move {
   Extent into;
 };
 
-/// The slice on each of its replicas, in order of replica; shares may be empty. The plan's structure is
-/// valid.
-std::vector<Extent> extents(const Plan& plan, const Slice& slice, Dtype dtype);
+/// The parts of a slice, made as they are asked for.
+class Extents {
+ public:
+  /// The slice on each of its replicas, in order of replica; shares may be empty. The plan's structure is
+  /// valid.
+  Extents(const Plan& plan, const Slice& slice, Dtype dtype);
+  /// The slice, which lies on one replica, cut into so many shares.
+  Extents(const Slice& slice, Dtype dtype, int count);
+
+  int size() const { return count_; }
+  Extent operator[](int i) const;
+
+  struct Iterator {
+    const Extents* extents;
+    int index;
+    Extent operator*() const { return (*extents)[index]; }
+    Iterator& operator++() { return ++index, *this; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, count_}; }
+
+ private:
+  Slice slice_;
+  Dtype dtype_;
+  int count_;
+  bool shares_;    // each is a share of the slice, not the whole
+  bool replicas_;  // each lies on a replica of its own
+};
 
 /// Whether bytes can go from one slice into the other: replica by replica, or between one replica and shares
 /// (a copy between a host buffer and shards moves share i of the host slice). The slices are valid and of one
 /// size.
 bool movable(const Plan& plan, const Slice& from, const Slice& into);
 
-/// Which bytes go where; the slices are movable. Empty moves are left out.
-std::vector<Move> moves(const Plan& plan, const Slice& from, const Slice& into, Dtype dtype);
+/// Replaces `all` by which bytes go where; the slices are movable. Empty moves are left out.
+void find_moves(const Plan& plan, const Slice& from, const Slice& into, Dtype dtype, std::vector<Move>& all);
 
 /// Appends what the op reads and writes; empty extents are left out. A collective writes its slice on every
 /// replica.

@@ -72,24 +72,30 @@ Error deadlock(const Plan& plan, const std::vector<Wait>& around) {
 }  // namespace
 
 Result<Order> Order::of(const Plan& plan) {
-  std::vector<std::uint32_t> waits(plan.ops().size());
-  for (const Op& op : plan.ops()) waits[event(plan, op).index()] += plan.waits(op.id);
-
-  Order order;
+  const std::size_t count = plan.ops().size();
+  WEIR_CHECK(count < std::size_t{1} << 30, count);
+  std::vector<OpId> events(count);  // by op
+  std::vector<std::uint32_t> waits(count);
   for (const Op& op : plan.ops()) {
-    if (event(plan, op) == op.id && waits[op.id.index()] == 0) order.sequence_.push_back(op.id);
+    events[op.id.index()] = event(plan, op);
+    waits[events[op.id.index()].index()] += plan.waits(op.id);
+  }
+  Order order;
+  order.sequence_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (events[i] == OpId(i) && waits[i] == 0) order.sequence_.push_back(OpId(i));
   }
   std::array<OpId, 2> room;
   for (std::size_t next = 0; next < order.sequence_.size(); ++next) {
     for (const OpId op : ends(plan, order.sequence_[next], room)) {
       for (const Successor successor : plan.successors(op)) {
         if (successor.carried != 0) continue;
-        const OpId target = event(plan, plan.op(successor.id()));
+        const OpId target = events[successor.op];
         if (--waits[target.index()] == 0) order.sequence_.push_back(target);
       }
     }
   }
-  if (order.sequence_.size() + plan.messages().size() < plan.ops().size()) {
+  if (order.sequence_.size() + plan.messages().size() < count) {
     return tl::unexpected(deadlock(plan, cycle(plan, waits)));
   }
   order.join(plan);
@@ -103,33 +109,27 @@ void Order::join(const Plan& plan) {
     for (const OpId op : ends(plan, sequence_[i], room))
       position_[op.index()] = static_cast<std::uint32_t>(i);
   }
-  first_after_.assign(events() + 1, 0);
+  first_after_.assign(1, 0);
+  first_after_.reserve(events() + 1);
   first_before_.assign(events() + 1, 0);
-  for (const Op& op : plan.ops()) {
-    for (const Successor successor : plan.successors(op.id)) {
-      ++first_after_[position(op.id) + 1];
-      ++first_before_[position(successor.id()) + 1];
+  for (const OpId event : sequence_) {
+    for (const OpId op : ends(plan, event, room)) {
+      for (const Successor successor : plan.successors(op)) {
+        const std::uint32_t target = position_[successor.op];
+        after_.push_back({target & 0x3fffffffU, successor.carried, op == event ? 0U : 1U});
+        ++first_before_[target + 1];
+      }
     }
+    first_after_.push_back(static_cast<std::uint32_t>(after_.size()));
   }
-  std::partial_sum(first_after_.begin(), first_after_.end(), first_after_.begin());
   std::partial_sum(first_before_.begin(), first_before_.end(), first_before_.begin());
-  after_.resize(first_after_.back());
-  before_.resize(first_before_.back());
-  std::vector<std::uint32_t> next_after(first_after_.begin(), first_after_.end() - 1);
-  std::vector<std::uint32_t> next_before(first_before_.begin(), first_before_.end() - 1);
-  for (const Op& op : plan.ops()) {
-    const std::uint32_t source = position(op.id);
-    for (const Successor successor : plan.successors(op.id)) {
-      const std::uint32_t target = position(successor.id());
-      after_[next_after[source]++] = {target & 0x7fffffffU, successor.carried};
-      before_[next_before[target]++] = {source & 0x7fffffffU, successor.carried};
+  before_.resize(after_.size());
+  std::vector<std::uint32_t> next(first_before_.begin(), first_before_.end() - 1);
+  for (std::uint32_t source = 0; source < events(); ++source) {
+    for (const Arc arc : after(source)) {
+      before_[next[arc.position]++] = {source & 0x3fffffffU, arc.carried, arc.received};
     }
   }
-}
-
-bool Order::adjacent(std::uint32_t before, std::uint32_t after) const {
-  return std::ranges::any_of(this->after(before),
-                             [&](const Arc arc) { return arc.carried == 0 && arc.position == after; });
 }
 
 }  // namespace weir

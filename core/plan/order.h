@@ -1,8 +1,10 @@
-// What happens before what in a plan. A message is one event: it starts when both of its ends have been
-// submitted, and neither end completes before it. Joining the two ends to one point therefore keeps every
-// order that rendezvous gives, and a cycle among the events is a deadlock.
+// What happens before what in a plan. A message begins when both of its ends have been submitted, and neither
+// end completes before that; but the ends complete each on its own. So a message is one event, its beginning,
+// from which two ends follow: what waits for the send waits for the one, what waits for the receive for the
+// other. A cycle among the events is a deadlock.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,11 +14,19 @@
 
 namespace weir {
 
-/// A neighbour of an event: its position, and whether the edge between them is carried into the next
-/// iteration.
-struct Arc {
+/// The completion of an op: its event, and of a message whether it is the receive that completes or the send.
+struct End {
   std::uint32_t position : 31;
-  std::uint32_t carried : 1;
+  std::uint32_t received : 1;
+  friend bool operator==(const End&, const End&) = default;
+};
+
+/// An edge between two events, seen from one of them. Of a message, `received` says that the edge waits for
+/// the receive rather than for the send.
+struct Arc {
+  std::uint32_t position : 30;  // of the other event
+  std::uint32_t carried : 1;    // into the next iteration
+  std::uint32_t received : 1;
 };
 
 /// The events of one iteration. Invariants: an edge that is not carried leads to a later position; the two
@@ -30,12 +40,22 @@ class Order {
   /// The events in an order in which they can happen; a message stands there as its send.
   std::span<const OpId> sequence() const { return sequence_; }
   std::uint32_t position(OpId op) const { return position_[op.index()]; }
+  End end(OpId op) const {
+    const std::uint32_t at = position(op);
+    return {at & 0x7fffffffU, sequence_[at] == op ? 0U : 1U};
+  }
 
   std::span<const Arc> after(std::uint32_t position) const { return row(after_, first_after_, position); }
   std::span<const Arc> before(std::uint32_t position) const { return row(before_, first_before_, position); }
 
-  /// Whether an edge of the iteration joins the two.
-  bool adjacent(std::uint32_t before, std::uint32_t after) const;
+  /// Whether one edge leads from the end to the event, into the next iteration if `carried`.
+  bool adjacent(End before, std::uint32_t after, bool carried) const {
+    const Arc wanted{after & 0x3fffffffU, carried ? 1U : 0U, before.received};
+    for (const Arc arc : this->after(before.position)) {
+      if (std::bit_cast<std::uint32_t>(arc) == std::bit_cast<std::uint32_t>(wanted)) return true;
+    }
+    return false;
+  }
 
  private:
   Order() = default;

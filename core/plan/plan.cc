@@ -66,11 +66,15 @@ OpId PlanBuilder::add(Op op) {
 MessageId PlanBuilder::add_message() { return MessageId(messages_++); }
 
 void PlanBuilder::order(OpId before, OpId after) {
-  if (before.valid()) edges_.push_back({before, after, false});
+  if (!before.valid()) return;
+  WEIR_CHECK(after.valid(), before);
+  edges_.push_back({before, after, false});
 }
 
 void PlanBuilder::carry(OpId before, OpId after) {
-  if (before.valid()) edges_.push_back({before, after, true});
+  if (!before.valid()) return;
+  WEIR_CHECK(after.valid(), before);
+  edges_.push_back({before, after, true});
 }
 
 bool PlanBuilder::remove_edge(OpId before, OpId after) {

@@ -1,10 +1,12 @@
-// Proves a plan before a byte moves: its ops make sense, no schedule deadlocks, no bytes are touched by two
-// ops at once, and every gradient ends as the sum of all. What is proved holds in every world that keeps the
-// contract of port.h.
+// Proves a plan before a byte moves: it is one for this cluster and workload, its ops make sense, no schedule
+// deadlocks, no bytes are touched by two ops at once, and every gradient ends as the sum of all. What is
+// proved holds in every world that keeps the contract of port.h.
 #pragma once
 
 #include "core/base/result.h"
+#include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
+#include "core/workload/workload.h"
 
 namespace weir {
 
@@ -19,14 +21,12 @@ struct Proof {
 
 /// The proof, or what is wrong, in words and a line for each finding. The steps:
 ///  1. structure: slices lie within their buffers and fit their op; each message has two ends that fit;
-///  2. order: no ops wait for one another, where a message waits for both of its ends (rendezvous);
-///  3. races: of any two ops that touch the same bytes, one at least writing, one waits for the other, also
-///  across the
-///     border between iterations; sums into the same bytes commute;
-///  4. sums: at each forward, every byte on every GPU holds the contributions of all GPUs, each once; and
-///  what
-///     backward writes on a GPU is read by a forward.
+///  2. fit: all GPUs compute and read every byte of every layer; NICs and memories exist and have room;
+///  3. order: no ops wait for one another, where a message waits for both of its ends (rendezvous);
+///  4. races: of any two ops that touch the same bytes, one at least writing, one waits for the other, also
+///     across the border between iterations; sums into the same bytes commute;
+///  5. sums: at each forward, every byte on every GPU holds the contributions of all GPUs, each once.
 /// A step relies on those before it; races and sums are both reported.
-Result<Proof> prove(const Plan& plan);
+Result<Proof> prove(const Plan& plan, const Cluster& cluster, const Workload& workload);
 
 }  // namespace weir

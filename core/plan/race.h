@@ -12,6 +12,10 @@ struct Races {
   std::size_t ordered = 0;  // pairs of accesses that were shown to be ordered
 };
 
+/// An op touches its bytes from its beginning to its completion; the ends of a message begin when both have
+/// been submitted, and complete each on its own. One access comes before another if its op has completed
+/// before the other's begins.
+///
 /// For each byte of each buffer: its accesses, in the order's sequence, fall into runs that commute (reads,
 /// sums, or one write). If every access of a run comes before every one of the following run, and the last
 /// run before the first of the next iteration, then all accesses that conflict are ordered, since order is

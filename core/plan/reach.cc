@@ -7,6 +7,7 @@ namespace weir {
 namespace {
 
 constexpr std::size_t kWord = 64;
+constexpr std::uint32_t kNoGate = 0xffffffff;
 
 }  // namespace
 
@@ -14,7 +15,7 @@ Reach::Reach(const Plan& plan, const Order& order)
     : order_(order),
       events_(static_cast<std::uint32_t>(order.events())),
       words_((plan.machines() + kWord - 1) / kWord),
-      gates_ahead_(order.events() * words_, 0),
+      gates_ahead_(2 * order.events() * words_, 0),
       gates_passed_(order.events() * words_, 0),
       forward_(2 * order.events(), 0),
       backward_(2 * order.events(), 0) {
@@ -25,45 +26,61 @@ void Reach::mark_gates(const Plan& plan) {
   const auto waits_for_last = [&](std::uint32_t event) {
     return std::ranges::any_of(order_.before(event), [](const Arc arc) { return arc.carried != 0; });
   };
-  const auto unite = [&](Marks& into, std::size_t event, const Marks& from, std::size_t other) {
+  const auto mark = [&](Marks& into, std::size_t row, std::uint32_t gate) {
+    into[row * words_ + gate / kWord] |= std::uint64_t{1} << (gate % kWord);
+  };
+  const auto unite = [&](Marks& into, std::size_t row, const Marks& from, std::size_t other) {
     for (std::size_t word = 0; word < words_; ++word)
-      into[event * words_ + word] |= from[other * words_ + word];
+      into[row * words_ + word] |= from[other * words_ + word];
   };
   std::vector<bool> gated(plan.machines(), false);
-  Marks own(gates_passed_.size(), 0);
+  std::vector<std::uint32_t> gates(events_, kNoGate);  // by event: the machine whose gate it is
   for (std::uint32_t event = 0; event < events_; ++event) {
-    const std::size_t machine = plan.op(order_.sequence()[event]).machine.index();
-    if (!gated[machine] && waits_for_last(event)) {
-      gated[machine] = true;
-      own[event * words_ + machine / kWord] |= std::uint64_t{1} << (machine % kWord);
+    const MachineId machine = plan.op(order_.sequence()[event]).machine;
+    if (!gated[machine.index()] && waits_for_last(event)) {
+      gated[machine.index()] = true;
+      gates[event] = machine.value();
+      mark(gates_passed_, event, machine.value());
     }
-    unite(gates_passed_, event, own, event);
     for (const Arc arc : order_.before(event)) {
       if (arc.carried == 0) unite(gates_passed_, event, gates_passed_, arc.position);
     }
   }
   for (std::uint32_t event = events_; event-- > 0;) {
     for (const Arc arc : order_.after(event)) {
-      unite(gates_ahead_, event, arc.carried != 0 ? own : gates_ahead_, arc.position);
+      const std::size_t end = 2 * std::size_t{event} + arc.received;
+      const std::size_t next = 2 * std::size_t{arc.position};
+      if (arc.carried == 0) {
+        unite(gates_ahead_, end, gates_ahead_, next);
+        unite(gates_ahead_, end, gates_ahead_, next + 1);
+      } else if (gates[arc.position] != kNoGate) {
+        mark(gates_ahead_, end, gates[arc.position]);
+      }
     }
   }
 }
 
-bool Reach::joined_by_gate(std::uint32_t from, std::uint32_t to) const {
+bool Reach::joined_by_gate(End before, std::uint32_t to) const {
+  const std::size_t end = 2 * std::size_t{before.position} + before.received;
   for (std::size_t word = 0; word < words_; ++word) {
-    if ((gates_ahead_[from * words_ + word] & gates_passed_[to * words_ + word]) != 0) return true;
+    if ((gates_ahead_[end * words_ + word] & gates_passed_[to * words_ + word]) != 0) return true;
   }
   return false;
 }
 
-bool Reach::search(std::uint32_t source, std::uint32_t target) {
+bool Reach::search(End before, std::uint32_t ends, std::uint32_t target) {
+  source_ = before.position;
+  ends_ = ends;
+  if (source_ >= target) return false;
   ++round_;
-  ahead_.assign(1, source);
+  ahead_.assign(1, source_);
   behind_.assign(1, target);
-  forward_[source] = round_;
   backward_[target] = round_;
+  const std::size_t first = order_.after(source_).size();
+  const std::size_t last = order_.before(target < events_ ? target : target - events_).size();
+  if (first < last && step_forward(target)) return true;
   while (!ahead_.empty() && !behind_.empty()) {
-    if (ahead_.size() < behind_.size() ? step_forward(target) : step_backward(source)) return true;
+    if (ahead_.size() < behind_.size() ? step_forward(target) : step_backward()) return true;
   }
   return false;
 }
@@ -73,7 +90,7 @@ bool Reach::step_forward(std::uint32_t target) {
   for (const std::uint32_t point : ahead_) {
     const bool next = point >= events_;
     for (const Arc arc : order_.after(next ? point - events_ : point)) {
-      if (next && arc.carried != 0) continue;
+      if ((next && arc.carried != 0) || !open(point, arc)) continue;
       const std::uint32_t reached = arc.position + (next || arc.carried != 0 ? events_ : 0);
       if (backward_[reached] == round_) return true;
       if (reached > target || forward_[reached] == round_) continue;
@@ -85,15 +102,19 @@ bool Reach::step_forward(std::uint32_t target) {
   return false;
 }
 
-bool Reach::step_backward(std::uint32_t source) {
+bool Reach::step_backward() {
   found_.clear();
   for (const std::uint32_t point : behind_) {
     const bool next = point >= events_;
     for (const Arc arc : order_.before(next ? point - events_ : point)) {
       if (!next && arc.carried != 0) continue;
       const std::uint32_t reached = arc.position + (next && arc.carried == 0 ? events_ : 0);
+      if (reached <= source_) {
+        if (reached == source_ && open(reached, arc)) return true;
+        continue;
+      }
       if (forward_[reached] == round_) return true;
-      if (reached < source || backward_[reached] == round_) continue;
+      if (backward_[reached] == round_) continue;
       backward_[reached] = round_;
       found_.push_back(reached);
     }

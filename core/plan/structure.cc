@@ -146,27 +146,29 @@ class Structure {
       return complain(op, fmt::format("the buffer of its slice '{}' does not exist", which)), false;
     }
     const Buffer& buffer = plan_.buffer(slice.buffer);
-    const std::string name = text(plan_, slice);
-    if (buffer.machine != op.machine) {
-      return complain(op, fmt::format("{} lies on machine {}", name, buffer.machine)), false;
-    }
+    const auto wrong = [&](const std::string& what) {
+      complain(op, fmt::format("{} {}", text(plan_, slice), what));
+      return false;
+    };
+    if (buffer.machine != op.machine) return wrong(fmt::format("lies on machine {}", buffer.machine));
     if (slice.offset < Bytes(0) || slice.size < Bytes(0) || slice.size > buffer.size - slice.offset) {
-      return complain(op, fmt::format("{} lies outside its buffer of {} bytes", name, buffer.size.count())),
-             false;
+      return wrong(fmt::format("lies outside its buffer of {} bytes", buffer.size.count()));
     }
     const bool host = buffer.place == Memory::Kind::kHost;
     if (slice.replica < (host ? 0 : Slice::kSharded) || slice.replica >= buffer.replicas) {
-      return complain(op, fmt::format("{} names no replica of its buffer", name)), false;
+      return wrong("names no replica of its buffer");
     }
     return true;
   }
 
-  bool overlapping(const Op& op) const {
-    for (const Move& move : moves(plan_, op.from, op.into, op.dtype)) {
+  bool overlapping(const Op& op) {
+    if (op.from.buffer != op.into.buffer) return false;
+    find_moves(plan_, op.from, op.into, op.dtype, moves_);
+    for (const Move& move : moves_) {
       const Extent& a = move.from;
       const Extent& b = move.into;
       const bool apart = a.range.end() <= b.range.offset || b.range.end() <= a.range.offset;
-      if (a.buffer == b.buffer && a.replica == b.replica && !apart) return true;
+      if (a.replica == b.replica && !apart) return true;
     }
     return false;
   }
@@ -180,26 +182,30 @@ class Structure {
   }
 
   void check_messages() {
-    std::vector<std::vector<OpId>> sends(plan_.messages().size());
-    std::vector<std::vector<OpId>> receives(plan_.messages().size());
+    std::vector<int> sends(plan_.messages().size());
+    std::vector<int> receives(plan_.messages().size());
     for (const Op& op : plan_.ops()) {
-      if (op.kind == OpKind::kSend) sends[op.message.index()].push_back(op.id);
-      if (op.kind == OpKind::kReceive) receives[op.message.index()].push_back(op.id);
+      if (op.kind == OpKind::kSend) ++sends[op.message.index()];
+      if (op.kind == OpKind::kReceive) ++receives[op.message.index()];
     }
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      if (sends[i].size() == 1 && receives[i].size() == 1) {
-        check_match(plan_.op(sends[i][0]), plan_.op(receives[i][0]));
+    for (std::size_t i = 0; i < sends.size() && !findings_.full(); ++i) {
+      const MessageEnds ends = plan_.messages()[i];
+      if (sends[i] == 1 && receives[i] == 1) {
+        check_match(plan_.op(ends.send), plan_.op(ends.receive));
       } else {
-        complain_ends(i, sends[i], receives[i]);
+        complain_ends(MessageId(i), sends[i], receives[i]);
       }
     }
   }
 
-  void complain_ends(std::size_t message, const std::vector<OpId>& sends, const std::vector<OpId>& receives) {
+  void complain_ends(MessageId message, int sends, int receives) {
     std::string line = fmt::format("message {} has {} sends and {} receives, but needs one of each", message,
-                                   sends.size(), receives.size());
-    for (const OpId op : sends) line += "; " + words(plan_.op(op));
-    for (const OpId op : receives) line += "; " + words(plan_.op(op));
+                                   sends, receives);
+    for (const OpKind kind : {OpKind::kSend, OpKind::kReceive}) {
+      for (const Op& op : plan_.ops()) {
+        if (op.kind == kind && op.message == message) line += "; " + words(op);
+      }
+    }
     findings_.add(line);
   }
 
@@ -220,6 +226,7 @@ class Structure {
 
   const Plan& plan_;
   Findings findings_;
+  std::vector<Move> moves_;  // of one op, kept for its room
 };
 
 }  // namespace

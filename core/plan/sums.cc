@@ -81,17 +81,19 @@ class Run {
 
   void contribute(const Op& op) {
     if (op.into.size == Bytes(0)) return;
-    for (const Extent& extent : extents(plan_, op.into, op.dtype)) {
+    for (const Extent& extent : Extents(plan_, op.into, op.dtype)) {
       const std::size_t gpu = first_gpu_[op.machine.index()] + static_cast<std::size_t>(extent.replica);
-      write(extent, {{extent.range, extent.range.offset, contributors_.only(gpu), op.id}});
+      into_.assign(1, {extent.range, extent.range.offset, contributors_.only(gpu), op.id});
+      write(extent, into_);
     }
   }
 
   void inspect(const Op& op) {
     if (op.from.size == Bytes(0)) return;
     const SetId all = contributors_.all();
-    for (const Extent& extent : extents(plan_, op.from, op.dtype)) {
-      for (const Symbol& symbol : read(op, extent)) {
+    for (const Extent& extent : Extents(plan_, op.from, op.dtype)) {
+      read(op, extent, from_);
+      for (const Symbol& symbol : from_) {
         if (error_) return;
         if (symbol.gradient != symbol.range.offset) return complain_place(op, extent, symbol);
         if (symbol.set != all) return complain_set(op, extent, symbol);
@@ -101,102 +103,125 @@ class Run {
   }
 
   void move(const Op& source, const Op& target) {
-    for (const Move& move : moves(plan_, source.from, target.into, source.dtype)) {
-      write(move.into, written_by(target, shifted(read(source, move.from), move)));
+    find_moves(plan_, source.from, target.into, source.dtype, moves_);
+    for (const Move& move : moves_) {
+      read(source, move.from, from_);
+      shift(from_, move);
+      copy(target, from_, into_);
+      write(move.into, into_);
     }
   }
 
   void sum(const Op& op) {
-    for (const Move& move : moves(plan_, op.from, op.into, op.dtype)) {
-      const std::vector<Symbol> from = shifted(read(op, move.from), move);
-      write(move.into, united(op, move.into, read(op, move.into), from));
+    find_moves(plan_, op.from, op.into, op.dtype, moves_);
+    for (const Move& move : moves_) {
+      read(op, move.from, from_);
+      shift(from_, move);
+      read(op, move.into, into_);
+      unite(op, move.into, into_, from_, total_);
+      write(move.into, total_);
     }
   }
 
-  // The sum of all replicas, as symbols of the first.
-  std::vector<Symbol> total(const Op& op, const std::vector<Extent>& all) {
-    std::vector<Symbol> symbols = read(op, all[0]);
-    for (std::size_t i = 1; i < all.size(); ++i) symbols = united(op, all[i], symbols, read(op, all[i]));
-    return symbols;
+  // Finds the sum of all replicas, as symbols of the first.
+  void add_up(const Op& op, const Extents& all) {
+    read(op, all[0], total_);
+    for (int i = 1; i < all.size(); ++i) {
+      read(op, all[i], from_);
+      unite(op, all[i], total_, from_, into_);
+      total_.swap(into_);
+    }
   }
 
   void reduce_scatter(const Op& op) {
-    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
-    const std::vector<Symbol> symbols = total(op, all);
-    const int count = static_cast<int>(all.size());
+    const Extents all(plan_, op.into, op.dtype);
+    add_up(op, all);
     for (const Extent& extent : all) {
-      forget(op, extent);
-      const Range shard = share(extent.range, op.dtype, extent.replica, count);
-      for (const Symbol& symbol : symbols) {
+      const Range shard = share(extent.range, op.dtype, extent.replica, all.size());
+      into_.clear();
+      forget(op, extent.range.offset, shard.offset);
+      for (const Symbol& symbol : total_) {
         const bool apart = symbol.range.end() <= shard.offset || shard.end() <= symbol.range.offset;
-        if (!apart) write(extent, {clipped(symbol, shard)});
+        if (!apart) into_.push_back(clipped(symbol, shard));
       }
+      forget(op, shard.end(), extent.range.end());
+      write(extent, into_);
     }
   }
 
   void all_gather(const Op& op) {
-    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
     Slice shards = op.into;
     shards.replica = Slice::kSharded;
-    std::vector<Symbol> symbols;
-    for (const Extent& shard : extents(plan_, shards, op.dtype)) {
-      std::ranges::move(written_by(op, read(op, shard)), std::back_inserter(symbols));
+    total_.clear();
+    for (const Extent& shard : Extents(plan_, shards, op.dtype)) {
+      if (shard.range.size == Bytes(0)) continue;
+      read(op, shard, from_);
+      copy(op, from_, into_);
+      for (const Symbol& symbol : into_) append(total_, symbol);
     }
-    for (const Extent& extent : all) write(extent, symbols);
+    for (const Extent& extent : Extents(plan_, op.into, op.dtype)) write(extent, total_);
   }
 
   void reduce(const Op& op) {
-    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
-    const std::vector<Symbol> symbols = total(op, all);
-    for (const Extent& extent : all) forget(op, extent);
-    write(all[static_cast<std::size_t>(op.root)], symbols);
+    const Extents all(plan_, op.into, op.dtype);
+    add_up(op, all);
+    for (const Extent& extent : all) {
+      into_.clear();
+      forget(op, extent.range.offset, extent.range.end());
+      write(extent, extent.replica == op.root ? total_ : into_);
+    }
   }
 
   void broadcast(const Op& op) {
-    const std::vector<Extent> all = extents(plan_, op.into, op.dtype);
-    const std::vector<Symbol> symbols = written_by(op, read(op, all[static_cast<std::size_t>(op.root)]));
-    for (const Extent& extent : all) write(extent, symbols);
+    const Extents all(plan_, op.into, op.dtype);
+    read(op, all[op.root], from_);
+    copy(op, from_, into_);
+    for (const Extent& extent : all) write(extent, into_);
   }
 
-  // What the extent holds, all of it; an error if the op must not read that.
-  std::vector<Symbol> read(const Op& op, const Extent& extent) {
-    std::vector<Symbol> symbols = symbols_of(extent).read(extent.range);
-    if (const std::optional<Bytes> missing = gap(symbols, extent.range)) {
+  // Finds what the extent holds, all of it; an error if the op must not read that.
+  void read(const Op& op, const Extent& extent, std::vector<Symbol>& found) {
+    found.clear();
+    symbols_of(extent).read(extent.range, found);
+    if (const std::optional<Bytes> missing = gap(found, extent.range)) {
       complain(op, fmt::format("reads {}, of which nothing has written the byte at {} in this iteration",
                                name(extent, extent.range), missing->count()));
     }
-    for (const Symbol& symbol : symbols) {
+    for (const Symbol& symbol : found) {
       if (symbol.set.valid()) continue;
       complain(op, fmt::format("reads {}, which {} left without a defined value", name(extent, symbol.range),
                                words(plan_.op(symbol.writer))));
     }
-    return symbols;
   }
 
+  // The symbols cover the extent.
   void write(const Extent& extent, const std::vector<Symbol>& symbols) {
-    if (error_) return;
-    for (const Symbol& symbol : symbols) symbols_of(extent).write(symbol);
+    if (!error_) symbols_of(extent).write(symbols);
   }
 
-  void forget(const Op& op, const Extent& extent) {
-    write(extent, {{extent.range, Bytes(0), SetId::none(), op.id}});
+  // Nothing of use is in these bytes of what is to be written.
+  void forget(const Op& op, Bytes begin, Bytes end) {
+    if (begin < end) into_.push_back({{begin, end - begin}, Bytes(0), SetId::none(), op.id});
   }
 
-  // The symbols, at the bytes that they go to.
-  static std::vector<Symbol> shifted(std::vector<Symbol> symbols, const Move& move) {
+  // To the bytes that the symbols go to.
+  static void shift(std::vector<Symbol>& symbols, const Move& move) {
     for (Symbol& symbol : symbols) symbol.range.offset += move.into.range.offset - move.from.range.offset;
-    return symbols;
   }
 
-  static std::vector<Symbol> written_by(const Op& op, std::vector<Symbol> symbols) {
-    for (Symbol& symbol : symbols) symbol.writer = op.id;
-    return symbols;
+  // The symbols as the op writes them.
+  static void copy(const Op& op, const std::vector<Symbol>& from, std::vector<Symbol>& into) {
+    into.clear();
+    for (Symbol symbol : from) {
+      symbol.writer = op.id;
+      append(into, symbol);
+    }
   }
 
-  // The sums, byte by byte, of two lists of symbols that cover the same range of `place`.
-  std::vector<Symbol> united(const Op& op, const Extent& place, const std::vector<Symbol>& a,
-                             const std::vector<Symbol>& b) {
-    std::vector<Symbol> all;
+  // Finds the sums, byte by byte, of two lists of symbols that cover the same range of `place`.
+  void unite(const Op& op, const Extent& place, const std::vector<Symbol>& a, const std::vector<Symbol>& b,
+             std::vector<Symbol>& sum) {
+    sum.clear();
     for (std::size_t i = 0, j = 0; !error_ && i < a.size() && j < b.size();) {
       const Symbol left = clipped(a[i], b[j].range);
       const Symbol right = clipped(b[j], a[i].range);
@@ -210,12 +235,11 @@ class Run {
       }
       const std::optional<SetId> set = contributors_.united(left.set, right.set);
       if (!set) complain_twice(op, place, left, right);
-      if (set) all.push_back({left.range, left.gradient, *set, op.id});
+      if (set) append(sum, {left.range, left.gradient, *set, op.id});
       const Bytes end = left.range.end();
       if (a[i].range.end() == end) ++i;
       if (b[j].range.end() == end) ++j;
     }
-    return all;
   }
 
   // The first complaint stands: later ones follow from it.
@@ -274,6 +298,11 @@ class Run {
   std::vector<std::vector<Symbols>> memory_;  // by buffer, by replica
   Bytes right_;
   std::optional<Error> error_;
+  // What one op works on, kept for their room.
+  std::vector<Move> moves_;
+  std::vector<Symbol> from_;
+  std::vector<Symbol> into_;
+  std::vector<Symbol> total_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 // the model, summed over which contributors.
 #pragma once
 
-#include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/plan/contributors.h"
@@ -22,21 +22,31 @@ struct Symbol {
 /// The part of the symbol within the range, which overlaps it.
 Symbol clipped(const Symbol& symbol, const Range& range);
 
-/// A map from bytes to symbols. Invariant: symbols do not overlap.
+/// Appends the symbol, which begins where the last one ends. What goes on as the last one does becomes one
+/// with it.
+void append(std::vector<Symbol>& symbols, const Symbol& symbol);
+
+/// A map from bytes to symbols. Invariants: symbols do not overlap, and lie in order in chunks of bounded
+/// size, none empty; so a change moves few of them.
 class Symbols {
  public:
-  /// The symbols in the range, cut to it, in order. Bytes that were never written are left out.
-  std::vector<Symbol> read(const Range& range) const;
-  void write(const Symbol& symbol);
+  /// Appends the symbols in the range, cut to it, in order. Bytes that were never written are left out.
+  void read(const Range& range, std::vector<Symbol>& found) const;
+  /// Puts symbols that follow one another without a gap in the place of what was there.
+  void write(std::span<const Symbol> symbols);
 
  private:
-  void erase(const Range& range);
+  using Chunk = std::vector<Symbol>;
+  std::size_t chunk_at(Bytes offset) const;
+  static std::size_t first_behind(const Chunk& chunk, Bytes offset);
+  void join(std::size_t chunk, Bytes end);
+  void split(std::size_t chunk);
 
-  std::map<Bytes, Symbol> symbols_;  // by the offset of their first byte
+  std::vector<Chunk> chunks_;
 };
 
 /// The first byte of the range that no symbol covers, if there is one. The symbols are in order and lie
 /// within the range.
-std::optional<Bytes> gap(const std::vector<Symbol>& symbols, const Range& range);
+std::optional<Bytes> gap(std::span<const Symbol> symbols, const Range& range);
 
 }  // namespace weir

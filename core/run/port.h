@@ -22,7 +22,10 @@ struct Completion {
 ///  1. Each submitted op completes exactly once, perhaps with an error, and within the world's deadline.
 ///  2. A message moves once both of its ends have been submitted, and not before. There are no eager messages
 ///  and no
-///     unexpected ones: a receive names the slice that its bytes land in before they leave their source.
+///     unexpected ones: a receive names the slice that its bytes land in before they leave their source. The
+///     ends complete each on its own. That the send has completed says that nothing reads its source slice
+///     any more, not that the bytes have landed; that the receive has completed says that they lie in its
+///     slice, not that the source is free.
 ///  3. Which ready ops start first is the dispatch policy's choice (queue.h). The send window is charged when
 ///  a
 ///     message starts, not when it is submitted.

@@ -135,6 +135,14 @@ bool duplicate_sum(Parts& parts, Random& random) {
   return true;
 }
 
+// A message goes through a NIC that no machine has.
+bool change_nic(Parts& parts, Random& random) {
+  const auto chosen = pick(parts.ops_where([](const Op& op) { return is_message(op.kind); }), random);
+  if (!chosen) return false;
+  parts.ops[*chosen].nic = 7;
+  return true;
+}
+
 }  // namespace
 
 std::string name(Mutation mutation) {
@@ -151,6 +159,8 @@ std::string name(Mutation mutation) {
       return "a receive dropped";
     case Mutation::kDuplicateSum:
       return "a sum done twice";
+    case Mutation::kWrongNic:
+      return "a NIC that is not there";
   }
   return {};
 }
@@ -171,6 +181,8 @@ std::optional<Plan> mutant(const Plan& plan, Mutation mutation, Random random) {
         return drop_receive(parts, random);
       case Mutation::kDuplicateSum:
         return duplicate_sum(parts, random);
+      case Mutation::kWrongNic:
+        return change_nic(parts, random);
     }
     return false;
   };

@@ -16,10 +16,11 @@ enum class Mutation {
   kSwapTargets,
   kDropReceive,
   kDuplicateSum,
+  kWrongNic,
 };
-inline constexpr Mutation kMutations[] = {Mutation::kDropEdge,    Mutation::kDropCarriedEdge,
-                                          Mutation::kShiftSlice,  Mutation::kSwapTargets,
-                                          Mutation::kDropReceive, Mutation::kDuplicateSum};
+inline constexpr Mutation kMutations[] = {
+    Mutation::kDropEdge,    Mutation::kDropCarriedEdge, Mutation::kShiftSlice, Mutation::kSwapTargets,
+    Mutation::kDropReceive, Mutation::kDuplicateSum,    Mutation::kWrongNic};
 
 std::string name(Mutation mutation);
 

@@ -23,7 +23,17 @@ constexpr std::uint64_t kCases = 10;
 constexpr int kOrders = 6;             // in which a plan that the proof accepts is run
 constexpr std::size_t kLargest = 800;  // ops
 
-void for_small_plans(const std::function<void(const Plan& plan, Random random)>& check) {
+struct Planned {
+  const property::Case& random;
+  const Cluster& cluster;
+  const Workload& workload;
+  const Strategy& strategy;
+  const Plan& plan;
+
+  Result<Proof> proof_of(const Plan& other) const { return prove(other, cluster, workload); }
+};
+
+void for_small_plans(const std::function<void(const Planned& planned, Random random)>& check) {
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     const property::Case random = property::random_case(seed);
     INFO(property::text(random));
@@ -32,15 +42,16 @@ void for_small_plans(const std::function<void(const Plan& plan, Random random)>&
     for (const Strategy& strategy : strategies()) {
       INFO(strategy.name);
       const Result<Plan> plan = strategy.plan(cluster, workload, random.options);
-      if (plan && plan->ops().size() <= kLargest) check(*plan, Random(seed));
+      if (plan && plan->ops().size() <= kLargest)
+        check({random, cluster, workload, strategy, *plan}, Random(seed));
     }
   }
 }
 
 TEST_CASE("proved plans are right in any order of events", "[fuzz]") {
-  for_small_plans([](const Plan& plan, Random random) {
+  for_small_plans([](const Planned& planned, Random random) {
     for (std::uint64_t order = 0; order < 3; ++order) {
-      CHECK(fuzz::run_in_random_order(plan, 3, random.split(order)) == "");
+      CHECK(fuzz::run_in_random_order(planned.plan, 3, random.split(order)) == "");
     }
   });
 }
@@ -48,14 +59,14 @@ TEST_CASE("proved plans are right in any order of events", "[fuzz]") {
 TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "[fuzz]") {
   std::map<Mutation, int> made;
   std::map<Mutation, int> rejected;
-  for_small_plans([&](const Plan& plan, Random random) {
+  for_small_plans([&](const Planned& planned, Random random) {
     for (const Mutation mutation : fuzz::kMutations) {
       for (std::uint64_t i = 0; i < 2; ++i) {
         const Random own = random.split(static_cast<std::uint64_t>(mutation) * 16 + i);
-        const std::optional<Plan> mutant = fuzz::mutant(plan, mutation, own);
+        const std::optional<Plan> mutant = fuzz::mutant(planned.plan, mutation, own);
         if (!mutant) continue;
         ++made[mutation];
-        if (!prove(*mutant)) {
+        if (!planned.proof_of(*mutant)) {
           ++rejected[mutation];
           continue;
         }
@@ -78,6 +89,43 @@ TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "
   }
   CHECK(percent(Mutation::kDropReceive) == 100);
   CHECK(percent(Mutation::kDuplicateSum) == 100);
+  CHECK(percent(Mutation::kWrongNic) == 100);
+}
+
+// A strategy that overlooks a machine's GPUs, or the model's last layer, plans as if they were not there.
+TEST_CASE("the proof accepts no plan in which a machine or a layer is forgotten", "[fuzz]") {
+  int machines = 0;
+  int layers = 0;
+  for_small_plans([&](const Planned& planned, Random) {
+    Topology topology = planned.random.topology;
+    GroupSpec& last = topology.groups.back();
+    topology.groups.push_back(last);
+    topology.groups.back().count = 1;
+    topology.groups[topology.groups.size() - 2].count -= 1;
+    GroupSpec& forgotten = topology.groups.back();
+    if (!forgotten.gpus.empty()) {
+      forgotten.gpus.clear();
+      forgotten.nvlink.reset();
+      const Cluster cluster(topology);
+      if (!cluster.gpu_machines().empty()) {
+        const auto plan = planned.strategy.plan(cluster, planned.workload, planned.random.options);
+        if (plan) {
+          CHECK_FALSE(planned.proof_of(*plan));
+          ++machines;
+        }
+      }
+    }
+    Trace trace = planned.random.trace;
+    trace.layers.pop_back();
+    if (trace.layers.empty()) return;
+    const Workload workload(trace);
+    const auto plan = planned.strategy.plan(planned.cluster, workload, planned.random.options);
+    if (!plan) return;
+    CHECK_FALSE(planned.proof_of(*plan));
+    ++layers;
+  });
+  CHECK(machines > 3);
+  CHECK(layers > 10);
 }
 
 // A bug that is easily made: a server may overwrite a sum with the next iteration's gradients while it is
@@ -103,7 +151,7 @@ TEST_CASE("a sum that the next iteration overwrites too early is found, by the p
   const Workload workload(trace);
   const Result<Plan> plan = strategy_named("ps").value()->plan(cluster, workload, Options{});
   REQUIRE(plan);
-  REQUIRE(prove(*plan));
+  REQUIRE(prove(*plan, cluster, workload));
   int found = 0;
   for (const Op& op : plan->ops(MachineId(3))) {
     for (const Successor successor : plan->successors(op.id)) {
@@ -113,12 +161,13 @@ TEST_CASE("a sum that the next iteration overwrites too early is found, by the p
       for (std::uint64_t order = 0; order < 200; ++order) {
         wrong += fuzz::run_in_random_order(broken, 3, Random(order)).empty() ? 0 : 1;
       }
-      CHECK(prove(broken).has_value() == (wrong == 0));
+      CHECK(prove(broken, cluster, workload).has_value() == (wrong == 0));
       found += wrong > 0 ? 1 : 0;
     }
   }
-  // The worker whose gradient starts the sum sends the next one only when it has the last one's sum.
-  CHECK(found == 2);
+  // Even of the worker whose gradient starts the sum, which sends the next one only when it has the last
+  // one's sum: that it has it does not say that the server reads it no more.
+  CHECK(found == 3);
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 
 #include <memory>
 
+#include "core/plan/print.h"
 #include "core/run/node.h"
 #include "tests/toy/world.h"
 
 namespace weir::fuzz {
 namespace {
+
+constexpr float kUndefined = -1e6F;
 
 class World;
 
@@ -33,7 +36,8 @@ class World {
         random_(random),
         memories_(plan),
         record_(plan.ops().size(), iterations),
-        offered_(plan.ops().size()) {
+        offered_(plan.ops().size()),
+        moving_(plan.messages().size()) {
     for (std::size_t i = 0; i < plan.machines(); ++i) {
       nodes_.emplace_back(plan, MachineId(i), iterations, record_);
       ports_.push_back(std::make_unique<RandomPort>(*this));
@@ -42,8 +46,9 @@ class World {
 
   std::string run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].pump(*ports_[i]);
-    while (!ready_.empty() && memories_.wrong().empty()) complete(take());
+    while (!ready_.empty() && memories_.wrong().empty() && wrong_.empty()) complete(take());
     if (!memories_.wrong().empty()) return memories_.wrong();
+    if (!wrong_.empty()) return wrong_;
     for (const Node& node : nodes_) {
       if (!node.finished()) return "nothing can go on";
     }
@@ -56,7 +61,7 @@ class World {
     offered_[op.id.index()] = true;
     if (!offered_[ends.send.index()] || !offered_[ends.receive.index()]) return;
     offered_[ends.send.index()] = offered_[ends.receive.index()] = false;
-    ready_.push_back(ends.send);
+    begin(plan_.op(ends.send), plan_.op(ends.receive));
   }
 
  private:
@@ -72,11 +77,25 @@ class World {
     return op;
   }
 
+  void begin(const Op& send, const Op& receive) {
+    std::vector<float>& bytes = moving_[send.message.index()];
+    bytes = memories_.read(send.from, send.dtype);
+    memories_.write(receive.into, receive.dtype, std::vector<float>(bytes.size(), kUndefined));
+    ready_.push_back(send.id);
+    ready_.push_back(receive.id);
+  }
+
   void complete(OpId id) {
     const Op& op = plan_.op(id);
-    memories_.apply(op);
+    if (op.kind == OpKind::kSend) {
+      if (memories_.read(op.from, op.dtype) != moving_[op.message.index()])
+        wrong_ = "the source changed during " + words(op);
+    } else if (op.kind == OpKind::kReceive) {
+      memories_.write(op.into, op.dtype, moving_[op.message.index()]);
+    } else {
+      memories_.apply(op);
+    }
     deliver(op);
-    if (op.kind == OpKind::kSend) deliver(plan_.op(plan_.messages()[op.message.index()].receive));
   }
 
   void deliver(const Op& op) {
@@ -89,8 +108,10 @@ class World {
   Random random_;
   toy::Memories memories_;
   Record record_;
-  std::vector<bool> offered_;  // by op: an end of a message that waits for the other
+  std::vector<bool> offered_;               // by op: an end of a message that waits for the other
+  std::vector<std::vector<float>> moving_;  // by message: the bytes that are on their way
   std::vector<OpId> ready_;
+  std::string wrong_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<RandomPort>> ports_;
 };

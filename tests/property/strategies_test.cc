@@ -99,7 +99,7 @@ Duration first_iteration(const Plan& plan, const Record& record) {
 
 TEST_CASE("a plan is proved before it runs", "[property]") {
   for_all([](const Planned& planned) {
-    const Result<Proof> proof = prove(planned.plan);
+    const Result<Proof> proof = prove(planned.plan, planned.cluster, planned.workload);
     INFO((proof ? std::string() : proof.error().text));
     CHECK(proof);
   });

@@ -49,6 +49,18 @@ std::vector<float*> Memories::cells(const Slice& slice, Dtype dtype) {
   return cells;
 }
 
+std::vector<float> Memories::read(const Slice& slice, Dtype dtype) {
+  std::vector<float> values;
+  for (const float* cell : cells(slice, dtype)) values.push_back(*cell);
+  return values;
+}
+
+void Memories::write(const Slice& slice, Dtype dtype, const std::vector<float>& values) {
+  const std::vector<float*> into = cells(slice, dtype);
+  WEIR_CHECK(into.size() == values.size(), into.size(), values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) *into[i] = values[i];
+}
+
 void Memories::backward(const Op& op) {
   const int iteration = backwards_[op.id.index()]++;
   std::vector<Replica>& replicas = buffers_[op.into.buffer.index()];

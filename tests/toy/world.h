@@ -20,6 +20,10 @@ class Memories {
   /// Does what the op does to memory, as it completes.
   void apply(const Op& op);
 
+  /// What the slice holds, element by element, and the way to change it.
+  std::vector<float> read(const Slice& slice, Dtype dtype);
+  void write(const Slice& slice, Dtype dtype, const std::vector<float>& values);
+
   /// The first element that a forward found wrong, in words; empty if none.
   const std::string& wrong() const { return wrong_; }
   /// Elements that forwards have checked.

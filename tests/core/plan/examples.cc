@@ -1,5 +1,7 @@
 #include "tests/core/plan/examples.h"
 
+#include <algorithm>
+
 namespace weir::examples {
 
 using namespace literals;
@@ -21,6 +23,36 @@ Op message(Op made, MessageId id, MachineId peer) {
   made.message = id;
   made.peer = peer;
   return made;
+}
+
+Trace trace_of(const Plan& plan) {
+  Trace trace;
+  trace.name = "of a plan";
+  for (const Op& op : plan.ops()) {
+    if (op.kind != OpKind::kBackward) continue;
+    const auto layer = static_cast<std::size_t>(op.layer);
+    if (trace.layers.size() <= layer) trace.layers.resize(layer + 1);
+    trace.layers[layer].tensors = {{"w", op.into.size.count() / 4, Dtype::kF32}};
+  }
+  return trace;
+}
+
+Topology topology_of(const Plan& plan) {
+  Topology topology;
+  topology.name = "of a plan";
+  for (std::size_t i = 0; i < plan.machines(); ++i) {
+    GroupSpec machine;
+    machine.name = fmt::format("m{}", i);
+    int gpus = 0;
+    for (const Buffer& buffer : plan.buffers()) {
+      const bool here = buffer.machine == MachineId(i) && buffer.place == Memory::Kind::kGpu;
+      if (here) gpus = std::max(gpus, buffer.replicas);
+    }
+    if (gpus > 0) machine.gpus = {{.count = gpus, .at = "numa0"}};
+    machine.nics = {{.at = "numa0", .rate = {100_Gbps, 100_Gbps}}};
+    topology.groups.push_back(machine);
+  }
+  return topology;
 }
 
 Slice every(BufferId buffer, Bytes offset, Bytes size) { return {buffer, Slice::kEvery, offset, size}; }
@@ -178,6 +210,14 @@ Shards::Shards() {
     builder.carry(forward, backward);
     builder.carry(add[m], receive[m]);
   }
+}
+
+Setting::Setting(const Plan& plan)
+    : trace(trace_of(plan)), topology(topology_of(plan)), cluster(topology), workload(trace) {}
+
+Result<Proof> proof_of(const Plan& plan) {
+  const Setting setting(plan);
+  return prove(plan, setting.cluster, setting.workload);
 }
 
 }  // namespace weir::examples

@@ -3,7 +3,8 @@
 
 #include <array>
 
-#include "core/plan/plan.h"
+#include "core/cluster/topology.h"
+#include "core/plan/proof.h"
 
 namespace weir::examples {
 
@@ -83,5 +84,21 @@ struct Shards {
   std::array<OpId, 2> receive;
   std::array<OpId, 2> add;
 };
+
+/// The cluster and the model that such a plan is made for: machines with the GPUs of its buffers and the NICs
+/// of its messages, layers of the sizes of its backwards.
+struct Setting {
+  explicit Setting(const Plan& plan);
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+  Trace trace;
+  Topology topology;
+  Cluster cluster;
+  Workload workload;
+};
+
+/// The proof of the plan in its own setting.
+Result<Proof> proof_of(const Plan& plan);
 
 }  // namespace weir::examples

@@ -44,7 +44,7 @@ struct Workers {
   }
 
   Bytes offset(std::size_t layer, std::size_t number) const {
-    return static_cast<std::int64_t>(layer * size.parts + number) * part;
+    return static_cast<std::int64_t>((size.layers - 1 - layer) * size.parts + number) * part;
   }
 
   // A message and its two ends.
@@ -113,10 +113,8 @@ void add_part(Workers& workers, std::size_t layer, std::size_t number, std::size
     const auto down = workers.message(server, sum, m, {workers.gradient[m], 0, at, workers.part}, layer);
     for (const OpId add : before) builder.order(add, down.first);
     builder.carry(down.first, up[0].second);
-    if (!size.implied) builder.order(up[m].first, down.second);
+    builder.order(up[m].first, down.second);
     builder.order(down.second, workers.forward[m][layer]);
-    // The slice is this machine's own until its gradient is computed.
-    if (size.implied) builder.order(workers.backward[m][layer], down.second);
   }
 }
 
@@ -148,7 +146,7 @@ void add_chunk(Workers& workers, std::size_t layer, std::size_t number, std::siz
     const std::size_t target = (last + step + 1) % n;
     const auto [send, receive] = workers.message(source, own(source), target, own(target), layer);
     builder.order(ready, send);
-    if (!workers.size.implied) builder.order(sent[target], receive);
+    builder.order(sent[target], receive);
     builder.order(receive, workers.forward[target][layer]);
     builder.carry(send, workers.backward[source][layer]);
     ready = receive;
@@ -200,6 +198,47 @@ PlanBuilder large_ring(const Size& size) {
         add_chunk(workers, layer, number, chunk, landing);
     }
   }
+  return builder;
+}
+
+PlanBuilder mixed_sizes(std::size_t tensors) {
+  constexpr std::size_t kSlots = 4;
+  PlanBuilder builder("mixed sizes", 2);
+  // A permutation of 4, 8, ... bytes.
+  const auto bytes = [&](std::size_t i) {
+    return Bytes(4 + static_cast<std::int64_t>(i * 7919 % tensors) * 4);
+  };
+  Bytes total;
+  for (std::size_t i = 0; i < tensors; ++i) total += bytes(i);
+  const Size size{.machines = 1, .layers = 1, .parts = 1};
+  Workers workers(builder, size, total);
+  const MachineId server(1);
+  const Bytes slot(4 * static_cast<std::int64_t>(tensors));
+  const BufferId ring = builder.add(
+      {.machine = server, .role = Buffer::Role::kScratch, .size = static_cast<std::int64_t>(kSlots) * slot});
+  const BufferId sums = builder.add({.machine = server, .role = Buffer::Role::kAccumulator, .size = total});
+  Landing landing{std::vector<OpId>(kSlots), std::vector<OpId>(kSlots)};
+  Bytes at;
+  for (std::size_t i = 0; i < tensors; ++i) {
+    const std::size_t turn = i % kSlots;
+    const Slice own{workers.gradient[0], 0, at, bytes(i)};
+    const Slice landed{ring, 0, static_cast<std::int64_t>(turn) * slot, bytes(i)};
+    const Slice sum{sums, 0, at, bytes(i)};
+    const auto up = workers.message(0, own, 1, landed, 0);
+    const OpId copy = builder.add(op(server, OpKind::kCopy, landed, sum, 0));
+    const auto down = workers.message(1, sum, 0, own, 0);
+    builder.order(workers.backward[0][0], up.first);
+    builder.order(landing.last[turn], up.second);
+    builder.order(up.second, copy);
+    builder.order(copy, down.first);
+    builder.order(up.first, down.second);
+    builder.order(down.second, workers.forward[0][0]);
+    builder.carry(down.first, copy);
+    if (!landing.first[turn].valid()) landing.first[turn] = up.second;
+    landing.last[turn] = copy;
+    at += bytes(i);
+  }
+  for (std::size_t turn = 0; turn < kSlots; ++turn) builder.carry(landing.last[turn], landing.first[turn]);
   return builder;
 }
 

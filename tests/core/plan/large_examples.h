@@ -23,4 +23,8 @@ PlanBuilder large_server(const Size& size);
 /// sums. 5n(n - 1) ops for each part.
 PlanBuilder large_ring(const Size& size);
 
+/// One machine with a GPU and one without, which receives so many tensors, all of other sizes, into four
+/// slots in turn, copies each away and sends it back. 5 ops for each.
+PlanBuilder mixed_sizes(std::size_t tensors);
+
 }  // namespace weir::examples

@@ -5,6 +5,7 @@
 
 #include "core/plan/proof.h"
 #include "tests/catch.h"
+#include "tests/core/plan/examples.h"
 #include "tests/core/plan/large_examples.h"
 
 namespace weir {
@@ -14,14 +15,17 @@ using examples::large_ring;
 using examples::large_server;
 using examples::Size;
 
-void prove_timed(const std::string& name, const Plan& plan) {
+double prove_timed(const std::string& name, const Plan& plan) {
+  const examples::Setting setting(plan);
   const auto start = std::chrono::steady_clock::now();
-  const Result<Proof> proof = prove(plan);
+  const Result<Proof> proof = prove(plan, setting.cluster, setting.workload);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   INFO(name << ": " << (proof ? "proved" : proof.error().text));
   REQUIRE(proof);
-  if (plan.ops().size() < 100'000) return;
-  WARN(fmt::format("{}: {} ops, {} pairs, {:.2f} s", name, proof->ops, proof->ordered, taken.count()));
+  if (plan.ops().size() > 200'000) {
+    WARN(fmt::format("{}: {} ops, {} pairs, {:.2f} s", name, proof->ops, proof->ordered, taken.count()));
+  }
+  return taken.count();
 }
 
 void prove_all(std::size_t machines, std::size_t layers, std::size_t server_parts, std::size_t ring_parts) {
@@ -44,6 +48,12 @@ TEST_CASE("rings and servers of several sizes are proved", "[plan][proof]") {
   prove_all(2, 3, 2, 1);
   prove_all(3, 2, 3, 2);
   prove_all(5, 4, 3, 2);
+}
+
+// Slot by slot, each of thousands of accesses ends at another byte.
+TEST_CASE("tensors of 20,000 sizes that share four slots are proved in seconds", "[plan][proof]") {
+  constexpr double kSeconds = 8;  // measured: 0.2; with sanitizers ten times as much
+  REQUIRE(prove_timed("mixed sizes", examples::mixed_sizes(20'000).build()) < kSeconds);
 }
 
 TEST_CASE("a plan of a quarter of a million ops is proved in about a second", "[.][benchmark]") {

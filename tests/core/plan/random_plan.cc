@@ -52,24 +52,43 @@ Plan random_plan(Random random, std::size_t ops, int density) {
   return std::move(builder).build();
 }
 
-std::vector<std::vector<bool>> closure(const Order& order) {
-  const std::size_t n = order.events();
-  std::vector<std::vector<bool>> before(2 * n, std::vector<bool>(2 * n, false));
-  for (std::size_t i = 0; i < n; ++i) {
-    before[i][n + i] = true;
-    for (const Arc arc : order.after(static_cast<std::uint32_t>(i))) {
-      if (arc.carried == 0) before[n + i][n + arc.position] = true;
-      before[i][arc.position + (arc.carried != 0 ? n : 0)] = true;
-    }
-  }
-  for (std::size_t k = 0; k < 2 * n; ++k) {
-    for (std::size_t i = 0; i < 2 * n; ++i) {
-      for (std::size_t j = 0; before[i][k] && j < 2 * n; ++j) {
-        if (before[k][j]) before[i][j] = true;
+Closure::Closure(const Plan& plan) : plan_(plan), behind_(4 * plan.ops().size()) {
+  WEIR_CHECK(behind_.size() <= behind_.front().size(), behind_.size());
+  const auto edge = [&](std::size_t before, std::size_t after) { behind_[before].set(after); };
+  for (const bool next : {false, true}) {
+    for (const Op& op : plan.ops()) {
+      edge(at(op.id, Point::kSubmitted, next), at(op.id, Point::kCompleted, next));
+      for (const Successor successor : plan.successors(op.id)) {
+        if (next && successor.carried != 0) continue;
+        edge(at(op.id, Point::kCompleted, next),
+             at(successor.id(), Point::kSubmitted, next || successor.carried != 0));
       }
     }
+    for (const MessageEnds& ends : plan.messages()) {
+      edge(at(ends.send, Point::kSubmitted, next), at(ends.receive, Point::kCompleted, next));
+      edge(at(ends.receive, Point::kSubmitted, next), at(ends.send, Point::kCompleted, next));
+    }
   }
-  return before;
+  for (const Op& op : plan.ops())
+    edge(at(op.id, Point::kCompleted, false), at(op.id, Point::kSubmitted, true));
+  for (std::size_t k = 0; k < behind_.size(); ++k) {
+    for (auto& row : behind_) {
+      if (row.test(k)) row |= behind_[k];
+    }
+  }
+}
+
+std::size_t Closure::at(OpId op, Point point, bool next) const {
+  return 2 * (op.index() + (next ? plan_.ops().size() : 0)) + (point == Point::kCompleted ? 1 : 0);
+}
+
+bool Closure::ordered(OpId before, OpId after, bool next) const {
+  const auto& later = behind_[at(before, Point::kCompleted, false)];
+  const Op& op = plan_.op(after);
+  if (!is_message(op.kind)) return later.test(at(after, Point::kSubmitted, next));
+  const MessageEnds ends = plan_.messages()[op.message.index()];
+  return later.test(at(ends.send, Point::kSubmitted, next)) ||
+         later.test(at(ends.receive, Point::kSubmitted, next));
 }
 
 }  // namespace weir::examples

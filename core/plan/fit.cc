@@ -1,0 +1,143 @@
+#include "core/plan/fit.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/plan/print.h"
+
+namespace weir {
+namespace {
+
+class Fit {
+ public:
+  Fit(const Plan& plan, const Cluster& cluster, const Workload& workload)
+      : plan_(plan), cluster_(cluster), workload_(workload) {}
+
+  Findings check() && {
+    if (plan_.machines() != cluster_.machines().size()) {
+      findings_.add(fmt::format("the plan is for {} machines, but the cluster has {}", plan_.machines(),
+                                cluster_.machines().size()));
+      return findings_;
+    }
+    for (std::size_t i = 0; i < plan_.buffers().size(); ++i) check_place(BufferId(i));
+    if (findings_.empty()) check_memory();
+    for (const Op& op : plan_.ops()) check_op(op);
+    for (std::size_t i = 0; i < plan_.machines() && !findings_.full(); ++i) {
+      if (cluster_.machine(MachineId(i)).has_gpus()) check_layers(MachineId(i));
+    }
+    return findings_;
+  }
+
+ private:
+  std::string words_of(MachineId machine) const {
+    return fmt::format("machine {} ({})", machine, cluster_.machine(machine).name);
+  }
+
+  void check_place(BufferId id) {
+    const Buffer& buffer = plan_.buffer(id);
+    const Machine& machine = cluster_.machine(buffer.machine);
+    const auto gpus = static_cast<int>(machine.gpus.size());
+    const auto numas = static_cast<int>(machine.numas.size());
+    if (buffer.place == Memory::Kind::kGpu && buffer.replicas != gpus) {
+      findings_.add(fmt::format("buffer b{} has replicas on {} GPUs, but {} has {}", id, buffer.replicas,
+                                words_of(buffer.machine), gpus));
+    }
+    if (buffer.place == Memory::Kind::kHost && buffer.numa >= numas) {
+      findings_.add(fmt::format("buffer b{} lies on NUMA node {}, but {} has {}", id, buffer.numa,
+                                words_of(buffer.machine), numas));
+    }
+  }
+
+  void check_memory() {
+    std::vector<std::vector<Bytes>> host;
+    std::vector<Bytes> gpu(plan_.machines());
+    for (const Machine& machine : cluster_.machines()) host.emplace_back(machine.numas.size());
+    for (const Buffer& buffer : plan_.buffers()) {
+      const std::size_t machine = buffer.machine.index();
+      const bool on_gpus = buffer.place == Memory::Kind::kGpu;
+      (on_gpus ? gpu[machine] : host[machine][static_cast<std::size_t>(buffer.numa)]) += buffer.size;
+    }
+    for (std::size_t i = 0; i < plan_.machines(); ++i) {
+      const Machine& machine = cluster_.machine(MachineId(i));
+      for (std::size_t n = 0; n < machine.numas.size(); ++n) {
+        check_room(MachineId(i), machine.numas[n].name, host[i][n], machine.numas[n].memory);
+      }
+      for (const Gpu& each : machine.gpus) check_room(MachineId(i), each.name, gpu[i], each.memory);
+    }
+  }
+
+  // A memory of no bytes is one whose size is not stated.
+  void check_room(MachineId machine, const std::string& memory, Bytes taken, Bytes room) {
+    if (room == Bytes(0) || taken <= room) return;
+    findings_.add(fmt::format("the buffers on {} take {} bytes of {}, which has {}", words_of(machine),
+                              taken.count(), memory, room.count()));
+  }
+
+  void check_op(const Op& op) {
+    const Machine& machine = cluster_.machine(op.machine);
+    if (is_message(op.kind) && op.nic >= static_cast<int>(machine.nics.size())) {
+      findings_.add(fmt::format("{}: names NIC {}, but {} has {}", words(op), op.nic, words_of(op.machine),
+                                machine.nics.size()));
+    }
+    if (!is_compute(op.kind)) return;
+    if (!machine.has_gpus()) findings_.add(fmt::format("{}: its machine has no GPU", words(op)));
+    if (op.layer < 0 || op.layer >= workload_.layers()) {
+      findings_.add(fmt::format("{}: the workload has {} layers", words(op), workload_.layers()));
+      return;
+    }
+    const Slice& slice = slice_of(op);
+    const Range range = workload_.range(op.layer);
+    if (slice.size > Bytes(0) && (slice.offset < range.offset || slice.end() > range.end())) {
+      findings_.add(fmt::format("{}: {} is not in its layer, which lies at {}+{}", words(op),
+                                text(plan_, slice), range.offset.count(), range.size.count()));
+    }
+  }
+
+  static const Slice& slice_of(const Op& op) { return op.kind == OpKind::kBackward ? op.into : op.from; }
+
+  void check_layers(MachineId machine) {
+    const auto layers = static_cast<std::size_t>(workload_.layers());
+    std::vector<std::vector<Range>> backward(layers);
+    std::vector<std::vector<Range>> forward(layers);
+    for (const Op& op : plan_.ops(machine)) {
+      if (!is_compute(op.kind) || op.layer < 0 || op.layer >= workload_.layers()) continue;
+      const Slice& slice = slice_of(op);
+      auto& ranges = op.kind == OpKind::kBackward ? backward : forward;
+      ranges[static_cast<std::size_t>(op.layer)].push_back({slice.offset, slice.size});
+    }
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+      check_layer(machine, layer, OpKind::kBackward, backward[layer]);
+      check_layer(machine, layer, OpKind::kForward, forward[layer]);
+    }
+  }
+
+  void check_layer(MachineId machine, std::size_t layer, OpKind kind, std::vector<Range>& ranges) {
+    if (ranges.empty()) {
+      findings_.add(fmt::format("{} has no {} of layer {}", words_of(machine), name(kind), layer));
+      return;
+    }
+    std::ranges::sort(ranges, {}, &Range::offset);
+    const Range whole = workload_.range(static_cast<int>(layer));
+    Bytes at = whole.offset;
+    for (const Range& range : ranges) {
+      if (range.offset <= at) at = std::max(at, range.end());
+    }
+    if (at >= whole.end()) return;
+    findings_.add(fmt::format("{}: the {} of layer {} leaves out gradient bytes from {} on, of {}+{}",
+                              words_of(machine), name(kind), layer, at.count(), whole.offset.count(),
+                              whole.size.count()));
+  }
+
+  const Plan& plan_;
+  const Cluster& cluster_;
+  const Workload& workload_;
+  Findings findings_;
+};
+
+}  // namespace
+
+Findings fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  return Fit(plan, cluster, workload).check();
+}
+
+}  // namespace weir

@@ -1,0 +1,17 @@
+// The step of a proof that shows that a plan is one for this cluster and this workload: that nobody and
+// nothing is forgotten, and that all that it names exists.
+#pragma once
+
+#include "core/cluster/cluster.h"
+#include "core/plan/findings.h"
+#include "core/plan/plan.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// Where the plan, whose structure is valid, does not fit: every machine with GPUs computes the gradient of
+/// each layer and reads its sum, in all its bytes; NUMA nodes, GPUs and NICs exist; buffers fit into memories
+/// whose size the cluster states.
+Findings fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload);
+
+}  // namespace weir
