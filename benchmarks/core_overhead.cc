@@ -59,7 +59,7 @@ int main(std::int64_t wanted) {
   const Trace model = trace();
   const Workload workload(model);
   Options options;
-  options.partition_size = options.finest_part = 512_KB;
+  options.partition_size = options.finest_part = 4_MB;
   const Result<Plan> plan = strategy_named("unified").value()->plan(cluster, workload, options);
   WEIR_CHECK(plan.has_value());
   const auto ops = static_cast<std::int64_t>(plan->ops().size());

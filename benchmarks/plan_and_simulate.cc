@@ -38,7 +38,6 @@ void measure(int gpu_machines, int cpu_machines, int iterations) {
   const Workload workload(trace);
   Options options;
   options.partition_size = options.finest_part = 4_MB;
-  options.credit = 16;
   options.local = LocalStage::kReduce;
 
   const Stopwatch planning;

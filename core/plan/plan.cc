@@ -19,11 +19,6 @@ std::span<const Op> Plan::ops(MachineId machine) const {
   return ops().subspan(first, first_op_[machine.index() + 1] - first);
 }
 
-std::span<const Successor> Plan::successors(OpId id) const {
-  const std::size_t first = first_successor_[id.index()];
-  return std::span(successors_).subspan(first, first_successor_[id.index() + 1] - first);
-}
-
 Bytes Plan::host_memory(MachineId machine) const {
   Bytes total;
   for (const Buffer& buffer : buffers_) {

@@ -44,7 +44,10 @@ class Plan {
   const Buffer& buffer(BufferId id) const { return buffers_[id.index()]; }
 
   /// The ops that wait for this one.
-  std::span<const Successor> successors(OpId id) const;
+  std::span<const Successor> successors(OpId id) const {
+    const std::size_t first = first_successor_[id.index()];
+    return std::span(successors_).subspan(first, first_successor_[id.index() + 1] - first);
+  }
   /// How many ops of the same iteration, and of the one before, this op waits for.
   std::uint32_t waits(OpId id) const { return waits_[id.index()]; }
   std::uint32_t carried_waits(OpId id) const { return carried_waits_[id.index()]; }

@@ -4,20 +4,16 @@
 
 namespace weir {
 
-bool Queue::later(const Entry& a, const Entry& b) {
-  return a.key != b.key ? a.key > b.key : a.sequence > b.sequence;
-}
-
 void Queue::push(OpId op, std::int64_t priority, Bytes size) {
   heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op});
-  std::push_heap(heap_.begin(), heap_.end(), later);
+  std::push_heap(heap_.begin(), heap_.end(), Later());
 }
 
 std::optional<OpId> Queue::pop() {
   if (heap_.empty()) return std::nullopt;
   const Entry next = heap_.front();
   if (started_ > 0 && under_way_ + next.size > window_) return std::nullopt;
-  std::pop_heap(heap_.begin(), heap_.end(), later);
+  std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
   ++started_;
   under_way_ += next.size;

@@ -46,7 +46,11 @@ class Queue {
     Bytes size;
     OpId op;
   };
-  static bool later(const Entry& a, const Entry& b);
+  struct Later {
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.key != b.key ? a.key > b.key : a.sequence > b.sequence;
+    }
+  };
 
   Policy policy_;
   Bytes window_;
