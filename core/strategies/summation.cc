@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "core/strategies/local_stage.h"
 #include "core/strategies/placement.h"
@@ -71,10 +72,21 @@ class Builder {
       largest_ = std::max(largest_, placed.part.range.size);
       ++nodes_[placed.owner.index()].parts;
     }
+    owners_ = static_cast<std::size_t>(
+        std::count_if(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.parts > 0; }));
   }
 
   Plan build() && {
-    for (const PlacedPart& placed : parts_) exchange(placed);
+    for (std::size_t begin = 0; begin < parts_.size();) {
+      std::size_t end = begin + 1;
+      while (end < parts_.size() && end - begin < owners_ &&
+             parts_[end].part.first_layer == parts_[begin].part.first_layer) {
+        ++end;
+      }
+      round_ = std::span(parts_).subspan(begin, end - begin);
+      for (const PlacedPart& placed : round_) exchange(placed);
+      begin = end;
+    }
     for (const Node& node : nodes_) {
       for (const auto& [key, ring] : node.rings) ring.slots.close(plan_);
     }
@@ -145,9 +157,10 @@ class Builder {
       worker.ready = local_.out(machine, part, worker.staging);
       workers.push_back(worker);
     }
-    // Workers take turns in being the one whose bytes the others' are added to.
-    std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(placed.index % workers.size()),
-                workers.end());
+    // Workers take turns in being the one whose bytes the others' are added to, and the first that gets the
+    // sum; at any time another one for each owner.
+    const std::size_t turn = (placed.index + owner.index()) % workers.size();
+    std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(turn), workers.end());
     const auto own =
         std::find_if(workers.begin(), workers.end(), [&](const Worker& w) { return w.machine == owner; });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
@@ -171,6 +184,21 @@ class Builder {
     }
   }
 
+  // Workers push the parts of a round, of which each owner has about one, in the same cyclic order, but each
+  // begins elsewhere: else a window smaller than the number of owners would have all of them push to the same
+  // few.
+  std::int64_t push_priority(MachineId worker, const Part& part) const {
+    const std::vector<MachineId>& workers = cluster_.gpu_machines();
+    const auto ordinal =
+        static_cast<std::size_t>(std::lower_bound(workers.begin(), workers.end(), worker) - workers.begin());
+    const auto own = std::find_if(round_.begin(), round_.end(), [&](const PlacedPart& placed) {
+      return placed.part.rank == part.rank && placed.part.range == part.range;
+    });
+    const auto position = static_cast<std::size_t>(own - round_.begin());
+    const std::size_t first = ordinal * round_.size() / workers.size();
+    return round_[(position + round_.size() - first) % round_.size()].part.priority();
+  }
+
   // The first worker's bytes become the accumulator: its own staging memory if it owns the part, else a
   // receive.
   Slice begin_sum(const Worker& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
@@ -187,6 +215,7 @@ class Builder {
     const Slice total = plan_.reserve(buffer, part.range.size, part.dtype);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, total});
+    plan_.op(message.send).priority = push_priority(worker.machine, part);
     plan_.order(worker.ready, message.send);
     // Nothing is overwritten here, but a worker that ran ahead with the parts that it is the first to push
     // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
@@ -215,6 +244,7 @@ class Builder {
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, landed});
     const OpId sum = add_sum(plan_, part, owner, landed, total);
+    plan_.op(message.send).priority = push_priority(worker.machine, part);
     plan_.order(worker.ready, message.send);
     plan_.order(first, sum);
     ring.slots.use(plan_, slot, message.receive, sum);
@@ -260,7 +290,9 @@ class Builder {
   const Shares& shares_;
   PlanBuilder plan_;
   LocalStages local_;
-  std::vector<PlacedPart> parts_;  // in the order in which they are expected to be served
+  std::vector<PlacedPart> parts_;      // in the order in which they are expected to be served
+  std::span<const PlacedPart> round_;  // the parts, of one layer, that are served side by side
+  std::size_t owners_ = 0;
   Bytes largest_;
   std::vector<Node> nodes_;
 };
