@@ -9,7 +9,6 @@ import matplotlib
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
 
-import breakdown
 import results
 import style
 
@@ -39,9 +38,9 @@ class Track:
 
 
 def figures(found):
-    """Name and maker, of every strategy that has one at the point that the figure of links shows."""
+    """Name and maker, of every timeline."""
     drawn = set()
-    for row in breakdown.chosen(found)[1]:
+    for row in found.rows:
         if row.timeline and row.timeline not in drawn:
             drawn.add(row.timeline)
             name = row.timeline.rsplit("/", 1)[-1]

@@ -106,7 +106,7 @@ void add_check(CLI::App& weir, ExitStatus& status) {
       "Of an experiment every point is checked, with the files that it names. Ends with 1 if anything is "
       "wrong.\n\n"
       "Examples:\n"
-      "  weir check topologies/*.json traces/*.json experiments/*\n"
+      "  weir check topologies/*.json traces/*.json experiments/*/*.json\n"
       "  weir check --schema topology > schemas/topology.schema.json");
   command->callback([choices, &status] { status = check(*choices); });
 }

@@ -1,3 +1,8 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <new>
+
 #include "apps/weir/commands.h"
 #include "apps/weir/output.h"
 #include "apps/weir/version.h"
@@ -21,6 +26,10 @@ int main(int argc, char** argv) {
     weir.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     status = weir.exit(error);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "weir: there is not enough memory for so large a plan; try fewer machines or larger parts\n");
+    status = 1;
   }
   return weir::flushed(status);
 }

@@ -123,7 +123,7 @@ void add_run(CLI::App& weir, ExitStatus& status) {
                       "The folder for results.csv, results.json, timelines and figures\n"
                       "(results/NAME if left out, NAME being that of the experiment)");
   command->add_option("--jobs", choices->jobs, "How many runs at once")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_flag("--no-plots", choices->skip_plots, "Draw no figures");
   command->footer(

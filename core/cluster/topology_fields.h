@@ -93,7 +93,7 @@ void fields(Visitor& visitor, NicSpec& nic) {
 template <class Visitor>
 void fields(Visitor& visitor, GroupSpec& group) {
   visitor.required("name", group.name, "what its machines are called: gpu[0], gpu[1]...");
-  visitor.optional("count", group.count, "how many machines; 0 leaves the group out", within(0, 100'000));
+  visitor.optional("count", group.count, "how many machines; 0 leaves the group out", within(0, 4096));
   visitor.optional("numa", group.numa, "the NUMA nodes of one machine: numa0, numa1...");
   visitor.optional("sockets", group.sockets, "the links between its NUMA nodes");
   visitor.optional("switches", group.switches, "its PCIe switches");

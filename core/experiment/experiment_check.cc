@@ -22,6 +22,7 @@ class Check {
     experiment_.strategies = expanded("strategies", experiment_.strategies);
     experiment_.timelines = expanded("timelines", experiment_.timelines);
     check_baseline();
+    check_timelines();
     check_size("partition_size", experiment_.options.partition_size);
     check_size("finest_part", experiment_.options.finest_part);
     check_size("fusion_size", experiment_.options.fusion_size);
@@ -86,6 +87,14 @@ class Check {
     }
     complain("baseline", fmt::format("'{}' is not among the strategies; name one of {}, or leave it out",
                                      experiment_.baseline, quoted(compared)));
+  }
+
+  void check_timelines() {
+    const std::vector<std::string>& compared = experiment_.strategies;
+    for (const std::string& name : experiment_.timelines) {
+      if (unknown_ || std::find(compared.begin(), compared.end(), name) != compared.end()) continue;
+      complain("timelines", fmt::format("'{}' is not among the strategies {}", name, quoted(compared)));
+    }
   }
 
   void check_size(const std::string& path, Bytes size) {

@@ -233,6 +233,14 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
        [](const Value& part, Path path) { return read_topology(part, path); });
   read(text.experiment.trace, text.trace, "trace",
        [](const Value& part, Path path) { return read_trace(part, path); });
+  const std::vector<GroupSpec>& groups = text.experiment.topology.groups;
+  const bool trains = std::any_of(groups.begin(), groups.end(), [](const GroupSpec& group) {
+    return group.count > 0 && gpu_count(group) > 0;
+  });
+  if (errors.empty() && !trains) {
+    errors.push_back({complaint(*document.find("topology"), "topology",
+                                "no machine has a GPU; an experiment needs at least one that has")});
+  }
   if (!errors.empty()) return failure(without_lines(joined_errors(errors).text, settings_));
   return std::move(text.experiment);
 }

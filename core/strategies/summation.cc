@@ -106,6 +106,7 @@ class Builder {
     std::map<std::pair<MachineId, int>, Ring> rings;  // by sender and NUMA node
     std::map<int, BufferId> accumulators;             // by NUMA node
     std::map<int, BufferId> requests;                 // by NUMA node
+    std::vector<double> nic_seconds;                  // by NIC: of the messages planned so far
     std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
   struct Worker {
@@ -115,9 +116,23 @@ class Builder {
     OpId ready;
   };
 
-  int nic(MachineId machine, const PlacedPart& placed) const {
-    // Owners take turns, and each starts with another NIC, so that neighbouring parts use different ones.
-    return nic_for(cluster_.machine(machine), cluster_, placed.index + placed.owner.index());
+  // The NIC of the machine that is soonest through with these bytes on top of those that the plan gave it so
+  // far.
+  int take_nic(MachineId machine, double bytes) {
+    const std::vector<Nic>& nics = cluster_.machine(machine).nics;
+    std::vector<double>& used = nodes_[machine.index()].nic_seconds;
+    used.resize(nics.size());
+    std::size_t best = 0;
+    double soonest = 0.0;
+    for (std::size_t i = 0; i < nics.size(); ++i) {
+      const BytesPerSecond rate = std::min(cluster_.link(nics[i].out).rate, cluster_.link(nics[i].in).rate);
+      const double seconds = used[i] + bytes / static_cast<double>(rate.value());
+      if (i > 0 && seconds >= soonest) continue;
+      soonest = seconds;
+      best = i;
+    }
+    if (!nics.empty()) used[best] = soonest;
+    return static_cast<int>(best);
   }
 
   int numa(MachineId machine, int nic) const {
@@ -149,10 +164,12 @@ class Builder {
   void exchange(const PlacedPart& placed) {
     const Part& part = placed.part;
     const MachineId owner = placed.owner;
-    const int owner_nic = nic(owner, placed);
+    const auto bytes = static_cast<double>(part.range.size.count());
+    const std::vector<MachineId>& machines = cluster_.gpu_machines();
+    const int owner_nic = take_nic(owner, bytes * static_cast<double>(machines.size() - 1));
     std::vector<Worker> workers;
-    for (const MachineId machine : cluster_.gpu_machines()) {
-      Worker worker{machine, nic(machine, placed), {}, {}};
+    for (const MachineId machine : machines) {
+      Worker worker{machine, machine == owner ? owner_nic : take_nic(machine, bytes), {}, {}};
       worker.staging = local_.staging(machine, part, worker.nic);
       worker.ready = local_.out(machine, part, worker.staging);
       workers.push_back(worker);

@@ -18,7 +18,7 @@ template <class Visitor>
 void fields(Visitor& visitor, Tensor& tensor) {
   visitor.required("name", tensor.name, "what the framework calls it");
   // So many that the bytes of a few thousand such tensors can still be counted.
-  visitor.required("elements", tensor.elements, "how many numbers it holds", within(1, 1e14));
+  visitor.required("elements", tensor.elements, "how many numbers it holds", within(1, 1e12));
   visitor.optional("dtype", tensor.dtype, "the type of its elements");
 }
 

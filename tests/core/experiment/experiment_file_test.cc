@@ -264,6 +264,18 @@ TEST_CASE("a sweep is an object of lists of different values, of what can be swe
         "experiment.json:2: sweep.strategies: 'strategies' cannot be swept");
 }
 
+TEST_CASE("an experiment without GPUs is refused, also at a point of a sweep") {
+  const Files files("\"sweep\": {\"topology.groups.gpu.count\": [2, 0]}");
+  CHECK(files.error().find("topology: no machine has a GPU; an experiment needs at least one that has") !=
+        std::string::npos);
+}
+
+TEST_CASE("timelines are of strategies that run") {
+  CHECK(Files("\"strategies\": [\"ps\"], \"timelines\": [\"ring\"]")
+            .error()
+            .find("timelines: 'ring' is not among") != std::string::npos);
+}
+
 TEST_CASE("a file that is not there is told where it is named") {
   const Folder folder;
   const std::string file = folder.write("e.json", "{\"trace\": {},\n\"topology\": \"none/lab.json\"}");
