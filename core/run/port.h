@@ -21,14 +21,12 @@ struct Completion {
 /// The contract, which tests/conformance checks of every port:
 ///  1. Each submitted op completes exactly once, perhaps with an error, and within the world's deadline.
 ///  2. A message moves once both of its ends have been submitted, and not before. There are no eager messages
-///  and no
-///     unexpected ones: a receive names the slice that its bytes land in before they leave their source. The
-///     ends complete each on its own. That the send has completed says that nothing reads its source slice
-///     any more, not that the bytes have landed; that the receive has completed says that they lie in its
-///     slice, not that the source is free.
+///     and no unexpected ones: a receive names the slice that its bytes land in before they leave their
+///     source. The ends complete each on its own. That the send has completed says that nothing reads its
+///     source slice any more, not that the bytes have landed; that the receive has completed says that they
+///     lie in its slice, not that the source is free.
 ///  3. Which ready ops start first is the dispatch policy's choice (queue.h). The send window is charged when
-///  a
-///     message starts, not when it is submitted.
+///     a message starts, not when it is submitted.
 ///  4. Ops complete in any order; completions of one instant are reported in order of op id.
 ///  5. Sums into overlapping slices do not overlap in time.
 ///  6. now() moves only in poll(), so that one pump of a node sees one instant.

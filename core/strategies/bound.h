@@ -27,11 +27,10 @@ struct Bound {
 /// What no schedule of any strategy can beat on this cluster. The exchange of M bytes takes at least, with n
 /// GPU machines of NIC rates B_i and CPU machines of rates C_j:
 ///  * M / B_i for every i, in each direction: each GPU machine's gradient leaves it and the sum arrives;
-///  * 4(n-1) M / (sum B_i + (n-2)/n sum C_j), both directions added up: summing n values in a tree and
-///  spreading
-///    the sum takes 2(n-1) transfers of each byte between GPU machines, each through two NICs. A CPU machine
-///    that takes part in the sum or in the spreading adds one transfer and can be at the end of n.
-///    (For equal rates this is Eq. 6 of BytePS, OSDI'20.)
+///  * 4(n-1) M / (sum B_i + (n-2)/n sum C_j), both directions added up: to sum n values in a tree and to
+///    spread the sum takes 2(n-1) transfers of each byte between GPU machines, each through two NICs. A CPU
+///    machine that takes part in either adds one transfer and can be at the end of n. (For equal rates this
+///    is Eq. 6 of BytePS, OSDI'20.)
 ///  * M over the uplink of any rack that holds some GPU machines and not all;
 ///  * M over the links that leave, and those that enter, each GPU.
 Bound cluster_bound(const Cluster& cluster, const Workload& workload);
