@@ -8,16 +8,6 @@
 namespace weir {
 namespace {
 
-Dtype most_common(const Trace& trace) {
-  std::map<Dtype, Bytes> bytes;
-  for (const Layer& layer : trace.layers) {
-    for (const Tensor& tensor : layer.tensors) bytes[tensor.dtype] += size(tensor);
-  }
-  return std::max_element(bytes.begin(), bytes.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
-
 bool sums(const Resource& resource) {
   return resource.kind == Resource::Kind::kHostSum || resource.kind == Resource::Kind::kGpuSum;
 }
@@ -69,7 +59,8 @@ Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works
 }
 
 Result<Duration> ideal(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const auto shares = shares_of(cluster, most_common(workload.trace()), options.local, Summing::kOptimal);
+  const auto shares =
+      shares_of(cluster, most_common_dtype(workload.trace()), options.local, Summing::kOptimal);
   if (!shares) return tl::unexpected(shares.error());
   return Duration::from_seconds(shares->seconds_per_byte * static_cast<double>(workload.size().count()));
 }

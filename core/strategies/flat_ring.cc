@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/strategies/local_stage.h"
+#include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
 #include "core/strategies/slots.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/strategies/nics.h"
+
 namespace weir {
 
 Op op_for(const Part& part, MachineId machine, OpKind kind) {
@@ -120,8 +122,7 @@ void LocalStages::add_backward(MachineId machine) {
 }
 
 Slice LocalStages::staging(MachineId machine, const Part& part, int nic) {
-  const Machine& spec = cluster_->machine(machine);
-  const int numa = spec.nics.empty() ? 0 : spec.nics[static_cast<std::size_t>(nic)].numa;
+  const int numa = numa_of_nic(*cluster_, machine, nic);
   BufferId& buffer = at(machine).staging[static_cast<std::size_t>(numa)];
   if (!buffer.valid()) {
     buffer = builder_->add({machine, Buffer::Role::kStaging, Memory::Kind::kHost, numa, 1, Bytes(0)});

@@ -5,6 +5,8 @@
 #include <optional>
 #include <queue>
 
+#include "core/strategies/nics.h"
+
 namespace weir {
 namespace {
 
@@ -14,21 +16,21 @@ constexpr double kSmallestPiece =
 
 class Placer {
  public:
-  Placer(const std::vector<double>& shares, Bytes total)
-      : shares_(shares),
+  Placer(const std::vector<Summer>& summers, Bytes total)
+      : summers_(summers),
         total_(static_cast<double>(total.count())),
-        phases_(phases(shares)),
-        placed_(shares.size()),
-        parts_of_(shares.size()) {}
+        phases_(phases(summers)),
+        placed_(summers.size()) {}
 
   void place(Part part) {
     while (part.range.size > Bytes(0)) {
-      const std::size_t owner = most_behind(part.range.size);
-      const Bytes taken = fit(owner, part);
+      const std::size_t summer = most_behind(part.range.size);
+      const Bytes taken = fit(summer, part);
       Part piece = part;
       piece.range.size = taken;
-      parts.push_back({piece, MachineId(owner), parts_of_[owner]++});
-      placed_[owner] += static_cast<double>(taken.count());
+      const MachineId owner = summers_[summer].machine;
+      parts.push_back({piece, owner, summers_[summer].nic, parts_of_[owner]++});
+      placed_[summer] += static_cast<double>(taken.count());
       seen_ += static_cast<double>(taken.count());
       part.range.offset += taken;
       part.range.size -= taken;
@@ -38,16 +40,16 @@ class Placer {
   std::vector<PlacedPart> parts;
 
  private:
-  double left(std::size_t machine) const { return shares_[machine] * total_ - placed_[machine]; }
+  double left(std::size_t i) const { return summers_[i].share * total_ - placed_[i]; }
 
-  // Machines of equal shares would all lag most at the same time and be served in a burst, in which the
+  // Summers of equal shares would all lag most at the same time and be served in a burst, in which the
   // others starve. A head start of up to one part, different for each of them, spreads them out.
-  static std::vector<double> phases(const std::vector<double>& shares) {
+  static std::vector<double> phases(const std::vector<Summer>& summers) {
     std::map<double, double> equals;
-    for (const double share : shares) ++equals[share];
+    for (const Summer& summer : summers) ++equals[summer.share];
     std::map<double, double> seen;
     std::vector<double> phases;
-    for (const double share : shares) phases.push_back(seen[share]++ / equals[share]);
+    for (const Summer& summer : summers) phases.push_back(seen[summer.share]++ / equals[summer.share]);
     return phases;
   }
 
@@ -58,9 +60,9 @@ class Placer {
     std::optional<std::size_t> best;
     double most = 0.0;
     for (const bool full_too : {false, true}) {
-      for (std::size_t i = 0; i < shares_.size(); ++i) {
-        if (shares_[i] == 0.0 || (left(i) < kSmallestPiece / 2 && !full_too)) continue;
-        const double behind = shares_[i] * (seen_ + bytes) - placed_[i] + phases_[i] * bytes;
+      for (std::size_t i = 0; i < summers_.size(); ++i) {
+        if (left(i) < kSmallestPiece / 2 && !full_too) continue;
+        const double behind = summers_[i].share * (seen_ + bytes) - placed_[i] + phases_[i] * bytes;
         if (best && behind <= most + 0.01 * bytes) continue;
         best = i;
         most = behind;
@@ -70,31 +72,47 @@ class Placer {
     return *best;
   }
 
-  // The bytes of the part that the machine takes: what its share still allows, in whole elements, or all of
+  // The bytes of the part that the summer takes: what its share still allows, in whole elements, or all of
   // it.
-  Bytes fit(std::size_t machine, const Part& part) const {
+  Bytes fit(std::size_t summer, const Part& part) const {
     const auto bytes = static_cast<double>(part.range.size.count());
-    const double room = std::max(left(machine), kSmallestPiece);
-    if (bytes <= room + kSlack * shares_[machine] * total_ || bytes - room < kSmallestPiece)
+    const double room = std::max(left(summer), kSmallestPiece);
+    if (bytes <= room + kSlack * summers_[summer].share * total_ || bytes - room < kSmallestPiece)
       return part.range.size;
     const std::int64_t element = size(part.dtype).count();
     return Bytes(static_cast<std::int64_t>(room) / element * element);
   }
 
-  const std::vector<double>& shares_;
+  const std::vector<Summer>& summers_;
   double total_;
   double seen_ = 0.0;
   std::vector<double> phases_;  // fractions of a part
   std::vector<double> placed_;
-  std::vector<std::size_t> parts_of_;
+  std::map<MachineId, std::size_t> parts_of_;
 };
 
 }  // namespace
 
-std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<double>& shares) {
+std::vector<Summer> summers(const Cluster& cluster, const std::vector<double>& share_of_machine) {
+  std::vector<Summer> summers;
+  bool more = true;
+  for (int nic = 0; more; ++nic) {
+    more = false;
+    for (std::size_t i = 0; i < share_of_machine.size(); ++i) {
+      const std::vector<double> fractions = nic_fractions(cluster, MachineId(i));
+      const auto index = static_cast<std::size_t>(nic);
+      if (share_of_machine[i] == 0.0 || index >= fractions.size()) continue;
+      summers.push_back({MachineId(i), nic, share_of_machine[i] * fractions[index]});
+      more = true;
+    }
+  }
+  return summers;
+}
+
+std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<Summer>& summers) {
   Bytes total;
   for (const Part& part : parts) total += part.range.size;
-  Placer placer(shares, total);
+  Placer placer(summers, total);
   for (const Part& part : parts) placer.place(part);
   return std::move(placer.parts);
 }
@@ -130,21 +148,6 @@ std::vector<std::size_t> service_order(const Workload& workload, const std::vect
     now += Duration::from_seconds(per_byte * static_cast<double>(parts[served].range.size.count()));
   }
   return order;
-}
-
-Duration time_at_nics(const Cluster& cluster, Bytes bytes) {
-  Duration longest;
-  for (const MachineId id : cluster.gpu_machines()) {
-    BytesPerSecond in;
-    BytesPerSecond out;
-    for (const Nic& nic : cluster.machine(id).nics) {
-      in = in + cluster.link(nic.in).rate;
-      out = out + cluster.link(nic.out).rate;
-    }
-    if (cluster.machine(id).nics.empty()) continue;
-    longest = std::max(longest, bytes / std::min(in, out));
-  }
-  return longest;
 }
 
 }  // namespace weir

@@ -11,24 +11,33 @@
 
 namespace weir {
 
+/// Where parts can be summed: behind a NIC of a machine, in the memory of the NIC's NUMA node.
+struct Summer {
+  MachineId machine;
+  int nic = 0;
+  double share = 0.0;  // of the model; those of all summers sum to 1
+};
+
+/// Every NIC of the machines that have a share, with its fraction of it. Machines take turns: all first NICs
+/// come before all second ones.
+std::vector<Summer> summers(const Cluster& cluster, const std::vector<double>& share_of_machine);
+
 struct PlacedPart {
   Part part;
   MachineId owner;        // the machine that sums it
+  int nic = 0;            // the NIC through which the owner receives and sends it
   std::size_t index = 0;  // counts the owner's parts
 };
 
 /// Places the parts in the given order, which should be the one in which they are expected to be served;
-/// parts are cut where a share ends. Each part goes to the machine that lags most behind its share, so that
-/// any run of parts is spread evenly; a machine's load differs from its share of the bytes by at most 0.05 %
+/// parts are cut where a share ends. Each part goes to the summer that lags most behind its share, so that
+/// any run of parts is spread evenly; a summer's load differs from its share of the bytes by at most 0.05 %
 /// or some 32 KiB.
-std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<double>& shares);
+std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<Summer>& summers);
 
 /// The order in which a send queue is expected to serve the parts, if each is ready when its backward is done
 /// and the whole model takes `exchange`. Indices into `parts`, which are in order of readiness.
 std::vector<std::size_t> service_order(const Workload& workload, const std::vector<Part>& parts,
                                        Policy policy, Duration exchange);
-
-/// How long the NICs of the slowest GPU machine take to send and receive these bytes.
-Duration time_at_nics(const Cluster& cluster, Bytes bytes);
 
 }  // namespace weir

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "core/strategies/local_stage.h"
+#include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
-#include "core/strategies/shares.h"
 #include "core/strategies/slots.h"
 
 namespace weir {
@@ -25,6 +25,7 @@ class Builder {
         where_(where),
         plan_(std::move(name), cluster.machines().size()),
         local_(cluster, workload, options, plan_),
+        nics_(cluster),
         buckets_(workload.fuse(options.fusion_size)),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
@@ -72,10 +73,10 @@ class Builder {
     return part;
   }
 
-  Member begin(std::size_t position, const Part& bucket, std::size_t b) {
+  Member begin(std::size_t position, const Part& bucket) {
     Member member;
     member.machine = machines_[position];
-    member.nic = nic_for(cluster_.machine(member.machine), cluster_, b);
+    member.nic = nics_.take(member.machine, bucket.range.size);
     if (where_ == Where::kHost) {
       member.bucket = local_.staging(member.machine, bucket, member.nic);
       const OpId out = local_.out(member.machine, bucket, member.bucket);
@@ -111,7 +112,7 @@ class Builder {
   // did.
   Slots& landing(const Member& member, std::size_t position, std::size_t b) {
     const bool host = where_ == Where::kHost;
-    const int numa = host ? numa_of(member) : 0;
+    const int numa = host ? numa_of_nic(cluster_, member.machine, member.nic) : 0;
     const std::tuple key(position, b % kBuckets, numa);
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;
@@ -127,14 +128,9 @@ class Builder {
         .first->second;
   }
 
-  int numa_of(const Member& member) const {
-    const Machine& machine = cluster_.machine(member.machine);
-    return machine.nics.empty() ? 0 : machine.nics[static_cast<std::size_t>(member.nic)].numa;
-  }
-
   void exchange(const Part& bucket, std::size_t b) {
     std::vector<Member> members;
-    for (std::size_t i = 0; i < machines_.size(); ++i) members.push_back(begin(i, bucket, b));
+    for (std::size_t i = 0; i < machines_.size(); ++i) members.push_back(begin(i, bucket));
     for (int step = 0; step + 1 < count_; ++step) {
       for (int i = 0; i < count_; ++i) sum_step(members, i, step, bucket, b);
     }
@@ -224,6 +220,7 @@ class Builder {
   Where where_;
   PlanBuilder plan_;
   LocalStages local_;
+  NicTurns nics_;
   std::vector<Part> buckets_;
   const std::vector<MachineId>& machines_;
   int count_;

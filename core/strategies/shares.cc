@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/strategies/linear_program.h"
+#include "core/strategies/nics.h"
 
 namespace weir {
 namespace {
@@ -76,27 +77,13 @@ class Costs {
     for (const LinkId link : route.links) links_[link.index()].by_class[by_class] += bytes;
   }
 
-  // The fraction of a machine's traffic that each of its NICs carries.
-  std::vector<double> nic_fractions(MachineId id) const {
-    std::vector<double> fractions;
-    double total = 0.0;
-    for (const Nic& nic : cluster_.machine(id).nics) {
-      const BytesPerSecond rate = std::min(cluster_.link(nic.out).rate, cluster_.link(nic.in).rate);
-      fractions.push_back(static_cast<double>(rate.value()));
-      total += fractions.back();
-    }
-    for (double& fraction : fractions) fraction /= total;
-    return fractions;
-  }
-
   // The way between GPUs and host memory, both ways, whatever the shares are.
   void add_local(LocalStage local) {
     for (const MachineId id : cluster_.gpu_machines()) {
       const Machine& machine = cluster_.machine(id);
       const auto gpus = static_cast<int>(machine.gpus.size());
       const bool sharded = local == LocalStage::kReduceScatter;
-      const std::vector<double> fractions =
-          machine.nics.empty() ? std::vector<double>{1.0} : nic_fractions(id);
+      const std::vector<double> fractions = nic_fractions(cluster_, id);
       for (int gpu = 0; gpu < gpus; ++gpu) {
         const Route hop = cluster_.route(id, Memory::gpu(gpu), Memory::gpu((gpu + 1) % gpus));
         const double over_hop = sharded ? 2.0 * (gpus - 1) / gpus : 1.0;
@@ -107,7 +94,7 @@ class Costs {
         if (!sharded && gpu > 0) continue;
         for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
           const double bytes = fractions[nic] * (sharded ? 1.0 / gpus : 1.0);
-          const Memory host = Memory::host(machine.nics.empty() ? 0 : machine.nics[nic].numa);
+          const Memory host = Memory::host(numa_of_nic(cluster_, id, static_cast<int>(nic)));
           load_fixed(cluster_.route(id, Memory::gpu(gpu), host), bytes);
           load_fixed(cluster_.route(id, host, Memory::gpu(gpu)), bytes);
         }
@@ -119,7 +106,7 @@ class Costs {
   void add_exchange() {
     std::vector<std::vector<double>> fractions;
     for (std::size_t i = 0; i < cluster_.machines().size(); ++i)
-      fractions.push_back(nic_fractions(MachineId(i)));
+      fractions.push_back(nic_fractions(cluster_, MachineId(i)));
     for (const MachineId worker : cluster_.gpu_machines()) {
       for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
         const MachineId server(s);
@@ -136,7 +123,7 @@ class Costs {
 
   void add_pair(MachineId worker, int worker_nic, MachineId server, int server_nic, double fraction) {
     const auto numa = [&](MachineId machine, int nic) {
-      return Memory::host(cluster_.machine(machine).nics[static_cast<std::size_t>(nic)].numa);
+      return Memory::host(numa_of_nic(cluster_, machine, nic));
     };
     const Memory here = numa(worker, worker_nic);
     const Memory there = numa(server, server_nic);
@@ -150,12 +137,11 @@ class Costs {
     const auto additions = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Machine& machine = cluster_.machine(members_[i].front());
-      const std::vector<double> fractions =
-          machine.nics.empty() ? std::vector<double>{1.0} : nic_fractions(members_[i].front());
+      const std::vector<double> fractions = nic_fractions(cluster_, members_[i].front());
       std::vector<double> by_numa(machine.numas.size(), 0.0);
       for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
-        by_numa[machine.nics.empty() ? 0 : static_cast<std::size_t>(machine.nics[nic].numa)] +=
-            fractions[nic];
+        const int numa = numa_of_nic(cluster_, members_[i].front(), static_cast<int>(nic));
+        by_numa[static_cast<std::size_t>(numa)] += fractions[nic];
       }
       for (std::size_t numa = 0; numa < by_numa.size(); ++numa) {
         const BytesPerSecond rate = machine.numas[numa].sum_rate.of(dtype_);
@@ -261,30 +247,6 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, 
   }
   for (std::size_t i = 0; i < machines; ++i) result.of_machine[i] = shares[costs.class_of(MachineId(i))];
   return result;
-}
-
-int nic_for(const Machine& machine, const Cluster& cluster, std::size_t index) {
-  if (machine.nics.size() <= 1) return 0;
-  // The NIC that lags most behind its fraction of the parts so far takes the next: the same cycle for every
-  // caller.
-  std::vector<double> rates;
-  double total = 0.0;
-  for (const Nic& nic : machine.nics) {
-    rates.push_back(
-        static_cast<double>(std::min(cluster.link(nic.out).rate, cluster.link(nic.in).rate).value()));
-    total += rates.back();
-  }
-  const bool equal =
-      std::all_of(rates.begin(), rates.end(), [&](double rate) { return rate == rates.front(); });
-  if (equal) return static_cast<int>(index % rates.size());
-  std::vector<double> used(rates.size(), 0.0);
-  std::size_t chosen = 0;
-  for (std::size_t i = 0; i <= index % 64; ++i) {
-    for (std::size_t nic = 0; nic < rates.size(); ++nic) used[nic] += rates[nic] / total;
-    chosen = static_cast<std::size_t>(std::max_element(used.begin(), used.end()) - used.begin());
-    used[chosen] -= 1.0;
-  }
-  return static_cast<int>(chosen);
 }
 
 }  // namespace weir

@@ -33,7 +33,4 @@ enum class Summing {
 /// The shares, for gradients of this dtype. Fails if nothing could sum.
 Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing);
 
-/// The NIC of the machine that parts use in turn, in proportion to the NICs' rates: the `index`-th part's.
-int nic_for(const Machine& machine, const Cluster& cluster, std::size_t index);
-
 }  // namespace weir

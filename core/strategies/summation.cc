@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/strategies/local_stage.h"
+#include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
 #include "core/strategies/slots.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 // The fraction of an iteration that may go into filling and draining the pipeline from push to pull.
 constexpr double kFill = 0.007;
+// The fraction of a NIC's traffic that one part may be, if its machine has several NICs.
+constexpr double kImbalance = 0.01;
 // How long that takes, in times in which a NIC sends one part to each of its peers (measured: 3 to 5).
 constexpr double kFillRounds = 4.5;
 // The fewest landing slots per sender: one filling, one being summed, and as many on their way. As a rule
@@ -22,25 +25,31 @@ constexpr double kFillRounds = 4.5;
 // them complete.
 constexpr double kFewestSlots = 4;
 
-Dtype main_dtype(const Workload& workload) {
-  std::map<Dtype, Bytes> bytes;
-  for (const Layer& layer : workload.trace().layers) {
-    for (const Tensor& tensor : layer.tensors) bytes[tensor.dtype] += size(tensor);
-  }
-  const auto most = std::max_element(bytes.begin(), bytes.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == bytes.end() ? Dtype::kF32 : most->first;
+// The largest part in which no NIC of a machine with several carries much more than its fraction. A single
+// NIC carries whatever there is.
+Bytes balanced_part_size(const Cluster& cluster, const Workload& workload, const Options& options) {
+  std::size_t nics = 1;
+  for (const Machine& machine : cluster.machines()) nics = std::max(nics, machine.nics.size());
+  if (nics == 1) return options.partition_size;
+  const auto fraction = static_cast<double>(workload.size().count()) / static_cast<double>(nics);
+  return Bytes(static_cast<std::int64_t>(kImbalance * fraction));
 }
 
 // A part's sum can go back only when all workers' bytes of it are there, and they come side by side with the
 // parts of other owners: about a part for each peer goes by before the way back has anything to do.
-Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options, Duration exchange) {
+Bytes pipelined_part_size(const Cluster& cluster, const Workload& workload, const Options& options,
+                          Duration exchange) {
   const std::size_t peers = std::max<std::size_t>(1, cluster.machines().size() - 1);
   const double iteration = std::max(exchange, compute_time(workload.trace())).seconds();
   const double seconds_each = kFill * iteration / (kFillRounds * static_cast<double>(peers));
   const double seconds_per_byte = time_at_nics(cluster, Bytes(1'000'000'000)).seconds() / 1e9;
   if (seconds_per_byte == 0.0) return options.partition_size;
-  const Bytes fine(static_cast<std::int64_t>(seconds_each / seconds_per_byte));
+  return Bytes(static_cast<std::int64_t>(seconds_each / seconds_per_byte));
+}
+
+Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options, Duration exchange) {
+  const Bytes fine = std::min(balanced_part_size(cluster, workload, options),
+                              pipelined_part_size(cluster, workload, options, exchange));
   return std::clamp(fine, std::min(options.finest_part, options.partition_size), options.partition_size);
 }
 
@@ -66,7 +75,8 @@ class Builder {
         shares_(shares),
         plan_(std::move(name), cluster.machines().size()),
         local_(cluster, workload, options, plan_),
-        parts_(place(served(cluster, workload, options, shares), shares.of_machine)),
+        push_nics_(cluster),
+        parts_(place(served(cluster, workload, options, shares), summers(cluster, shares.of_machine))),
         nodes_(cluster.machines().size()) {
     for (const PlacedPart& placed : parts_) {
       largest_ = std::max(largest_, placed.part.range.size);
@@ -106,7 +116,6 @@ class Builder {
     std::map<std::pair<MachineId, int>, Ring> rings;  // by sender and NUMA node
     std::map<int, BufferId> accumulators;             // by NUMA node
     std::map<int, BufferId> requests;                 // by NUMA node
-    std::vector<double> nic_seconds;                  // by NIC: of the messages planned so far
     std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
   struct Worker {
@@ -115,30 +124,6 @@ class Builder {
     Slice staging;
     OpId ready;
   };
-
-  // The NIC of the machine that is soonest through with these bytes on top of those that the plan gave it so
-  // far.
-  int take_nic(MachineId machine, double bytes) {
-    const std::vector<Nic>& nics = cluster_.machine(machine).nics;
-    std::vector<double>& used = nodes_[machine.index()].nic_seconds;
-    used.resize(nics.size());
-    std::size_t best = 0;
-    double soonest = 0.0;
-    for (std::size_t i = 0; i < nics.size(); ++i) {
-      const BytesPerSecond rate = std::min(cluster_.link(nics[i].out).rate, cluster_.link(nics[i].in).rate);
-      const double seconds = used[i] + bytes / static_cast<double>(rate.value());
-      if (i > 0 && seconds >= soonest) continue;
-      soonest = seconds;
-      best = i;
-    }
-    if (!nics.empty()) used[best] = soonest;
-    return static_cast<int>(best);
-  }
-
-  int numa(MachineId machine, int nic) const {
-    const std::vector<Nic>& nics = cluster_.machine(machine).nics;
-    return nics.empty() ? 0 : nics[static_cast<std::size_t>(nic)].numa;
-  }
 
   std::size_t slots(MachineId owner) const {
     const std::size_t parts = nodes_[owner.index()].parts;
@@ -164,12 +149,11 @@ class Builder {
   void exchange(const PlacedPart& placed) {
     const Part& part = placed.part;
     const MachineId owner = placed.owner;
-    const auto bytes = static_cast<double>(part.range.size.count());
-    const std::vector<MachineId>& machines = cluster_.gpu_machines();
-    const int owner_nic = take_nic(owner, bytes * static_cast<double>(machines.size() - 1));
+    const int owner_nic = placed.nic;
     std::vector<Worker> workers;
-    for (const MachineId machine : machines) {
-      Worker worker{machine, machine == owner ? owner_nic : take_nic(machine, bytes), {}, {}};
+    for (const MachineId machine : cluster_.gpu_machines()) {
+      const int nic = machine == owner ? owner_nic : push_nics_.take(machine, part.range.size);
+      Worker worker{machine, nic, {}, {}};
       worker.staging = local_.staging(machine, part, worker.nic);
       worker.ready = local_.out(machine, part, worker.staging);
       workers.push_back(worker);
@@ -224,10 +208,11 @@ class Builder {
       first = worker.ready;
       return worker.staging;
     }
-    BufferId& buffer = nodes_[owner.index()].accumulators.try_emplace(numa(owner, owner_nic)).first->second;
+    BufferId& buffer =
+        nodes_[owner.index()].accumulators.try_emplace(numa_of_nic(cluster_, owner, owner_nic)).first->second;
     if (!buffer.valid()) {
-      buffer = plan_.add(
-          {owner, Buffer::Role::kAccumulator, Memory::Kind::kHost, numa(owner, owner_nic), 1, Bytes(0)});
+      buffer = plan_.add({owner, Buffer::Role::kAccumulator, Memory::Kind::kHost,
+                          numa_of_nic(cluster_, owner, owner_nic), 1, Bytes(0)});
     }
     const Slice total = plan_.reserve(buffer, part.range.size, part.dtype);
     const Message message =
@@ -255,7 +240,7 @@ class Builder {
 
   OpId add_to(const Slice& total, OpId first, const Worker& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
-    Ring& ring = ring_of(owner, worker.machine, numa(owner, owner_nic));
+    Ring& ring = ring_of(owner, worker.machine, numa_of_nic(cluster_, owner, owner_nic));
     const std::size_t slot = ring.used++ % ring.slots.count();
     const Slice landed = ring.slots.slice(slot, part.range.size);
     const Message message =
@@ -290,10 +275,11 @@ class Builder {
   Message request(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part) {
     Slice word = worker.staging;
     word.size = size(part.dtype);
-    BufferId& buffer = nodes_[owner.index()].requests.try_emplace(numa(owner, owner_nic)).first->second;
+    BufferId& buffer =
+        nodes_[owner.index()].requests.try_emplace(numa_of_nic(cluster_, owner, owner_nic)).first->second;
     if (!buffer.valid()) {
-      buffer = plan_.add(
-          {owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa(owner, owner_nic), 1, Bytes(0)});
+      buffer = plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost,
+                          numa_of_nic(cluster_, owner, owner_nic), 1, Bytes(0)});
     }
     const Slice landed = plan_.reserve(buffer, word.size, part.dtype);
     const Message message =
@@ -307,6 +293,7 @@ class Builder {
   const Shares& shares_;
   PlanBuilder plan_;
   LocalStages local_;
+  NicTurns push_nics_;
   std::vector<PlacedPart> parts_;      // in the order in which they are expected to be served
   std::span<const PlacedPart> round_;  // the parts, of one layer, that are served side by side
   std::size_t owners_ = 0;
@@ -318,7 +305,8 @@ class Builder {
 
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing) {
-  const Result<Shares> shares = shares_of(cluster, main_dtype(workload), options.local, summing);
+  const Result<Shares> shares =
+      shares_of(cluster, most_common_dtype(workload.trace()), options.local, summing);
   if (!shares) return failure(shares.error().text);
   return Builder(std::move(name), cluster, workload, options, *shares).build();
 }

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "core/strategies/local_stage.h"
+#include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
-#include "core/strategies/shares.h"
 #include "core/strategies/slots.h"
 
 namespace weir {
@@ -62,6 +62,7 @@ class Builder {
       : cluster_(cluster),
         plan_("double-tree", cluster.machines().size()),
         local_(cluster, workload, options, plan_),
+        nics_(cluster),
         parts_(workload.partition(options.partition_size)),
         machines_(cluster.gpu_machines()) {
     for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
@@ -76,7 +77,7 @@ class Builder {
     for (const std::size_t p : order_) {
       const std::size_t lighter = loads[1] < loads[0] ? 1 : 0;
       loads[lighter] += parts_[p].range.size;
-      exchange(parts_[p], p, trees[lighter]);
+      exchange(parts_[p], trees[lighter]);
     }
     for (const auto& [key, ring] : rings_) ring.slots.close(plan_);
     local_.close();
@@ -98,10 +99,10 @@ class Builder {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  void exchange(const Part& part, std::size_t index, const Tree& tree) {
+  void exchange(const Part& part, const Tree& tree) {
     std::vector<Member> members;
     for (const MachineId machine : machines_) {
-      const int nic = nic_for(cluster_.machine(machine), cluster_, index);
+      const int nic = nics_.take(machine, part.range.size);
       Member member;
       member.end = {machine, nic, local_.staging(machine, part, nic)};
       member.ready = local_.out(machine, part, member.end.slice);
@@ -147,8 +148,7 @@ class Builder {
   }
 
   Ring& ring_of(const End& parent, MachineId child) {
-    const std::vector<Nic>& nics = cluster_.machine(parent.machine).nics;
-    const int numa = nics[static_cast<std::size_t>(parent.nic)].numa;
+    const int numa = numa_of_nic(cluster_, parent.machine, parent.nic);
     const auto known = rings_.find({parent.machine, child, numa});
     if (known != rings_.end()) return known->second;
     const BufferId buffer =
@@ -160,6 +160,7 @@ class Builder {
   const Cluster& cluster_;
   PlanBuilder plan_;
   LocalStages local_;
+  NicTurns nics_;
   std::vector<Part> parts_;
   std::vector<std::size_t> order_;  // in which parts are expected to be served
   const std::vector<MachineId>& machines_;

@@ -40,6 +40,9 @@ struct Trace {
 /// The bytes of all tensors.
 Bytes size(const Trace& trace);
 
+/// The dtype of most bytes; on ties the one that comes first in Dtype. f32 if there are no tensors.
+Dtype most_common_dtype(const Trace& trace);
+
 /// Forward and backward time of all layers on one GPU.
 Duration compute_time(const Trace& trace);
 

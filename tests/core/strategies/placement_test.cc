@@ -4,6 +4,7 @@
 
 #include "core/base/random.h"
 #include "tests/catch.h"
+#include "tests/core/cluster/links.h"
 
 namespace weir {
 namespace {
@@ -16,6 +17,15 @@ std::vector<Part> equal_parts(int count, Bytes size) {
   return parts;
 }
 
+// Machines of one NIC each, with these shares.
+std::vector<Summer> one_nic(const std::vector<double>& shares) {
+  std::vector<Summer> result;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] > 0.0) result.push_back({MachineId(i), 0, shares[i]});
+  }
+  return result;
+}
+
 std::map<MachineId, Bytes> loads(const std::vector<PlacedPart>& placed) {
   std::map<MachineId, Bytes> loads;
   for (const PlacedPart& part : placed) loads[part.owner] += part.part.range.size;
@@ -24,7 +34,7 @@ std::map<MachineId, Bytes> loads(const std::vector<PlacedPart>& placed) {
 
 TEST_CASE("every byte is placed once, in the order given, and parts of one owner are counted") {
   const std::vector<Part> parts = equal_parts(10, 1_MB);
-  const std::vector<PlacedPart> placed = place(parts, {0.3, 0.7});
+  const std::vector<PlacedPart> placed = place(parts, one_nic({0.3, 0.7}));
   Bytes end;
   std::map<MachineId, std::size_t> counted;
   for (const PlacedPart& part : placed) {
@@ -36,12 +46,12 @@ TEST_CASE("every byte is placed once, in the order given, and parts of one owner
 }
 
 TEST_CASE("a machine without a share gets nothing") {
-  for (const PlacedPart& part : place(equal_parts(50, 10_KB), {0.5, 0.0, 0.5}))
+  for (const PlacedPart& part : place(equal_parts(50, 10_KB), one_nic({0.5, 0.0, 0.5})))
     CHECK(part.owner != MachineId(1));
 }
 
 TEST_CASE("equal shares take turns") {
-  const std::vector<PlacedPart> placed = place(equal_parts(40, 1_MB), {0.25, 0.25, 0.25, 0.25});
+  const std::vector<PlacedPart> placed = place(equal_parts(40, 1_MB), one_nic({0.25, 0.25, 0.25, 0.25}));
   for (std::size_t i = 0; i + 4 <= placed.size(); i += 4) {
     std::map<MachineId, int> seen;
     for (std::size_t j = i; j < i + 4; ++j) ++seen[placed[j].owner];
@@ -64,7 +74,7 @@ TEST_CASE("a load exceeds its share by at most 0.05 percent or some 32 KiB") {
       parts.push_back({{total, size}, Dtype::kF32, 0, 0});
       total += size;
     }
-    const std::map<MachineId, Bytes> placed = loads(place(parts, shares));
+    const std::map<MachineId, Bytes> placed = loads(place(parts, one_nic(shares)));
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const auto found = placed.find(MachineId(i));
       const double load = found == placed.end() ? 0.0 : static_cast<double>(found->second.count());
@@ -72,6 +82,27 @@ TEST_CASE("a load exceeds its share by at most 0.05 percent or some 32 KiB") {
       CHECK(load - ideal <= 0.0005 * ideal + 40'000.0);
     }
   }
+}
+
+TEST_CASE("a machine's share is split among its NICs by their rates, and machines take turns") {
+  const Cluster cluster = cluster_of(R"({"name": "several", "groups": [
+      {"name": "gpu", "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10Gbps"}]},
+      {"name": "cpu", "count": 2,
+       "nics": [{"at": "numa0", "rate": "10Gbps"}, {"at": "numa0", "rate": "30Gbps"}]}]})");
+  const std::vector<Summer> found = summers(cluster, {0.0, 0.4, 0.6});
+  REQUIRE(found.size() == 4);
+  const double shares[] = {0.1, 0.15, 0.3, 0.45};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    CHECK(found[i].machine == MachineId(1 + i % 2));
+    CHECK(found[i].nic == static_cast<int>(i / 2));
+    CHECK(found[i].share == Approx(shares[i]));
+  }
+  std::map<std::pair<MachineId, int>, Bytes> bytes;
+  for (const PlacedPart& part : place(equal_parts(100, 1_MB), found)) {
+    bytes[{part.owner, part.nic}] += part.part.range.size;
+  }
+  CHECK(std::abs((bytes[{MachineId(2), 1}] - 45_MB).count()) < 50'000);
 }
 
 TEST_CASE("urgent parts overtake those that wait, but not those that are sent before they are ready") {
