@@ -75,6 +75,9 @@ void fields(Visitor& visitor, ExperimentText& text) {
                    "how many times partition_size a NIC may have under way, or 'unlimited'");
   visitor.optional("policy", options.policy, "which of the messages that could start does start");
   visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");
+  visitor.optional("cpu_share_factor", options.cpu_share_factor,
+                   "how much the unified strategy's CPU machines sum, in units of their optimal share",
+                   within(0, 1000));
   visitor.optional(
       "pull_requests", options.pull_requests,
       "whether workers ask for each sum once their push of it is through, as of parameter servers");

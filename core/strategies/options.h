@@ -27,6 +27,9 @@ struct Options {
   std::optional<int> credit = 4;
   Policy policy = Policy::kPriority;
   LocalStage local = LocalStage::kReduceScatter;
+  /// The unified strategy's CPU machines sum this many times what the optimal split gives them (all of the
+  /// model at most), and the GPU machines the rest: to see that the optimum is one.
+  double cpu_share_factor = 1.0;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.

@@ -202,9 +202,27 @@ std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector
   return shares;
 }
 
+// Scales the shares of CPU machines, and those of GPU machines so that all are 1 together again.
+void scale_cpu_shares(const Costs& costs, double factor, std::vector<double>& shares) {
+  double sum[2] = {0.0, 0.0};  // of machines without GPUs, and of those with
+  double count[2] = {0.0, 0.0};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const auto members = static_cast<double>(costs.members(i).size());
+    sum[costs.has_gpus(i)] += members * shares[i];
+    count[costs.has_gpus(i)] += members;
+  }
+  const double on_cpus = std::min(1.0, factor * sum[0]);
+  const double wanted[2] = {on_cpus, 1.0 - on_cpus};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const bool gpus = costs.has_gpus(i);
+    shares[i] = sum[gpus] > kNothing ? shares[i] * wanted[gpus] / sum[gpus] : wanted[gpus] / count[gpus];
+  }
+}
+
 }  // namespace
 
-Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing) {
+Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing,
+                         double cpu_share_factor) {
   const std::size_t machines = cluster.machines().size();
   Shares result;
   result.of_machine.assign(machines, 0.0);
@@ -229,6 +247,7 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, 
     const auto best = optimum(costs, rows, scale < std::numeric_limits<double>::max() ? scale : 1.0);
     if (!best) return failure("the split has no solution: some link or device has rate 0");
     shares = *best;
+    if (cpu_share_factor != 1.0) scale_cpu_shares(costs, cpu_share_factor, shares);
   } else {
     const bool gpus = summing == Summing::kGpuMachines;
     const auto& members = gpus ? cluster.gpu_machines() : cluster.cpu_machines();

@@ -30,7 +30,9 @@ enum class Summing {
   kGpuMachines,  // GPU machines only, as a colocated parameter server: each the same share
 };
 
-/// The shares, for gradients of this dtype. Fails if nothing could sum.
-Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing);
+/// The shares, for gradients of this dtype. Fails if nothing could sum. If the split is optimal, CPU machines
+/// then get `cpu_share_factor` times their shares, up to the whole model, and GPU machines what is left.
+Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing,
+                         double cpu_share_factor = 1.0);
 
 }  // namespace weir

@@ -305,8 +305,8 @@ class Builder {
 
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing) {
-  const Result<Shares> shares =
-      shares_of(cluster, most_common_dtype(workload.trace()), options.local, summing);
+  const Result<Shares> shares = shares_of(cluster, most_common_dtype(workload.trace()), options.local,
+                                          summing, options.cpu_share_factor);
   if (!shares) return failure(shares.error().text);
   return Builder(std::move(name), cluster, workload, options, *shares).build();
 }

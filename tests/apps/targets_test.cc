@@ -65,6 +65,32 @@ TEST_CASE("1 GB over eight machines takes the time of the optimal split, for eve
   }
 }
 
+TEST_CASE(
+    "no split is faster than the optimal one, and one that is 10 % off takes the time of its busiest NIC") {
+  const ExperimentFile file = shipped("optimal_split/perturbed.json");
+  constexpr double kN = 8;
+  std::map<double, std::map<double, double>> times;  // by k and factor
+  for (std::size_t i = 0; i < file.points(); ++i) {
+    const auto point = file.point(i);
+    const double k = std::stod(value(point, "topology.groups.cpu.count"));
+    const double factor = std::stod(value(point, "cpu_share_factor"));
+    const Result<Experiment> experiment = file.experiment(point);
+    REQUIRE(experiment);
+    times[k][factor] = seconds(*experiment, "unified");
+  }
+  for (const auto& [k, by_factor] : times) {
+    REQUIRE(by_factor.size() == 7);
+    for (const auto& [factor, time] : by_factor) {
+      INFO("k = " << k << ", factor " << factor);
+      const double cpu = factor * 2 * (kN - 1) / (kN * kN + k * kN - 2 * k);  // of the model, each (Eq. 1)
+      const double gpu = (1 - k * cpu) / kN;
+      CHECK(within(time, std::max(kN * cpu, 1 + (kN - 2) * gpu) * kUnit, 0.02));
+      CHECK(time >= optimum(kN, k) * (1 - 0.005));
+      if (factor != 1.0) CHECK(time > by_factor.at(1.0));
+    }
+  }
+}
+
 TEST_CASE("CPU machines do not help two workers") {
   const ExperimentFile file = shipped("optimal_split/two_workers.json");
   for (std::size_t i = 0; i < file.points(); ++i) {
