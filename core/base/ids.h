@@ -37,6 +37,7 @@ using LinkId = Id<struct LinkKind_>;
 using OpId = Id<struct OpKind_>;
 using BufferId = Id<struct BufferKind>;
 using MessageId = Id<struct MessageKind>;
+using GroupId = Id<struct GroupKind>;
 
 }  // namespace weir
 

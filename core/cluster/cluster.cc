@@ -149,4 +149,9 @@ std::vector<int> Cluster::nearest_nics(MachineId machine, Memory memory) const {
   return nearest;
 }
 
+int Cluster::nic_of_gpu(MachineId machine, int gpu) const {
+  const std::vector<int> nics = nearest_nics(machine, Memory::gpu(gpu));
+  return nics[static_cast<std::size_t>(gpu) % nics.size()];
+}
+
 }  // namespace weir

@@ -44,6 +44,9 @@ class Cluster {
   /// distance.
   std::vector<int> nearest_nics(MachineId machine, Memory memory) const;
 
+  /// The NIC that the GPU's share of a sharded message goes through: one of the nearest, in turn by GPU.
+  int nic_of_gpu(MachineId machine, int gpu) const;
+
   /// Machines of one class are interchangeable: equal inside, and in racks that hold equally many machines of
   /// each group. Classes are numbered from 0 in the order of their first machines.
   int machine_class(MachineId id) const { return machine_class_[id.index()]; }

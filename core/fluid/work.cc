@@ -4,13 +4,15 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace weir {
 namespace {
 
 // The place of a slice as a number, for keys of routes: of a NUMA node, or below 0 of GPUs.
 int code(const Buffer& buffer, const Slice& slice) {
-  return buffer.place == Memory::Kind::kHost ? buffer.numa : Slice::kSharded - 1 - slice.replica;
+  if (buffer.place == Memory::Kind::kHost) return buffer.numa;
+  return -1 - (static_cast<int>(slice.on.kind) << 16 | slice.on.index);
 }
 
 int number(MachineId machine) { return static_cast<int>(machine.value()); }
@@ -24,16 +26,15 @@ Bytes flow_size(const Slice& slice, int shares) { return Bytes((slice.size.count
 
 int shares_of(const Op& op, const Plan& plan) {
   for (const Slice* slice : {&op.from, &op.into}) {
-    if (slice->buffer.valid() && slice->replica == Slice::kSharded)
-      return plan.buffer(slice->buffer).replicas;
+    if (slice->buffer.valid() && slice->on.kind == Replicas::Kind::kShards)
+      return static_cast<int>(plan.group(slice->on.group()).size());
   }
   return 1;
 }
 
-// The NIC that share i of a sharded message uses: the nearest to its GPU.
-int nic_of_share(const Cluster& cluster, MachineId machine, int gpu) {
-  const std::vector<int> nics = cluster.nearest_nics(machine, Memory::gpu(gpu));
-  return nics[static_cast<std::size_t>(gpu) % nics.size()];
+// The GPU of the slice's share i, or the first GPU of a slice that lies on several.
+int gpu_of(const Plan& plan, const Slice& slice, int share) {
+  return slice.on.single() ? slice.on.index : plan.group(slice.on.group())[static_cast<std::size_t>(share)];
 }
 
 }  // namespace
@@ -41,17 +42,18 @@ int nic_of_share(const Cluster& cluster, MachineId machine, int gpu) {
 std::string name(const Resource& resource, const Cluster& cluster) {
   const Machine& machine = cluster.machine(resource.machine);
   const auto index = static_cast<std::size_t>(resource.index);
+  const std::string at = resource.index > 0 ? fmt::format(" at {}", resource.index) : std::string();
   switch (resource.kind) {
     case Resource::Kind::kCompute:
       return machine.name + " compute";
     case Resource::Kind::kCollectiveOut:
-      return machine.name + " reduce";
+      return machine.name + " reduce" + at;
     case Resource::Kind::kCollectiveIn:
-      return machine.name + " gather";
+      return machine.name + " gather" + at;
     case Resource::Kind::kCopyOut:
-      return machine.name + " copy out";
+      return machine.name + " copy out" + at;
     case Resource::Kind::kCopyIn:
-      return machine.name + " copy in";
+      return machine.name + " copy in" + at;
     case Resource::Kind::kCopyWithin:
       return fmt::format("{} copy from {}", machine.name, resource.index);
     case Resource::Kind::kHostSum:
@@ -170,7 +172,7 @@ void WorkTable::add(const Op& op) {
       const Machine& machine = cluster_->machine(op.machine);
       const Buffer& buffer = plan_->buffer(op.into.buffer);
       const bool host = buffer.place == Memory::Kind::kHost;
-      const int index = host ? buffer.numa : std::max(op.into.replica, 0);
+      const int index = host ? buffer.numa : gpu_of(*plan_, op.into, 0);
       work.resource = serve(host ? Resource::Kind::kHostSum : Resource::Kind::kGpuSum, index);
       const auto device = static_cast<std::size_t>(index);
       const BytesPerSecond rate =
@@ -202,16 +204,17 @@ void WorkTable::route_copy(const Op& op, Work& work) {
   work.size = flow_size(op.from, shares);
   if (from_gpu == into_gpu) {
     work.resource =
-        resource({op.machine, Resource::Kind::kCopyWithin, from_gpu ? op.from.replica : -1 - from.numa});
+        resource({op.machine, Resource::Kind::kCopyWithin, from_gpu ? op.from.on.index : -1 - from.numa});
   } else {
-    work.resource = resource({op.machine, from_gpu ? Resource::Kind::kCopyOut : Resource::Kind::kCopyIn, 0});
+    work.resource = resource({op.machine, from_gpu ? Resource::Kind::kCopyOut : Resource::Kind::kCopyIn,
+                              gpu_of(*plan_, from_gpu ? op.from : op.into, 0)});
   }
   const RouteKey key = {0, number(op.machine), 0, 0, code(from, op.from), 0, code(into, op.into)};
   route(key, work, [&] {
     std::vector<Route> routes;
     for (int i = 0; i < shares; ++i) {
       const auto place = [&](const Buffer& buffer, const Slice& slice) {
-        return memory(buffer, slice.replica == Slice::kSharded ? i : slice.replica);
+        return memory(buffer, gpu_of(*plan_, slice, i));
       };
       routes.push_back(cluster_->route(op.machine, place(from, op.from), place(into, op.into)));
     }
@@ -222,20 +225,23 @@ void WorkTable::route_copy(const Op& op, Work& work) {
 // A ring over the GPUs in their order. Reduce-scatter and all-gather pass (g-1)/g of the bytes over every hop
 // of the closed ring; reduce and broadcast pass all bytes over the chain that ends or begins at the root.
 void WorkTable::route_collective(const Op& op, Work& work) {
-  const int gpus = plan_->buffer(op.into.buffer).replicas;
+  const std::span<const int> group = plan_->group(op.into.on.group());
+  const auto gpus = static_cast<int>(group.size());
   const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
   const bool ring = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kAllGather;
   work.resource =
-      resource({op.machine, out ? Resource::Kind::kCollectiveOut : Resource::Kind::kCollectiveIn, 0});
+      resource({op.machine, out ? Resource::Kind::kCollectiveOut : Resource::Kind::kCollectiveIn, group[0]});
   if (gpus == 1) return;
   work.size = ring ? flow_size(op.into, gpus) * (gpus - 1) : op.into.size;
-  const RouteKey key = {ring ? 1 : out ? 2 : 3, number(op.machine), op.root, 0, 0, 0, 0};
+  const RouteKey key = {ring ? 1 : out ? 2 : 3, number(op.machine), op.root, op.into.on.index, 0, 0, 0};
   route(key, work, [&] {
     std::vector<Route> hops;
+    const auto root = static_cast<int>(std::find(group.begin(), group.end(), op.root) - group.begin());
+    const auto gpu = [&](int i) { return Memory::gpu(group[static_cast<std::size_t>(i % gpus)]); };
     for (int i = 0; i < (ring ? gpus : gpus - 1); ++i) {
       // A reduction walks towards the root, a broadcast away from it.
-      const int first = ring ? i : out ? (op.root + 1 + i) % gpus : (op.root + i) % gpus;
-      hops.push_back(cluster_->route(op.machine, Memory::gpu(first), Memory::gpu((first + 1) % gpus)));
+      const int first = ring ? i : out ? root + 1 + i : root + i;
+      hops.push_back(cluster_->route(op.machine, gpu(first), gpu(first + 1)));
     }
     return hops;
   });
@@ -258,10 +264,12 @@ void WorkTable::add_message(const Op& send, Work& work) {
     std::vector<Route> routes;
     for (int i = 0; i < shares; ++i) {
       const bool sharded = shares > 1;
-      const int out = sharded ? nic_of_share(*cluster_, send.machine, i) : send.nic;
-      const int in = sharded ? nic_of_share(*cluster_, receive.machine, i) : receive.nic;
-      const Memory source = memory(from, send.from.replica == Slice::kSharded ? i : send.from.replica);
-      const Memory target = memory(into, receive.into.replica == Slice::kSharded ? i : receive.into.replica);
+      const int source_gpu = gpu_of(*plan_, send.from, i);
+      const int target_gpu = gpu_of(*plan_, receive.into, i);
+      const int out = sharded ? cluster_->nic_of_gpu(send.machine, source_gpu) : send.nic;
+      const int in = sharded ? cluster_->nic_of_gpu(receive.machine, target_gpu) : receive.nic;
+      const Memory source = memory(from, source_gpu);
+      const Memory target = memory(into, target_gpu);
       routes.push_back(cluster_->route(send.machine, source, out, receive.machine, target, in));
     }
     return routes;

@@ -18,10 +18,10 @@ namespace weir {
 struct Resource {
   enum class Kind : std::uint8_t {
     kCompute,        // all GPUs of a machine, computing
-    kCollectiveOut,  // reduce-scatter and reduce, one at a time
-    kCollectiveIn,   // all-gather and broadcast, one at a time
-    kCopyOut,        // from GPUs to host memory
-    kCopyIn,         // from host memory to GPUs
+    kCollectiveOut,  // reduce-scatter and reduce, one at a time; by the first GPU of the group
+    kCollectiveIn,   // all-gather and broadcast, one at a time; by the first GPU of the group
+    kCopyOut,        // from GPUs to host memory; by the first GPU
+    kCopyIn,         // from host memory to GPUs; by the first GPU
     kCopyWithin,     // between GPUs, or within host memory; by source
     kHostSum,        // the cores of a NUMA node
     kGpuSum,         // a GPU's summation

@@ -3,8 +3,12 @@
 namespace weir {
 namespace {
 
+std::span<const int> gpus_of(const Plan& plan, const Slice& slice) {
+  return slice.on.single() ? std::span<const int>() : plan.group(slice.on.group());
+}
+
 int replicas(const Plan& plan, const Slice& slice) {
-  return slice.replica >= 0 ? 1 : plan.buffer(slice.buffer).replicas;
+  return slice.on.single() ? 1 : static_cast<int>(plan.group(slice.on.group()).size());
 }
 
 }  // namespace
@@ -13,19 +17,20 @@ Extents::Extents(const Plan& plan, const Slice& slice, Dtype dtype)
     : slice_(slice),
       dtype_(dtype),
       count_(replicas(plan, slice)),
-      shares_(slice.replica == Slice::kSharded),
-      replicas_(slice.replica < 0) {}
+      shares_(slice.on.kind == Replicas::Kind::kShards),
+      gpus_(gpus_of(plan, slice)) {}
 
 Extents::Extents(const Slice& slice, Dtype dtype, int count)
-    : slice_(slice), dtype_(dtype), count_(count), shares_(true), replicas_(false) {}
+    : slice_(slice), dtype_(dtype), count_(count), shares_(true) {}
 
 Extent Extents::operator[](int i) const {
   const Range whole{slice_.offset, slice_.size};
-  return {slice_.buffer, replicas_ ? i : slice_.replica, shares_ ? share(whole, dtype_, i, count_) : whole};
+  const int replica = gpus_.empty() ? slice_.on.index : gpus_[static_cast<std::size_t>(i)];
+  return {slice_.buffer, replica, shares_ ? share(whole, dtype_, i, count_) : whole};
 }
 
 bool movable(const Plan& plan, const Slice& from, const Slice& into) {
-  if (from.replica == Slice::kEvery || into.replica == Slice::kEvery) return false;
+  if (from.on.kind == Replicas::Kind::kEach || into.on.kind == Replicas::Kind::kEach) return false;
   if (replicas(plan, from) == replicas(plan, into)) return true;
   const auto host = [&](const Slice& slice) {
     return plan.buffer(slice.buffer).place == Memory::Kind::kHost;

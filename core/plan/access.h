@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/plan/plan.h"
@@ -37,7 +38,7 @@ struct Move {
 class Extents {
  public:
   /// The slice on each of its replicas, in order of replica; shares may be empty. The plan's structure is
-  /// valid.
+  /// valid, and the plan outlives this.
   Extents(const Plan& plan, const Slice& slice, Dtype dtype);
   /// The slice, which lies on one replica, cut into so many shares.
   Extents(const Slice& slice, Dtype dtype, int count);
@@ -59,8 +60,8 @@ class Extents {
   Slice slice_;
   Dtype dtype_;
   int count_;
-  bool shares_;    // each is a share of the slice, not the whole
-  bool replicas_;  // each lies on a replica of its own
+  bool shares_;                // each is a share of the slice, not the whole
+  std::span<const int> gpus_;  // the replica of each, if they lie on several
 };
 
 /// Whether bytes can go from one slice into the other: replica by replica, or between one replica and shares

@@ -30,13 +30,32 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-/// Bytes of a buffer. In a GPU buffer `replica` says which GPU holds them: one, every one, or each its shard
-/// (the slice cut into as many nearly equal shares as there are replicas; GPU i holds share i).
+/// Which replicas of its buffer a slice lies on. Groups of GPUs are listed in the plan.
+struct Replicas {
+  enum class Kind : std::uint8_t {
+    kOne,     // a single one: the GPU `index`; 0 in a host buffer
+    kEach,    // the whole slice on each GPU of the group `index`
+    kShards,  // cut into nearly equal shares, as many as the group has GPUs: share i on its i-th GPU
+  };
+  Kind kind = Kind::kOne;
+  std::uint16_t index = 0;
+
+  Replicas() = default;
+  Replicas(int gpu) : index(static_cast<std::uint16_t>(gpu)) {}  // NOLINT: the one on this GPU
+  Replicas(Kind how, GroupId group) : kind(how), index(static_cast<std::uint16_t>(group.index())) {}
+  static Replicas each(GroupId group) { return {Kind::kEach, group}; }
+  static Replicas shards(GroupId group) { return {Kind::kShards, group}; }
+
+  bool single() const { return kind == Kind::kOne; }
+  /// Of those that are not single.
+  GroupId group() const { return GroupId(index); }
+  friend bool operator==(const Replicas&, const Replicas&) = default;
+};
+
+/// Bytes of a buffer.
 struct Slice {
-  static constexpr int kEvery = -1;
-  static constexpr int kSharded = -2;
   BufferId buffer;
-  int replica = 0;
+  Replicas on;
   Bytes offset;
   Bytes size;
   Bytes end() const { return offset + size; }
@@ -51,10 +70,10 @@ enum class OpKind : std::uint8_t {
   kSum,            // into += from, element by element, in one memory
   kCopy,           // into = from, between two memories of the machine
   kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
-  kReduceScatter,  // over the machine's GPUs: afterwards GPU i holds share i of the sum of all replicas
-  kAllGather,      // over the machine's GPUs: from shares to the whole on every GPU
-  kReduce,         // over the machine's GPUs: the sum ends on GPU `root`
-  kBroadcast,      // over the machine's GPUs: from GPU `root` to every GPU
+  kReduceScatter,  // over a group of GPUs: afterwards its i-th GPU holds share i of the sum over the group
+  kAllGather,      // over a group of GPUs: from shares to the whole on each
+  kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
+  kBroadcast,      // over a group of GPUs: from GPU `root`, one of them, to each
 };
 
 /// The kind's name as plans print it: "send", "reduce-scatter", ...
@@ -65,7 +84,7 @@ inline bool is_message(OpKind kind) { return kind == OpKind::kSend || kind == Op
 inline bool is_collective(OpKind kind) { return kind >= OpKind::kReduceScatter; }
 
 /// One operation on one machine. `from` is read and `into` written; kinds that have no such slice leave it
-/// empty, a collective works in place on `into`. A smaller priority is more urgent.
+/// empty, a collective works in place on `into`, on each GPU of its group. A smaller priority is more urgent.
 struct Op {
   OpId id;
   MachineId machine;
@@ -74,7 +93,7 @@ struct Op {
   std::int64_t priority = 0;
   int layer = -1;     // compute: which layer; communication: the layer of its part, for reports
   int root = 0;       // reduce and broadcast: the GPU
-  int nic = 0;        // messages: the NIC of this machine
+  int nic = 0;        // messages: the NIC of this machine; that of a share is Cluster::nic_of_gpu
   MachineId peer;     // messages: the other machine
   MessageId message;  // messages: matches one send with one receive
   Slice from;

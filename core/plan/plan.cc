@@ -43,10 +43,22 @@ BufferId PlanBuilder::add(const Buffer& buffer) {
   return BufferId(buffers_.size() - 1);
 }
 
+GroupId PlanBuilder::group(const std::vector<int>& gpus) {
+  auto known = std::find(groups_.begin(), groups_.end(), gpus);
+  if (known == groups_.end()) known = groups_.insert(known, gpus);
+  return GroupId(static_cast<std::size_t>(known - groups_.begin()));
+}
+
+GroupId PlanBuilder::all(BufferId buffer) {
+  std::vector<int> gpus(static_cast<std::size_t>(buffers_[buffer.index()].replicas));
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return group(gpus);
+}
+
 Slice PlanBuilder::reserve(BufferId buffer, Bytes size, Dtype dtype) {
   Bytes& end = buffers_[buffer.index()].size;
   const std::int64_t element = weir::size(dtype).count();
-  const Slice slice = {buffer, 0, Bytes((end.count() + element - 1) / element * element), size};
+  const Slice slice = {buffer, {}, Bytes((end.count() + element - 1) / element * element), size};
   end = slice.end();
   return slice;
 }
@@ -82,6 +94,7 @@ Plan PlanBuilder::build() && {
   Plan plan;
   plan.strategy_ = std::move(strategy_);
   plan.buffers_ = std::move(buffers_);
+  plan.groups_ = std::move(groups_);
   plan.first_op_.assign(machines_ + 1, 0);
   for (const Op& op : ops_) ++plan.first_op_[op.machine.index() + 1];
   std::partial_sum(plan.first_op_.begin(), plan.first_op_.end(), plan.first_op_.begin());

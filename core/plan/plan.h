@@ -43,6 +43,10 @@ class Plan {
   std::span<const Buffer> buffers() const { return buffers_; }
   const Buffer& buffer(BufferId id) const { return buffers_[id.index()]; }
 
+  /// The GPUs of a group, in ascending order: the same numbers on every machine whose slices name it.
+  std::span<const int> group(GroupId id) const { return groups_[id.index()]; }
+  std::span<const std::vector<int>> groups() const { return groups_; }
+
   /// The ops that wait for this one.
   std::span<const Successor> successors(OpId id) const {
     const std::size_t first = first_successor_[id.index()];
@@ -63,6 +67,7 @@ class Plan {
   friend class PlanBuilder;
   std::string strategy_;
   std::vector<Buffer> buffers_;
+  std::vector<std::vector<int>> groups_;
   std::vector<Op> ops_;
   std::vector<std::size_t> first_op_;  // per machine, and the end
   std::vector<std::size_t> first_successor_;
@@ -79,6 +84,10 @@ class PlanBuilder {
   PlanBuilder(std::string strategy, std::size_t machines);
 
   BufferId add(const Buffer& buffer);
+  /// The group of these GPUs, in ascending order, or of all that the buffer has a replica on; the same GPUs
+  /// are the same group.
+  GroupId group(const std::vector<int>& gpus);
+  GroupId all(BufferId buffer);
   /// Makes the buffer larger by a slice of this size, aligned to the element.
   Slice reserve(BufferId buffer, Bytes size, Dtype dtype);
   /// Adds the op; its id is given here.
@@ -107,6 +116,7 @@ class PlanBuilder {
   std::size_t machines_;
   std::size_t messages_ = 0;
   std::vector<Buffer> buffers_;
+  std::vector<std::vector<int>> groups_;
   std::vector<Op> ops_;
   std::vector<Edge> edges_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace weir {
 namespace {
@@ -49,6 +50,20 @@ void append_buffer(std::string& out, const Plan& plan, std::size_t index) {
   append(out, " bytes {}\n", buffer.size.count());
 }
 
+// ":3", ":every", ":shards", ":every{0,1}" of a part of the buffer's GPUs; nothing for host memory.
+std::string replicas(const Plan& plan, const Slice& slice) {
+  const bool known = slice.buffer.index() < plan.buffers().size();
+  if (slice.on.single()) {
+    const bool host = known && plan.buffer(slice.buffer).place == Memory::Kind::kHost;
+    return host && slice.on.index == 0 ? std::string() : fmt::format(":{}", slice.on.index);
+  }
+  const std::string_view how = slice.on.kind == Replicas::Kind::kEach ? ":every" : ":shards";
+  if (slice.on.group().index() >= plan.groups().size()) return fmt::format("{}{{?}}", how);
+  const std::span<const int> group = plan.group(slice.on.group());
+  const bool all = known && group.size() == static_cast<std::size_t>(plan.buffer(slice.buffer).replicas);
+  return all ? std::string(how) : fmt::format("{}{{{}}}", how, fmt::join(group, ","));
+}
+
 // The op without its waits.
 void append_op(std::string& out, const Plan& plan, const Op& op) {
   append(out, "{} {}", op.id, weir::name(op.kind));
@@ -83,16 +98,8 @@ std::string words(const Op& op) {
 }
 
 std::string text(const Plan& plan, const Slice& slice) {
-  std::string replica;
-  if (slice.replica == Slice::kEvery) {
-    replica = ":every";
-  } else if (slice.replica == Slice::kSharded) {
-    replica = ":shards";
-  } else if (slice.buffer.index() >= plan.buffers().size() || slice.replica != 0 ||
-             plan.buffer(slice.buffer).place == Memory::Kind::kGpu) {
-    replica = fmt::format(":{}", slice.replica);
-  }
-  return fmt::format("b{}{}[{}+{}]", slice.buffer, replica, slice.offset.count(), slice.size.count());
+  return fmt::format("b{}{}[{}+{}]", slice.buffer, replicas(plan, slice), slice.offset.count(),
+                     slice.size.count());
 }
 
 std::string text(const Plan& plan) {

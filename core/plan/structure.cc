@@ -1,5 +1,8 @@
 #include "core/plan/structure.h"
 
+#include <algorithm>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "core/plan/access.h"
@@ -14,6 +17,7 @@ class Structure {
 
   Findings check() && {
     for (std::size_t i = 0; i < plan_.buffers().size(); ++i) check_buffer(i);
+    for (std::size_t i = 0; i < plan_.groups().size(); ++i) check_group(i);
     check_gradients();
     if (!findings_.empty()) return findings_;
     for (const Op& op : plan_.ops()) check_op(op);
@@ -93,7 +97,9 @@ class Structure {
     if (op.duration < Duration(0)) complain(op, "its duration is negative");
     if (slice.size == Bytes(0)) return;  // a layer without tensors
     if (!check_place(op, slice, backward ? "into" : "from")) return;
-    if (slice.replica != Slice::kEvery) complain(op, "its slice is that of every GPU");
+    if (slice.on.kind != Replicas::Kind::kEach || !covers(slice)) {
+      complain(op, "its slice is that of every GPU");
+    }
     if (plan_.buffer(slice.buffer).role != Buffer::Role::kGradient) {
       complain(op, fmt::format("{} is not in a gradient buffer", text(plan_, slice)));
     }
@@ -104,10 +110,13 @@ class Structure {
     if (!check_slice(op, op.into, "into")) return;
     const Buffer& buffer = plan_.buffer(op.into.buffer);
     if (buffer.place != Memory::Kind::kGpu) return complain(op, "works on GPU buffers only");
-    if (op.into.replica != Slice::kEvery) complain(op, "its slice is that of every GPU");
+    if (op.into.on.kind != Replicas::Kind::kEach) {
+      return complain(op, "its slice is that of each GPU of a group");
+    }
+    const std::span<const int> group = plan_.group(op.into.on.group());
     const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
-    if (rooted && (op.root < 0 || op.root >= buffer.replicas)) {
-      complain(op, fmt::format("its root is GPU {}, but there are {}", op.root, buffer.replicas));
+    if (rooted && std::find(group.begin(), group.end(), op.root) == group.end()) {
+      complain(op, fmt::format("its root, GPU {}, is not in its group", op.root));
     }
   }
 
@@ -116,7 +125,7 @@ class Structure {
     check_unused(op, send ? op.into : op.from, send ? "into" : "from");
     const Slice& slice = send ? op.from : op.into;
     const bool valid = check_slice(op, slice, send ? "from" : "into");
-    if (valid && slice.replica == Slice::kEvery)
+    if (valid && slice.on.kind == Replicas::Kind::kEach)
       complain(op, "a message has one copy or shards, not one of every GPU");
     if (op.nic < 0) complain(op, "its NIC is negative");
     if (op.message.index() >= plan_.messages().size()) complain(op, "its message does not exist");
@@ -154,11 +163,31 @@ class Structure {
     if (slice.offset < Bytes(0) || slice.size < Bytes(0) || slice.size > buffer.size - slice.offset) {
       return wrong(fmt::format("lies outside its buffer of {} bytes", buffer.size.count()));
     }
-    const bool host = buffer.place == Memory::Kind::kHost;
-    if (slice.replica < (host ? 0 : Slice::kSharded) || slice.replica >= buffer.replicas) {
-      return wrong("names no replica of its buffer");
+    if (slice.on.single()) return slice.on.index < buffer.replicas || wrong("names no replica of its buffer");
+    if (buffer.place == Memory::Kind::kHost) return wrong("names GPUs of a host buffer");
+    if (slice.on.group().index() >= plan_.groups().size()) return wrong("names a group that does not exist");
+    for (const int gpu : plan_.group(slice.on.group())) {
+      if (gpu >= buffer.replicas) return wrong("names no replica of its buffer");
     }
     return true;
+  }
+
+  // Whether the slice's group is of all GPUs of its buffer; groups have no GPU twice.
+  bool covers(const Slice& slice) const {
+    return plan_.group(slice.on.group()).size() ==
+           static_cast<std::size_t>(plan_.buffer(slice.buffer).replicas);
+  }
+
+  void check_group(std::size_t index) {
+    const std::vector<int>& group = plan_.groups()[index];
+    const auto complain = [&](std::string_view what) {
+      findings_.add(fmt::format("group {}: {}", index, what));
+    };
+    if (group.empty()) return complain("it has no GPU");
+    if (group.front() < 0) complain("a GPU's number is negative");
+    if (!std::is_sorted(group.begin(), group.end(), std::less_equal())) {
+      complain("its GPUs are not in ascending order, each once");
+    }
   }
 
   bool overlapping(const Op& op) {
@@ -178,7 +207,7 @@ class Structure {
     const Buffer& into = plan_.buffer(op.into.buffer);
     if (from.place != into.place) return false;
     if (from.place == Memory::Kind::kHost) return from.numa == into.numa;
-    return from.replicas == into.replicas && op.from.replica == op.into.replica;
+    return op.from.on == op.into.on;
   }
 
   void check_messages() {

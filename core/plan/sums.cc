@@ -123,7 +123,7 @@ class Run {
     }
   }
 
-  // Finds the sum of all replicas, as symbols of the first.
+  // Finds the sum over the group, as symbols of its first replica.
   void add_up(const Op& op, const Extents& all) {
     read(op, all[0], total_);
     for (int i = 1; i < all.size(); ++i) {
@@ -136,8 +136,9 @@ class Run {
   void reduce_scatter(const Op& op) {
     const Extents all(plan_, op.into, op.dtype);
     add_up(op, all);
-    for (const Extent& extent : all) {
-      const Range shard = share(extent.range, op.dtype, extent.replica, all.size());
+    for (int i = 0; i < all.size(); ++i) {
+      const Extent extent = all[i];
+      const Range shard = share(extent.range, op.dtype, i, all.size());
       into_.clear();
       forget(op, extent.range.offset, shard.offset);
       for (const Symbol& symbol : total_) {
@@ -151,7 +152,7 @@ class Run {
 
   void all_gather(const Op& op) {
     Slice shards = op.into;
-    shards.replica = Slice::kSharded;
+    shards.on.kind = Replicas::Kind::kShards;
     total_.clear();
     for (const Extent& shard : Extents(plan_, shards, op.dtype)) {
       if (shard.range.size == Bytes(0)) continue;
@@ -174,7 +175,9 @@ class Run {
 
   void broadcast(const Op& op) {
     const Extents all(plan_, op.into, op.dtype);
-    read(op, all[op.root], from_);
+    Extent root = all[0];
+    root.replica = op.root;
+    read(op, root, from_);
     copy(op, from_, into_);
     for (const Extent& extent : all) write(extent, into_);
   }

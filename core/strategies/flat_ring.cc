@@ -137,7 +137,7 @@ class Builder {
     }
     Slots& slots = landing(at(next), b);
     Slice landed = slots.slice(at(step), piece.range.size);
-    landed.replica = target.gpu;
+    landed.on = target.gpu;
     const Hop moved = hop(source, target, piece, gradient(source, piece), landed);
     const OpId sum = add_sum(plan_, piece, target.machine, landed, gradient(target, piece));
     plan_.order(

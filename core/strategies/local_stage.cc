@@ -100,6 +100,7 @@ void LocalStages::add_backward(MachineId machine) {
   const Machine& spec = cluster_->machine(machine);
   state.gradient = builder_->add({machine, Buffer::Role::kGradient, Memory::Kind::kGpu, 0,
                                   static_cast<int>(spec.gpus.size()), workload_->size()});
+  state.all_gpus = builder_->all(state.gradient);
   state.staging.resize(spec.numas.size());
   state.root = root_of(*cluster_, machine);
   const auto layers = static_cast<std::size_t>(workload_->layers());
@@ -114,7 +115,7 @@ void LocalStages::add_backward(MachineId machine) {
     op.layer = layer;
     op.priority = layer_priority(layer);
     op.duration = on_gpus(machine, workload_->layer(layer).backward);
-    op.into = {state.gradient, Slice::kEvery, range.offset, range.size};
+    op.into = {state.gradient, Replicas::each(state.all_gpus), range.offset, range.size};
     const OpId id = builder_->add(op);
     builder_->order(before, id);
     state.backward[static_cast<std::size_t>(layer)] = before = id;
@@ -135,7 +136,7 @@ OpId LocalStages::out(MachineId machine, const Part& part, const Slice& staging)
   const bool several = cluster_->machine(machine).gpus.size() > 1;
   const bool sharded = several && options_.local == LocalStage::kReduceScatter;
   OpId ready = backward(machine, part.first_layer);
-  const Slice gradient = {state.gradient, Slice::kEvery, part.range.offset, part.range.size};
+  const Slice gradient = {state.gradient, Replicas::each(state.all_gpus), part.range.offset, part.range.size};
   if (several) {
     Op reduce = op_for(part, machine, sharded ? OpKind::kReduceScatter : OpKind::kReduce);
     reduce.into = gradient;
@@ -146,7 +147,7 @@ OpId LocalStages::out(MachineId machine, const Part& part, const Slice& staging)
   }
   Op copy = op_for(part, machine, OpKind::kCopy);
   copy.from = gradient;
-  copy.from.replica = sharded ? Slice::kSharded : state.root;
+  copy.from.on = sharded ? Replicas::shards(state.all_gpus) : state.root;
   copy.into = staging;
   const OpId id = builder_->add(copy);
   builder_->order(ready, id);
@@ -160,13 +161,14 @@ void LocalStages::in(MachineId machine, const Part& part, const Slice& staging,
   const bool sharded = several && options_.local == LocalStage::kReduceScatter;
   Op copy = op_for(part, machine, OpKind::kCopy);
   copy.from = staging;
-  copy.into = {state.gradient, sharded ? Slice::kSharded : state.root, part.range.offset, part.range.size};
+  copy.into = {state.gradient, sharded ? Replicas::shards(state.all_gpus) : state.root, part.range.offset,
+               part.range.size};
   OpId done = builder_->add(copy);
   for (const OpId op : after) builder_->order(op, done);
   if (several) {
     Op spread = op_for(part, machine, sharded ? OpKind::kAllGather : OpKind::kBroadcast);
     spread.into = copy.into;
-    spread.into.replica = Slice::kEvery;
+    spread.into.on = Replicas::each(state.all_gpus);
     spread.root = state.root;
     const OpId id = builder_->add(spread);
     builder_->order(done, id);
@@ -193,7 +195,7 @@ void LocalStages::close() {
       op.layer = layer;
       op.priority = layer_priority(layer);
       op.duration = on_gpus(machine, workload_->layer(layer).forward);
-      op.from = {state.gradient, Slice::kEvery, range.offset, range.size};
+      op.from = {state.gradient, Replicas::each(state.all_gpus), range.offset, range.size};
       const OpId id = builder_->add(op);
       builder_->order(before, id);
       for (const OpId need : state.needs[static_cast<std::size_t>(layer)]) builder_->order(need, id);

@@ -20,6 +20,7 @@ class LocalStages {
 
   /// The machine's gradient buffer, one replica a GPU.
   BufferId gradient(MachineId machine) const { return at(machine).gradient; }
+  GroupId all_gpus(MachineId machine) const { return at(machine).all_gpus; }
   /// Reserves the part's place in the machine's staging memory, on the NUMA node of the NIC that the part
   /// uses.
   Slice staging(MachineId machine, const Part& part, int nic);
@@ -43,6 +44,7 @@ class LocalStages {
  private:
   struct State {
     BufferId gradient;
+    GroupId all_gpus;
     int root = 0;                          // the GPU that a reduction ends on
     std::vector<OpId> backward;            // by layer
     std::vector<std::vector<OpId>> needs;  // by layer: what its forward waits for

@@ -90,19 +90,19 @@ class Builder {
     return member;
   }
 
-  int on_gpus(MachineId machine) const {
-    return cluster_.machine(machine).gpus.size() > 1 ? Slice::kSharded : 0;
+  // Where a chunk lies: each GPU has a shard of it.
+  Replicas on_gpus(MachineId machine) const {
+    return cluster_.machine(machine).gpus.size() > 1 ? Replicas::shards(local_.all_gpus(machine)) : 0;
   }
 
   // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
   OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
     const OpId backward = local_.backward(member.machine, bucket.first_layer);
     if (range(bucket, index).size == Bytes(0)) return OpId::none();
-    if (on_gpus(member.machine) != Slice::kSharded)
-      return kind == OpKind::kReduceScatter ? backward : OpId::none();
+    if (on_gpus(member.machine).single()) return kind == OpKind::kReduceScatter ? backward : OpId::none();
     Op op = op_for(bucket, member.machine, kind);
     op.into = slice(member, bucket, index);
-    op.into.replica = Slice::kEvery;
+    op.into.on = Replicas::each(local_.all_gpus(member.machine));
     const OpId id = plan_.add(op);
     if (kind == OpKind::kReduceScatter) plan_.order(backward, id);
     return id;
@@ -155,7 +155,7 @@ class Builder {
     }
     Slots& slots = landing(target, at(chunk(i + 1)), b);
     Slice landed = slots.slice(at(step), piece.range.size);
-    landed.replica = target.bucket.replica;
+    landed.on = target.bucket.on;
     const Message message =
         add_message(plan_, piece, {source.machine, source.nic, slice(source, bucket, index)},
                     {target.machine, target.nic, landed});

@@ -38,13 +38,15 @@ std::vector<float*> Memories::cells(const Slice& slice, Dtype dtype) {
     for (std::size_t i = unit(range.offset); i < unit(range.end()); ++i)
       cells.push_back(&replicas[replica][i]);
   };
-  if (slice.replica != Slice::kSharded) {
-    take(static_cast<std::size_t>(slice.replica), {slice.offset, slice.size});
+  if (slice.on.single()) {
+    take(slice.on.index, {slice.offset, slice.size});
     return cells;
   }
-  const auto count = static_cast<int>(replicas.size());
+  const std::span<const int> group = plan_->group(slice.on.group());
+  const auto count = static_cast<int>(group.size());
   for (int i = 0; i < count; ++i) {
-    take(static_cast<std::size_t>(i), share({slice.offset, slice.size}, dtype, i, count));
+    take(static_cast<std::size_t>(group[static_cast<std::size_t>(i)]),
+         share({slice.offset, slice.size}, dtype, i, count));
   }
   return cells;
 }
@@ -92,21 +94,26 @@ void Memories::forward(const Op& op) {
 }
 
 void Memories::collective(const Op& op) {
-  std::vector<Replica>& replicas = buffers_[op.into.buffer.index()];
-  const auto count = static_cast<int>(replicas.size());
+  std::vector<Replica*> group;
+  for (const int gpu : plan_->group(op.into.on.group())) {
+    group.push_back(&buffers_[op.into.buffer.index()][static_cast<std::size_t>(gpu)]);
+  }
+  const std::span<const int> gpus = plan_->group(op.into.on.group());
+  const auto count = static_cast<int>(group.size());
   const Range whole = {op.into.offset, op.into.size};
-  for (int gpu = 0; gpu < count; ++gpu) {
+  for (int member = 0; member < count; ++member) {
     const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
-    if (rooted && gpu != op.root) continue;
-    const Range own = rooted ? whole : share(whole, op.dtype, gpu, count);
+    if (rooted && gpus[static_cast<std::size_t>(member)] != op.root) continue;
+    Replica& holder = *group[static_cast<std::size_t>(member)];
+    const Range own = rooted ? whole : share(whole, op.dtype, member, count);
     for (std::size_t i = unit(own.offset); i < unit(own.end()); ++i) {
       float sum = 0;
-      for (const Replica& replica : replicas) sum += replica[i];
+      for (const Replica* replica : group) sum += (*replica)[i];
       const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
-      const float value = out ? sum : replicas[static_cast<std::size_t>(gpu)][i];
+      const float value = out ? sum : holder[i];
       // What a reduction leaves elsewhere is nobody's to read.
-      for (Replica& replica : replicas) replica[i] = out ? -1e6F : value;
-      replicas[static_cast<std::size_t>(gpu)][i] = value;
+      for (Replica* replica : group) (*replica)[i] = out ? -1e6F : value;
+      holder[i] = value;
     }
   }
 }

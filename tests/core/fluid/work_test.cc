@@ -48,6 +48,8 @@ class Maker {
     }
     return text;
   }
+  Replicas every() { return Replicas::each(builder.all(gradient)); }
+  Replicas shards() { return Replicas::shards(builder.all(gradient)); }
   std::string resource(const Work& work) const { return name(table->resources()[work.resource], cluster()); }
 
   PlanBuilder builder{"work", 2};
@@ -66,7 +68,7 @@ Op make_op(OpKind kind, const Slice& from, const Slice& into) {
 
 TEST_CASE("compute occupies the machine's GPUs for its time") {
   Maker maker;
-  Op op = make_op(OpKind::kForward, {maker.gradient, Slice::kEvery, 0_B, 8_MB}, {});
+  Op op = make_op(OpKind::kForward, {maker.gradient, maker.every(), 0_B, 8_MB}, {});
   op.duration = 3_ms;
   const Work work = maker.work(op);
   CHECK(work.hold == 3_ms);
@@ -89,7 +91,7 @@ TEST_CASE("a sum occupies the memory's cores at the rate of its dtype") {
 TEST_CASE("the shares of a sharded copy move side by side, and share the memory bus") {
   Maker maker;
   const Work work = maker.work(
-      make_op(OpKind::kCopy, {maker.gradient, Slice::kSharded, 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB}));
+      make_op(OpKind::kCopy, {maker.gradient, maker.shards(), 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB}));
   CHECK(work.size == 4_MB);
   CHECK(maker.path(work).find("gpu[0].gpu0.up*1") != std::string::npos);
   CHECK(maker.path(work).find("gpu[0].gpu1.up*1") != std::string::npos);
@@ -101,14 +103,14 @@ TEST_CASE("the shares of a sharded copy move side by side, and share the memory 
 TEST_CASE("a reduce-scatter passes all but one share over each hop of the ring") {
   Maker maker;
   const Work work =
-      maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, Slice::kEvery, 0_B, 8_MB}));
+      maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
   CHECK(work.size == 4_MB);
   CHECK(maker.resource(work) == "gpu[0] reduce");
 }
 
 TEST_CASE("a reduce passes all bytes along the chain to its root") {
   Maker maker;
-  const Work work = maker.work(make_op(OpKind::kReduce, {}, {maker.gradient, Slice::kEvery, 0_B, 8_MB}));
+  const Work work = maker.work(make_op(OpKind::kReduce, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
   CHECK(work.size == 8_MB);
   CHECK(maker.path(work).find("gpu1.up") != std::string::npos);
   CHECK(maker.path(work).find("gpu0.up") == std::string::npos);

@@ -55,7 +55,9 @@ Topology topology_of(const Plan& plan) {
   return topology;
 }
 
-Slice every(BufferId buffer, Bytes offset, Bytes size) { return {buffer, Slice::kEvery, offset, size}; }
+Slice every(PlanBuilder& builder, BufferId buffer, Bytes offset, Bytes size) {
+  return {buffer, Replicas::each(builder.all(buffer)), offset, size};
+}
 
 BufferId gpu_buffer(PlanBuilder& builder, MachineId machine, Buffer::Role role, int gpus, Bytes size) {
   return builder.add(
@@ -81,7 +83,7 @@ AllReduce::AllReduce() {
     const std::size_t other = 1 - m;
     const MachineId machine(m);
     const MachineId peer(other);
-    const Slice whole = every(gradient[m], 0_B, 64_B);
+    const Slice whole = every(builder, gradient[m], 0_B, 64_B);
     const Slice own{gradient[m], 0, static_cast<std::int64_t>(m) * 32_B, 32_B};
     const Slice others{gradient[m], 0, static_cast<std::int64_t>(other) * 32_B, 32_B};
     const Slice slot{scratch[m], 0, 0_B, 32_B};
@@ -129,7 +131,7 @@ Server::Server() {
     for (std::size_t m = 0; m < 2; ++m) {
       const MachineId machine(m);
       const Slice own{gradient[m], 0, offset(layer), kPart};
-      const Slice computed = every(gradient[m], offset(layer), kPart);
+      const Slice computed = every(builder, gradient[m], offset(layer), kPart);
       up[m][layer] = builder.add_message();
       down[m][layer] = builder.add_message();
       backward[m][layer] = builder.add(op(machine, OpKind::kBackward, {}, computed, number));
@@ -168,8 +170,8 @@ Local::Local() {
   const MachineId machine(0);
   gradient = gpu_buffer(builder, machine, Buffer::Role::kGradient, 2, 20_B);
   staging = host_buffer(builder, machine, Buffer::Role::kStaging, 20_B);
-  const Slice whole = every(gradient, 0_B, 20_B);
-  const Slice shards{gradient, Slice::kSharded, 0_B, 20_B};
+  const Slice whole = every(builder, gradient, 0_B, 20_B);
+  const Slice shards{gradient, Replicas::shards(builder.all(gradient)), 0_B, 20_B};
   const Slice host{staging, 0, 0_B, 20_B};
   backward = builder.add(op(machine, OpKind::kBackward, {}, whole, 0));
   scatter = builder.add(op(machine, OpKind::kReduceScatter, {}, whole, 0));
@@ -190,9 +192,9 @@ Shards::Shards() {
     const MachineId machine(m);
     gradient[m] = gpu_buffer(builder, machine, Buffer::Role::kGradient, 2, kSize);
     scratch[m] = gpu_buffer(builder, machine, Buffer::Role::kScratch, 2, kSize);
-    const Slice whole = every(gradient[m], 0_B, kSize);
-    const Slice own{gradient[m], Slice::kSharded, 0_B, kSize};
-    const Slice others{scratch[m], Slice::kSharded, 0_B, kSize};
+    const Slice whole = every(builder, gradient[m], 0_B, kSize);
+    const Slice own{gradient[m], Replicas::shards(builder.all(gradient[m])), 0_B, kSize};
+    const Slice others{scratch[m], Replicas::shards(builder.all(scratch[m])), 0_B, kSize};
     const OpId backward = builder.add(op(machine, OpKind::kBackward, {}, whole, 0));
     const OpId scatter = builder.add(op(machine, OpKind::kReduceScatter, {}, whole, 0));
     send[m] = builder.add(message(op(machine, OpKind::kSend, own, {}, 0), from[m], MachineId(1 - m)));

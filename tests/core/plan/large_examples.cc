@@ -31,7 +31,8 @@ struct Workers {
       backward.emplace_back(size.layers);
       forward.emplace_back(size.layers);
       for (std::size_t layer = 0; layer < size.layers; ++layer) {
-        const Slice slice{gradient[m], Slice::kEvery, offset(layer, 0), layer_bytes};
+        const Slice slice{gradient[m], Replicas::each(builder.all(gradient[m])), offset(layer, 0),
+                          layer_bytes};
         backward[m][layer] = builder.add(op(machine, OpKind::kBackward, {}, slice, layer));
         forward[m][layer] = builder.add(op(machine, OpKind::kForward, slice, {}, layer));
       }

@@ -225,8 +225,8 @@ TEST_CASE("reduce and broadcast sum over the GPUs of a machine", "[plan][proof]"
   Local plan;
   plan.builder.op(plan.scatter).kind = OpKind::kReduce;
   plan.builder.op(plan.scatter).root = 1;
-  plan.builder.op(plan.out).from.replica = 1;
-  plan.builder.op(plan.in).into.replica = 1;
+  plan.builder.op(plan.out).from.on = 1;
+  plan.builder.op(plan.in).into.on = 1;
   plan.builder.op(plan.gather).kind = OpKind::kBroadcast;
   plan.builder.op(plan.gather).root = 1;
   Local wrong = plan;

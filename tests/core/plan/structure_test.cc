@@ -34,7 +34,7 @@ TEST_CASE("slices lie inside their buffers, on the op's machine, in whole elemen
           "op 4 (send on machine 0 to 1, layer 0): b0:0[0+30] is not made of whole elements of 4 bytes");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.add[0]).from.buffer = BufferId(9); }) ==
           "op 3 (sum on machine 0, layer 0): the buffer of its slice 'from' does not exist");
-  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.add[0]).from.replica = 1; }) ==
+  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.add[0]).from.on = 1; }) ==
           "op 3 (sum on machine 0, layer 0): b2:1[0+32] names no replica of its buffer");
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("every kind has the slices that it needs and no other", "[plan][struct
   REQUIRE(complaint<AllReduce>([](AllReduce& p) {
             p.builder.op(p.add[0]).from = {p.gradient[0], 0, 16_B, 32_B};
           }) == "op 3 (sum on machine 0, layer 0): b0:0[16+32] and b0:0[0+32] overlap");
-  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.forward[0]).from.replica = 0; }) ==
+  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.forward[0]).from.on = 0; }) ==
           "op 6 (forward on machine 0, layer 0): its slice is that of every GPU");
 }
 
@@ -87,15 +87,26 @@ TEST_CASE("every message has one send and one receive that fit", "[plan][structu
 
 TEST_CASE("collectives work on every replica of a GPU buffer, shards move between equals",
           "[plan][structure]") {
-  REQUIRE(complaint<Local>([](Local& p) { p.builder.op(p.gather).into.replica = 0; }) ==
-          "op 4 (all-gather on machine 0, layer 0): its slice is that of every GPU");
+  REQUIRE(complaint<Local>([](Local& p) { p.builder.op(p.gather).into.on = 0; }) ==
+          "op 4 (all-gather on machine 0, layer 0): its slice is that of each GPU of a group");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.op(p.gather).into = {p.staging, 0, 0_B, 20_B};
           }) == "op 4 (all-gather on machine 0, layer 0): works on GPU buffers only");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.op(p.gather).kind = OpKind::kReduce;
             p.builder.op(p.gather).root = 2;
-          }) == "op 4 (reduce on machine 0, layer 0): its root is GPU 2, but there are 2");
+          }) == "op 4 (reduce on machine 0, layer 0): its root, GPU 2, is not in its group");
+  REQUIRE(complaint<Local>([](Local& p) {
+            p.builder.op(p.gather).into.on = Replicas::each(p.builder.group({1, 2}));
+          }) == "op 4 (all-gather on machine 0, layer 0): b0:every[0+20] names no replica of its buffer");
+  REQUIRE(complaint<Local>([](Local& p) { p.builder.op(p.gather).into.on = Replicas::each(GroupId(7)); }) ==
+          "op 4 (all-gather on machine 0, layer 0): b0:every{?}[0+20] names a group that does not exist");
+  REQUIRE(complaint<Local>([](Local& p) {
+            p.builder.group({1, 0});
+          }) == "group 1: its GPUs are not in ascending order, each once");
+  REQUIRE(complaint<Local>([](Local& p) {
+            p.builder.op(p.backward).into.on = Replicas::each(p.builder.group({1}));
+          }) == "op 0 (backward on machine 0, layer 0): its slice is that of every GPU");
   REQUIRE(
       complaint<Local>([](Local& p) {
         p.builder.op(p.out).into = {p.gradient, 0, 0_B, 20_B};
