@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/strategies/local_choice.h"
 #include "core/strategies/shares.h"
 
 namespace weir {
@@ -59,8 +60,12 @@ Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works
 }
 
 Result<Duration> ideal(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const auto shares =
-      shares_of(cluster, most_common_dtype(workload.trace()), options.local, Summing::kOptimal);
+  const Dtype dtype = most_common_dtype(workload.trace());
+  Options optimal = options;
+  optimal.cpu_share_factor = 1.0;
+  const auto local = choose_local(cluster, dtype, optimal);
+  if (!local) return tl::unexpected(local.error());
+  const auto shares = shares_of(cluster, dtype, optimal, local->stages, Summing::kOptimal);
   if (!shares) return tl::unexpected(shares.error());
   return Duration::from_seconds(shares->seconds_per_byte * static_cast<double>(workload.size().count()));
 }

@@ -12,6 +12,7 @@
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
+#include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {
@@ -70,7 +71,7 @@ void show_options(const Experiment& experiment) {
   const nlohmann::ordered_json written = write_experiment(experiment);
   std::string line;
   for (const char* key : {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local",
-                          "barrier", "pull_requests"}) {
+                          "brute_force", "barrier", "pull_requests"}) {
     const nlohmann::ordered_json& value = written[key];
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
                         value.is_string() ? value.get<std::string>() : value.dump());
@@ -78,11 +79,24 @@ void show_options(const Experiment& experiment) {
   print("{}\n", line);
 }
 
+// What is done inside the machines, and why.
+void show_local(const Experiment& experiment, const Cluster& cluster) {
+  const auto local = choose_local(cluster, most_common_dtype(experiment.trace), experiment.options);
+  if (!local) return;
+  for (const LocalChoice::Reason& reason : local->reasons) {
+    const std::string& first = cluster.machine(reason.machines.front()).name;
+    const std::string& last = cluster.machine(reason.machines.back()).name;
+    print("local stage of {}: {}, as {}\n", first == last ? first : first + " to " + last, name(reason.stage),
+          reason.why);
+  }
+}
+
 void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster, const Workload& workload) {
   print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(), experiment.trace.name,
         rounded(workload.size()), experiment.topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
   show_options(experiment);
+  show_local(experiment, cluster);
   print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);

@@ -43,14 +43,15 @@ void Cluster::add_machine(const Topology& topology, std::size_t group, int numbe
   Machine machine;
   machine.name = fmt::format("{}[{}]", spec.name, number);
   machine.group = spec.name;
+  machine.nvlink = spec.nvlink.has_value();
   for (std::size_t i = 0; i < spec.numa.size(); ++i) {
     const NumaSpec& numa = spec.numa[i];
     machine.numas.push_back({fmt::format("numa{}", i), numa.memory, numa.sum_rate, numa.cores});
   }
   for (const GpuSpec& gpu : spec.gpus) {
     for (int i = 0; i < gpu.count; ++i) {
-      machine.gpus.push_back(
-          {fmt::format("gpu{}", machine.gpus.size()), gpu.memory, gpu.speed, gpu.sum_rate});
+      machine.gpus.push_back({fmt::format("gpu{}", machine.gpus.size()), gpu.at, numa_above(spec, gpu.at),
+                              gpu.memory, gpu.speed, gpu.sum_rate});
     }
   }
   for (Nic nic : table.nics()) {

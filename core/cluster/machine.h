@@ -52,6 +52,8 @@ struct Numa {
 
 struct Gpu {
   std::string name;
+  std::string at;  // what it hangs on: a switch, or a NUMA node
+  int numa = 0;    // the nearest NUMA node
   Bytes memory;
   double speed = 1.0;       // compute speed relative to the GPU of the trace
   BytesPerSecond sum_rate;  // summation in its own memory, bytes of one operand per second
@@ -60,6 +62,8 @@ struct Gpu {
 
 struct Nic {
   std::string name;
+  std::string at;             // what it hangs on: a switch, or a NUMA node
+  bool under_switch = false;  // not right at a NUMA node
   LinkId out;
   LinkId in;
   int numa = 0;  // the nearest NUMA node: where buffers for this NIC belong
@@ -73,6 +77,7 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   int rack = 0;
+  bool nvlink = false;  // whether GPUs reach each other other than by PCIe
   bool has_gpus() const { return !gpus.empty(); }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -96,13 +96,12 @@ void MachineGraph::add_nics(const GroupSpec& group) {
   std::size_t number = 0;
   for (const NicSpec& spec : group.nics) {
     const std::size_t above = place(group, spec.at);
-    // Switches hang on one thing each, so the way up is the way to the nearest NUMA node.
-    std::string_view at = spec.at;
-    while (numa_named(at) < 0) at = group.switches[place(group, at) - group.numa.size()].at;
     for (int i = 0; i < spec.count; ++i, ++number) {
       Nic nic;
       nic.name = fmt::format("nic{}", number);
-      nic.numa = numa_named(at);
+      nic.at = spec.at;
+      nic.under_switch = numa_named(spec.at) < 0;
+      nic.numa = numa_above(group, spec.at);
       const std::size_t own = add_vertex(/*forwards=*/false);
       add_edge(above, own, nic.name + ".pcie.out", Link::Kind::kPcie, spec.pcie.out, Duration(0));
       add_edge(own, above, nic.name + ".pcie.in", Link::Kind::kPcie, spec.pcie.in, Duration(0));

@@ -1,5 +1,6 @@
 #include "core/cluster/topology.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace weir {
@@ -11,6 +12,15 @@ int numa_named(std::string_view text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+int numa_above(const GroupSpec& group, std::string_view at) {
+  while (numa_named(at) < 0) {
+    at = std::find_if(group.switches.begin(), group.switches.end(), [&](const SwitchSpec& spec) {
+           return spec.name == at;
+         })->at;
+  }
+  return numa_named(at);
 }
 
 int gpu_count(const GroupSpec& group) {

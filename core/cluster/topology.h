@@ -126,6 +126,10 @@ struct Topology {
 /// The number of the NUMA node that "numa0", "numa1"... names; -1 if the text names none.
 int numa_named(std::string_view text);
 
+/// The number of the NUMA node at the end of the way up from `at`, a switch or a NUMA node of the group,
+/// whose names must be right.
+int numa_above(const GroupSpec& group, std::string_view at);
+
 /// How many GPUs and NICs one machine of the group has.
 int gpu_count(const GroupSpec& group);
 int nic_count(const GroupSpec& group);

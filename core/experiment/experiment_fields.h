@@ -31,11 +31,6 @@ constexpr auto enum_names(Policy /*policy*/) {
   return std::array<Named<Policy>, 2>{{{Policy::kPriority, "priority"}, {Policy::kFifo, "fifo"}}};
 }
 
-constexpr auto enum_names(LocalStage /*local*/) {
-  return std::array<Named<LocalStage>, 2>{
-      {{LocalStage::kReduceScatter, "reduce_scatter"}, {LocalStage::kReduce, "reduce"}}};
-}
-
 constexpr auto enum_names(TimelinePoints /*points*/) {
   return std::array<Named<TimelinePoints>, 2>{
       {{TimelinePoints::kLast, "last"}, {TimelinePoints::kAll, "all"}}};
@@ -75,6 +70,9 @@ void fields(Visitor& visitor, ExperimentText& text) {
                    "how many times partition_size a NIC may have under way, or 'unlimited'");
   visitor.optional("policy", options.policy, "which of the messages that could start does start");
   visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");
+  visitor.optional("brute_force", options.brute_force,
+                   "the fraction of the bytes that every GPU copies to host memory when the CPU assists",
+                   within(0, 1));
   visitor.optional("cpu_share_factor", options.cpu_share_factor,
                    "how much the unified strategy's CPU machines sum, in units of their optimal share",
                    within(0, 1000));

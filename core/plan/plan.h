@@ -102,6 +102,7 @@ class PlanBuilder {
   /// Removes the edge; for tests that break plans. True if there was one.
   bool remove_edge(OpId before, OpId after);
   Op& op(OpId id) { return ops_[id.index()]; }
+  const Buffer& buffer(BufferId id) const { return buffers_[id.index()]; }
   std::size_t size() const { return ops_.size(); }
 
   Plan build() &&;

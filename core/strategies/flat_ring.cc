@@ -25,7 +25,7 @@ class Builder {
   Builder(const Cluster& cluster, const Workload& workload, const Options& options)
       : cluster_(cluster),
         plan_("flat-ring", cluster.machines().size()),
-        local_(cluster, workload, options, plan_),
+        local_(cluster, workload, options, no_local_stages(cluster), plan_),
         buckets_(workload.fuse(options.fusion_size)) {
     for (const MachineId machine : cluster.gpu_machines()) {
       for (std::size_t gpu = 0; gpu < cluster.machine(machine).gpus.size(); ++gpu) {

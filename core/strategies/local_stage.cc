@@ -1,7 +1,7 @@
 #include "core/strategies/local_stage.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "core/strategies/nics.h"
 
@@ -39,53 +39,35 @@ OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Sl
   return builder.add(sum);
 }
 
-namespace {
-
-// The GPU whose way to host memory has the fewest links in common with the ways of the NICs: copies of a root
-// beside a NIC would share its switch with the network (BytePS, OSDI'20, section 4.2.2).
-int root_of(const Cluster& cluster, MachineId machine) {
-  if (cluster.machines().size() == 1) return 0;
-  const Machine& spec = cluster.machine(machine);
-  const MachineId other(machine.index() == 0 ? 1 : 0);
-  const Memory there = Memory::host(0);
-  std::set<LinkId> used;
-  for (std::size_t i = 0; i < spec.nics.size(); ++i) {
-    const auto nic = static_cast<int>(i);
-    const Memory here = Memory::host(spec.nics[i].numa);
-    for (const Route& route : {cluster.route(machine, here, nic, other, there, 0),
-                               cluster.route(other, there, 0, machine, here, nic)}) {
-      used.insert(route.links.begin(), route.links.end());
-    }
-  }
-  const auto shared = [&](int gpu) {
-    std::ptrdiff_t links = 0;
-    for (std::size_t numa = 0; numa < spec.numas.size(); ++numa) {
-      const Memory host = Memory::host(static_cast<int>(numa));
-      for (const Route& route :
-           {cluster.route(machine, Memory::gpu(gpu), host), cluster.route(machine, host, Memory::gpu(gpu))}) {
-        links += std::count_if(route.links.begin(), route.links.end(),
-                               [&](LinkId link) { return used.contains(link); });
-      }
-    }
-    return links;
-  };
-  int best = 0;
-  for (int gpu = 1; gpu < static_cast<int>(spec.gpus.size()); ++gpu) {
-    if (shared(gpu) < shared(best)) best = gpu;
-  }
-  return best;
+OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops) {
+  if (ops.size() == 1) return ops.front();
+  const OpId all = builder.add(op_for(part, machine, OpKind::kJoin));
+  for (const OpId op : ops) builder.order(op, all);
+  return all;
 }
 
-}  // namespace
+LocalStageOf no_local_stages(const Cluster& cluster) {
+  return LocalStageOf(cluster.machines().size(), LocalStage::kReduceScatter);
+}
 
 LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const Options& options,
-                         PlanBuilder& builder)
+                         const LocalStageOf& stages, PlanBuilder& builder)
     : cluster_(&cluster),
       workload_(&workload),
       options_(options),
       builder_(&builder),
       state_(cluster.machines().size()) {
-  for (const MachineId machine : cluster.gpu_machines()) add_backward(machine);
+  for (const MachineId machine : cluster.gpu_machines()) {
+    add_backward(machine);
+    const auto nics = std::max<std::size_t>(1, cluster.machine(machine).nics.size());
+    for (std::size_t nic = 0; nic < nics; ++nic) {
+      std::vector<Turn>& turns = at(machine).turns.emplace_back();
+      const LocalStage stage = stages[machine.index()];
+      for (const LocalMix& mix :
+           local_mix(cluster, machine, static_cast<int>(nic), stage, options.brute_force))
+        turns.push_back({mix, 0.0});
+    }
+  }
 }
 
 // The slowest GPU of the machine sets its pace.
@@ -102,7 +84,7 @@ void LocalStages::add_backward(MachineId machine) {
                                   static_cast<int>(spec.gpus.size()), workload_->size()});
   state.all_gpus = builder_->all(state.gradient);
   state.staging.resize(spec.numas.size());
-  state.root = root_of(*cluster_, machine);
+  state.landing.resize(spec.numas.size());
   const auto layers = static_cast<std::size_t>(workload_->layers());
   state.backward.resize(layers);
   state.needs.resize(layers);
@@ -122,59 +104,174 @@ void LocalStages::add_backward(MachineId machine) {
   }
 }
 
-Slice LocalStages::staging(MachineId machine, const Part& part, int nic) {
-  const int numa = numa_of_nic(*cluster_, machine, nic);
-  BufferId& buffer = at(machine).staging[static_cast<std::size_t>(numa)];
-  if (!buffer.valid()) {
-    buffer = builder_->add({machine, Buffer::Role::kStaging, Memory::Kind::kHost, numa, 1, Bytes(0)});
-  }
+// The scheme that is furthest behind its fraction of the bytes.
+const LocalScheme& LocalStages::take(MachineId machine, int nic, Bytes bytes) {
+  std::vector<Turn>& turns = at(machine).turns[static_cast<std::size_t>(nic)];
+  const auto more = static_cast<double>(bytes.count());
+  const auto best = std::min_element(turns.begin(), turns.end(), [&](const Turn& a, const Turn& b) {
+    return (a.bytes + more) / a.mix.fraction < (b.bytes + more) / b.mix.fraction;
+  });
+  best->bytes += more;
+  return best->mix.scheme;
+}
+
+Slice LocalStages::reserve(std::vector<BufferId>& buffers, MachineId machine, int numa, Buffer::Role role,
+                           const Part& part) {
+  BufferId& buffer = buffers[static_cast<std::size_t>(numa)];
+  if (!buffer.valid()) buffer = builder_->add({machine, role, Memory::Kind::kHost, numa, 1, Bytes(0)});
   return builder_->reserve(buffer, part.range.size, part.dtype);
 }
 
-OpId LocalStages::out(MachineId machine, const Part& part, const Slice& staging) {
-  const State& state = at(machine);
-  const bool several = cluster_->machine(machine).gpus.size() > 1;
-  const bool sharded = several && options_.local == LocalStage::kReduceScatter;
-  OpId ready = backward(machine, part.first_layer);
-  const Slice gradient = {state.gradient, Replicas::each(state.all_gpus), part.range.offset, part.range.size};
-  if (several) {
-    Op reduce = op_for(part, machine, sharded ? OpKind::kReduceScatter : OpKind::kReduce);
-    reduce.into = gradient;
-    reduce.root = state.root;
-    const OpId id = builder_->add(reduce);
-    builder_->order(ready, id);
-    ready = id;
+// A group copies its sum to the NUMA node of the NIC, the first such group right into staging. Where several
+// groups are nearer to another node, the sums of these meet there first, so that the link between the sockets
+// is crossed once.
+std::vector<Slice> LocalStages::landings(const LocalWay& way, const Part& part) {
+  const Machine& machine = cluster_->machine(way.machine);
+  const int near = numa_of_nic(*cluster_, way.machine, way.nic);
+  const auto numa_of = [&](const std::vector<int>& gpus) {
+    return machine.gpus[static_cast<std::size_t>(gpus.front())].numa;
+  };
+  const std::vector<std::vector<int>>& groups = way.scheme->groups;
+  std::vector<Slice> landed;
+  bool staged = false;
+  for (const std::vector<int>& group : groups) {
+    const auto neighbours = std::count_if(groups.begin(), groups.end(), [&](const std::vector<int>& other) {
+      return numa_of(other) == numa_of(group);
+    });
+    const int numa = neighbours > 1 ? numa_of(group) : near;
+    if (numa == near && !staged) {
+      landed.push_back(way.staging);
+      staged = true;
+    } else {
+      landed.push_back(reserve(at(way.machine).landing, way.machine, numa, Buffer::Role::kScratch, part));
+    }
   }
-  Op copy = op_for(part, machine, OpKind::kCopy);
-  copy.from = gradient;
-  copy.from.on = sharded ? Replicas::shards(state.all_gpus) : state.root;
-  copy.into = staging;
-  const OpId id = builder_->add(copy);
+  return landed;
+}
+
+// The part on the GPUs that copy it: each its share, or the root all of it; or the whole of it on each.
+Slice LocalStages::on_gpus(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole) {
+  Slice slice = {at(way.machine).gradient, gpus.front(), part.range.offset, part.range.size};
+  if (whole) {
+    slice.on = Replicas::each(builder_->group(gpus));
+  } else if (!way.scheme->scatter) {
+    slice.on = way.scheme->root;
+  } else if (gpus.size() > 1) {
+    slice.on = Replicas::shards(builder_->group(gpus));
+  }
+  return slice;
+}
+
+// The op after which the group's sum is on the GPUs that copy it.
+OpId LocalStages::reduced(const LocalWay& way, const Part& part, const std::vector<int>& gpus) {
+  const OpId ready = backward(way.machine, part.first_layer);
+  if (gpus.size() == 1) return ready;
+  Op reduce = op_for(part, way.machine, way.scheme->scatter ? OpKind::kReduceScatter : OpKind::kReduce);
+  reduce.into = on_gpus(way, part, gpus, true);
+  reduce.root = way.scheme->root;
+  const OpId id = builder_->add(reduce);
   builder_->order(ready, id);
   return id;
 }
 
-void LocalStages::in(MachineId machine, const Part& part, const Slice& staging,
-                     const std::vector<OpId>& after) {
-  const State& state = at(machine);
-  const bool several = cluster_->machine(machine).gpus.size() > 1;
-  const bool sharded = several && options_.local == LocalStage::kReduceScatter;
+OpId LocalStages::copy(const Part& part, MachineId machine, const Slice& from, const Slice& into,
+                       OpId after) {
   Op copy = op_for(part, machine, OpKind::kCopy);
-  copy.from = staging;
-  copy.into = {state.gradient, sharded ? Replicas::shards(state.all_gpus) : state.root, part.range.offset,
-               part.range.size};
-  OpId done = builder_->add(copy);
-  for (const OpId op : after) builder_->order(op, done);
-  if (several) {
-    Op spread = op_for(part, machine, sharded ? OpKind::kAllGather : OpKind::kBroadcast);
-    spread.into = copy.into;
-    spread.into.on = Replicas::each(state.all_gpus);
-    spread.root = state.root;
-    const OpId id = builder_->add(spread);
-    builder_->order(done, id);
-    done = id;
+  copy.from = from;
+  copy.into = into;
+  const OpId id = builder_->add(copy);
+  builder_->order(after, id);
+  return id;
+}
+
+LocalWay LocalStages::out(MachineId machine, const Part& part, int nic, bool direct) {
+  return out_by(take(machine, nic, part.range.size), machine, part, nic, direct);
+}
+
+LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic,
+                             bool direct) {
+  State& state = at(machine);
+  LocalWay way;
+  way.machine = machine;
+  way.nic = nic;
+  way.scheme = &scheme;
+  if (direct && way.scheme->direct) {
+    way.staging = on_gpus(way, part, way.scheme->groups.front(), false);
+    way.ready = reduced(way, part, way.scheme->groups.front());
+    way.begun = backward(machine, part.last_layer);
+    return way;
   }
-  needed(machine, part, done);
+  const int near = numa_of_nic(*cluster_, machine, nic);
+  way.staging = reserve(state.staging, machine, near, Buffer::Role::kStaging, part);
+  way.landed = landings(way, part);
+
+  // By NUMA node, the groups' sums that have arrived: the first is what the others are added to.
+  struct Arrived {
+    Slice total;
+    OpId first;
+    std::vector<OpId> sums;
+  };
+  std::map<int, Arrived> arrived;
+  const auto arrive = [&](int numa, const Slice& slice, OpId op) {
+    const auto [known, fresh] = arrived.try_emplace(numa, Arrived{slice, op, {}});
+    if (fresh) return;
+    const OpId sum = add_sum(*builder_, part, machine, slice, known->second.total);
+    builder_->order(op, sum);
+    builder_->order(known->second.first, sum);
+    known->second.sums.push_back(sum);
+  };
+  const auto complete = [&](const Arrived& at_numa) {
+    return at_numa.sums.empty() ? at_numa.first : join(*builder_, part, machine, at_numa.sums);
+  };
+  const std::vector<std::vector<int>>& groups = way.scheme->groups;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const OpId ready = reduced(way, part, groups[i]);
+    const Slice& landed = way.landed[i];
+    arrive(builder_->buffer(landed.buffer).numa, landed,
+           copy(part, machine, on_gpus(way, part, groups[i], false), landed, ready));
+  }
+  for (const auto& [numa, far] : std::map(arrived)) {
+    if (numa == near) continue;
+    const bool first = !arrived.contains(near);
+    const Slice landed =
+        first ? way.staging : reserve(state.landing, machine, near, Buffer::Role::kScratch, part);
+    arrive(near, landed, copy(part, machine, far.total, landed, complete(far)));
+  }
+  way.begun = arrived.at(near).first;
+  way.ready = complete(arrived.at(near));
+  return way;
+}
+
+void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<OpId>& after) {
+  const std::vector<std::vector<int>>& groups = way.scheme->groups;
+  const auto spread = [&](const std::vector<int>& gpus, const std::vector<OpId>& ready) {
+    if (gpus.size() == 1) {
+      for (const OpId op : ready) needed(way.machine, part, op);
+      return;
+    }
+    Op op = op_for(part, way.machine, way.scheme->scatter ? OpKind::kAllGather : OpKind::kBroadcast);
+    op.into = on_gpus(way, part, gpus, true);
+    op.root = way.scheme->root;
+    const OpId id = builder_->add(op);
+    for (const OpId before : ready) builder_->order(before, id);
+    needed(way.machine, part, id);
+  };
+  if (way.landed.empty()) return spread(groups.front(), after);
+  const OpId summed = groups.size() == 1 ? OpId::none() : join(*builder_, part, way.machine, after);
+  std::map<int, std::pair<Slice, OpId>> at_numa;  // where the sum is, and since when
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const int numa = builder_->buffer(way.landed[i].buffer).numa;
+    const auto [here, fresh] = at_numa.try_emplace(numa, way.staging, summed);
+    if (fresh && numa != builder_->buffer(way.staging.buffer).numa) {
+      here->second = {way.landed[i], copy(part, way.machine, way.staging, way.landed[i], summed)};
+    }
+    const OpId copied = copy(part, way.machine, here->second.first, on_gpus(way, part, groups[i], false),
+                             here->second.second);
+    if (groups.size() == 1) {
+      for (const OpId op : after) builder_->order(op, copied);
+    }
+    spread(groups[i], {copied});
+  }
 }
 
 void LocalStages::needed(MachineId machine, const Part& part, OpId op) {

@@ -6,30 +6,50 @@
 #include <vector>
 
 #include "core/plan/plan.h"
+#include "core/strategies/local_scheme.h"
 #include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
 namespace weir {
 
+/// The local stage of every GPU machine; kAuto of none.
+using LocalStageOf = std::vector<LocalStage>;  // by machine
+
+/// For strategies in which no part goes to host memory.
+LocalStageOf no_local_stages(const Cluster& cluster);
+
+/// One part's way on one machine.
+struct LocalWay {
+  MachineId machine;
+  int nic = 0;
+  const LocalScheme* scheme = nullptr;
+  Slice staging;              // where machines exchange the part
+  std::vector<Slice> landed;  // by group: where its sum lands in host memory
+  OpId begun;                 // the first op of the way out that writes the staging slice
+  OpId ready;                 // the machine's sum is there
+};
+
 /// Cost of the stage per machine with g GPUs and M bytes, reduce-scatter: (g-1)/g M over each hop of the ring
 /// of GPUs and M/g over each GPU's way to host memory, both ways; reduce: M over each hop and over the root's
-/// way. The cluster, the workload and the builder outlive it.
+/// way; in several groups, each its own. The cluster, the workload and the builder outlive it.
 class LocalStages {
  public:
-  LocalStages(const Cluster& cluster, const Workload& workload, const Options& options, PlanBuilder& builder);
+  /// `stages` holds what each machine's topology allows (local_choice.h).
+  LocalStages(const Cluster& cluster, const Workload& workload, const Options& options,
+              const LocalStageOf& stages, PlanBuilder& builder);
 
   /// The machine's gradient buffer, one replica a GPU.
   BufferId gradient(MachineId machine) const { return at(machine).gradient; }
   GroupId all_gpus(MachineId machine) const { return at(machine).all_gpus; }
-  /// Reserves the part's place in the machine's staging memory, on the NUMA node of the NIC that the part
-  /// uses.
-  Slice staging(MachineId machine, const Part& part, int nic);
 
-  /// Adds the way out: from the backward of the part's layers to the machine's sum in the staging slice.
-  /// Returns the last op, the one that writes it.
-  OpId out(MachineId machine, const Part& part, const Slice& staging);
+  /// Adds the way out: from the backward of the part's layers to the machine's sum in the way's staging
+  /// slice. That lies on the NUMA node of the NIC which the part uses; if `direct` and the machine's stage
+  /// allows it, on a GPU beside that NIC.
+  LocalWay out(MachineId machine, const Part& part, int nic, bool direct = false);
+  /// The same by a scheme of the caller's choice, which outlives this.
+  LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, bool direct);
   /// Adds the way in, after all the ops of `after`: from staging to every GPU; the next forward waits for it.
-  void in(MachineId machine, const Part& part, const Slice& staging, const std::vector<OpId>& after);
+  void in(const LocalWay& way, const Part& part, const std::vector<OpId>& after);
 
   /// The op that finishes the gradient of the layer on all GPUs of the machine.
   OpId backward(MachineId machine, int layer) const {
@@ -42,18 +62,31 @@ class LocalStages {
   void close();
 
  private:
+  // A scheme and how many bytes went by it so far.
+  struct Turn {
+    LocalMix mix;
+    double bytes = 0.0;
+  };
   struct State {
     BufferId gradient;
     GroupId all_gpus;
-    int root = 0;                          // the GPU that a reduction ends on
+    std::vector<std::vector<Turn>> turns;  // by NIC
     std::vector<OpId> backward;            // by layer
     std::vector<std::vector<OpId>> needs;  // by layer: what its forward waits for
     std::vector<BufferId> staging;         // by NUMA node; none until used
+    std::vector<BufferId> landing;         // by NUMA node: of sums that are not the machine's yet
   };
   State& at(MachineId machine) { return state_[machine.index()]; }
   const State& at(MachineId machine) const { return state_[machine.index()]; }
   void add_backward(MachineId machine);
   Duration on_gpus(MachineId machine, Duration time) const;
+  const LocalScheme& take(MachineId machine, int nic, Bytes bytes);
+  Slice reserve(std::vector<BufferId>& buffers, MachineId machine, int numa, Buffer::Role role,
+                const Part& part);
+  std::vector<Slice> landings(const LocalWay& way, const Part& part);
+  OpId reduced(const LocalWay& way, const Part& part, const std::vector<int>& gpus);
+  OpId copy(const Part& part, MachineId machine, const Slice& from, const Slice& into, OpId after);
+  Slice on_gpus(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole);
 
   const Cluster* cluster_;
   const Workload* workload_;
@@ -80,6 +113,9 @@ Message add_message(PlanBuilder& builder, const Part& part, const End& source, c
 
 /// Adds into += from on the machine.
 OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Slice& from, const Slice& into);
+
+/// What is done when all the ops are: the op itself if there is one, else a join.
+OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops);
 
 /// An op of this kind that works for the part on the machine; slices are the caller's matter.
 Op op_for(const Part& part, MachineId machine, OpKind kind);

@@ -1,8 +1,11 @@
 // What a user may choose about a strategy; the defaults stand here and nowhere else.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
+#include "core/base/fields.h"
 #include "core/base/units.h"
 #include "core/run/queue.h"
 
@@ -10,9 +13,25 @@ namespace weir {
 
 /// How gradients get from a machine's GPUs to its host memory and back.
 enum class LocalStage {
+  kAuto,           // what the machine's topology asks for (local_choice.h)
   kReduceScatter,  // reduce-scatter over the GPUs, each copies its share; back: copies, then all-gather
-  kReduce,         // reduce to one GPU, which copies; back: its copy, then broadcast
+  kReduce,         // reduce to one GPU, away from the NICs, which copies; back: its copy, then broadcast
+  kReduceInTurn,   // the same, part by part to another of the GPUs that are as far from the NICs
+  kCpuAssisted,    // reduce-scatter under each PCIe switch; the CPU adds up what the switches' GPUs copy
+  kGpuDirect,      // reduce to a GPU under the NIC's switch, which the NIC reads and writes itself
 };
+
+constexpr auto enum_names(LocalStage /*local*/) {
+  return std::array<Named<LocalStage>, 6>{{{LocalStage::kAuto, "auto"},
+                                           {LocalStage::kReduceScatter, "reduce_scatter"},
+                                           {LocalStage::kReduce, "reduce"},
+                                           {LocalStage::kReduceInTurn, "reduce_in_turn"},
+                                           {LocalStage::kCpuAssisted, "cpu_assisted"},
+                                           {LocalStage::kGpuDirect, "gpu_direct"}}};
+}
+
+/// The stage's name in files and messages.
+std::string_view name(LocalStage stage);
 
 struct Options {
   /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
@@ -26,7 +45,9 @@ struct Options {
   /// The send window of a NIC: this many times partition_size; none is unlimited. (The credit of BytePS.)
   std::optional<int> credit = 4;
   Policy policy = Policy::kPriority;
-  LocalStage local = LocalStage::kReduceScatter;
+  LocalStage local = LocalStage::kAuto;
+  /// The fraction of the bytes that kCpuAssisted has every GPU copy to host memory unreduced.
+  double brute_force = 0.0;
   /// The unified strategy's CPU machines sum this many times what the optimal split gives them (all of the
   /// model at most), and the GPU machines the rest: to see that the optimum is one.
   double cpu_share_factor = 1.0;

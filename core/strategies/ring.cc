@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
@@ -20,11 +21,11 @@ enum class Where { kHost, kGpus };
 class Builder {
  public:
   Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
-          Where where)
+          const LocalStageOf& stages, Where where)
       : cluster_(cluster),
         where_(where),
         plan_(std::move(name), cluster.machines().size()),
-        local_(cluster, workload, options, plan_),
+        local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(workload.fuse(options.fusion_size)),
         machines_(cluster.gpu_machines()),
@@ -45,6 +46,7 @@ class Builder {
   struct Member {
     MachineId machine;
     int nic = 0;
+    LocalWay way;                // if chunks go through host memory
     Slice bucket;                // in staging or gradient memory
     std::vector<OpId> ready;     // by chunk: the machine's own sum is there
     std::vector<OpId> sent;      // by step of the first round
@@ -78,9 +80,9 @@ class Builder {
     member.machine = machines_[position];
     member.nic = nics_.take(member.machine, bucket.range.size);
     if (where_ == Where::kHost) {
-      member.bucket = local_.staging(member.machine, bucket, member.nic);
-      const OpId out = local_.out(member.machine, bucket, member.bucket);
-      member.ready.assign(static_cast<std::size_t>(count_), out);
+      member.way = local_.out(member.machine, bucket, member.nic);
+      member.bucket = member.way.staging;
+      member.ready.assign(static_cast<std::size_t>(count_), member.way.ready);
       return member;
     }
     member.bucket = {local_.gradient(member.machine), on_gpus(member.machine), bucket.range.offset,
@@ -190,12 +192,12 @@ class Builder {
   void finish(const Member& member, const Part& bucket) {
     // The next iteration must not overwrite bytes that are still being sent on.
     const OpId overwrites =
-        where_ == Where::kHost ? member.ready.front() : local_.backward(member.machine, bucket.last_layer);
+        where_ == Where::kHost ? member.way.begun : local_.backward(member.machine, bucket.last_layer);
     for (const OpId send : member.spread) plan_.carry(send, overwrites);
     if (where_ == Where::kHost) {
       std::vector<OpId> after = member.received;
       after.push_back(count_ > 1 ? member.summed.back() : member.ready.front());
-      return local_.in(member.machine, bucket, member.bucket, after);
+      return local_.in(member.way, bucket, after);
     }
     const int position =
         static_cast<int>(std::find(machines_.begin(), machines_.end(), member.machine) - machines_.begin());
@@ -232,7 +234,9 @@ class Builder {
 }  // namespace
 
 Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return Builder("ring", cluster, workload, options, Where::kHost).build();
+  const auto local = conventional_local(cluster, options);
+  if (!local) return failure(local.error().text);
+  return Builder("ring", cluster, workload, options, *local, Where::kHost).build();
 }
 
 Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
@@ -244,7 +248,7 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
                       cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
     }
   }
-  return Builder("hierarchical", cluster, workload, options, Where::kGpus).build();
+  return Builder("hierarchical", cluster, workload, options, no_local_stages(cluster), Where::kGpus).build();
 }
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/strategies/linear_program.h"
+#include "core/strategies/local_loads.h"
 #include "core/strategies/nics.h"
 
 namespace weir {
@@ -24,7 +25,8 @@ struct Row {
 // Collects, link by link and device by device, what the exchange of one byte of model costs.
 class Costs {
  public:
-  Costs(const Cluster& cluster, Dtype dtype, LocalStage local) : cluster_(cluster), dtype_(dtype) {
+  Costs(const Cluster& cluster, Dtype dtype, const Options& options, const LocalStageOf& stages)
+      : cluster_(cluster), dtype_(dtype), options_(options), stages_(stages) {
     std::map<int, std::size_t> classes;
     for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
       const int original = cluster.machine_class(MachineId(i));
@@ -35,12 +37,19 @@ class Costs {
     }
     links_.resize(cluster.links().size());
     for (auto& link : links_) link.by_class.assign(members_.size(), 0.0);
-    add_local(local);
     add_exchange();
-    add_sums();
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const LocalLoads local = has_gpus(i)
+                                   ? local_loads(cluster_, members_[i].front(),
+                                                 stages_[members_[i].front().index()], dtype_, options_)
+                                   : LocalLoads();
+      for (const auto& [link, bytes] : local.links) links_[link.index()].fixed += bytes;
+      add_sums(i, local);
+    }
   }
 
-  // One row for each different resource; the rows of interchangeable machines coincide.
+  // One row for each different resource. Of the machines of a class, which are interchangeable, the first
+  // stands for all.
   std::vector<Row> rows() const {
     std::map<std::vector<float>, Row>
         distinct;  // in single precision, as sums in another order differ in the last bits
@@ -51,6 +60,7 @@ class Costs {
     };
     for (std::size_t i = 0; i < links_.size(); ++i) {
       const Link& link = cluster_.links()[i];
+      if (link.machine.valid() && !stands_for_class(link.machine)) continue;
       Row row = links_[i];
       row.name = link.name;
       const auto rate = static_cast<double>(link.rate.value());
@@ -70,92 +80,85 @@ class Costs {
   std::size_t class_of(MachineId machine) const { return class_of_[machine.index()]; }
 
  private:
-  void load_fixed(const Route& route, double bytes) {
-    for (const LinkId link : route.links) links_[link.index()].fixed += bytes;
-  }
+  bool stands_for_class(MachineId machine) const { return members_[class_of(machine)].front() == machine; }
+
   void load_class(const Route& route, std::size_t by_class, double bytes) {
     for (const LinkId link : route.links) links_[link.index()].by_class[by_class] += bytes;
   }
 
-  // The way between GPUs and host memory, both ways, whatever the shares are.
-  void add_local(LocalStage local) {
-    for (const MachineId id : cluster_.gpu_machines()) {
-      const Machine& machine = cluster_.machine(id);
-      const auto gpus = static_cast<int>(machine.gpus.size());
-      const bool sharded = local == LocalStage::kReduceScatter;
-      const std::vector<double> fractions = nic_fractions(cluster_, id);
-      for (int gpu = 0; gpu < gpus; ++gpu) {
-        const Route hop = cluster_.route(id, Memory::gpu(gpu), Memory::gpu((gpu + 1) % gpus));
-        const double over_hop = sharded ? 2.0 * (gpus - 1) / gpus : 1.0;
-        if (gpus > 1 && (sharded || gpu + 1 < gpus)) load_fixed(hop, over_hop);
-        if (!sharded && gpus > 1 && gpu > 0) {
-          load_fixed(cluster_.route(id, Memory::gpu(gpu), Memory::gpu((gpu + 1) % gpus)), 1.0);
-        }
-        if (!sharded && gpu > 0) continue;
-        for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
-          const double bytes = fractions[nic] * (sharded ? 1.0 / gpus : 1.0);
-          const Memory host = Memory::host(numa_of_nic(cluster_, id, static_cast<int>(nic)));
-          load_fixed(cluster_.route(id, Memory::gpu(gpu), host), bytes);
-          load_fixed(cluster_.route(id, host, Memory::gpu(gpu)), bytes);
-        }
-      }
+  // Where a worker's bytes are when its NIC takes them, and their fractions.
+  std::vector<std::pair<Memory, double>> sources(MachineId worker, int nic) const {
+    std::vector<std::pair<Memory, double>> sources;
+    const LocalStage stage = stages_[worker.index()];
+    for (const LocalMix& mix : local_mix(cluster_, worker, nic, stage, options_.brute_force)) {
+      const Memory host = Memory::host(numa_of_nic(cluster_, worker, nic));
+      sources.emplace_back(mix.scheme.direct ? Memory::gpu(mix.scheme.root) : host, mix.fraction);
+      if (!mix.scheme.direct) return {{host, 1.0}};
     }
+    return sources;
   }
 
-  // Every worker sends its part to the machine that sums it, and gets the sum back.
+  // Every worker sends its part to the machine that sums it, and gets the sum back. Pairs of machines that
+  // stand for no class matter only to links that machines share.
   void add_exchange() {
+    const bool shared = std::any_of(cluster_.links().begin(), cluster_.links().end(),
+                                    [](const Link& link) { return !link.machine.valid(); });
     std::vector<std::vector<double>> fractions;
     for (std::size_t i = 0; i < cluster_.machines().size(); ++i)
       fractions.push_back(nic_fractions(cluster_, MachineId(i)));
     for (const MachineId worker : cluster_.gpu_machines()) {
-      for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
-        const MachineId server(s);
-        if (server == worker) continue;
-        for (std::size_t out = 0; out < fractions[worker.index()].size(); ++out) {
+      for (std::size_t out = 0; out < fractions[worker.index()].size(); ++out) {
+        const auto places = sources(worker, static_cast<int>(out));
+        for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
+          const MachineId server(s);
+          if (server == worker) continue;
+          if (!shared && !stands_for_class(worker) && !stands_for_class(server)) continue;
           for (std::size_t in = 0; in < fractions[s].size(); ++in) {
-            add_pair(worker, static_cast<int>(out), server, static_cast<int>(in),
-                     fractions[worker.index()][out] * fractions[s][in]);
+            for (const auto& [place, fraction] : places) {
+              add_pair(worker, place, static_cast<int>(out), server, static_cast<int>(in),
+                       fraction * fractions[worker.index()][out] * fractions[s][in]);
+            }
           }
         }
       }
     }
   }
 
-  void add_pair(MachineId worker, int worker_nic, MachineId server, int server_nic, double fraction) {
-    const auto numa = [&](MachineId machine, int nic) {
-      return Memory::host(numa_of_nic(cluster_, machine, nic));
-    };
-    const Memory here = numa(worker, worker_nic);
-    const Memory there = numa(server, server_nic);
+  void add_pair(MachineId worker, Memory here, int worker_nic, MachineId server, int server_nic,
+                double fraction) {
+    const Memory there = Memory::host(numa_of_nic(cluster_, server, server_nic));
     load_class(cluster_.route(worker, here, worker_nic, server, there, server_nic), class_of(server),
                fraction);
     load_class(cluster_.route(server, there, server_nic, worker, here, worker_nic), class_of(server),
                fraction);
   }
 
-  void add_sums() {
+  // What the cores of each NUMA node sum: others' parts, and those of the machine's own groups of GPUs.
+  void add_sums(std::size_t index, const LocalLoads& local) {
     const auto additions = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const Machine& machine = cluster_.machine(members_[i].front());
-      const std::vector<double> fractions = nic_fractions(cluster_, members_[i].front());
-      std::vector<double> by_numa(machine.numas.size(), 0.0);
-      for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
-        const int numa = numa_of_nic(cluster_, members_[i].front(), static_cast<int>(nic));
-        by_numa[static_cast<std::size_t>(numa)] += fractions[nic];
-      }
-      for (std::size_t numa = 0; numa < by_numa.size(); ++numa) {
-        const BytesPerSecond rate = machine.numas[numa].sum_rate.of(dtype_);
-        if (!rate.limited() || by_numa[numa] == 0.0) continue;
-        Row row{machine.name + "." + machine.numas[numa].name + " sum", 0.0,
-                std::vector<double>(members_.size())};
-        row.by_class[i] = additions * by_numa[numa] / static_cast<double>(rate.value());
-        sums_.push_back(row);
-      }
+    const MachineId first = members_[index].front();
+    const Machine& machine = cluster_.machine(first);
+    const std::vector<double> fractions = nic_fractions(cluster_, first);
+    std::vector<double> by_numa(machine.numas.size(), 0.0);
+    for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
+      by_numa[static_cast<std::size_t>(numa_of_nic(cluster_, first, static_cast<int>(nic)))] +=
+          fractions[nic];
+    }
+    for (std::size_t numa = 0; numa < by_numa.size(); ++numa) {
+      const BytesPerSecond rate = machine.numas[numa].sum_rate.of(dtype_);
+      if (!rate.limited()) continue;
+      Row row{machine.name + "." + machine.numas[numa].name + " sum", 0.0,
+              std::vector<double>(members_.size())};
+      if (local.sums.contains(static_cast<int>(numa))) row.fixed = local.sums.at(static_cast<int>(numa));
+      row.by_class[index] = additions * by_numa[numa] / static_cast<double>(rate.value());
+      if (row.fixed > 0.0 || by_numa[numa] > 0.0) sums_.push_back(row);
     }
   }
 
   const Cluster& cluster_;
   Dtype dtype_;
+  const Options& options_;
+  const LocalStageOf& stages_;
   std::vector<std::vector<MachineId>> members_;
   std::vector<std::size_t> class_of_;
   std::vector<Row> links_;
@@ -221,8 +224,8 @@ void scale_cpu_shares(const Costs& costs, double factor, std::vector<double>& sh
 
 }  // namespace
 
-Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing,
-                         double cpu_share_factor) {
+Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& options,
+                         const LocalStageOf& stages, Summing summing) {
   const std::size_t machines = cluster.machines().size();
   Shares result;
   result.of_machine.assign(machines, 0.0);
@@ -230,7 +233,7 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, 
     result.of_machine[0] = 1.0;
     return result;
   }
-  const Costs costs(cluster, dtype, local);
+  const Costs costs(cluster, dtype, options, stages);
   const std::vector<Row> rows = costs.rows();
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {
@@ -247,7 +250,7 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, 
     const auto best = optimum(costs, rows, scale < std::numeric_limits<double>::max() ? scale : 1.0);
     if (!best) return failure("the split has no solution: some link or device has rate 0");
     shares = *best;
-    if (cpu_share_factor != 1.0) scale_cpu_shares(costs, cpu_share_factor, shares);
+    if (options.cpu_share_factor != 1.0) scale_cpu_shares(costs, options.cpu_share_factor, shares);
   } else {
     const bool gpus = summing == Summing::kGpuMachines;
     const auto& members = gpus ? cluster.gpu_machines() : cluster.cpu_machines();

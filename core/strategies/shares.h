@@ -14,6 +14,7 @@
 
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
+#include "core/strategies/local_stage.h"
 #include "core/strategies/options.h"
 
 namespace weir {
@@ -30,9 +31,10 @@ enum class Summing {
   kGpuMachines,  // GPU machines only, as a colocated parameter server: each the same share
 };
 
-/// The shares, for gradients of this dtype. Fails if nothing could sum. If the split is optimal, CPU machines
-/// then get `cpu_share_factor` times their shares, up to the whole model, and GPU machines what is left.
-Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, LocalStage local, Summing summing,
-                         double cpu_share_factor = 1.0);
+/// The shares, for gradients of this dtype and these local stages. Fails if nothing could sum. If the split
+/// is optimal, CPU machines then get `options.cpu_share_factor` times their shares, up to the whole model,
+/// and GPU machines what is left.
+Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& options,
+                         const LocalStageOf& stages, Summing summing);
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
@@ -69,12 +70,12 @@ std::vector<Part> served(const Cluster& cluster, const Workload& workload, const
 class Builder {
  public:
   Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
-          const Shares& shares)
+          const LocalStageOf& stages, const Shares& shares)
       : cluster_(cluster),
         options_(options),
         shares_(shares),
         plan_(std::move(name), cluster.machines().size()),
-        local_(cluster, workload, options, plan_),
+        local_(cluster, workload, options, stages, plan_),
         push_nics_(cluster),
         parts_(place(served(cluster, workload, options, shares), summers(cluster, shares.of_machine))),
         nodes_(cluster.machines().size()) {
@@ -118,12 +119,6 @@ class Builder {
     std::map<int, BufferId> requests;                 // by NUMA node
     std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
-  struct Worker {
-    MachineId machine;
-    int nic = 0;
-    Slice staging;
-    OpId ready;
-  };
 
   std::size_t slots(MachineId owner) const {
     const std::size_t parts = nodes_[owner.index()].parts;
@@ -150,20 +145,17 @@ class Builder {
     const Part& part = placed.part;
     const MachineId owner = placed.owner;
     const int owner_nic = placed.nic;
-    std::vector<Worker> workers;
+    std::vector<LocalWay> workers;
     for (const MachineId machine : cluster_.gpu_machines()) {
       const int nic = machine == owner ? owner_nic : push_nics_.take(machine, part.range.size);
-      Worker worker{machine, nic, {}, {}};
-      worker.staging = local_.staging(machine, part, worker.nic);
-      worker.ready = local_.out(machine, part, worker.staging);
-      workers.push_back(worker);
+      workers.push_back(local_.out(machine, part, nic, machine != owner));
     }
     // Workers take turns in being the one whose bytes the others' are added to, and the first that gets the
     // sum; at any time another one for each owner.
     const std::size_t turn = (placed.index + owner.index()) % workers.size();
     std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(turn), workers.end());
     const auto own =
-        std::find_if(workers.begin(), workers.end(), [&](const Worker& w) { return w.machine == owner; });
+        std::find_if(workers.begin(), workers.end(), [&](const LocalWay& w) { return w.machine == owner; });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
 
     std::vector<OpId> sums;  // after the first
@@ -171,17 +163,18 @@ class Builder {
     Slice total;
     OpId first;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      const Worker& worker = workers[i];
+      const LocalWay& worker = workers[i];
       if (i == 0) {
         total = begin_sum(worker, owner, owner_nic, part, pushes[0], first);
         continue;
       }
       pushes[i] = add_to(total, first, worker, owner, owner_nic, part, sums);
     }
-    const OpId complete = sums.empty() ? first : join(part, owner, sums);
+    const OpId complete = sums.empty() ? first : join(plan_, part, owner, sums);
     nodes_[owner.index()].complete.push_back(complete);
+    const OpId begun = workers.front().machine == owner ? workers.front().begun : first;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      finish(workers[i], pushes[i], owner, owner_nic, part, total, first, complete);
+      finish(workers[i], pushes[i], owner, owner_nic, part, total, begun, complete);
     }
   }
 
@@ -202,7 +195,7 @@ class Builder {
 
   // The first worker's bytes become the accumulator: its own staging memory if it owns the part, else a
   // receive.
-  Slice begin_sum(const Worker& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
+  Slice begin_sum(const LocalWay& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
                   OpId& first) {
     if (worker.machine == owner) {
       first = worker.ready;
@@ -230,15 +223,7 @@ class Builder {
     return total;
   }
 
-  // What is done when all the ops are.
-  OpId join(const Part& part, MachineId machine, const std::vector<OpId>& ops) {
-    if (ops.size() == 1) return ops.front();
-    const OpId all = plan_.add(op_for(part, machine, OpKind::kJoin));
-    for (const OpId op : ops) plan_.order(op, all);
-    return all;
-  }
-
-  OpId add_to(const Slice& total, OpId first, const Worker& worker, MachineId owner, int owner_nic,
+  OpId add_to(const Slice& total, OpId first, const LocalWay& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
     Ring& ring = ring_of(owner, worker.machine, numa_of_nic(cluster_, owner, owner_nic));
     const std::size_t slot = ring.used++ % ring.slots.count();
@@ -254,9 +239,9 @@ class Builder {
     return message.send;
   }
 
-  void finish(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
-              const Slice& total, OpId first, OpId complete) {
-    if (worker.machine == owner) return local_.in(owner, part, total, {complete});
+  void finish(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
+              const Slice& total, OpId begun, OpId complete) {
+    if (worker.machine == owner) return local_.in(worker, part, {complete});
     const Message message =
         add_message(plan_, part, {owner, owner_nic, total}, {worker.machine, worker.nic, worker.staging});
     plan_.order(complete, message.send);
@@ -267,12 +252,12 @@ class Builder {
       plan_.order(asked.send, message.receive);
     }
     plan_.carry(message.send,
-                first);  // the next iteration's bytes must not overwrite a sum that is being sent
-    local_.in(worker.machine, part, worker.staging, {message.receive});
+                begun);  // the next iteration's bytes must not overwrite a sum that is being sent
+    local_.in(worker, part, {message.receive});
   }
 
   // A message of one element, which the owner must have before it sends the sum.
-  Message request(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part) {
+  Message request(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part) {
     Slice word = worker.staging;
     word.size = size(part.dtype);
     BufferId& buffer =
@@ -305,10 +290,12 @@ class Builder {
 
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing) {
-  const Result<Shares> shares = shares_of(cluster, most_common_dtype(workload.trace()), options.local,
-                                          summing, options.cpu_share_factor);
+  const Dtype dtype = most_common_dtype(workload.trace());
+  const Result<LocalChoice> local = choose_local(cluster, dtype, options);
+  if (!local) return failure(local.error().text);
+  const Result<Shares> shares = shares_of(cluster, dtype, options, local->stages, summing);
   if (!shares) return failure(shares.error().text);
-  return Builder(std::move(name), cluster, workload, options, *shares).build();
+  return Builder(std::move(name), cluster, workload, options, local->stages, *shares).build();
 }
 
 }  // namespace weir

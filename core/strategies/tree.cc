@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
 #include "core/strategies/placement.h"
@@ -58,10 +59,11 @@ Tree make_tree(int count, bool second) {
 
 class Builder {
  public:
-  Builder(const Cluster& cluster, const Workload& workload, const Options& options)
+  Builder(const Cluster& cluster, const Workload& workload, const Options& options,
+          const LocalStageOf& stages)
       : cluster_(cluster),
         plan_("double-tree", cluster.machines().size()),
-        local_(cluster, workload, options, plan_),
+        local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         parts_(workload.partition(options.partition_size)),
         machines_(cluster.gpu_machines()) {
@@ -90,8 +92,8 @@ class Builder {
     std::size_t used = 0;
   };
   struct Member {
-    End end;
-    OpId ready;               // its own gradient is in staging
+    LocalWay way;
+    End end;                  // its staging memory
     std::vector<OpId> sums;   // its children's are added
     OpId up;                  // the send to its parent
     std::vector<OpId> total;  // the ops after which the sum of all is in staging
@@ -104,8 +106,8 @@ class Builder {
     for (const MachineId machine : machines_) {
       const int nic = nics_.take(machine, part.range.size);
       Member member;
-      member.end = {machine, nic, local_.staging(machine, part, nic)};
-      member.ready = local_.out(machine, part, member.end.slice);
+      member.way = local_.out(machine, part, nic);
+      member.end = {machine, nic, member.way.staging};
       members.push_back(member);
     }
     for (const int position : tree.upwards) {
@@ -115,10 +117,10 @@ class Builder {
       Member& member = members[at(*position)];
       if (tree.parent[at(*position)] < 0) {
         member.total = member.sums;
-        member.total.push_back(member.ready);
+        member.total.push_back(member.way.ready);
       }
       for (const int child : tree.children[at(*position)]) spread(member, members[at(child)], part);
-      local_.in(member.end.machine, part, member.end.slice, member.total);
+      local_.in(member.way, part, member.total);
     }
   }
 
@@ -131,9 +133,9 @@ class Builder {
     landing.slice = ring.slots.slice(slot, part.range.size);
     const Message message = add_message(plan_, part, child.end, landing);
     const OpId sum = add_sum(plan_, part, parent.end.machine, landing.slice, parent.end.slice);
-    plan_.order(child.ready, message.send);
+    plan_.order(child.way.ready, message.send);
     for (const OpId op : child.sums) plan_.order(op, message.send);
-    plan_.order(parent.ready, sum);
+    plan_.order(parent.way.ready, sum);
     ring.slots.use(plan_, slot, message.receive, sum);
     child.up = message.send;
     parent.sums.push_back(sum);
@@ -143,7 +145,7 @@ class Builder {
     const Message message = add_message(plan_, part, parent.end, child.end);
     for (const OpId op : parent.total) plan_.order(op, message.send);
     plan_.order(child.up, message.receive);
-    plan_.carry(message.send, parent.ready);  // which overwrites the bytes that are being sent
+    plan_.carry(message.send, parent.way.begun);  // which overwrites the bytes that are being sent
     child.total = {message.receive};
   }
 
@@ -171,7 +173,9 @@ class Builder {
 }  // namespace
 
 Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return Builder(cluster, workload, options).build();
+  const auto local = conventional_local(cluster, options);
+  if (!local) return failure(local.error().text);
+  return Builder(cluster, workload, options, *local).build();
 }
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/units_text.h"
+#include "core/strategies/local_scheme.h"
 
 namespace weir::property {
 namespace {
@@ -147,7 +148,17 @@ Trace random_trace(Dice& dice, std::uint64_t seed) {
   return trace;
 }
 
-Options random_options(Dice& dice, Bytes model) {
+LocalStage random_local(Dice& dice, const Cluster& cluster) {
+  std::vector<LocalStage> stages = {LocalStage::kAuto, LocalStage::kReduceScatter, LocalStage::kReduce,
+                                    LocalStage::kReduceInTurn, LocalStage::kCpuAssisted};
+  const bool direct = std::all_of(
+      cluster.gpu_machines().begin(), cluster.gpu_machines().end(),
+      [&](MachineId machine) { return check_local(cluster, machine, LocalStage::kGpuDirect).has_value(); });
+  if (direct) stages.insert(stages.end(), 3, LocalStage::kGpuDirect);
+  return stages[static_cast<std::size_t>(dice.between(0, static_cast<std::int64_t>(stages.size()) - 1))];
+}
+
+Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
   // Sizes that cut the model into one part or a few dozens; sometimes larger than any tensor.
   const auto cut = [&](std::int64_t most) { return std::max(Bytes(1), model / dice.scaled(1, most)); };
   Options options;
@@ -157,7 +168,8 @@ Options random_options(Dice& dice, Bytes model) {
   options.credit.reset();
   if (dice.chance(80)) options.credit = static_cast<int>(dice.between(1, 16));
   options.policy = dice.chance(50) ? Policy::kFifo : Policy::kPriority;
-  options.local = dice.chance(50) ? LocalStage::kReduce : LocalStage::kReduceScatter;
+  options.local = random_local(dice, cluster);
+  if (dice.chance(30)) options.brute_force = 0.1 * static_cast<double>(dice.between(1, 10));
   options.barrier = dice.chance(25);
   return options;
 }
@@ -173,7 +185,7 @@ Case random_case(std::uint64_t seed) {
   result.seed = seed;
   result.topology = random_topology(topology, seed);
   result.trace = random_trace(trace, seed);
-  result.options = random_options(options, size(result.trace));
+  result.options = random_options(options, Cluster(result.topology), size(result.trace));
   return result;
 }
 
@@ -184,12 +196,13 @@ std::string text(const Case& random) {
     machines += fmt::format(" {} of {} GPUs and {} NICs,", group.count, gpu_count(group), nic_count(group));
   }
   return fmt::format(
-      "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, credit {}, {}, {}{}",
+      "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, credit {}, {}, {}, "
+      "brute force {}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       options.credit ? fmt::format("{}", *options.credit) : "unlimited",
-      options.policy == Policy::kFifo ? "first come" : "priority",
-      options.local == LocalStage::kReduce ? "reduce" : "reduce-scatter", options.barrier ? ", barrier" : "");
+      options.policy == Policy::kFifo ? "first come" : "priority", name(options.local), options.brute_force,
+      options.barrier ? ", barrier" : "");
 }
 
 }  // namespace weir::property

@@ -8,6 +8,7 @@
 #include "core/cluster/topology_file.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
+#include "core/strategies/local_choice.h"
 #include "core/strategies/shares.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
@@ -239,7 +240,10 @@ TEST_CASE("a summing machine holds its share and its landing slots, no more", "[
       for (const Tensor& tensor : layer.tensors) by_dtype[tensor.dtype] += size(tensor);
     }
     if (by_dtype.size() != 1) return;
-    const Result<Shares> shares = shares_of(planned.cluster, by_dtype.begin()->first, random.options.local,
+    const Dtype dtype = by_dtype.begin()->first;
+    const auto local = choose_local(planned.cluster, dtype, random.options);
+    REQUIRE(local);
+    const Result<Shares> shares = shares_of(planned.cluster, dtype, random.options, local->stages,
                                             unified ? Summing::kOptimal : Summing::kCpuMachines);
     REQUIRE(shares);
     double largest = 0.0;

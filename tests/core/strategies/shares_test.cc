@@ -18,9 +18,12 @@ Cluster uniform(int n, int k) {
                                 n, k));
 }
 
+Result<Shares> split(const Cluster& cluster, Summing summing) {
+  return shares_of(cluster, Dtype::kF32, Options(), no_local_stages(cluster), summing);
+}
+
 Shares optimal(const Cluster& cluster) {
-  const Result<Shares> shares =
-      shares_of(cluster, Dtype::kF32, LocalStage::kReduceScatter, Summing::kOptimal);
+  const Result<Shares> shares = split(cluster, Summing::kOptimal);
   REQUIRE(shares);
   double sum = 0.0;
   for (const double share : shares->of_machine) sum += share;
@@ -47,7 +50,7 @@ TEST_CASE("with 32 GPU machines and 16 CPU machines the gains are those of the p
   CHECK(shares.of_machine.front() == Approx(16.0 / 1504).epsilon(1e-6));
   CHECK(shares.of_machine.back() == Approx(62.0 / 1504).epsilon(1e-6));
   CHECK(optimal(uniform(32, 0)).seconds_per_byte / shares.seconds_per_byte == Approx(1.4688).epsilon(1e-4));
-  const auto ps = shares_of(uniform(32, 16), Dtype::kF32, LocalStage::kReduceScatter, Summing::kCpuMachines);
+  const auto ps = split(uniform(32, 16), Summing::kCpuMachines);
   REQUIRE(ps);
   CHECK(ps->seconds_per_byte / shares.seconds_per_byte == Approx(1.5161).epsilon(1e-4));
 }
@@ -156,13 +159,13 @@ TEST_CASE("summation binds where it is slow") {
 
 TEST_CASE("parameter servers take equal shares") {
   const Cluster cluster = uniform(3, 2);
-  const auto ps = shares_of(cluster, Dtype::kF32, LocalStage::kReduceScatter, Summing::kCpuMachines);
+  const auto ps = split(cluster, Summing::kCpuMachines);
   REQUIRE(ps);
   CHECK(ps->of_machine == std::vector<double>{0, 0, 0, 0.5, 0.5});
-  const auto colocated = shares_of(cluster, Dtype::kF32, LocalStage::kReduceScatter, Summing::kGpuMachines);
+  const auto colocated = split(cluster, Summing::kGpuMachines);
   REQUIRE(colocated);
   CHECK(colocated->of_machine[2] == Approx(1.0 / 3));
-  CHECK_FALSE(shares_of(uniform(3, 0), Dtype::kF32, LocalStage::kReduceScatter, Summing::kCpuMachines));
+  CHECK_FALSE(split(uniform(3, 0), Summing::kCpuMachines));
 }
 
 TEST_CASE("every random cluster has an optimal split, the same at all scales") {

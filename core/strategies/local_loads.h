@@ -1,0 +1,20 @@
+// What local stages ask of a machine per byte of model.
+#pragma once
+
+#include <map>
+
+#include "core/strategies/local_stage.h"
+
+namespace weir {
+
+struct LocalLoads {
+  std::map<LinkId, double> links;  // bytes that pass the link
+  std::map<int, double> sums;      // by NUMA node: seconds that its cores sum
+};
+
+/// The way out and in of a byte of this dtype on the machine, averaged over its NICs and schemes: measured on
+/// the ops that LocalStages makes of it. With gpu_direct, of a byte that another machine sums.
+LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage stage, Dtype dtype,
+                       const Options& options);
+
+}  // namespace weir
