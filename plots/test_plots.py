@@ -35,9 +35,13 @@ def entry(strategy, cpu_machines, values, compute_ns=50_000_000, seed=1, **more)
             **more}
 
 
-def event(machine, track, start, kind, layer):
-    return {"ph": "X", "pid": machine, "tid": track, "ts": start, "dur": 500.0, "name": kind, "cat": kind,
-            "args": {"layer": f"layer.{layer}", "priority": layer, "bytes": 1, "iteration": 0, "op": 0}}
+def event(machine, track, start, name, **more):
+    return {"ph": "X", "pid": machine, "tid": track, "ts": start, "dur": 500, "name": name, **more}
+
+
+def use(machine, link, *steps):
+    return [{"ph": "C", "pid": machine, "ts": start, "name": link, "args": {"%": percent}}
+            for start, percent in steps]
 
 
 def named(kind, machine, name, track=0):
@@ -45,13 +49,17 @@ def named(kind, machine, name, track=0):
 
 
 TIMELINE = {"traceEvents": [
-    named("process", 0, "gpu[0]"), named("process", 1, "gpu[1]"), named("process", 2, "cpu[0]"),
-    named("thread", 0, "compute"), event(0, 0, 0.0, "backward", 1), event(0, 0, 500.0, "backward", 0),
-    event(0, 0, 2000.0, "forward", 0),
-    named("thread", 0, "nic0 out", 512000), event(0, 512000, 500.0, "send", 1),
-    named("thread", 0, "nic0 out (2)", 512001), event(0, 512001, 600.0, "send", 0),
-    named("thread", 1, "compute"), event(1, 0, 0.0, "backward", 1),
-    named("thread", 2, "numa0 sum", 384000), event(2, 384000, 1000.0, "sum", 1)]}
+    named("process", 1, "gpu[0]"), named("process", 2, "gpu[1]"), named("process", 3, "cpu[0]"),
+    named("process", 4, "network"),
+    named("thread", 1, "compute", 1), event(1, 1, 0, "backward layer.1"), event(1, 1, 500, "backward layer.0"),
+    event(1, 1, 2000, "forward layer.0"), event(1, 1, 2500, "backward layer.1", args={"iteration": 1}),
+    named("thread", 1, "nic0 to gpu[1]", 2), event(1, 2, 500, "layer.1"),
+    named("thread", 1, "nic0 to cpu[0]", 5), event(1, 5, 600, "layer.0", args={"ops": 2, "busy_us": 400}),
+    named("thread", 2, "compute", 1), event(2, 1, 0, "backward layer.1"),
+    named("thread", 3, "numa0 sum", 1), event(3, 1, 1000, "layer.1"),
+    *use(1, "nic0.out", (500, 50), (1100, 0)), *use(2, "nic0.out", (500, 50), (1100, 0)),
+    *use(4, "rack[0].up", (500, 101.5), (1100, 0))],
+    "otherData": {"layers": ["layer.0", "layer.1"]}}
 
 
 class Folder(unittest.TestCase):
@@ -229,13 +237,16 @@ class Parts(Folder):
         shown = links.busiest(results.read(self.folder).rows[0])
         self.assertEqual([name for name, _ in shown], names[:3] + names[4:])
 
-    def test_a_timeline_shows_one_machine_of_each_group_and_joins_lanes(self):
+    def test_a_timeline_shows_one_machine_of_each_group_with_its_links_and_the_network(self):
         path = self.folder / "timeline.json"
         path.write_text(json.dumps(TIMELINE))
-        tracks, layers = timeline.read(path)
-        shown = [(machine, [track.name for track in ours]) for machine, ours in timeline.shown(tracks)]
-        self.assertEqual(shown, [("gpu[0]", ["backward", "forward", "nic0 out"]), ("cpu[0]", ["numa0 sum"])])
+        tracks, used, layers = timeline.read(path)
+        shown = [(machine, [row.name for row in ours]) for machine, ours in timeline.shown(tracks, used)]
+        self.assertEqual(shown, [("gpu[0]", ["backward", "forward", "nic0 out", "nic0.out"]),
+                                 ("cpu[0]", ["numa0 sum"]), ("network", ["rack[0].up"])])
         self.assertEqual((layers, tracks[2].lanes()), (2, 2))
+        self.assertEqual(tracks[0].events, [(0, 0.0, 0.5, 1), (0, 0.5, 1.0, 0)])  # of the first iteration
+        self.assertEqual(used[0].steps, [(0.5, 50), (1.1, 0)])
 
 
 if __name__ == "__main__":

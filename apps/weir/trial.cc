@@ -115,7 +115,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;
   if (!trial.timeline.empty()) {
-    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up);
+    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 
 namespace weir {
 namespace {
@@ -66,15 +65,6 @@ Duration communication(const Plan& plan, const Record& record, int warm_up) {
   return covered(std::move(intervals));
 }
 
-// The group of the link's machine, if it has one, and its name there without numbers: "gpu" and "nic.out".
-std::pair<std::string, std::string> kind(const Link& link, const Cluster& cluster) {
-  const Machine* machine = link.machine == MachineId::none() ? nullptr : &cluster.machine(link.machine);
-  std::string name = machine == nullptr ? link.name : link.name.substr(machine->name.size());
-  name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }),
-             name.end());
-  return {machine == nullptr ? std::string() : machine->group, name};
-}
-
 }  // namespace
 
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
@@ -92,11 +82,19 @@ std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, con
   return links;
 }
 
+std::pair<std::string, std::string> kind_of(const Link& link, const Cluster& cluster) {
+  const Machine* machine = link.machine == MachineId::none() ? nullptr : &cluster.machine(link.machine);
+  std::string name = machine == nullptr ? link.name : link.name.substr(machine->name.size());
+  name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }),
+             name.end());
+  return {machine == nullptr ? std::string() : machine->group, name};
+}
+
 std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, const Cluster& cluster) {
   std::vector<LinkLoad> busiest;
   std::set<std::pair<std::string, std::string>> seen;
   for (const LinkLoad& load : links) {
-    if (seen.insert(kind(cluster.link(load.link), cluster)).second) busiest.push_back(load);
+    if (seen.insert(kind_of(cluster.link(load.link), cluster)).second) busiest.push_back(load);
   }
   return busiest;
 }

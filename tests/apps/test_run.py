@@ -121,6 +121,27 @@ class Run(Case):
         self.assertEqual([path.name for path in self.out.glob("timeline-*")],
                          [f"timeline-ring-{COUNT}=3,policy=priority.json"])
 
+    def test_counters_of_a_timeline_hold_the_bytes_of_the_links_and_the_network_is_a_process(self):
+        racks = {"size": 2, "uplink": "4Gbps"}
+        done = self.run_weir("--set", 'timelines=["ring"]', "--set", "sweep={}", "--set", "iterations=2",
+                             "--set", f"topology.network.racks={json.dumps(racks)}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        row = next(row for row in self.json()["rows"] if row["strategy"] == "ring")
+        events = json.loads((self.out / row["timeline"]).read_text())["traceEvents"]
+        machines = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        carried, last = {}, {}
+        for event in (event for event in events if event["ph"] == "C"):
+            machine = machines[event["pid"]]
+            link = event["name"] if machine == "network" else f"{machine}.{event['name']}"
+            begin, use = last.get(link, (0, 0))
+            carried[link] = carried.get(link, 0) + (event["ts"] - begin) * 1e-6 * use / 100
+            last[link] = (event["ts"], event["args"]["%"])
+        self.assertEqual({use for _, use in last.values()}, {0})
+        for link, rate in [("gpu[0].nic0.out", 1e9), ("gpu[2].nic0.in", 1e9), ("rack[0].up", 5e8),
+                           ("rack[1].down", 5e8)]:
+            # The ring moves 2(n-1)/n of the 4 MB, in each of two iterations.
+            self.assertAlmostEqual(carried[link] * rate, 2 * 4e6 * 4 / 3, delta=1e5, msg=link)
+
     def test_another_run_into_the_folder_leaves_nothing_of_the_first(self):
         self.assertEqual(self.run_weir("--set", 'timelines=["ring"]').returncode, 0)
         for name in ("overview.png", "notes.txt", "results.json.bak", "timeline-notes.json"):
