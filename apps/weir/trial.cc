@@ -44,6 +44,8 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   row.exposed_communication_ns = report.exposed.ns();
   row.communication_ns = report.communication.ns();
   row.compute_ns = report.compute.ns();
+  const BytesPerSecond goodput_bound = weir::goodput_bound(cluster);
+  if (goodput_bound.limited()) row.goodput_bound_bytes_per_s = goodput_bound.value();
   if (report.goodput.limited()) row.goodput_bytes_per_s = report.goodput.value();
   row.samples_per_s = report.samples_per_second;
   row.messages = static_cast<std::int64_t>(plan.messages().size());

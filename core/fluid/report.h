@@ -46,9 +46,10 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
                                    Duration iteration);
 
-/// The group of the link's machine, if it has one, and the link's name there without numbers: "gpu" and
-/// "nic.out".
-std::pair<std::string, std::string> kind_of(const Link& link, const Cluster& cluster);
+/// Of a link or a device by its name: the group of its machine, if it has one, and its name there without
+/// numbers: "gpu" and "nic.out".
+std::pair<std::string, std::string> kind_of(const std::string& name, MachineId machine,
+                                            const Cluster& cluster);
 
 /// Of links that differ only in their numbers, as those of all machines of a group or of all its GPUs do, the
 /// first alone.

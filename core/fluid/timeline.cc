@@ -115,8 +115,8 @@ class Timeline {
       std::vector<Sample> samples = samples_of(uses[i]);
       if (samples.empty()) continue;
       const Link& link = cluster_.links()[i];
-      const auto [at, fresh] =
-          index.try_emplace({link.machine, kind_of(link, cluster_).second, samples}, counters.size());
+      const std::string kind = kind_of(link.name, link.machine, cluster_).second;
+      const auto [at, fresh] = index.try_emplace({link.machine, kind, samples}, counters.size());
       if (fresh) counters.push_back({link.machine, std::move(samples), {}});
       counters[at->second].links.push_back(link.machine.valid() ? below(link.machine, link.name) : link.name);
     }

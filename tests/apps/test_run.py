@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -238,11 +239,27 @@ class Others(Case):
         self.assertTrue(self.weir("plan", "--graphviz").stdout.startswith("digraph"))
         self.assertEqual(self.weir("plan", "--strategy", "rnig").returncode, 1)
 
-    def test_bound_shows_each_kind_of_link_once(self):
+    def test_bound_shows_what_binds_any_plan_and_the_best_with_its_critical_path(self):
         done = self.weir("bound")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("No plan takes less than", done.stdout)
-        self.assertEqual(done.stdout.split("The most loaded link")[1].count("gpu["), 2)
+        any_plan, strategies, best, path = done.stdout.split("\n\n")
+        self.assertRegex(any_plan, r"No plan takes less than 8.4 ms an iteration, because of all NICs together")
+        self.assertRegex(any_plan, r"\nall NICs together +32 MB +53.33 Gbps +4.8 ms +8.4 ms\n")
+        self.assertEqual(any_plan.count("nic0.out"), 1)  # one of each kind
+        self.assertIn("\nunified ", strategies)
+        self.assertRegex(best, r"takes no less than \S+ ms an iteration, because of ")
+        self.assertRegex(best, r"\ncritical path +- +- +(\S+ ms) +\1\n")
+        self.assertEqual(len(re.findall(r"\ngpu\[\d\]\.nic0\.out ", best)), 1)
+        self.assertIn("those cannot overlap", best)
+        self.assertRegex(path, r"The critical path of \w+: \S+ ms over \d+ ops\ncompute 6 ms, .*sends ")
+        self.assertRegex(path, r"\nbackward +gpu\[\d\] +b to a +2 +4 ms\n")
+
+    def test_bound_shows_the_strategy_that_is_asked_for(self):
+        done = self.weir("bound", "--strategy", "ring")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\nring takes no less than", done.stdout)
+        self.assertIn("\nThe critical path of ring:", done.stdout)
+        self.assertNotIn("unified", done.stdout)
 
     def test_check_tells_all_that_is_wrong_with_an_experiment(self):
         self.assertIn("experiment, 4 points: ok", self.weir("check").stdout)
