@@ -1,18 +1,17 @@
 """The program as users call it: weir run, plan, bound and check. Run: python3 tests/apps/test_run.py WEIR"""
 
-import csv
 import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-WEIR = ""
+import program
+
 COUNT = "topology.groups.cpu.count"
 TOPOLOGY = {"name": "lab", "groups": [
     {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]},
@@ -38,24 +37,22 @@ class Case(unittest.TestCase):
         (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
 
     def command(self, name, *more):
-        return [WEIR, name, str(self.folder / "tiny.json"), *more]
+        return program.command(name, self.folder / "tiny.json", *more)
 
     def weir(self, name, *more):
-        return subprocess.run(self.command(name, *more), cwd=self.folder, capture_output=True, text=True,
-                              timeout=120, check=False)
+        return program.run(name, self.folder / "tiny.json", *more, cwd=self.folder)
 
     def run_command(self, *more):
         return self.command("run", "--no-plots", "--out", str(self.out), *more)
 
     def run_weir(self, *more):
-        return subprocess.run(self.run_command(*more), capture_output=True, text=True, timeout=120, check=False)
+        return self.weir("run", "--no-plots", "--out", self.out, *more)
 
     def rows(self):
-        lines = (self.out / "results.csv").read_text().splitlines()
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return program.rows(self.out)
 
     def json(self):
-        return json.loads((self.out / "results.json").read_text())
+        return program.whole(self.out)
 
     def long(self):
         """Hundreds of runs."""
@@ -167,8 +164,7 @@ class Run(Case):
 
     def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(self):
         (self.folder / "file").write_text("")
-        done = subprocess.run(self.command("run", "--out", str(self.folder / "file/out")), capture_output=True,
-                              text=True, timeout=60, check=False)
+        done = self.weir("run", "--out", self.folder / "file/out")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/out: cannot be made", done.stderr)
 
@@ -281,5 +277,4 @@ class Others(Case):
 
 
 if __name__ == "__main__":
-    WEIR = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()
