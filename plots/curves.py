@@ -1,5 +1,6 @@
 """Speed-up, and goodput or iteration time, of each strategy against what was swept."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Callable
@@ -12,6 +13,7 @@ import style
 
 LEAST_SPAN = 0.05  # of the greatest value
 LOG_SPAN = 20  # y is logarithmic beyond, if the measure allows it
+CUT = 3  # times the height of all but the highest tenth
 ROOM = 0.08  # of the height, beyond the bound
 GROUP = 0.8  # of the distance between two names
 
@@ -76,17 +78,22 @@ def draw(panel, across, case, drawn, found):
     """One panel. Values of a quantity are joined by lines; names have the strategies side by side."""
     across.apply(panel)
     panel.set_ylabel(drawn.label.format(baseline=found.baseline or "the baseline"))
-    heights, strategies = [], found.strategies()
-    for strategy in strategies:
-        points = spread([row for row in case.rows if row.strategy == strategy], across, drawn.of)
+    strategies = found.strategies()
+    curves = {strategy: spread([row for row in case.rows if row.strategy == strategy], across, drawn.of)
+              for strategy in strategies}
+    heights = [point[1] for points in curves.values() for point in points]
+    end = cut(heights) if drawn.beyond == "below" else math.inf
+    for strategy, points in curves.items():
         if points:
-            draw_strategy(panel, across, points, strategy, strategies)
-        heights += [point[1] for point in points]
+            draw_strategy(panel, across, points, strategy, strategies, end)
+    heights = [min(height, end) for height in heights]
     if not across.numeric:
         panel.grid(axis="x", visible=False)
         panel.set_xlim(-0.5, len(across.places) - 0.5)
     bound = [(place, height) for place, height, _, _ in spread(case.rows, across, drawn.bound)]
     scale(panel, heights + [height for _, height in bound] if heights else [])
+    if end < math.inf:
+        panel.set_ylim(top=end)
     if heights and bound:
         draw_bound(panel, across, bound, drawn.beyond)
 
@@ -116,7 +123,16 @@ def draw_bound(panel, across, bound, beyond):
     panel.set_ylim((least, end) if beyond == "above" else (end, most))
 
 
-def draw_strategy(panel, across, points, strategy, strategies):
+def cut(heights):
+    """Where the axis ends: a few points far above would press all others together."""
+    ordered = sorted(heights)
+    if not ordered:
+        return math.inf
+    end = ordered[0] + CUT * (ordered[int(0.9 * (len(ordered) - 1))] - ordered[0])
+    return end if ordered[0] < end < ordered[-1] else math.inf
+
+
+def draw_strategy(panel, across, points, strategy, strategies, end):
     order = strategies.index(strategy)
     color, marker, line = style.look(strategy, strategies)
     beside = 0.0 if across.numeric else GROUP * ((order + 0.5) / len(strategies) - 0.5)
@@ -125,7 +141,11 @@ def draw_strategy(panel, across, points, strategy, strategies):
                    yerr=bars_of(points), color=color, marker=marker,
                    linestyle=line if across.numeric else "none",
                    markersize=8.5 - 3.5 * order / max(1, len(strategies) - 1), zorder=3 + order / 100,
-                   elinewidth=0.8, capsize=2, clip_on=False, **style.HOLLOW)
+                   elinewidth=0.8, capsize=2, clip_on=end < math.inf, **style.HOLLOW)
+    for place, height, _, _ in points:
+        if height > end:
+            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top", fontsize=8,
+                           textcoords="offset points", color=color)
 
 
 def scale(panel, heights):

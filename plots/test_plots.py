@@ -260,6 +260,20 @@ class Parts(Folder):
             self.assertGreater(ends[1] - ends[0], 0.05 * (limits[1] - limits[0]))
             style.pyplot.close("all")
 
+    def test_a_point_far_above_all_others_is_cut_off_and_told(self):
+        self.assertEqual(curves.cut([500.0] * 5 + [520.0] * 5 + [970.0]), 560)
+        self.assertEqual(curves.cut([500, 520, 540, 550]), float("inf"))
+        style.use()
+        self.write([entry("ps" if k == 9 else "ring", k, {FIELD: k}, iteration_ns=(960 if k == 9 else 500 + k) * 1000000)
+                    for k in range(10)])
+        found = results.read(self.folder)
+        across, (case,) = axis.axis(found)
+        _, (panel,) = style.sheet(1, 5, 3)
+        curves.draw(panel, across, case, curves.ITERATION, found)
+        self.assertEqual([text.get_text() for text in panel.texts], ["960 \u2191"])
+        self.assertLess(panel.get_ylim()[1], 600)
+        style.pyplot.close("all")
+
     def test_speedups_name_their_baseline(self):
         (self.folder / "results.json").write_text(json.dumps(
             {"experiment": {"baseline": "ring"}, "rows": [entry("ring", k, {FIELD: k}) for k in (0, 2)]}))
