@@ -1,12 +1,14 @@
 """What the results are drawn against, and the cases that are drawn apart."""
 
+import math
 from dataclasses import dataclass
 from typing import Dict, List, Tuple
 
 import quantity
+import style
 
 LOG_SPAN = 20  # the axis is logarithmic if the greatest value is more than this many times the least above 0
-MOST_TICKS = 8
+MARGIN = 0.9  # inches of a panel that the axis leaves at its sides
 TILTED = {"rotation": 20, "ha": "right", "rotation_mode": "anchor"}
 COUNTS = {"cpu_machines": "CPU machines", "gpu_machines": "GPU machines"}
 
@@ -25,24 +27,36 @@ class Axis:
     def apply(self, axes):
         """Scales and labels the x axis."""
         axes.set_xlabel(self.label)
-        values = list(self.places)
+        values = list(self.places) if self.field else []
+        names = [self.texts[value] for value in values]
         if self.numeric:
             positive = [place for place in self.places.values() if place > 0]
+            where = list(self.places.values())
             if positive and max(positive) > LOG_SPAN * min(positive):
-                least = min(self.places.values())
-                if least > 0:
+                if min(where) > 0:
                     axes.set_xscale("log")
                 else:
                     axes.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
-            step = -(-len(values) // MOST_TICKS)
-            values = values[::-1][::step][::-1]
-        if not self.field:
-            values = []
+                where = [math.log10(place / min(positive)) if place > 0 else -0.5 for place in where]
+            names = fitting(names, where, style.width_of(axes) - MARGIN)
         axes.set_xticks([self.places[value] for value in values])
         axes.set_xticks([], minor=True)
-        names = [self.texts[value] for value in values]
         tilted = not self.numeric and sum(map(len, names)) > 45
         axes.set_xticklabels(names, **(TILTED if tilted else {}))
+
+
+def fitting(names, where, width):
+    """The names with those left empty that would touch others, in so many inches; the ends have theirs."""
+    if len(names) < 2:
+        return names
+    inches = [width * (place - where[0]) / (where[-1] - where[0]) for place in where]
+    reach = [(len(name) + 1) / 2 / style.LETTERS for name in names]
+    kept = [0]
+    for i in range(1, len(names) - 1):
+        if all(abs(inches[i] - inches[j]) >= reach[i] + reach[j] for j in (kept[-1], len(names) - 1)):
+            kept.append(i)
+    kept.append(len(names) - 1)
+    return [name if i in kept else "" for i, name in enumerate(names)]
 
 
 @dataclass(frozen=True)

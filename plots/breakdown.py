@@ -11,8 +11,11 @@ COMPUTE = {"facecolor": "#C8C8C8"}
 EXPOSED = {"facecolor": "#303030"}
 
 
-def legend():
-    return [Patch(label="compute", **COMPUTE), Patch(label="exposed communication (with its ms)", **EXPOSED)]
+def legend(found):
+    shown = [Patch(label="exposed communication (with its ms)", **EXPOSED)]
+    if any(row.exposed_ns < row.iteration_ns for row in found.rows):
+        shown.insert(0, Patch(label="compute", **COMPUTE))
+    return shown
 
 
 def points(found):
@@ -41,7 +44,7 @@ def figure(found):
         shown = [shown[i * (len(shown) - 1) // (MOST_PANELS - 1)] for i in range(MOST_PANELS)]
     strategies = found.strategies()
     height = 0.75 + 0.2 * len(strategies)
-    sheet, panels = style.sheet(len(shown), 3.4 if len(shown) > 1 else 5.2, height, legend())
+    sheet, panels = style.sheet(len(shown), 3.4 if len(shown) > 1 else 5.2, height, legend(found))
     reach = max(row.iteration_ns for _, rows in shown for row in rows) / 1e6
     for panel, (name, rows) in zip(panels, shown):
         draw(panel, rows, strategies, reach)
@@ -64,7 +67,7 @@ def draw(panel, rows, strategies, reach):
         whole = sum(row.iteration_ns for row in ours) / len(ours) / 1e6
         panel.barh(place, whole - exposed, 0.72, linewidth=0, **COMPUTE)
         panel.barh(place, exposed, 0.72, left=whole - exposed, linewidth=0, **EXPOSED)
-        panel.text(whole + 0.015 * reach, place, f"{exposed:.3g}", va="center", fontsize=8)
+        panel.text(whole + 0.015 * reach, place, f"{exposed:.3g}" if exposed < 100 else f"{exposed:.0f}", va="center", fontsize=8)
     panel.set_yticks(range(len(strategies)))
     panel.set_yticklabels(strategies)
     panel.tick_params(axis="y", length=0)

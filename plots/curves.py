@@ -1,15 +1,20 @@
 """Speed-up, and goodput or iteration time, of each strategy against what was swept."""
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Callable
 
-from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 import axis
 import style
 
+LEAST_SPAN = 0.05  # of the greatest value
 LOG_SPAN = 20  # y is logarithmic beyond, if the measure allows it
+CUT = 3  # times the height of all but the highest tenth
+ROOM = 0.08  # of the height, beyond the bound
 GROUP = 0.8  # of the distance between two names
 
 
@@ -19,35 +24,35 @@ class Measure:
     label: str
     of: Callable  # the row's value, or None
     bound: Callable  # likewise
-    limit: str  # what the bound is called
+    beyond: str  # where no value can lie: "above" or "below" the bound
 
 
-def gbps(row, duration_ns):
-    """The bytes of the model over a time. Over that of the iteration it cannot exceed the bound."""
-    if row.goodput is None or duration_ns == 0:
-        return None
-    return row.goodput * row.communication_ns / duration_ns * 8 / 1e9
+def gbps(bytes_per_s):
+    return None if bytes_per_s is None else bytes_per_s * 8 / 1e9
 
 
-SPEEDUP = Measure("speedup", "Speed-up over the baseline", lambda row: row.speedup, lambda row: None, "")
-GOODPUT = Measure("goodput", "Goodput (Gbps)", lambda row: gbps(row, row.iteration_ns),
-                  lambda row: gbps(row, row.bound_ns), "upper bound")
+SPEEDUP = Measure("speedup", "Speed-up over {baseline}", lambda row: row.speedup, lambda row: None, "")
+GOODPUT = Measure("goodput", "Goodput while messages\nare under way (Gbps)", lambda row: gbps(row.goodput),
+                  lambda row: gbps(row.goodput_bound), "above")
 ITERATION = Measure("iteration", "Iteration time (ms)", lambda row: row.iteration_ns / 1e6,
-                    lambda row: row.bound_ns / 1e6, "lower bound")
+                    lambda row: row.bound_ns / 1e6, "below")
 
 
 def measure(found):
-    """Goodput has a bound only where nothing is computed."""
-    return GOODPUT if all(row.compute_ns == 0 for row in found.rows) else ITERATION
+    """What the overview shows: where computation hides communication, goodput says little."""
+    nothing_computed = all(row.compute_ns == 0 for row in found.rows)
+    return GOODPUT if nothing_computed and shows(found, GOODPUT) else ITERATION
+
+
+def shows(found, drawn):
+    return any(drawn.of(row) is not None for row in found.rows)
 
 
 def figures(found):
     """Name and maker of each."""
-    if any(row.speedup is not None for row in found.rows):
-        yield SPEEDUP.name, lambda: figure(found, SPEEDUP)
-    drawn = measure(found)
-    if any(drawn.of(row) is not None for row in found.rows):
-        yield drawn.name, lambda: figure(found, drawn)
+    for drawn in (SPEEDUP, GOODPUT, ITERATION):
+        if shows(found, drawn):
+            yield drawn.name, partial(figure, found, drawn)
 
 
 def figure(found, drawn):
@@ -55,7 +60,7 @@ def figure(found, drawn):
     width = 5.2 if len(cases) == 1 else 3.4
     sheet, panels = style.sheet(len(cases), width, 0.6 * width + 0.2, legend(found, across, drawn))
     for panel, case in zip(panels, cases):
-        draw(panel, across, case, drawn, found.strategies())
+        draw(panel, across, case, drawn, found)
         panel.set_title(style.wrapped(case.name, width))
     for panel in panels[len(cases):]:
         style.blank(panel)
@@ -65,32 +70,69 @@ def figure(found, drawn):
 def legend(found, across, drawn):
     shown = style.handles(found.strategies(), across.numeric)
     if any(drawn.bound(row) is not None for row in found.rows):
-        shown.append(Line2D([], [], label=drawn.limit, **style.BOUND))
+        shown.append(Patch(label=f"{drawn.beyond} the bound", **style.BEYOND))
     return shown
 
 
-def draw(panel, across, case, drawn, strategies):
+def draw(panel, across, case, drawn, found):
     """One panel. Values of a quantity are joined by lines; names have the strategies side by side."""
     across.apply(panel)
-    panel.set_ylabel(drawn.label)
-    heights = []
-    for strategy in strategies:
-        points = spread([row for row in case.rows if row.strategy == strategy], across, drawn.of)
+    panel.set_ylabel(drawn.label.format(baseline=found.baseline or "the baseline"))
+    strategies = found.strategies()
+    curves = {strategy: spread([row for row in case.rows if row.strategy == strategy], across, drawn.of)
+              for strategy in strategies}
+    heights = [point[1] for points in curves.values() for point in points]
+    end = cut(heights) if drawn.beyond == "below" else math.inf
+    for strategy, points in curves.items():
         if points:
-            draw_strategy(panel, across, points, strategy, strategies)
-        heights += [point[1] for point in points]
-    bound = spread(case.rows, across, drawn.bound)
-    if across.numeric:
-        panel.plot([point[0] for point in bound], [point[1] for point in bound], zorder=2.5, **style.BOUND)
-    else:
-        for place, height, _, _ in bound:
-            panel.plot([place - GROUP / 2, place + GROUP / 2], [height, height], zorder=2.5, **style.BOUND)
+            draw_strategy(panel, across, points, strategy, strategies, end)
+    heights = [min(height, end) for height in heights]
+    if not across.numeric:
         panel.grid(axis="x", visible=False)
         panel.set_xlim(-0.5, len(across.places) - 0.5)
-    scale(panel, heights + [point[1] for point in bound])
+    bound = [(place, height) for place, height, _, _ in spread(case.rows, across, drawn.bound)]
+    scale(panel, heights + [height for _, height in bound] if heights else [])
+    if end < math.inf:
+        panel.set_ylim(top=end)
+    if heights and bound:
+        draw_bound(panel, across, bound, drawn.beyond)
 
 
-def draw_strategy(panel, across, points, strategy, strategies):
+def draw_bound(panel, across, bound, beyond):
+    """Marks what lies beyond it, so that curves next to it stay visible."""
+    least, most = panel.get_ylim()
+    heights = [height for _, height in bound]
+    if panel.get_yscale() == "log":
+        least, most = min(least, min(heights) * (1 - 2 * ROOM)), max(most, max(heights) * (1 + 2 * ROOM))
+    else:
+        least, most = min(least, *heights), max(most, *heights)
+        room = ROOM * (most - least)
+        least, most = min(least, min(heights) - room), max(most, max(heights) + room)
+    end = most if beyond == "above" else least
+    if not across.numeric:
+        pieces = [([place - GROUP / 2, place + GROUP / 2], [height] * 2) for place, height in bound]
+    elif len(bound) == 1:
+        pieces = [(list(panel.get_xlim()), heights * 2)]
+    else:
+        pieces = [([place for place, _ in bound], heights)]
+    limits = panel.get_xlim()
+    for places, edge in pieces:
+        panel.fill_between(places, edge, end, zorder=1.5, **style.BEYOND)
+        panel.plot(places, edge, zorder=1.6, **style.BOUND)
+    panel.set_xlim(limits)
+    panel.set_ylim((least, end) if beyond == "above" else (end, most))
+
+
+def cut(heights):
+    """Where the axis ends: a few points far above would press all others together."""
+    ordered = sorted(heights)
+    if not ordered:
+        return math.inf
+    end = ordered[0] + CUT * (ordered[int(0.9 * (len(ordered) - 1))] - ordered[0])
+    return end if ordered[0] < end < ordered[-1] else math.inf
+
+
+def draw_strategy(panel, across, points, strategy, strategies, end):
     order = strategies.index(strategy)
     color, marker, line = style.look(strategy, strategies)
     beside = 0.0 if across.numeric else GROUP * ((order + 0.5) / len(strategies) - 0.5)
@@ -99,7 +141,11 @@ def draw_strategy(panel, across, points, strategy, strategies):
                    yerr=bars_of(points), color=color, marker=marker,
                    linestyle=line if across.numeric else "none",
                    markersize=8.5 - 3.5 * order / max(1, len(strategies) - 1), zorder=3 + order / 100,
-                   elinewidth=0.8, capsize=2, clip_on=False, **style.HOLLOW)
+                   elinewidth=0.8, capsize=2, clip_on=end < math.inf, **style.HOLLOW)
+    for place, height, _, _ in points:
+        if height > end:
+            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top", fontsize=8,
+                           textcoords="offset points", color=color)
 
 
 def scale(panel, heights):
@@ -113,6 +159,10 @@ def scale(panel, heights):
         panel.yaxis.set_minor_formatter(NullFormatter())
     else:
         panel.ticklabel_format(axis="y", useOffset=False)
+        least, most = panel.get_ylim()
+        room = (LEAST_SPAN * max(heights) - (most - least)) / 2
+        if room > 0:  # differences of next to nothing should look so
+            panel.set_ylim(least - room, most + room)
 
 
 def spread(rows, across, of):

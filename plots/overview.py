@@ -14,11 +14,11 @@ def figure(found):
     across, cases = axis.axis(found)
     case = cases[-1]
     drawn = curves.measure(found)
-    legend = curves.legend(found, across, drawn) + breakdown.legend()
+    legend = curves.legend(found, across, drawn) + breakdown.legend(found)
     sheet, panels = style.sheet(4, WIDTH, 3.2, legend, columns=2)
     for panel, measure in zip(panels, [curves.SPEEDUP, drawn]):
         if any(measure.of(row) is not None for row in case.rows):
-            curves.draw(panel, across, case, measure, found.strategies())
+            curves.draw(panel, across, case, measure, found)
         else:
             missing(panel, "no baseline ran")
         panel.set_title(style.wrapped(case.name, WIDTH))

@@ -1,4 +1,5 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
+# The distribution's Python, for which scripts/install-dependencies installs matplotlib; another may stand first in PATH.
 """Draws the figures of one run of an experiment: plots/plot.py RESULT_DIR. README.md says what each shows."""
 
 import argparse

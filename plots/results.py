@@ -25,6 +25,7 @@ class Row:
     compute_ns: float
     bound_ns: float
     goodput: Optional[float]  # bytes per second
+    goodput_bound: Optional[float]  # likewise
     speedup: Optional[float]
     links: Tuple[Tuple[str, float], ...]  # name and use (1 is all that it could carry), the most used first
     timeline: Optional[str]
@@ -35,6 +36,7 @@ class Results:
     folder: Path
     fields: List[str]  # that were swept
     rows: List[Row]
+    baseline: Optional[str] = None  # of the speed-ups, where it is told
 
     def strategies(self):
         """In the order of the rows; one that is missing at the first points stands where it does later."""
@@ -50,7 +52,7 @@ class Results:
 NUMBERS = {
     "gpu_machines": True, "cpu_machines": True, "iteration_ns": True, "exposed_communication_ns": True,
     "communication_ns": True, "compute_ns": True, "bound_ns": True, "goodput_bytes_per_s": False,
-    "speedup": False,
+    "goodput_bound_bytes_per_s": False, "speedup": False,
 }
 FIRST = ["strategy", "gpu_machines", "cpu_machines"]  # swept fields stand between these and "seed"
 
@@ -60,10 +62,10 @@ def read(folder):
         path = folder / name
         if not path.is_file():
             continue
-        fields, rows = rows_of(path)
+        fields, rows, baseline = rows_of(path)
         if not rows:
             raise BadInput(f"{path}: there are no rows, so nothing to draw")
-        return Results(folder, fields, rows)
+        return Results(folder, fields, rows, baseline)
     raise BadInput(f"{folder}: there is neither results.json nor results.csv; weir run writes them")
 
 
@@ -85,8 +87,10 @@ def json_rows(path):
     if not all(isinstance(each, dict) for each in values):
         raise BadInput(f"{path}: rows: the values of each must be an object")
     fields = list(dict.fromkeys(field for each in values for field in each))
+    experiment = whole.get("experiment")
+    baseline = experiment.get("baseline") if isinstance(experiment, dict) else None
     return fields, [row(entry, each, f"{path}: rows[{i}]")
-                    for i, (entry, each) in enumerate(zip(entries, values))]
+                    for i, (entry, each) in enumerate(zip(entries, values))], baseline
 
 
 def csv_rows(path):
@@ -94,7 +98,7 @@ def csv_rows(path):
         numbered = [(i, line) for i, line in enumerate(file, 1) if not line.startswith("#") and line.strip()]
     lines = list(csv.reader(line for _, line in numbered))
     if not lines:
-        return [], []
+        return [], [], None
     columns = lines[0]
     for column in FIRST + ["seed"] + [name for name in NUMBERS if NUMBERS[name]]:
         if column not in columns:
@@ -106,7 +110,7 @@ def csv_rows(path):
             raise BadInput(f"{path}:{number}: there are {len(cells)} cells, and {len(columns)} columns")
         entry = dict(zip(columns, cells))
         rows.append(row(entry, {field: entry[field] for field in fields}, f"{path}:{number}"))
-    return fields, rows
+    return fields, rows, None
 
 
 def row(entry, values, where):
@@ -120,8 +124,8 @@ def row(entry, values, where):
     return Row(entry["strategy"], numbers["gpu_machines"], numbers["cpu_machines"],
                {field: text(value) for field, value in values.items()}, numbers["iteration_ns"],
                numbers["exposed_communication_ns"], numbers["communication_ns"], numbers["compute_ns"],
-               numbers["bound_ns"], numbers["goodput_bytes_per_s"], numbers["speedup"], links,
-               entry.get("timeline"))
+               numbers["bound_ns"], numbers["goodput_bytes_per_s"], numbers["goodput_bound_bytes_per_s"],
+               numbers["speedup"], links, entry.get("timeline"))
 
 
 def number(entry, name, where, required):

@@ -26,7 +26,8 @@ LOOKS = {
 }
 SPARE = [(BLUE, "<", ":"), (VERMILION, ">", "--"), (GREEN, "p", "-."), (PURPLE, "h", "-"), (ORANGE, "*", ":"),
          (GREY, "d", "--"), (SKY, "8", "-")]
-BOUND = {"color": BLACK, "linewidth": 2.2, "linestyle": "-"}
+BOUND = {"color": "#8A8A8A", "linewidth": 0.8, "linestyle": "-"}
+BEYOND = {"facecolor": "#F1F1F1", "edgecolor": "#C4C4C4", "hatch": "/////", "linewidth": 0}
 
 HOLLOW = {"markerfacecolor": "white", "markeredgewidth": 1.3}
 LEGEND_LINE = 0.22  # inches
@@ -41,7 +42,7 @@ def use():
         "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
         "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "lines.linewidth": 1.5, "lines.markersize": 5.5,
-        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "savefig.dpi": 200,
+        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "hatch.linewidth": 0.6, "savefig.dpi": 200,
     })
 
 
@@ -79,6 +80,12 @@ def sheet(panels, width, height, shown=(), columns=3):
         in_column = math.ceil(len(shown) / in_line)
         top.legend(handles=list(shown), loc="center", ncol=math.ceil(len(shown) / in_column))
     return figure, list(rest.subplots(rows, columns, squeeze=False).flat)
+
+
+def width_of(axes):
+    """Of its panel, in inches, before the layout is made."""
+    sheet = axes.get_figure()
+    return sheet.bbox.width / sheet.dpi / axes.get_subplotspec().get_gridspec().ncols
 
 
 def blank(axes):

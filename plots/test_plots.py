@@ -1,4 +1,4 @@
-"""What must hold of the figures. Run: python3 plots/test_plots.py"""
+"""What must hold of the figures. Run: /usr/bin/python3 plots/test_plots.py"""
 
 import contextlib
 import io
@@ -13,15 +13,17 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import axis  # noqa: E402  (found only with the path above)
+import curves  # noqa: E402
 import links  # noqa: E402
 import plot  # noqa: E402
 import quantity  # noqa: E402
 import results  # noqa: E402
+import style  # noqa: E402
 import timeline  # noqa: E402
 
 FIELD = "topology.groups.cpu.count"
 HEADER = (f"strategy,gpu_machines,cpu_machines,{FIELD},seed,iteration_ns,exposed_communication_ns,"
-          "communication_ns,compute_ns,goodput_bytes_per_s,bound_ns,bound_percent,speedup")
+          "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,speedup")
 
 
 def entry(strategy, cpu_machines, values, compute_ns=50_000_000, seed=1, **more):
@@ -29,15 +31,19 @@ def entry(strategy, cpu_machines, values, compute_ns=50_000_000, seed=1, **more)
     return {"point": 0, "values": values, "strategy": strategy, "gpu_machines": 4,
             "cpu_machines": cpu_machines, "seed": seed, "iteration_ns": compute_ns + exposed,
             "exposed_communication_ns": exposed, "communication_ns": exposed, "compute_ns": compute_ns,
-            "goodput_bytes_per_s": 10**17 // exposed,
+            "goodput_bytes_per_s": 10**17 // exposed, "goodput_bound_bytes_per_s": 10**10,
             "bound_ns": compute_ns + 10_000_000, "speedup": 1.5,
             "links": [{"name": f"gpu[{i}].nic0.in", "bytes": 1000, "use": 0.9 - i / 10} for i in range(3)],
             **more}
 
 
-def event(machine, track, start, kind, layer):
-    return {"ph": "X", "pid": machine, "tid": track, "ts": start, "dur": 500.0, "name": kind, "cat": kind,
-            "args": {"layer": f"layer.{layer}", "priority": layer, "bytes": 1, "iteration": 0, "op": 0}}
+def event(machine, track, start, name, **more):
+    return {"ph": "X", "pid": machine, "tid": track, "ts": start, "dur": 500, "name": name, **more}
+
+
+def use(machine, link, *steps):
+    return [{"ph": "C", "pid": machine, "ts": start, "name": link, "args": {"%": percent}}
+            for start, percent in steps]
 
 
 def named(kind, machine, name, track=0):
@@ -45,13 +51,17 @@ def named(kind, machine, name, track=0):
 
 
 TIMELINE = {"traceEvents": [
-    named("process", 0, "gpu[0]"), named("process", 1, "gpu[1]"), named("process", 2, "cpu[0]"),
-    named("thread", 0, "compute"), event(0, 0, 0.0, "backward", 1), event(0, 0, 500.0, "backward", 0),
-    event(0, 0, 2000.0, "forward", 0),
-    named("thread", 0, "nic0 out", 512000), event(0, 512000, 500.0, "send", 1),
-    named("thread", 0, "nic0 out (2)", 512001), event(0, 512001, 600.0, "send", 0),
-    named("thread", 1, "compute"), event(1, 0, 0.0, "backward", 1),
-    named("thread", 2, "numa0 sum", 384000), event(2, 384000, 1000.0, "sum", 1)]}
+    named("process", 1, "gpu[0]"), named("process", 2, "gpu[1]"), named("process", 3, "cpu[0]"),
+    named("process", 4, "network"),
+    named("thread", 1, "compute", 1), event(1, 1, 0, "backward layer.1"), event(1, 1, 500, "backward layer.0"),
+    event(1, 1, 2000, "forward layer.0"), event(1, 1, 2500, "backward layer.1", args={"iteration": 1}),
+    named("thread", 1, "nic0 to gpu[1]", 2), event(1, 2, 500, "layer.1"),
+    named("thread", 1, "nic0 to cpu[0]", 5), event(1, 5, 600, "layer.0", args={"ops": 2, "busy_us": 400}),
+    named("thread", 2, "compute", 1), event(2, 1, 0, "backward layer.1"),
+    named("thread", 3, "numa0 sum", 1), event(3, 1, 1000, "layer.1"),
+    *use(1, "nic0.out", (500, 50), (1100, 0)), *use(2, "nic0.out", (500, 50), (1100, 0)),
+    *use(4, "rack[0].up", (500, 101.5), (1100, 0))],
+    "otherData": {"layers": ["layer.0", "layer.1"]}}
 
 
 class Folder(unittest.TestCase):
@@ -91,9 +101,9 @@ class Figures(Folder):
     def test_a_sweep_of_machines_gives_every_figure_as_png_and_pdf(self):
         self.write_sweep(timeline="timeline-all.json")
         (self.folder / "timeline-all.json").write_text(json.dumps(TIMELINE))
-        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "links.png",
+        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png",
                                         "timeline-all.png", "overview.png"])
-        self.assertEqual(len(list(self.folder.glob("*.pdf"))), 6)
+        self.assertEqual(len(list(self.folder.glob("*.pdf"))), 7)
 
     def test_the_same_results_give_the_same_bytes(self):
         self.write_sweep(timeline="timeline-all.json")
@@ -102,28 +112,44 @@ class Figures(Folder):
         for _ in range(2):
             self.drawn()
             files.append({path.name: path.read_bytes() for path in self.folder.glob("*.p*")})
-        self.assertEqual(len(files[0]), 12)
+        self.assertEqual(len(files[0]), 14)
         self.assertEqual(files[0], files[1])
 
-    def test_goodput_is_drawn_where_nothing_is_computed(self):
+    def test_goodput_stands_in_the_overview_where_nothing_is_computed(self):
         self.write_sweep(compute_ns=0)
-        self.assertIn("goodput.png", self.drawn())
+        self.assertIs(curves.measure(results.read(self.folder)), curves.GOODPUT)
+        self.write_sweep()
+        self.assertIs(curves.measure(results.read(self.folder)), curves.ITERATION)
+
+    def test_runs_without_messages_have_no_goodput(self):
+        self.write_sweep(compute_ns=0, goodput_bytes_per_s=None, goodput_bound_bytes_per_s=None)
+        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "links.png",
+                                        "overview.png"])
+
+    def test_the_program_runs_as_documented_whatever_python_stands_first(self):
+        self.write_sweep()
+        other = self.folder / "python3"
+        other.write_text("#!/bin/sh\nexit 1\n")
+        other.chmod(0o755)
+        done = subprocess.run([plot.__file__, str(self.folder)], env={"PATH": str(self.folder)},
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_one_point_without_a_baseline_is_drawn(self):
         self.write([entry("unified", 2, {}, speedup=None)])
-        self.assertEqual(self.drawn(), ["iteration.png", "breakdown.png", "links.png", "overview.png"])
+        self.assertEqual(self.drawn(), ["goodput.png", "iteration.png", "breakdown.png", "links.png", "overview.png"])
 
     def test_a_panel_without_a_baseline_is_drawn_as_of_a_sweep_that_was_interrupted(self):
         self.write([entry(strategy, k, {FIELD: k, "policy": policy}, speedup=1.0 if policy == "fifo" else None)
                     for policy in ("fifo", "priority") for k in (0, 2) for strategy in ("unified", "ring")])
-        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "links.png",
+        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png",
                                         "overview.png"])
 
     def test_a_point_without_links_is_drawn_without_them(self):
         rows = [entry("ring", k, {FIELD: k}) for k in (0, 2)]
         rows[-1]["links"] = []
         self.write(rows)
-        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "overview.png"])
+        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
 
     def test_a_reader_of_the_paths_that_leaves_ends_nothing(self):
         self.write([entry("ring", 0, {})])
@@ -138,13 +164,13 @@ class Figures(Folder):
         self.write([entry(strategy, 2, {"partition_size": size, "policy": policy}, seed=seed)
                     for size in ("64KB", "4MB") for policy in ("fifo", "priority")
                     for strategy in ("ring", "mine", "yours") for seed in (1, 2)])
-        self.assertEqual(len(self.drawn()), 5)
+        self.assertEqual(len(self.drawn()), 6)
 
     def test_the_table_alone_gives_all_but_links_and_timelines(self):
-        line = "ring,4,{0},{0},1,80000000,30000000,30000000,50000000,,60000000,75,1"
+        line = "ring,4,{0},{0},1,80000000,30000000,30000000,50000000,9000000000,10000000000,60000000,75,1"
         rows = "\n".join(line.format(k) for k in (0, 2))
         (self.folder / "results.csv").write_text(f"# Weir\n{HEADER}\n{rows}\n")
-        self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "overview.png"])
+        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
 
 
 class Errors(Folder):
@@ -208,6 +234,56 @@ class Parts(Folder):
         across, _ = self.axis([entry("ring", 0, {"partition_size": size}) for size in ("4MB", "1MB")])
         self.assertEqual((across.label, list(across.texts.values())), ("Partition size (MB)", ["1", "4"]))
 
+    def test_every_value_has_its_label_where_it_fits(self):
+        self.assertEqual(axis.fitting(list("02468"), [0, 2, 4, 6, 8], 4), list("02468"))
+        sizes = ["125KB", "250KB", "500KB", "1MB", "2MB", "4MB", "8MB", "16MB", "64MB"]
+        places = [0, 1, 2, 3, 4, 5, 6, 7, 9]
+        self.assertEqual(axis.fitting(sizes, places, 4.3), sizes)
+        tight = axis.fitting(sizes, places, 2)
+        self.assertEqual((tight[0], tight[-1]), ("125KB", "64MB"))
+        self.assertEqual(len(tight), 9)
+        self.assertIn("", tight)
+
+    def test_what_lies_beyond_the_bound_is_hatched_and_inside_the_picture(self):
+        style.use()
+        self.write_sweep()
+        found = results.read(self.folder)
+        across, (case,) = axis.axis(found)
+        for drawn, bound in [(curves.ITERATION, 60), (curves.GOODPUT, 80)]:
+            _, (panel,) = style.sheet(1, 5, 3)
+            curves.draw(panel, across, case, drawn, found)
+            (region,) = panel.collections[-1:]
+            self.assertEqual(region.get_hatch(), style.BEYOND["hatch"])
+            ends = sorted({y for _, y in region.get_paths()[0].vertices})
+            limits = panel.get_ylim()
+            self.assertEqual(ends, [bound, limits[1]] if drawn.beyond == "above" else [limits[0], bound])
+            self.assertGreater(ends[1] - ends[0], 0.05 * (limits[1] - limits[0]))
+            style.pyplot.close("all")
+
+    def test_a_point_far_above_all_others_is_cut_off_and_told(self):
+        self.assertEqual(curves.cut([500.0] * 5 + [520.0] * 5 + [970.0]), 560)
+        self.assertEqual(curves.cut([500, 520, 540, 550]), float("inf"))
+        style.use()
+        self.write([entry("ps" if k == 9 else "ring", k, {FIELD: k}, iteration_ns=(960 if k == 9 else 500 + k) * 1000000)
+                    for k in range(10)])
+        found = results.read(self.folder)
+        across, (case,) = axis.axis(found)
+        _, (panel,) = style.sheet(1, 5, 3)
+        curves.draw(panel, across, case, curves.ITERATION, found)
+        self.assertEqual([text.get_text() for text in panel.texts], ["960 \u2191"])
+        self.assertLess(panel.get_ylim()[1], 600)
+        style.pyplot.close("all")
+
+    def test_speedups_name_their_baseline(self):
+        (self.folder / "results.json").write_text(json.dumps(
+            {"experiment": {"baseline": "ring"}, "rows": [entry("ring", k, {FIELD: k}) for k in (0, 2)]}))
+        found = results.read(self.folder)
+        across, (case,) = axis.axis(found)
+        _, (panel,) = style.sheet(1, 5, 3)
+        curves.draw(panel, across, case, curves.SPEEDUP, found)
+        self.assertEqual(panel.get_ylabel(), "Speed-up over ring")
+        style.pyplot.close("all")
+
     def test_names_are_no_quantities(self):
         across, _ = self.axis([entry("ring", 0, {"trace": name})
                                for name in ("a/vgg-16.json", "a/gpt-2.json")])
@@ -229,13 +305,16 @@ class Parts(Folder):
         shown = links.busiest(results.read(self.folder).rows[0])
         self.assertEqual([name for name, _ in shown], names[:3] + names[4:])
 
-    def test_a_timeline_shows_one_machine_of_each_group_and_joins_lanes(self):
+    def test_a_timeline_shows_one_machine_of_each_group_with_its_links_and_the_network(self):
         path = self.folder / "timeline.json"
         path.write_text(json.dumps(TIMELINE))
-        tracks, layers = timeline.read(path)
-        shown = [(machine, [track.name for track in ours]) for machine, ours in timeline.shown(tracks)]
-        self.assertEqual(shown, [("gpu[0]", ["backward", "forward", "nic0 out"]), ("cpu[0]", ["numa0 sum"])])
+        tracks, used, layers = timeline.read(path)
+        shown = [(machine, [row.name for row in ours]) for machine, ours in timeline.shown(tracks, used)]
+        self.assertEqual(shown, [("gpu[0]", ["backward", "forward", "nic0 out", "nic0.out"]),
+                                 ("cpu[0]", ["numa0 sum"]), ("network", ["rack[0].up"])])
         self.assertEqual((layers, tracks[2].lanes()), (2, 2))
+        self.assertEqual(tracks[0].events, [(0, 0.0, 0.5, 1), (0, 0.5, 1.0, 0)])  # of the first iteration
+        self.assertEqual(used[0].steps, [(0.5, 50), (1.1, 0)])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One iteration op by op: the tracks of a few machines, coloured by layer."""
+"""One iteration op by op: the tracks of a few machines, coloured by layer, and the use of their links."""
 
 import re
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from typing import List
 import matplotlib
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.ticker import MaxNLocator
 
 import results
 import style
@@ -15,16 +16,17 @@ import style
 MOST_MACHINES = 3
 MOST_TRACKS = 12  # of a machine
 MOST_LANES = 16  # drawn apart; further ones share
+MOST_LINKS = 4  # of a machine
 NARROWEST = 1 / 3000  # of the width; what is narrower would not be seen
 GAP = 0.7  # between machines, in rows
 COLORS = ListedColormap(matplotlib.colormaps["viridis"](range(0, 240)))
+LINK = {"color": "#9AA7B4", "linewidth": 0}
 
 
 @dataclass
 class Track:
     machine: str
     name: str
-    order: int
     events: List = field(default_factory=list)  # (lane, start, end, layer), in ms
 
     def lanes(self):
@@ -37,6 +39,19 @@ class Track:
         return sum(end - start for _, start, end, _ in self.events)
 
 
+@dataclass
+class Link:
+    machine: str
+    name: str
+    steps: List = field(default_factory=list)  # (start in ms, percent from then on)
+
+    def height(self):
+        return 1
+
+    def busy(self):
+        return sum((later[0] - step[0]) * step[1] for step, later in zip(self.steps, self.steps[1:]))
+
+
 def figures(found):
     """Name and maker, of every timeline."""
     drawn = set()
@@ -47,69 +62,77 @@ def figures(found):
             yield re.sub(r"\.json$", "", name), partial(figure, found.folder / name)
 
 
-def events_of(path):
+def whole(path):
     if not path.is_file():
         raise results.BadInput(f"{path}: there is no such file, but results.json names it")
-    whole = results.parsed(path)
-    events = whole.get("traceEvents") if isinstance(whole, dict) else None
+    found = results.parsed(path)
+    events = found.get("traceEvents") if isinstance(found, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise results.BadInput(f"{path}: there is no list 'traceEvents'; is this a file that weir run wrote?")
-    return events
+    return found
 
 
 def read(path):
-    """The tracks of the first iteration, and how many layers there are."""
-    machines, names, tracks, layers = {}, {}, {}, {}
+    """The tracks of the first iteration, the links that are used, and how many layers there are."""
+    found = whole(path)
+    machines, names, tracks, links = {}, {}, {}, {}
     try:
-        events = events_of(path)
-        for event in events:
-            if event.get("name") == "process_name":
+        layers = {layer: i for i, layer in enumerate(found["otherData"]["layers"])}
+        for event in found["traceEvents"]:
+            if event["name"] == "process_name":
                 machines[event["pid"]] = event["args"]["name"]
-            elif event.get("name") == "thread_name":
+            elif event["name"] == "thread_name":
                 names[event["pid"], event["tid"]] = event["args"]["name"]
-        for event in events:
-            if event["ph"] != "X" or event["args"]["iteration"] != 0:
+        for event in found["traceEvents"]:
+            machine = machines[event["pid"]]
+            if event["ph"] == "C":
+                link = links.setdefault((machine, event["name"]), Link(machine, event["name"]))
+                link.steps.append((event["ts"] / 1e3, event["args"]["%"]))
+            if event["ph"] != "X" or event.get("args", {}).get("iteration", 0) != 0:
                 continue
-            name, lane = re.fullmatch(r"(.*?)(?: \((\d+)\))?", names[event["pid"], event["tid"]]).groups()
+            name, layer, lane = names[event["pid"], event["tid"]], event["name"], 0
             if name == "compute":
-                name = event["cat"]
-            layer = event["args"]["layer"]
-            layers[layer] = min(layers.get(layer, event["args"]["priority"]), event["args"]["priority"])
-            order = event["tid"] - (int(lane) - 1 if lane else 0)
-            track = tracks.setdefault((event["pid"], name), Track(machines[event["pid"]], name, order))
+                name, layer = layer.split(" ", 1)
+            elif " to " in name:  # a lane for each machine that is sent to
+                name, lane = name.split(" to ")[0] + " out", event["tid"]
+            track = tracks.setdefault((machine, name), Track(machine, name))
             start = event["ts"] / 1e3
-            track.events.append((int(lane or 1) - 1, start, start + event["dur"] / 1e3, layer))
+            track.events.append((lane, start, start + event["dur"] / 1e3, layers[layer]))
     except (KeyError, TypeError, ValueError) as error:
         raise results.BadInput(f"{path}: an event cannot be read: {error!r}") from None
     if not tracks:
         raise results.BadInput(f"{path}: there are no events, so nothing to draw")
-    ranks = {layer: i for i, layer in enumerate(sorted(layers, key=lambda layer: (layers[layer], layer)))}
     for track in tracks.values():
-        track.events = [(lane, start, end, ranks[layer]) for lane, start, end, layer in track.events]
-    order = sorted(tracks, key=lambda key: (key[0], tracks[key].order, key[1]))
-    return [tracks[key] for key in order], len(ranks)
+        order = {lane: i for i, lane in enumerate(sorted({event[0] for event in track.events}))}
+        track.events = [(order[lane], *rest) for lane, *rest in track.events]
+    return list(tracks.values()), list(links.values()), len(layers)
 
 
-def shown(tracks):
-    """The first machine of each group that does anything, and of its tracks the busiest."""
+def busiest(rows, most):
+    kept = sorted(rows, key=lambda row: -row.busy())[:most]
+    return [row for row in rows if row in kept]
+
+
+def shown(tracks, links):
+    """The first machine of each group that does anything, with its busiest tracks and links; and the network."""
     groups = {}
     for track in tracks:
         groups.setdefault(re.sub(r"\[\d+\]$", "", track.machine), track.machine)
-    machines = []
-    for machine in list(groups.values())[:MOST_MACHINES]:
-        ours = [track for track in tracks if track.machine == machine]
-        kept = sorted(ours, key=lambda track: -track.busy())[:MOST_TRACKS]
-        machines.append((machine, [track for track in ours if track in kept]))
-    return machines
+    machines = list(groups.values())[:MOST_MACHINES]
+    if any(link.machine == "network" for link in links):
+        machines.append("network")
+    return [(machine, busiest([track for track in tracks if track.machine == machine], MOST_TRACKS)
+             + busiest([link for link in links if link.machine == machine], MOST_LINKS))
+            for machine in machines]
 
 
 def figure(path):
-    tracks, layers = read(path)
-    machines = shown(tracks)
-    rows = sum(track.height() for _, ours in machines for track in ours) + GAP * len(machines)
+    tracks, links, layers = read(path)
+    machines = shown(tracks, links)
+    rows = sum(row.height() for _, ours in machines for row in ours) + GAP * len(machines)
     sheet, (panel,) = style.sheet(1, 7.2, 0.9 + 0.24 * rows)
-    end = max(event[2] for _, ours in machines for track in ours for event in track.events)
-    boxes, colors = draw(panel, machines, end * NARROWEST)
+    end = max(event[2] for track in tracks for event in track.events)
+    boxes, colors = draw(panel, machines, end)
     bars = PolyCollection(boxes, array=colors, cmap=COLORS, norm=Normalize(0, max(1, layers - 1)),
                           linewidths=0, rasterized=True, snap=False)
     panel.add_collection(bars)
@@ -120,29 +143,53 @@ def figure(path):
     if layers > 1:
         bar = sheet.colorbar(bars, ax=panel, fraction=0.03, pad=0.01, aspect=40)
         bar.set_label("Layer (0 is next to the input)")
+        bar.ax.yaxis.set_major_locator(MaxNLocator(integer=True))
         bar.outline.set_visible(False)
     return sheet
 
 
-def draw(panel, machines, least):
-    """Names the rows; returns the boxes of the events, none narrower than the least, and their layers."""
+def draw(panel, machines, end):
+    """Names the rows and draws links; returns the boxes of the events, none narrower than what can be seen, and
+    their layers."""
     top, boxes, colors, places, names = 0.0, [], [], [], []
-    for machine, tracks in machines:
+    for machine, rows in machines:
         panel.text(0.0, top + GAP / 2 + 0.05, f" {machine}", va="center", fontsize=8, weight="bold")
         top += GAP
-        for track in tracks:
-            lane_height = (track.height() - 0.2) / track.lanes()
-            for lane, start, end, layer in track.events:
-                upper = top + 0.1 + lane_height * (lane % MOST_LANES)
-                lower = upper + 0.92 * lane_height
-                end = max(end, start + least)
-                boxes.append([(start, upper), (start, lower), (end, lower), (end, upper)])
-                colors.append(layer)
-            places.append(top + track.height() / 2)
-            names.append(track.name)
-            top += track.height()
+        for row in rows:
+            if isinstance(row, Link):
+                draw_link(panel, row, top, end)
+                names.append(link_label(row.name))
+            else:
+                draw_track(row, top, end * NARROWEST, boxes, colors)
+                names.append(row.name)
+            places.append(top + row.height() / 2)
+            top += row.height()
             panel.axhline(top, color="#E4E4E4", linewidth=0.6)
     panel.set_yticks(places)
     panel.set_yticklabels(names)
     panel.tick_params(axis="y", length=0)
     return boxes, colors
+
+
+def draw_track(track, top, least, boxes, colors):
+    lane_height = (track.height() - 0.2) / track.lanes()
+    for lane, start, end, layer in track.events:
+        upper = top + 0.1 + lane_height * (lane % MOST_LANES)
+        lower = upper + 0.92 * lane_height
+        end = max(end, start + least)
+        boxes.append([(start, upper), (start, lower), (end, lower), (end, upper)])
+        colors.append(layer)
+
+
+def draw_link(panel, link, top, end):
+    """Its use: none at the bottom of the row, 100 % at the line above."""
+    times = [step[0] for step in link.steps] + [end]
+    use = [min(100, step[1]) for step in link.steps] + [0]
+    bottom = top + 0.95
+    panel.fill_between(times, bottom, [bottom - 0.85 * each / 100 for each in use], step="post", **LINK)
+    panel.axhline(bottom - 0.85, color="#9AA7B4", linewidth=0.4, linestyle=":")
+
+
+def link_label(name):
+    """Links that are alike on two lines."""
+    return "use of " + re.sub(r", \d+ alike$", "", name).replace(" to ", "\nto ")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
@@ -10,6 +11,7 @@
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
 #include "core/fluid/report.h"
+#include "core/strategies/critical_path.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {
@@ -17,7 +19,8 @@ namespace {
 
 using Side = Table::Column::Side;
 
-constexpr std::size_t kLinksShown = 10;
+constexpr std::size_t kNeedsShown = 10;
+constexpr std::size_t kStepsShown = 12;
 
 struct Choices {
   Input input;
@@ -29,17 +32,104 @@ struct Bounded {
   Bound bound;
 };
 
-void show_links(const Bounded& bounded, const Cluster& cluster) {
-  const std::vector<LinkLoad> links = busiest_of_each_kind(
-      links_by_use(bounded.plan, cluster, WorkTable(bounded.plan, cluster), bounded.bound.time), cluster);
-  std::vector<Table::Cells> rows;
-  for (std::size_t i = 0; i < std::min(kLinksShown, links.size()); ++i) {
-    const Link& link = cluster.link(links[i].link);
-    rows.push_back({link.name, rounded(links[i].bytes), rounded(link.rate),
-                    rounded(links[i].bytes / link.rate), fmt::format("{:.1f} %", 100 * links[i].use)});
+// Of needs that differ only in numbers, as those of all machines of a group do, the first alone; of those of
+// machines not too many.
+std::vector<Need> first_of_each_kind(const std::vector<Need>& needs, const Cluster& cluster) {
+  std::vector<Need> firsts;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Need& need : needs) {
+    if (need.machine.valid() && firsts.size() >= kNeedsShown) continue;
+    if (seen.insert(kind_of(need.name, need.machine, cluster)).second) firsts.push_back(need);
   }
-  print("\nThe most loaded link of each kind, of {}:\n{}", bounded.plan.strategy(),
-        text({{"link", Side::kLeft}, {"bytes"}, {"rate"}, {"time"}, {"of its bound"}}, rows));
+  return firsts;
+}
+
+void show_needs(const std::vector<Need>& needs, const Cluster& cluster) {
+  std::vector<Table::Cells> rows;
+  for (const Need& need : first_of_each_kind(needs, cluster)) {
+    const bool link = need.bytes > Bytes(0);
+    rows.push_back({need.name, link ? rounded(need.bytes) : "-", link ? rounded(need.rate) : "-",
+                    rounded(need.whole), rounded(need.time)});
+  }
+  print("{}", text({{"what binds", Side::kLeft}, {"bytes"}, {"rate"}, {"its time"}, {"iteration"}}, rows));
+}
+
+std::string layers(const Workload& workload, int first, int last) {
+  if (first == last) return workload.layer(first).name;
+  return fmt::format("{} to {}", workload.layer(first).name, workload.layer(last).name);
+}
+
+// How the time of a link or device comes about.
+void explain(const Need& need, const Workload& workload) {
+  if (need.exchange == Duration(0) || need.name == "critical path") return;
+  print("{} = {} of {} for {} + {} of compute for {}: those cannot overlap\n", rounded(need.time),
+        rounded(need.exchange), need.name, layers(workload, 0, need.layer), rounded(need.compute),
+        layers(workload, need.layer, workload.layers() - 1));
+}
+
+// Neighbours on the path of one kind, machine and peer.
+struct Step {
+  const Op* first;
+  const Op* last;
+  std::size_t ops = 0;
+  Duration time;
+};
+
+std::vector<Step> steps_of(const CriticalPath& path, const Plan& plan, const WorkTable& works) {
+  std::vector<Step> steps;
+  for (const OpId id : path.ops) {
+    const Op& op = plan.op(id);
+    const bool more = !steps.empty() && steps.back().last->kind == op.kind &&
+                      steps.back().last->machine == op.machine && steps.back().last->peer == op.peer;
+    if (!more) steps.push_back({&op, &op});
+    steps.back().last = &op;
+    ++steps.back().ops;
+    steps.back().time += works.shortest(id);
+  }
+  return steps;
+}
+
+void show_path(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  const WorkTable works(plan, cluster);
+  const CriticalPath path = critical_path(plan, works);
+  print("\nThe critical path of {}: {} over {} ops\n", plan.strategy(), rounded(path.length),
+        path.ops.size());
+  std::vector<std::string> parts;
+  for (const auto& [part, time] : {std::pair("compute", path.compute),
+                                   {"collectives", path.collectives},
+                                   {"copies", path.copies},
+                                   {"sends", path.sends},
+                                   {"sums", path.sums},
+                                   {"latency", path.latency}}) {
+    if (time > Duration(0)) parts.push_back(fmt::format("{} {}", part, rounded(time)));
+  }
+  weir::print("{}\n", fmt::join(parts, ", "));
+  const std::vector<Step> steps = steps_of(path, plan, works);
+  std::vector<Table::Cells> rows;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps.size() > kStepsShown && i == kStepsShown / 2) {
+      i = steps.size() - kStepsShown / 2;
+      rows.push_back({fmt::format("... {} more", steps.size() - kStepsShown), "", "", "", ""});
+    }
+    const Step& step = steps[i];
+    std::string where = cluster.machine(step.first->machine).name;
+    if (step.first->kind == OpKind::kSend) where += " to " + cluster.machine(step.first->peer).name;
+    rows.push_back({std::string(name(step.first->kind)), where,
+                    layers(workload, step.first->layer, step.last->layer), std::to_string(step.ops),
+                    rounded(step.time)});
+  }
+  print("{}",
+        text({{"step", Side::kLeft}, {"where", Side::kLeft}, {"layers", Side::kLeft}, {"ops"}, {"time"}},
+             rows));
+}
+
+void show_plan(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  const std::vector<Need> needs = plan_needs(plan, cluster, workload);
+  print("\n{} takes no less than {} an iteration, because of {}\n", plan.strategy(),
+        rounded(needs.front().time), needs.front().name);
+  show_needs(needs, cluster);
+  explain(needs.front(), workload);
+  show_path(plan, cluster, workload);
 }
 
 // The bound of every strategy that has a plan; those that have none are told.
@@ -64,11 +154,14 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   if (!experiment) return tl::unexpected(experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
-  const Bound any = cluster_bound(cluster, workload);
+  const std::vector<Need> needs = cluster_needs(cluster, workload);
+  const Duration any = needs.front().time;
   print("{} ({}) on {}: {} machines with GPUs, {} without\n", experiment->trace.name,
         rounded(workload.size()), experiment->topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
-  print("No plan takes less than {} an iteration, because of {}\n\n", rounded(any.time), any.binding);
+  print("No plan takes less than {} an iteration, because of {}\n", rounded(any), needs.front().name);
+  show_needs(needs, cluster);
+  explain(needs.front(), workload);
 
   std::vector<std::string> names = experiment->strategies;
   if (!choices.strategy.empty()) {
@@ -80,16 +173,16 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   if (all.empty()) return failure("none of the strategies is possible");
   std::vector<Table::Cells> rows;
   for (const Bounded& one : all) {
-    const double ratio = any.time > Duration(0) ? one.bound.time / any.time : 1.0;
+    const double ratio = any > Duration(0) ? one.bound.time / any : 1.0;
     rows.push_back(
         {one.plan.strategy(), rounded(one.bound.time), fmt::format("{:.3f}x", ratio), one.bound.binding});
   }
-  print("{}",
+  print("\n{}",
         text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
-  show_links(
-      *std::min_element(all.begin(), all.end(),
-                        [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; }),
-      cluster);
+  show_plan(std::min_element(all.begin(), all.end(),
+                             [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; })
+                ->plan,
+            cluster, workload);
   return 0;
 }
 
@@ -105,7 +198,14 @@ void add_bound(CLI::App& weir, ExitStatus& status) {
   command->footer(
       "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
       "simulated.\n"
-      "The links are those of the strategy with the least bound.\n\n"
+      "For each link and device: how long its bytes or ops occupy it (its time), and how long an iteration "
+      "must be\n"
+      "then at least, as computation comes before and after (iteration); one of each kind is shown. The "
+      "critical\n"
+      "path is the longest chain of ops that wait for each other, each as fast as it is alone. Needs and "
+      "path "
+      "are\n"
+      "those of the strategy with the least bound.\n\n"
       "Examples:\n"
       "  weir bound experiments/quickstart\n"
       "  weir bound experiments/quickstart --strategy ring --set topology.groups.gpu.count=16");

@@ -73,8 +73,7 @@ Result<std::string> draw_plots(const std::string& folder) {
   const std::optional<std::string> program = plot_program();
   if (!program) {
     return fmt::format(
-        "Plots were skipped: no plots/ where weir was built or installed; from a checkout: "
-        "python3 plots/plot.py {}",
+        "Plots were skipped: no plots/ where weir was built or installed; from a checkout: plots/plot.py {}",
         folder);
   }
   for (const std::string& python : {std::string("python3"), std::string("/usr/bin/python3")}) {
@@ -83,7 +82,8 @@ Result<std::string> draw_plots(const std::string& folder) {
     return failure(fmt::format("the plots failed; to see why: {} {} {}", python, *program, folder));
   }
   return fmt::format(
-      "Plots were skipped: no python3 with matplotlib; install python3-matplotlib, then: python3 {} {}",
+      "Plots were skipped: no python3 with matplotlib; install python3-matplotlib, then: /usr/bin/python3 {} "
+      "{}",
       *program, folder);
 }
 

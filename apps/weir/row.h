@@ -29,6 +29,7 @@ struct Row {
   std::int64_t communication_ns = 0;
   std::int64_t compute_ns = 0;
   std::optional<std::int64_t> goodput_bytes_per_s;
+  std::optional<std::int64_t> goodput_bound_bytes_per_s;
   std::int64_t bound_ns = 0;
   double bound_percent = 0.0;
   std::string bound_binding;
@@ -65,6 +66,9 @@ void fields(Visitor& visitor, Row& row) {
                    "forward and backward of the machine that computes longest, as they ran");
   visitor.optional("goodput_bytes_per_s", row.goodput_bytes_per_s,
                    "bytes of the model over communication_ns; empty if that is 0");
+  visitor.optional("goodput_bound_bytes_per_s", row.goodput_bound_bytes_per_s,
+                   "what goodput_bytes_per_s cannot exceed on this cluster, as NICs and uplinks let no more "
+                   "through; empty without messages");
   visitor.required(
       "bound_ns", row.bound_ns,
       "what no schedule of any strategy can beat on this cluster with the compute times of the trace");

@@ -13,14 +13,6 @@ namespace {
 
 using Side = Table::Column::Side;
 
-// "topology.groups.cpu.count" as "cpu.count": a table has little room.
-std::string short_path(const std::string& path) {
-  const std::size_t last = path.rfind('.');
-  if (last == std::string::npos || last == 0) return path;
-  const std::size_t before = path.rfind('.', last - 1);
-  return before == std::string::npos ? path : path.substr(before + 1);
-}
-
 bool several_seeds(const Results& results) {
   const Run& first = results.runs().front();
   for (const Run& run : results.runs()) {
@@ -33,10 +25,13 @@ Table table_for(const ExperimentFile& file, const Results& results, bool seeds) 
   std::size_t strategy = 0;
   for (const Run& run : results.runs()) strategy = std::max(strategy, run.trial.strategy.size());
   std::vector<Table::Column> columns = {{"strategy", Side::kLeft, strategy}};
-  for (const Axis& axis : file.axes()) {
+  std::vector<std::string> paths;
+  for (const Axis& axis : file.axes()) paths.push_back(axis.path);
+  const std::vector<std::string> swept = titles(paths);
+  for (std::size_t i = 0; i < swept.size(); ++i) {
     std::size_t width = 0;
-    for (const Setting& choice : axis.choices) width = std::max(width, choice.text.size());
-    columns.push_back({short_path(axis.path), Side::kRight, width});
+    for (const Setting& choice : file.axes()[i].choices) width = std::max(width, choice.text.size());
+    columns.push_back({swept[i], Side::kRight, width});
   }
   if (seeds) columns.push_back({"seed", Side::kRight, 4});
   constexpr std::size_t kQuantity = 10;  // "1234.5 ms"

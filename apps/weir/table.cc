@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/check.h"
 
@@ -34,6 +35,26 @@ std::string Table::line(const Cells& row) const {
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
+}
+
+std::vector<std::string> titles(const std::vector<std::string>& paths) {
+  std::vector<std::string> titles;
+  for (const std::string& path : paths) {
+    const auto clear = [&](std::size_t at) {
+      const std::string title = "." + path.substr(at);
+      const auto is_so = [&](const std::string& other) { return ("." + other).ends_with(title); };
+      return std::isdigit(static_cast<unsigned char>(path[at])) == 0 &&
+             std::count_if(paths.begin(), paths.end(), is_so) == 1;
+    };
+    const auto before = [&](std::size_t at) {  // where the name before that begins
+      const std::size_t dot = at < 2 ? path.npos : path.rfind('.', at - 2);
+      return dot == path.npos ? 0 : dot + 1;
+    };
+    std::size_t at = before(before(path.size() + 1));
+    while (at > 0 && !clear(at)) at = before(at);
+    titles.push_back(path.substr(at));
+  }
+  return titles;
 }
 
 std::string text(std::vector<Table::Column> columns, const std::vector<Table::Cells>& rows) {

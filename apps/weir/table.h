@@ -31,6 +31,10 @@ class Table {
   std::vector<Column> columns_;
 };
 
+/// Titles for columns of values at paths: the last two names of each and as many before as make it differ
+/// from the others and begin with no number. "topology.groups.cpu.count" is "cpu.count".
+std::vector<std::string> titles(const std::vector<std::string>& paths);
+
 /// The whole table, each column as wide as it must be.
 std::string text(std::vector<Table::Column> columns, const std::vector<Table::Cells>& rows);
 

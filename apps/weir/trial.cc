@@ -44,6 +44,8 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   row.exposed_communication_ns = report.exposed.ns();
   row.communication_ns = report.communication.ns();
   row.compute_ns = report.compute.ns();
+  const BytesPerSecond goodput_bound = weir::goodput_bound(cluster);
+  if (goodput_bound.limited()) row.goodput_bound_bytes_per_s = goodput_bound.value();
   if (report.goodput.limited()) row.goodput_bytes_per_s = report.goodput.value();
   row.samples_per_s = report.samples_per_second;
   row.messages = static_cast<std::int64_t>(plan.messages().size());
@@ -115,7 +117,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;
   if (!trial.timeline.empty()) {
-    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up);
+    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
 
 namespace weir {
 namespace {
@@ -66,13 +65,9 @@ Duration communication(const Plan& plan, const Record& record, int warm_up) {
   return covered(std::move(intervals));
 }
 
-// The group of the link's machine, if it has one, and its name there without numbers: "gpu" and "nic.out".
-std::pair<std::string, std::string> kind(const Link& link, const Cluster& cluster) {
-  const Machine* machine = link.machine == MachineId::none() ? nullptr : &cluster.machine(link.machine);
-  std::string name = machine == nullptr ? link.name : link.name.substr(machine->name.size());
-  name.erase(std::remove_if(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; }),
-             name.end());
-  return {machine == nullptr ? std::string() : machine->group, name};
+std::string without_numbers(std::string name) {
+  std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
+  return name;
 }
 
 }  // namespace
@@ -92,11 +87,19 @@ std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, con
   return links;
 }
 
+std::pair<std::string, std::string> kind_of(const std::string& name, MachineId machine,
+                                            const Cluster& cluster) {
+  if (!machine.valid()) return {std::string(), without_numbers(name)};
+  const Machine& whose = cluster.machine(machine);
+  return {whose.group, without_numbers(name.substr(whose.name.size()))};
+}
+
 std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, const Cluster& cluster) {
   std::vector<LinkLoad> busiest;
   std::set<std::pair<std::string, std::string>> seen;
   for (const LinkLoad& load : links) {
-    if (seen.insert(kind(cluster.link(load.link), cluster)).second) busiest.push_back(load);
+    const Link& link = cluster.link(load.link);
+    if (seen.insert(kind_of(link.name, link.machine, cluster)).second) busiest.push_back(load);
   }
   return busiest;
 }

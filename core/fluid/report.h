@@ -2,6 +2,8 @@
 // how much memory machines need. Taken from the run's record, so the same for every world.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -43,6 +45,11 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
 /// What each link carries in an iteration of that length: those that carry anything, the most used first.
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,
                                    Duration iteration);
+
+/// Of a link or a device by its name: the group of its machine, if it has one, and its name there without
+/// numbers: "gpu" and "nic.out".
+std::pair<std::string, std::string> kind_of(const std::string& name, MachineId machine,
+                                            const Cluster& cluster);
 
 /// Of links that differ only in their numbers, as those of all machines of a group or of all its GPUs do, the
 /// first alone.

@@ -1,19 +1,33 @@
 #include "core/fluid/timeline.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <tuple>
 
-#include "core/fluid/work.h"
+#include "core/fluid/report.h"
+#include "core/fluid/service.h"
 
 namespace weir {
 namespace {
 
-constexpr int kLanes = 1000;  // tracks are numbered by resource first
+constexpr std::int64_t kFinest = 1'000'000;  // of the whole: times are no finer, which keeps numbers short
+constexpr std::int64_t kShort = 10'000;      // of the whole: what is longer is drawn op by op
+constexpr int kMostSteps = 150;              // of a counter
 
-struct Event {
-  const Op* op;
-  int iteration;
-  OpRecord times;
+// A counter's value from a time on, in ticks and tenths of a percent.
+struct Sample {
+  std::int64_t at;
+  std::int64_t use;
+  friend auto operator<=>(const Sample&, const Sample&) = default;
+};
+
+// Of a machine, or of the network: links whose use draws the same.
+struct Counter {
+  MachineId machine;
+  std::vector<Sample> samples;
+  std::vector<std::string> links;
 };
 
 class Timeline {
@@ -21,96 +35,198 @@ class Timeline {
   Timeline(const Plan& plan, const Cluster& cluster, const Workload& workload)
       : plan_(plan), cluster_(cluster), workload_(workload), works_(plan, cluster) {}
 
-  std::string draw(const Record& record, int warm_up) {
-    collect(record, warm_up);
-    text_ = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  std::string draw(const Record& record, int warm_up, const Model& model) {
+    const std::vector<Server> servers = weir::servers(plan_, works_, record);
+    frame(servers, warm_up);
+    text_ = R"({"displayTimeUnit":"ms","traceEvents":[)";
     for (std::size_t i = 0; i < plan_.machines(); ++i) {
-      name_process(i);
+      name_process(i, cluster_.machine(MachineId(i)).name);
     }
-    for (std::size_t i = 0; i < events_.size(); ++i) draw_track(i);
-    return text_ + "\n]}\n";
+    std::map<MachineId, int> tracks;
+    for (const Server& server : servers) draw_track(server, ++tracks[server.resource.machine], warm_up);
+    draw_links(link_use(servers, cluster_, works_, model.message_overhead));
+    // Last, as Perfetto reads on after no key that it does not know.
+    text_ += "\n],\n\"otherData\":{\"layers\":[";
+    for (int layer = 0; layer < workload_.layers(); ++layer) {
+      text_ += (layer > 0 ? "," : "") + quoted(workload_.layer(layer).name);
+    }
+    return text_ + "]}}\n";
   }
 
  private:
-  void collect(const Record& record, int warm_up) {
-    events_.resize(works_.resources().size());
+  void frame(const std::vector<Server>& servers, int warm_up) {
     bool first = true;
-    for (int i = warm_up; i < static_cast<int>(record.iterations.size()); ++i) {
-      for (const Op& op : plan_.ops()) {
-        const OpRecord& times = record.of(op.id, i);
-        if (op.kind == OpKind::kReceive || times.completed == times.started) continue;
-        events_[works_.of(op.id).resource].push_back({&op, i - warm_up, times});
-        begin_ = first ? times.started : std::min(begin_, times.started);
+    for (const Server& server : servers) {
+      for (const Service& service : server.services) {
+        if (service.iteration < warm_up) continue;
+        begin_ = first ? service.begin : std::min(begin_, service.begin);
+        end_ = first ? service.end : std::max(end_, service.end);
         first = false;
       }
     }
-    for (std::vector<Event>& events : events_) {
-      std::stable_sort(events.begin(), events.end(),
-                       [](const Event& a, const Event& b) { return a.times.started < b.times.started; });
-    }
+    while ((end_ - begin_).ns() / tick_ > kFinest) tick_ *= 10;
   }
 
-  // Each event goes on the first lane that is free when it starts.
-  void draw_track(std::size_t index) {
-    const Resource& resource = works_.resources()[index];
-    std::vector<Instant> busy_until;
-    for (const Event& event : events_[index]) {
-      auto lane = std::find_if(busy_until.begin(), busy_until.end(),
-                               [&](Instant end) { return end <= event.times.started; });
-      if (lane == busy_until.end()) {
-        lane = busy_until.insert(lane, Instant());
-        name_track(resource, static_cast<int>(lane - busy_until.begin()));
+  void draw_track(const Server& server, int track, int warm_up) {
+    const std::vector<Service>& services = server.services;
+    bool named = false;
+    for (std::size_t i = 0; i < services.size();) {
+      std::size_t end = i + 1;
+      while (end < services.size() && drawn_as_one(services[end - 1], services[end])) ++end;
+      if (services[i].iteration >= warm_up) {
+        if (!named) name_track(server, track);
+        named = true;
+        draw_event(std::span(services).subspan(i, end - i), track, warm_up);
       }
-      *lane = event.times.completed;
-      draw_event(event, track(resource, static_cast<int>(lane - busy_until.begin())));
+      i = end;
     }
   }
 
-  // Tracks stand in the order of Resource::Kind.
-  static int track(const Resource& resource, int lane) {
-    return (static_cast<int>(resource.kind) * 256 + resource.index) * kLanes + lane % kLanes;
+  bool drawn_as_one(const Service& a, const Service& b) const {
+    const auto is_short = [&](Duration duration) { return duration * kShort < end_ - begin_; };
+    return a.op->layer == b.op->layer && a.op->kind == b.op->kind && a.iteration == b.iteration &&
+           is_short(a.end - a.begin) && is_short(b.begin - a.end) && is_short(b.end - b.begin);
   }
 
-  void draw_event(const Event& event, int track) {
-    const Op& op = *event.op;
-    const std::string layer = op.layer >= 0 ? workload_.layer(op.layer).name : std::string();
-    const Bytes bytes = std::max(op.from.size, op.into.size);
-    add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",)"
-                    R"("args":{{"layer":{},"priority":{},"bytes":{},"iteration":{},"op":{}{}}}}})",
-                    op.machine, track, microseconds(event.times.started - begin_),
-                    microseconds(event.times.completed - event.times.started),
-                    quoted(fmt::format("{} {}", name(op.kind), layer)), name(op.kind), quoted(layer),
-                    op.priority, bytes.count(), event.iteration, op.id, peer(op)));
+  void draw_event(std::span<const Service> services, int track, int warm_up) {
+    const Op& op = *services.front().op;
+    const int iteration = services.front().iteration - warm_up;
+    std::string text = op.layer >= 0 ? workload_.layer(op.layer).name : std::string(name(op.kind));
+    if (is_compute(op.kind)) text = fmt::format("{} {}", name(op.kind), text);
+    std::string args;
+    if (iteration > 0) args = fmt::format(R"(,"iteration":{})", iteration);
+    if (services.size() > 1) {
+      Duration busy;
+      for (const Service& service : services) busy += service.end - service.begin;
+      args += fmt::format(R"(,"ops":{},"busy_us":{})", services.size(), decimal(busy.ns(), 1000));
+    }
+    if (!args.empty()) args = ",\"args\":{" + args.substr(1) + "}";
+    const std::int64_t from = ticks(services.front().begin);
+    const std::int64_t until = ticks(services.back().end);
+    add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{}{}}})", pid(op.machine), track,
+                    microseconds(from), microseconds(until - from), quoted(text), args));
   }
 
-  std::string peer(const Op& op) const {
-    if (op.kind != OpKind::kSend) return {};
-    return fmt::format(R"(,"to":{})", quoted(cluster_.machine(op.peer).name));
+  void draw_links(const std::vector<std::vector<LinkStep>>& uses) {
+    using Alike = std::tuple<MachineId, std::string, std::vector<Sample>>;  // the string: the kind
+    std::map<Alike, std::size_t> index;
+    std::vector<Counter> counters;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      std::vector<Sample> samples = samples_of(uses[i]);
+      if (samples.empty()) continue;
+      const Link& link = cluster_.links()[i];
+      const std::string kind = kind_of(link.name, link.machine, cluster_).second;
+      const auto [at, fresh] = index.try_emplace({link.machine, kind, samples}, counters.size());
+      if (fresh) counters.push_back({link.machine, std::move(samples), {}});
+      counters[at->second].links.push_back(link.machine.valid() ? below(link.machine, link.name) : link.name);
+    }
+    const auto network = std::find_if(counters.begin(), counters.end(),
+                                      [](const Counter& counter) { return !counter.machine.valid(); });
+    if (network != counters.end()) name_process(plan_.machines(), "network");
+    for (const Counter& counter : counters) draw_counter(counter);
   }
 
-  void name_process(std::size_t machine) {
-    add(fmt::format(R"({{"ph": "M", "pid": {}, "name": "process_name", "args": {{"name": {}}}}})", machine,
-                    quoted(cluster_.machine(MachineId(machine)).name)));
+  void draw_counter(const Counter& counter) {
+    std::string text = counter.links.front();
+    if (counter.links.size() > 1)
+      text += fmt::format(" to {}, {} alike", counter.links.back(), counter.links.size());
+    for (const Sample& sample : counter.samples) {
+      add(fmt::format(R"({{"ph":"C","pid":{},"ts":{},"name":{},"args":{{"%":{}}}}})", pid(counter.machine),
+                      microseconds(sample.at), quoted(text), decimal(sample.use, 10)));
+    }
+  }
+
+  // What of the steps falls into the time drawn; none if the link is idle throughout.
+  std::vector<Sample> samples_of(const std::vector<LinkStep>& steps) const {
+    std::vector<LinkStep> within;  // from the beginning on
+    for (const LinkStep& step : steps) {
+      const LinkStep clipped = {std::clamp(step.from, begin_, end_), step.use};
+      if (!within.empty() && within.back().from == clipped.from) within.pop_back();
+      within.push_back(clipped);
+    }
+    if (within.size() > kMostSteps) within = means(within);
+    std::vector<Sample> samples;
+    for (const LinkStep& step : within) {
+      const Sample sample = {ticks(step.from), rounded(step.use)};
+      if (!samples.empty() && samples.back().use == sample.use) continue;
+      if (samples.empty() && sample.use == 0) continue;
+      if (!samples.empty() && samples.back().at == sample.at) samples.pop_back();
+      samples.push_back(sample);
+    }
+    return samples;
+  }
+
+  // In tenths of a percent, whole percents from 10 % on.
+  static std::int64_t rounded(double use) {
+    return use < 0.1 ? std::llround(use * 1000) : std::llround(use * 100) * 10;
+  }
+
+  // The means over equal times.
+  std::vector<LinkStep> means(const std::vector<LinkStep>& steps) const {
+    const double width = static_cast<double>((end_ - begin_).ns()) / kMostSteps;
+    std::vector<double> sums(kMostSteps + 1);
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      double from = static_cast<double>((steps[i].from - begin_).ns()) / width;
+      const double end = static_cast<double>((steps[i + 1].from - begin_).ns()) / width;
+      while (from < end) {
+        const double until = std::min(end, std::floor(from) + 1);
+        sums[static_cast<std::size_t>(from)] += (until - from) * steps[i].use;
+        from = until;
+      }
+    }
+    std::vector<LinkStep> result;
+    for (int i = 0; i <= kMostSteps; ++i) {
+      const Duration from(std::llround(width * i));
+      result.push_back({begin_ + from, i < kMostSteps ? sums[static_cast<std::size_t>(i)] : 0.0});
+    }
+    return result;
+  }
+
+  // Not 0, which Perfetto takes for the idle process of an operating system. The network comes last.
+  std::size_t pid(MachineId machine) const {
+    return 1 + (machine.valid() ? machine.index() : plan_.machines());
+  }
+
+  void name_process(std::size_t index, const std::string& text) {
+    add(fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", index + 1,
+                    quoted(text)));
+    add(fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
+                    index + 1));
+  }
+
+  void name_track(const Server& server, int track) {
+    const MachineId machine = server.resource.machine;
+    std::string text = below(machine, name(server.resource, cluster_));
+    if (server.message != nullptr) text += " to " + target(*server.message);
+    add(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}}}})",
+                    pid(machine), track, quoted(text)));
     add(fmt::format(
-        R"({{"ph": "M", "pid": {0}, "name": "process_sort_index", "args": {{"sort_index": {0}}}}})",
-        machine));
+        R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_sort_index","args":{{"sort_index":{1}}}}})",
+        pid(machine), track));
   }
 
-  void name_track(const Resource& resource, int lane) {
-    // "gpu[3] copy out" is "copy out" under its machine.
-    std::string text = name(resource, cluster_).substr(cluster_.machine(resource.machine).name.size() + 1);
-    if (resource.kind == Resource::Kind::kNic) text += " out";
-    if (lane > 0) text += fmt::format(" ({})", lane + 1);
-    const int number = track(resource, lane);
-    add(fmt::format(R"({{"ph": "M", "pid": {}, "tid": {}, "name": "thread_name", "args": {{"name": {}}}}})",
-                    resource.machine, number, quoted(text)));
-    add(fmt::format(
-        R"({{"ph": "M", "pid": {}, "tid": {}, "name": "thread_sort_index", "args": {{"sort_index": {}}}}})",
-        resource.machine, number, number));
+  // "gpu[3].nic0.out" is "nic0.out" under its machine, "gpu[3] copy out" is "copy out".
+  std::string below(MachineId machine, const std::string& name) const {
+    return name.substr(cluster_.machine(machine).name.size() + 1);
   }
 
-  static std::string microseconds(Duration duration) {
-    return fmt::format("{}.{:03}", duration.ns() / 1000, duration.ns() % 1000);
+  std::string target(const Op& send) const {
+    const Machine& machine = cluster_.machine(send.peer);
+    if (machine.nics.size() == 1) return machine.name;
+    const int nic = plan_.op(plan_.messages()[send.message.index()].receive).nic;
+    return fmt::format("{}.{}", machine.name, machine.nics[static_cast<std::size_t>(nic)].name);
+  }
+
+  std::int64_t ticks(Instant instant) const { return ((instant - begin_).ns() + tick_ / 2) / tick_; }
+  std::string microseconds(std::int64_t ticks) const { return decimal(ticks * tick_, 1000); }
+
+  // The number over a power of ten, without zeros at its end.
+  static std::string decimal(std::int64_t number, std::int64_t over) {
+    std::string text = std::to_string(number / over);
+    if (number % over == 0) return text;
+    text += '.' + std::to_string(over + number % over).substr(1);
+    text.erase(text.find_last_not_of('0') + 1);
+    return text;
   }
 
   static std::string quoted(const std::string& text) {
@@ -127,16 +243,17 @@ class Timeline {
   const Cluster& cluster_;
   const Workload& workload_;
   WorkTable works_;
-  std::vector<std::vector<Event>> events_;  // by resource
   Instant begin_;
+  Instant end_;
+  std::int64_t tick_ = 1;  // ns
   std::string text_;
 };
 
 }  // namespace
 
 std::string timeline(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
-                     int warm_up) {
-  return Timeline(plan, cluster, workload).draw(record, warm_up);
+                     int warm_up, const Model& model) {
+  return Timeline(plan, cluster, workload).draw(record, warm_up, model);
 }
 
 }  // namespace weir

@@ -1,12 +1,20 @@
 #include "core/strategies/bound.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+
+#include "core/strategies/critical_path.h"
 
 namespace weir {
 namespace {
 
 double rate(BytesPerSecond rate) { return static_cast<double>(rate.value()); }
+
+BytesPerSecond rounded_up(double rate) {
+  constexpr double kMost = 9e18;
+  return rate < kMost ? BytesPerSecond(std::llround(std::ceil(rate))) : BytesPerSecond::unlimited();
+}
 
 // Compute time of one layer, both ways, on the GPUs of a machine.
 class Compute {
@@ -38,29 +46,73 @@ class Compute {
   double fastest_ = 0.0;
 };
 
-// Keeps the largest of the bounds it is shown.
-class Largest {
- public:
-  void offer(double seconds, const std::string& binding) {
-    if (seconds <= seconds_ * (1 + 1e-9)) return;
-    seconds_ = seconds;
-    binding_ = binding;
-  }
-  // A whole nanosecond less: rounding must not push a bound above what can be reached.
-  Bound bound() const {
-    const auto ns = static_cast<std::int64_t>(seconds_ * 1e9);
-    return {Duration(ns), binding_};
-  }
+constexpr double kSame = 1e-9;  // relative: what is no longer than that by rounding alone
 
- private:
-  double seconds_ = -1.0;
-  std::string binding_;
+// What a need comes to, found layer by layer.
+struct Candidate {
+  Need need;
+  double seconds = -1.0;
+  double compute = 0.0;
+  double exchange = 0.0;
+
+  void offer(int layer, double computing, double exchanging) {
+    if (computing + exchanging <= seconds * (1 + kSame)) return;
+    seconds = computing + exchanging;
+    compute = computing;
+    exchange = exchanging;
+    need.layer = layer;
+  }
 };
 
-struct Need {
-  double seconds_per_byte;
+// Whole nanoseconds less: rounding must not push a bound above what can be reached.
+Duration rounded_down(double seconds) { return Duration(static_cast<std::int64_t>(seconds * 1e9)); }
+
+// The one that binds: of those as long the first, as they were offered.
+const Candidate& binding(const std::vector<Candidate>& candidates) {
+  const Candidate* longest = &candidates.front();
+  for (const Candidate& candidate : candidates) {
+    if (candidate.seconds > longest->seconds * (1 + kSame)) longest = &candidate;
+  }
+  return *longest;
+}
+
+Bound bound(const std::vector<Candidate>& candidates) {
+  const Candidate& longest = binding(candidates);
+  return {rounded_down(longest.seconds), longest.need.name};
+}
+
+std::vector<Need> needs(std::vector<Candidate> candidates) {
+  const auto first = candidates.begin() + (&binding(candidates) - candidates.data());
+  std::rotate(candidates.begin(), first, first + 1);
+  std::stable_sort(candidates.begin() + 1, candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds > b.seconds; });
+  std::vector<Need> needs;
+  for (Candidate& candidate : candidates) {
+    Need& need = needs.emplace_back(std::move(candidate.need));
+    need.time = rounded_down(candidate.seconds);
+    need.compute = rounded_down(candidate.compute);
+    need.exchange = rounded_down(candidate.exchange);
+  }
+  return needs;
+}
+
+Candidate compute_alone(const Compute& compute) {
+  Candidate candidate;
+  candidate.need.name = "compute";
+  candidate.offer(0, compute.slowest_machine(), 0.0);
+  candidate.need.whole = rounded_down(candidate.compute);
+  return candidate;
+}
+
+// What each byte of the model needs: so many bytes through something of that rate.
+struct Passage {
   std::string name;
+  MachineId machine;
+  double bytes;
+  double rate;
 };
+
+Passage once(const Link& link, double rate) { return {link.name, link.machine, 1.0, rate}; }
 
 // The directions of a machine's NICs taken together.
 struct NicRates {
@@ -74,25 +126,25 @@ struct NicRates {
   }
 };
 
-void add_network(const Cluster& cluster, std::vector<Need>& needs) {
+void add_network(const Cluster& cluster, std::vector<Passage>& passages) {
   const auto workers = static_cast<double>(cluster.gpu_machines().size());
   if (workers < 2) return;
   double both = 0.0;
   for (const MachineId id : cluster.gpu_machines()) {
     const NicRates rates(cluster, id);
     const Nic& nic = cluster.machine(id).nics.front();
-    needs.push_back({1.0 / rates.out, cluster.link(nic.out).name});
-    needs.push_back({1.0 / rates.in, cluster.link(nic.in).name});
+    passages.push_back(once(cluster.link(nic.out), rates.out));
+    passages.push_back(once(cluster.link(nic.in), rates.in));
     both += rates.in + rates.out;
   }
   for (const MachineId id : cluster.cpu_machines()) {
     const NicRates rates(cluster, id);
     both += (workers - 2) / workers * (rates.in + rates.out);
   }
-  needs.push_back({4 * (workers - 1) / both, "all NICs together"});
+  passages.push_back({"all NICs together", MachineId::none(), 4 * (workers - 1), both});
 }
 
-void add_racks(const Cluster& cluster, std::vector<Need>& needs) {
+void add_racks(const Cluster& cluster, std::vector<Passage>& passages) {
   std::map<int, std::size_t> workers;
   for (const MachineId id : cluster.gpu_machines()) ++workers[cluster.machine(id).rack];
   if (workers.size() < 2) return;
@@ -103,13 +155,13 @@ void add_racks(const Cluster& cluster, std::vector<Need>& needs) {
     for (const auto& [from, into] : {std::pair(first, id), std::pair(id, first)}) {
       for (const LinkId link : cluster.route(from, Memory::host(0), 0, into, Memory::host(0), 0).links) {
         if (cluster.link(link).kind != Link::Kind::kRack) continue;
-        needs.push_back({1.0 / rate(cluster.link(link).rate), cluster.link(link).name});
+        passages.push_back(once(cluster.link(link), rate(cluster.link(link).rate)));
       }
     }
   }
 }
 
-void add_gpus(const Cluster& cluster, std::vector<Need>& needs) {
+void add_gpus(const Cluster& cluster, std::vector<Passage>& passages) {
   std::size_t gpus = 0;
   for (const MachineId id : cluster.gpu_machines()) gpus += cluster.machine(id).gpus.size();
   if (gpus < 2) return;
@@ -134,7 +186,7 @@ void add_gpus(const Cluster& cluster, std::vector<Need>& needs) {
         if (free) continue;
         double total = 0.0;
         for (const LinkId link : cut) total += rate(cluster.link(link).rate);
-        needs.push_back({1.0 / total, cluster.link(*cut.begin()).name});
+        passages.push_back(once(cluster.link(*cut.begin()), total));
       }
     }
   }
@@ -142,7 +194,7 @@ void add_gpus(const Cluster& cluster, std::vector<Need>& needs) {
 
 // Time per layer that one link or device is needed.
 struct Load {
-  std::string name;
+  Need need;
   std::vector<double> seconds;  // by layer
 };
 
@@ -159,7 +211,10 @@ class Loads {
           const Link& link = cluster.link(use.link);
           Load& load = links_[use.link.index()];
           load.seconds.resize(layers);
-          load.name = link.name;
+          load.need.name = link.name;
+          load.need.machine = link.machine;
+          load.need.rate = link.rate;
+          load.need.bytes += work.size * use.weight;
           load.seconds[layer] += static_cast<double>(work.size.count()) * use.weight / rate(link.rate);
         }
       }
@@ -167,19 +222,23 @@ class Loads {
         continue;  // a NIC serves several messages at once; its links are counted above
       Load& load = devices_[work.resource];
       load.seconds.resize(layers);
-      if (load.name.empty()) load.name = name(works.resources()[work.resource], cluster);
+      if (load.need.name.empty()) load.need.name = name(works.resources()[work.resource], cluster);
+      load.need.machine = op.machine;
       load.seconds[layer] += (works.shortest(op.id) - work.latency).seconds();
     }
   }
 
-  void offer(const Compute& compute, Largest& largest) const {
+  void offer(const Compute& compute, std::vector<Candidate>& candidates) const {
     for (const auto* loads : {&links_, &devices_}) {
       for (const Load& load : *loads) {
+        Candidate candidate{load.need};
         double sum = 0.0;
         for (std::size_t layer = 0; layer < load.seconds.size(); ++layer) {
           sum += load.seconds[layer];
-          if (load.seconds[layer] > 0) largest.offer(compute.from(layer) + sum, load.name);
+          if (load.seconds[layer] > 0) candidate.offer(static_cast<int>(layer), compute.from(layer), sum);
         }
+        candidate.need.whole = rounded_down(sum);
+        if (candidate.seconds >= 0) candidates.push_back(std::move(candidate));
       }
     }
   }
@@ -189,79 +248,69 @@ class Loads {
   std::vector<Load> devices_;
 };
 
-// The longest path: every op as short as it can be, every message when both of its ends are ready.
-Duration longest_path(const Plan& plan, const WorkTable& works) {
-  const std::size_t count = plan.ops().size();
-  std::vector<std::uint32_t> waits(count);
-  std::vector<Duration> ready(count);
-  std::vector<OpId> next;
-  for (const Op& op : plan.ops()) {
-    waits[op.id.index()] = plan.waits(op.id) + (is_message(op.kind) ? 1U : 0U);
-  }
-  Duration longest;
-  const auto complete = [&](OpId id, Duration at) {
-    longest = std::max(longest, at);
-    for (const Successor successor : plan.successors(id)) {
-      if (successor.carried != 0) continue;
-      ready[successor.op] = std::max(ready[successor.op], at);
-      if (--waits[successor.op] == (is_message(plan.op(successor.id()).kind) ? 1U : 0U)) {
-        next.push_back(successor.id());
-      }
-    }
-  };
-  for (const Op& op : plan.ops()) {
-    if (plan.waits(op.id) == 0) next.push_back(op.id);
-  }
-  while (!next.empty()) {
-    const OpId id = next.back();
-    next.pop_back();
-    const Op& op = plan.op(id);
-    if (!is_message(op.kind)) {
-      complete(id, ready[id.index()] + works.shortest(id));
-      continue;
-    }
-    waits[id.index()] = 0;
-    const MessageEnds ends = plan.messages()[op.message.index()];
-    if (waits[ends.send.index()] > 0 || waits[ends.receive.index()] > 0) continue;
-    const Duration at =
-        std::max(ready[ends.send.index()], ready[ends.receive.index()]) + works.shortest(ends.send);
-    complete(ends.send, at);
-    complete(ends.receive, at);
-  }
-  return longest;
-}
-
-}  // namespace
-
-Bound cluster_bound(const Cluster& cluster, const Workload& workload) {
+std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload& workload) {
   const Compute compute(cluster, workload);
-  std::vector<Need> needs;
-  add_network(cluster, needs);
-  add_racks(cluster, needs);
-  add_gpus(cluster, needs);
-  Largest largest;
-  largest.offer(compute.slowest_machine(), "compute");
-  for (const Need& need : needs) {
+  std::vector<Passage> passages;
+  add_network(cluster, passages);
+  add_racks(cluster, passages);
+  add_gpus(cluster, passages);
+  std::vector<Candidate> candidates = {compute_alone(compute)};
+  for (const Passage& passage : passages) {
+    const double seconds_per_byte = passage.bytes / passage.rate;
+    Candidate candidate{{passage.name, passage.machine}};
     double bytes = 0.0;
     for (int layer = 0; layer < workload.layers(); ++layer) {
       const auto size = static_cast<double>(workload.range(layer).size.count());
       bytes += size;
       if (size > 0)
-        largest.offer(compute.from(static_cast<std::size_t>(layer)) + need.seconds_per_byte * bytes,
-                      need.name);
+        candidate.offer(layer, compute.from(static_cast<std::size_t>(layer)), seconds_per_byte * bytes);
     }
+    candidate.need.bytes = Bytes(std::llround(passage.bytes * bytes));
+    candidate.need.rate = rounded_up(passage.rate);
+    candidate.need.whole = rounded_down(seconds_per_byte * bytes);
+    if (candidate.seconds >= 0) candidates.push_back(std::move(candidate));
   }
-  return largest.bound();
+  return candidates;
+}
+
+std::vector<Candidate> plan_candidates(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  const WorkTable works(plan, cluster);
+  const Compute compute(cluster, workload);
+  std::vector<Candidate> candidates = {compute_alone(compute)};
+  Loads(plan, cluster, works, static_cast<std::size_t>(workload.layers())).offer(compute, candidates);
+  const Duration length = critical_path(plan, works).length;
+  Candidate& path = candidates.emplace_back();
+  path.need.name = "critical path";
+  path.need.whole = length;
+  path.offer(0, 0.0, length.seconds());
+  return candidates;
+}
+
+}  // namespace
+
+std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload) {
+  return needs(cluster_candidates(cluster, workload));
+}
+
+Bound cluster_bound(const Cluster& cluster, const Workload& workload) {
+  return bound(cluster_candidates(cluster, workload));
+}
+
+std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+  return needs(plan_candidates(plan, cluster, workload));
 }
 
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  const WorkTable works(plan, cluster);
-  const Compute compute(cluster, workload);
-  Largest largest;
-  largest.offer(compute.slowest_machine(), "compute");
-  Loads(plan, cluster, works, static_cast<std::size_t>(workload.layers())).offer(compute, largest);
-  largest.offer(longest_path(plan, works).seconds(), "critical path");
-  return largest.bound();
+  return bound(plan_candidates(plan, cluster, workload));
+}
+
+BytesPerSecond goodput_bound(const Cluster& cluster) {
+  std::vector<Passage> passages;
+  add_network(cluster, passages);
+  add_racks(cluster, passages);
+  BytesPerSecond least = BytesPerSecond::unlimited();
+  for (const Passage& passage : passages) least = std::min(least, rounded_up(passage.rate / passage.bytes));
+  return least;
 }
 
 }  // namespace weir

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/work.h"
@@ -24,8 +25,22 @@ struct Bound {
   std::string binding;  // a link, a device, "compute" or "critical path"
 };
 
-/// What no schedule of any strategy can beat on this cluster. The exchange of M bytes takes at least, with n
-/// GPU machines of NIC rates B_i and CPU machines of rates C_j:
+/// One thing that an iteration needs, and what follows: time = compute + exchange, for the layer l for which
+/// that is longest.
+struct Need {
+  std::string name;   // as Bound's binding
+  MachineId machine;  // of a link or a device of one machine
+  Bytes bytes;        // that pass it in an iteration; 0 if it is no link
+  BytesPerSecond rate;
+  Duration whole;     // how long an iteration occupies it
+  int layer = 0;      // l
+  Duration compute;   // backward and forward of the layers from l on, or of all
+  Duration exchange;  // how long layers 0..l occupy it
+  Duration time;
+};
+
+/// What no schedule of any strategy can beat on this cluster: the first of these needs. The exchange of M
+/// bytes takes at least, with n GPU machines of NIC rates B_i and CPU machines of rates C_j:
 ///  * M / B_i for every i, in each direction: each GPU machine's gradient leaves it and the sum arrives;
 ///  * 4(n-1) M / (sum B_i + (n-2)/n sum C_j), both directions added up: to sum n values in a tree and to
 ///    spread the sum takes 2(n-1) transfers of each byte between GPU machines, each through two NICs. A CPU
@@ -33,10 +48,17 @@ struct Bound {
 ///    is Eq. 6 of BytePS, OSDI'20.)
 ///  * M over the uplink of any rack that holds some GPU machines and not all;
 ///  * M over the links that leave, and those that enter, each GPU.
+/// The longest first.
+std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload);
 Bound cluster_bound(const Cluster& cluster, const Workload& workload);
 
 /// What this plan cannot beat: the load of each link over its rate, the time that its ops occupy each device,
-/// both layer by layer as above, and the longest path through its ops.
+/// both layer by layer as above, and the longest path through its ops. The longest first.
+std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload);
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload);
+
+/// How many bytes of the model any schedule can exchange in a second in which messages are under way, by the
+/// first three of the cluster's needs; unlimited on fewer than two GPU machines.
+BytesPerSecond goodput_bound(const Cluster& cluster);
 
 }  // namespace weir

@@ -78,7 +78,8 @@ TEST_CASE(
   CHECK(csv[0] ==
         "strategy,gpu_machines,cpu_machines,topology.groups.cpu.count,seed,iteration_ns,exposed_"
         "communication_ns,"
-        "communication_ns,compute_ns,goodput_bytes_per_s,bound_ns,bound_percent,plan_bound_ns,binding,"
+        "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,"
+        "plan_bound_ns,binding,"
         "samples_per_s,"
         "speedup,host_memory_bytes");
   CHECK(csv[1].starts_with("unified,3,0,0,1,"));
@@ -128,6 +129,9 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
   CHECK(drawn["timeline"] == "timeline-ring-topology.groups.cpu.count=3-seed1.json");
   CHECK(read_document(scene.folder.path() + "/" + drawn["timeline"].get<std::string>()));
   CHECK(ring["iteration_ns"].get<std::int64_t>() >= ring["bound_ns"].get<std::int64_t>());
+  // Of three GPU machines, each with 1 GB/s in and out: n/(2(n-1)) of that.
+  CHECK(ring["goodput_bound_bytes_per_s"] == 750'000'000);
+  CHECK(ring["goodput_bytes_per_s"].get<std::int64_t>() <= 750'000'000);
   CHECK(json["rows"][0]["speedup"].get<double>() ==
         Approx(ring["iteration_ns"].get<double>() / json["rows"][0]["iteration_ns"].get<double>()));
 }

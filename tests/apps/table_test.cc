@@ -21,5 +21,18 @@ TEST_CASE("a row that comes too late to widen its columns is shown whole") {
   CHECK(table.line({"123456", "7"}) == "123456  7\n");
 }
 
+TEST_CASE("titles of paths are short, differ, and begin with a name") {
+  using Texts = std::vector<std::string>;
+  CHECK(titles({"topology.groups.cpu.count", "partition_size", "model.message_overhead"}) ==
+        Texts{"cpu.count", "partition_size", "model.message_overhead"});
+  CHECK(titles({"topology.groups.gpu.nics.0.rate", "topology.groups.cpu.nics.0.rate"}) ==
+        Texts{"gpu.nics.0.rate", "cpu.nics.0.rate"});
+  CHECK(titles({"topology.groups.0.count", "trace.layers.0.forward"}) ==
+        Texts{"groups.0.count", "layers.0.forward"});
+  CHECK(titles({"topology.groups.gpu.nics.0.rate", "topology.groups.gpu.nics.1.rate"}) ==
+        Texts{"nics.0.rate", "nics.1.rate"});
+  CHECK(titles({"topology", "other.topology"}) == Texts{"topology", "other.topology"});
+}
+
 }  // namespace
 }  // namespace weir

@@ -1,17 +1,17 @@
 """The program as users call it: weir run, plan, bound and check. Run: python3 tests/apps/test_run.py WEIR"""
 
-import csv
 import json
 import os
+import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-WEIR = ""
+import program
+
 COUNT = "topology.groups.cpu.count"
 TOPOLOGY = {"name": "lab", "groups": [
     {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]},
@@ -37,24 +37,22 @@ class Case(unittest.TestCase):
         (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
 
     def command(self, name, *more):
-        return [WEIR, name, str(self.folder / "tiny.json"), *more]
+        return program.command(name, self.folder / "tiny.json", *more)
 
     def weir(self, name, *more):
-        return subprocess.run(self.command(name, *more), cwd=self.folder, capture_output=True, text=True,
-                              timeout=120, check=False)
+        return program.run(name, self.folder / "tiny.json", *more, cwd=self.folder)
 
     def run_command(self, *more):
         return self.command("run", "--no-plots", "--out", str(self.out), *more)
 
     def run_weir(self, *more):
-        return subprocess.run(self.run_command(*more), capture_output=True, text=True, timeout=120, check=False)
+        return self.weir("run", "--no-plots", "--out", self.out, *more)
 
     def rows(self):
-        lines = (self.out / "results.csv").read_text().splitlines()
-        return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        return program.rows(self.out)
 
     def json(self):
-        return json.loads((self.out / "results.json").read_text())
+        return program.whole(self.out)
 
     def long(self):
         """Hundreds of runs."""
@@ -121,6 +119,27 @@ class Run(Case):
         self.assertEqual([path.name for path in self.out.glob("timeline-*")],
                          [f"timeline-ring-{COUNT}=3,policy=priority.json"])
 
+    def test_counters_of_a_timeline_hold_the_bytes_of_the_links_and_the_network_is_a_process(self):
+        racks = {"size": 2, "uplink": "4Gbps"}
+        done = self.run_weir("--set", 'timelines=["ring"]', "--set", "sweep={}", "--set", "iterations=2",
+                             "--set", f"topology.network.racks={json.dumps(racks)}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        row = next(row for row in self.json()["rows"] if row["strategy"] == "ring")
+        events = json.loads((self.out / row["timeline"]).read_text())["traceEvents"]
+        machines = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        carried, last = {}, {}
+        for event in (event for event in events if event["ph"] == "C"):
+            machine = machines[event["pid"]]
+            link = event["name"] if machine == "network" else f"{machine}.{event['name']}"
+            begin, use = last.get(link, (0, 0))
+            carried[link] = carried.get(link, 0) + (event["ts"] - begin) * 1e-6 * use / 100
+            last[link] = (event["ts"], event["args"]["%"])
+        self.assertEqual({use for _, use in last.values()}, {0})
+        for link, rate in [("gpu[0].nic0.out", 1e9), ("gpu[2].nic0.in", 1e9), ("rack[0].up", 5e8),
+                           ("rack[1].down", 5e8)]:
+            # The ring moves 2(n-1)/n of the 4 MB, in each of two iterations.
+            self.assertAlmostEqual(carried[link] * rate, 2 * 4e6 * 4 / 3, delta=1e5, msg=link)
+
     def test_another_run_into_the_folder_leaves_nothing_of_the_first(self):
         self.assertEqual(self.run_weir("--set", 'timelines=["ring"]').returncode, 0)
         for name in ("overview.png", "notes.txt", "results.json.bak", "timeline-notes.json"):
@@ -145,8 +164,7 @@ class Run(Case):
 
     def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(self):
         (self.folder / "file").write_text("")
-        done = subprocess.run(self.command("run", "--out", str(self.folder / "file/out")), capture_output=True,
-                              text=True, timeout=60, check=False)
+        done = self.weir("run", "--out", self.folder / "file/out")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/out: cannot be made", done.stderr)
 
@@ -217,11 +235,27 @@ class Others(Case):
         self.assertTrue(self.weir("plan", "--graphviz").stdout.startswith("digraph"))
         self.assertEqual(self.weir("plan", "--strategy", "rnig").returncode, 1)
 
-    def test_bound_shows_each_kind_of_link_once(self):
+    def test_bound_shows_what_binds_any_plan_and_the_best_with_its_critical_path(self):
         done = self.weir("bound")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("No plan takes less than", done.stdout)
-        self.assertEqual(done.stdout.split("The most loaded link")[1].count("gpu["), 2)
+        any_plan, strategies, best, path = done.stdout.split("\n\n")
+        self.assertRegex(any_plan, r"No plan takes less than 8.4 ms an iteration, because of all NICs together")
+        self.assertRegex(any_plan, r"\nall NICs together +32 MB +53.33 Gbps +4.8 ms +8.4 ms\n")
+        self.assertEqual(any_plan.count("nic0.out"), 1)  # one of each kind
+        self.assertIn("\nunified ", strategies)
+        self.assertRegex(best, r"takes no less than \S+ ms an iteration, because of ")
+        self.assertRegex(best, r"\ncritical path +- +- +(\S+ ms) +\1\n")
+        self.assertEqual(len(re.findall(r"\ngpu\[\d\]\.nic0\.out ", best)), 1)
+        self.assertIn("those cannot overlap", best)
+        self.assertRegex(path, r"The critical path of \w+: \S+ ms over \d+ ops\ncompute 6 ms, .*sends ")
+        self.assertRegex(path, r"\nbackward +gpu\[\d\] +b to a +2 +4 ms\n")
+
+    def test_bound_shows_the_strategy_that_is_asked_for(self):
+        done = self.weir("bound", "--strategy", "ring")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\nring takes no less than", done.stdout)
+        self.assertIn("\nThe critical path of ring:", done.stdout)
+        self.assertNotIn("unified", done.stdout)
 
     def test_check_tells_all_that_is_wrong_with_an_experiment(self):
         self.assertIn("experiment, 4 points: ok", self.weir("check").stdout)
@@ -243,5 +277,4 @@ class Others(Case):
 
 
 if __name__ == "__main__":
-    WEIR = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()

@@ -6,6 +6,7 @@
 
 #include "backends/sim/world.h"
 #include "core/cluster/topology_file.h"
+#include "core/fluid/report.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
 #include "core/strategies/local_choice.h"
@@ -165,6 +166,16 @@ TEST_CASE("no iteration is shorter than its bounds", "[property]") {
     CHECK(of_cluster.time.ns() <= took.ns());
     CHECK(of_plan.time >= Duration(0));
     CHECK(of_cluster.time >= Duration(0));
+  });
+}
+
+TEST_CASE("no goodput exceeds its bound", "[property]") {
+  for_all([](const Planned& planned) {
+    const Record record = simulated(planned, planned.settings(2));
+    const Report found = report(planned.plan, planned.cluster, planned.workload, record, 1);
+    const BytesPerSecond bound = goodput_bound(planned.cluster);
+    if (!bound.limited() || !found.goodput.limited()) return;
+    CHECK(static_cast<double>(found.goodput.value()) <= static_cast<double>(bound.value()) * (1 + 1e-6));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/fluid/service.h"
 #include "core/fluid/timeline.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
@@ -145,28 +146,108 @@ TEST_CASE("links are reported by use, and memory by machine") {
   CHECK(found.host_memory == std::vector<Bytes>{1000_B, 1000_B});
 }
 
-TEST_CASE("a timeline draws every op once, messages that overlap on two lanes of their sender") {
-  const Scene scene;
-  const std::string drawn = timeline(*scene.plan, scene.cluster, Workload(scene.trace), scene.record(), 2);
-  const auto json = nlohmann::json::parse(drawn, nullptr, false);
+nlohmann::json drawn(const Scene& scene, const Record& record, int warm_up, const Model& model = {}) {
+  const std::string text =
+      timeline(*scene.plan, scene.cluster, Workload(scene.trace), record, warm_up, model);
+  auto json = nlohmann::json::parse(text, nullptr, false);
   REQUIRE(json.is_object());
+  return json;
+}
+
+std::vector<nlohmann::json> events(const nlohmann::json& drawn, const std::string& phase) {
+  std::vector<nlohmann::json> found;
+  for (const auto& event : drawn["traceEvents"]) {
+    if (event["ph"] == phase) found.push_back(event);
+  }
+  return found;
+}
+
+TEST_CASE("a timeline draws every op once, messages from their turn in the channel on") {
+  const Scene scene;
+  const nlohmann::json json = drawn(scene, scene.record(), 2);
   std::map<std::string, int> tracks;
-  std::vector<nlohmann::json> events;
-  for (const auto& event : json["traceEvents"]) {
-    if (event["ph"] == "X") events.push_back(event);
+  for (const auto& event : events(json, "M")) {
     if (event["name"] == "thread_name") ++tracks[event["args"]["name"].get<std::string>()];
   }
-  CHECK(tracks == std::map<std::string, int>{{"compute", 2}, {"nic0 out", 1}, {"nic0 out (2)", 1}});
-  CHECK(events.size() == 6);  // two backward, two forward, two sends
-  CHECK(events[0]["name"] == "backward dense");
-  CHECK(events[0]["ts"] == 0.0);
-  CHECK(events[0]["dur"] == Approx(0.04));
-  for (const auto& event : events) {
-    if (event["cat"] != "send") continue;
-    CHECK(event["pid"] == 0);
-    CHECK(event["args"]["bytes"] == 500);
-    CHECK(event["args"]["to"] == "gpu[1]");
+  CHECK(tracks == std::map<std::string, int>{{"compute", 2}, {"nic0 to gpu[1]", 1}});
+  const auto ops = events(json, "X");
+  REQUIRE(ops.size() == 6);  // two backward, two forward, two sends
+  CHECK(ops[0]["name"] == "backward dense");
+  CHECK(ops[0]["ts"] == 0.0);
+  CHECK(ops[0]["dur"] == Approx(0.04));
+  CHECK(ops[0].count("args") == 0);
+  // Both start within the window, but the second waits for the first.
+  CHECK(ops[2]["name"] == "dense");
+  CHECK(ops[2]["ts"] == Approx(0.05));
+  CHECK(ops[2]["dur"] == Approx(0.06));
+  CHECK(ops[3]["ts"] == Approx(0.11));
+  CHECK(ops[3]["dur"] == Approx(0.04));
+  CHECK(json["otherData"]["layers"] == nlohmann::json{"dense"});
+}
+
+TEST_CASE("events of later iterations tell which, and what warms up is not drawn") {
+  const Scene scene;
+  const auto ops = events(drawn(scene, scene.record(), 1), "X");
+  REQUIRE(ops.size() == 12);
+  int later = 0;
+  for (const auto& op : ops) {
+    if (op.count("args") == 0) continue;
+    CHECK(op["args"]["iteration"] == 1);
+    ++later;
   }
+  CHECK(later == 6);
+}
+
+TEST_CASE("short ops of a layer that follow each other are drawn as one that tells how many") {
+  const Scene scene;
+  Record record = scene.record();
+  for (const Op& op : scene.plan->ops()) {
+    // 300 ns become 30 ms; the messages stay short.
+    if (op.kind == OpKind::kForward) record.of(op.id, 2).completed = Instant(30'000'000);
+  }
+  std::vector<nlohmann::json> sends;
+  for (const auto& event : events(drawn(scene, record, 2), "X")) {
+    if (event["name"] == "dense") sends.push_back(event);
+  }
+  REQUIRE(sends.size() == 1);
+  CHECK(sends[0]["args"]["ops"] == 2);
+  CHECK(sends[0]["args"]["busy_us"] == Approx(0.1));
+}
+
+TEST_CASE("a link is as full as its flows' mean rates make it, each over its time") {
+  const Scene scene;
+  const WorkTable works(*scene.plan, scene.cluster);
+  const LinkId out = scene.cluster.machine(MachineId(0)).nics[0].out;
+  const LinkId back = scene.cluster.machine(MachineId(0)).nics[0].in;
+  Record record(scene.plan->ops().size(), 1);
+  record.iterations = {scene.record().iterations.front()};
+  const std::vector<Server> served = servers(*scene.plan, works, record);
+  const auto check = [&](Duration overhead, const std::vector<std::pair<Instant, double>>& expected) {
+    const auto uses = link_use(served, scene.cluster, works, overhead);
+    CHECK(uses[back.index()].empty());
+    const std::vector<LinkStep>& steps = uses[out.index()];
+    REQUIRE(steps.size() == expected.size());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      CHECK(steps[i].from == expected[i].first);
+      CHECK(steps[i].use == Approx(expected[i].second).margin(0));
+    }
+  };
+  // 500 bytes in 60 ns and in 40 ns, where 10 bytes a nanosecond pass.
+  check(0_ns, {{Instant(50), 50.0 / 60}, {Instant(110), 50.0 / 40}, {Instant(150), 0.0}});
+  check(10_ns, {{Instant(60), 1.0}, {Instant(110), 0.0}, {Instant(120), 50.0 / 30}, {Instant(150), 0.0}});
+}
+
+TEST_CASE("a timeline counts the use of links in percent") {
+  const Scene scene;
+  std::map<std::string, std::vector<std::pair<double, double>>> counters;
+  for (const auto& event : events(drawn(scene, scene.record(), 2), "C")) {
+    counters[fmt::format("{} {}", event["pid"].get<int>(), event["name"].get<std::string>())].push_back(
+        {event["ts"].get<double>(), event["args"]["%"].get<double>()});
+  }
+  const std::vector<std::pair<double, double>> expected = {{0.05, 83}, {0.11, 125}, {0.15, 0}};
+  CHECK(counters.size() == 2);
+  CHECK(counters["1 nic0.out"] == expected);
+  CHECK(counters["2 nic0.in"] == expected);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "core/strategies/bound.h"
 
+#include <map>
+
+#include "core/strategies/critical_path.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
@@ -85,6 +88,107 @@ TEST_CASE("a plan's bound counts what the plan moves") {
   const Bound bound = plan_bound(*plan, cluster, workload);
   CHECK((bound.time - 30_ms) / 15_ms == Approx(1.0).epsilon(0.002));
   CHECK(cluster_bound(cluster, workload).time < bound.time);
+}
+
+TEST_CASE("needs tell bytes, rate and time, and how the first comes about") {
+  const Trace trace = one_layer();
+  const std::vector<Need> needs = cluster_needs(machines(8, 4), Workload(trace));
+  // Four directions of 9 GB/s for each GPU machine and 3/4 of that for each CPU machine: 198 GB/s for 28 x 90
+  // MB.
+  REQUIRE(needs.size() == 1 + 1 + 2 * 8);
+  CHECK(needs[0].name == "all NICs together");
+  CHECK(needs[0].bytes == Bytes(28 * 90'000'000LL));
+  CHECK(needs[0].rate == 198_GBps);
+  check_near(needs[0].whole, Duration(12'727'272));
+  CHECK(needs[0].compute == 30_ms);
+  CHECK(needs[0].time == cluster_bound(machines(8, 4), Workload(trace)).time);
+  CHECK(needs[1].name == "gpu[0].nic0.out");
+  CHECK(needs[1].bytes == 90_MB);
+  check_near(needs[1].whole, 10_ms);
+  check_near(needs[1].time, 40_ms);
+  CHECK(needs.back().name == "compute");
+  CHECK(needs.back().time == 30_ms);
+}
+
+TEST_CASE("no schedule exchanges more bytes a second than NICs and uplinks let through") {
+  CHECK(goodput_bound(machines(8, 0)).value() == 5'142'857'143);  // n/(2(n-1)) of 9 GB/s
+  CHECK(goodput_bound(machines(8, 8)) == 9_GBps);
+  CHECK(!goodput_bound(machines(1, 0)).limited());
+  const Cluster racks = cluster_of(R"({"name": "racks", "groups": [
+    {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]}],
+    "network": {"racks": {"size": 2, "uplink": "1GB/s"}}})");
+  CHECK(goodput_bound(racks) == 1_GBps);
+}
+
+TEST_CASE(
+    "a plan's needs have its links, its devices, its compute and its critical path, the longest first") {
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  const Cluster cluster = machines(4, 4);
+  const Result<Plan> plan = strategy_named("ps").value()->plan(cluster, workload, Options{});
+  REQUIRE(plan);
+  const std::vector<Need> needs = plan_needs(*plan, cluster, workload);
+  const Bound bound = plan_bound(*plan, cluster, workload);
+  CHECK(needs.front().name == bound.binding);
+  CHECK(needs.front().time == bound.time);
+  std::map<std::string, Need> named;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (i > 0) CHECK(needs[i].time <= needs[i - 1].time);
+    named[needs[i].name] = needs[i];
+  }
+  CHECK(named["gpu[0].nic0.out"].bytes == 90_MB);
+  CHECK(named["gpu[0].nic0.out"].rate == 9_GBps);
+  check_near(named["gpu[0].nic0.out"].whole, 10_ms);
+  CHECK(named["compute"].time == 30_ms);
+  CHECK(named["critical path"].time == critical_path(*plan, WorkTable(*plan, cluster)).length);
+  CHECK(named.count("cpu[0].nic0.in") == 1);
+}
+
+TEST_CASE("the critical path goes from backward to forward through what must follow each other") {
+  // Backward on two machines, a message from the first to the second, its sum there, and forward.
+  const Cluster cluster = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
+    "gpus": [{"at": "numa0"}], "numa": [{"sum_rate": "1GB/s"}],
+    "nics": [{"at": "numa0", "rate": "1GB/s", "latency": "5us"}]}]})");
+  PlanBuilder builder("by hand", 2);
+  const MachineId first(0);
+  const MachineId second(1);
+  const BufferId from = builder.add({first, Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, 1_MB});
+  const BufferId into = builder.add({second, Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, 1_MB});
+  const BufferId landing = builder.add({second, Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, 1_MB});
+  const MessageId message = builder.add_message();
+  const auto add = [&](MachineId machine, OpKind kind, Duration duration, const Slice& source,
+                       const Slice& target) {
+    Op op{.machine = machine, .kind = kind, .layer = 0, .duration = duration};
+    op.from = source;
+    op.into = target;
+    if (is_message(kind)) op.message = message;
+    if (is_message(kind)) op.peer = MachineId(1 - machine.index());
+    return builder.add(op);
+  };
+  const OpId slow = add(first, OpKind::kBackward, 3_ms, {}, {from, 0, 0_B, 1_MB});
+  const OpId fast = add(second, OpKind::kBackward, 1_ms, {}, {into, 0, 0_B, 1_MB});
+  const OpId send = add(first, OpKind::kSend, 0_ms, {from, 0, 0_B, 1_MB}, {});
+  const OpId receive = add(second, OpKind::kReceive, 0_ms, {}, {landing, 0, 0_B, 1_MB});
+  const OpId join = add(second, OpKind::kJoin, 0_ms, {}, {});
+  const OpId sum = add(second, OpKind::kSum, 0_ms, {landing, 0, 0_B, 1_MB}, {into, 0, 0_B, 1_MB});
+  const OpId forward = add(second, OpKind::kForward, 2_ms, {into, 0, 0_B, 1_MB}, {});
+  builder.order(slow, send);
+  builder.order(receive, join);
+  builder.order(fast, join);
+  builder.order(join, sum);
+  builder.order(sum, forward);
+  const Plan plan = std::move(builder).build();
+  const CriticalPath path = critical_path(plan, WorkTable(plan, cluster));
+  std::vector<OpKind> kinds;
+  for (const OpId id : path.ops) kinds.push_back(plan.op(id).kind);
+  CHECK(kinds == std::vector<OpKind>{OpKind::kBackward, OpKind::kSend, OpKind::kSum, OpKind::kForward});
+  CHECK(plan.op(path.ops.front()).machine == first);
+  CHECK(path.compute == 5_ms);
+  CHECK(path.sends == 1_ms);
+  CHECK(path.sums == 1_ms);
+  CHECK(path.copies + path.collectives == 0_ms);
+  CHECK(path.latency > 0_ms);
+  CHECK(path.length == path.compute + path.sends + path.sums + path.latency);
 }
 
 }  // namespace

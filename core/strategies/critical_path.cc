@@ -1,0 +1,111 @@
+#include "core/strategies/critical_path.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+class Search {
+ public:
+  Search(const Plan& plan, const WorkTable& works)
+      : plan_(plan),
+        works_(works),
+        waits_(plan.ops().size()),
+        ready_(plan.ops().size()),
+        cause_(plan.ops().size()) {}
+
+  CriticalPath path() {
+    for (const Op& op : plan_.ops()) waits_[op.id.index()] = plan_.waits(op.id) + held_back(op);
+    for (const Op& op : plan_.ops()) {
+      if (plan_.waits(op.id) == 0) next_.push_back(op.id);
+    }
+    while (!next_.empty()) {
+      const OpId id = next_.back();
+      next_.pop_back();
+      const Op& op = plan_.op(id);
+      if (is_message(op.kind)) {
+        reach(plan_.messages()[op.message.index()], id);
+      } else {
+        complete(id, ready_[id.index()] + works_.shortest(id));
+      }
+    }
+    return follow();
+  }
+
+ private:
+  // An end of a message waits for the other, too.
+  static std::uint32_t held_back(const Op& op) { return is_message(op.kind) ? 1 : 0; }
+
+  void reach(const MessageEnds& ends, OpId id) {
+    waits_[id.index()] = 0;
+    if (waits_[ends.send.index()] > 0 || waits_[ends.receive.index()] > 0) return;
+    const Duration at =
+        std::max(ready_[ends.send.index()], ready_[ends.receive.index()]) + works_.shortest(ends.send);
+    complete(ends.send, at);
+    complete(ends.receive, at);
+  }
+
+  void complete(OpId id, Duration at) {
+    if (at > length_ || !last_.valid()) {
+      length_ = at;
+      last_ = id;
+    }
+    for (const Successor successor : plan_.successors(id)) {
+      if (successor.carried != 0) continue;
+      if (at > ready_[successor.op] || !cause_[successor.op].valid()) {
+        ready_[successor.op] = at;
+        cause_[successor.op] = id;
+      }
+      if (--waits_[successor.op] == held_back(plan_.op(successor.id()))) next_.push_back(successor.id());
+    }
+  }
+
+  // Back from the op that ends last.
+  CriticalPath follow() const {
+    CriticalPath path;
+    path.length = length_;
+    for (OpId id = last_; id.valid();) {
+      const Op& op = plan_.op(id);
+      OpId cause = cause_[id.index()];
+      OpId shown = id;
+      if (is_message(op.kind)) {
+        const MessageEnds ends = plan_.messages()[op.message.index()];
+        shown = ends.send;
+        const bool by_send = ready_[ends.send.index()] >= ready_[ends.receive.index()];
+        cause = cause_[by_send ? ends.send.index() : ends.receive.index()];
+      }
+      if (op.kind != OpKind::kJoin) add(path, shown);
+      id = cause;
+    }
+    std::reverse(path.ops.begin(), path.ops.end());
+    return path;
+  }
+
+  void add(CriticalPath& path, OpId id) const {
+    const OpKind kind = plan_.op(id).kind;
+    const Duration latency = works_.of(id).latency;
+    const Duration rest = works_.shortest(id) - latency;
+    path.ops.push_back(id);
+    path.latency += latency;
+    (is_compute(kind)        ? path.compute
+     : is_collective(kind)   ? path.collectives
+     : kind == OpKind::kCopy ? path.copies
+     : kind == OpKind::kSend ? path.sends
+                             : path.sums) += rest;
+  }
+
+  const Plan& plan_;
+  const WorkTable& works_;
+  std::vector<std::uint32_t> waits_;
+  std::vector<Duration> ready_;
+  std::vector<OpId> cause_;  // the op after whose end it became ready
+  std::vector<OpId> next_;
+  Duration length_;
+  OpId last_;
+};
+
+}  // namespace
+
+CriticalPath critical_path(const Plan& plan, const WorkTable& works) { return Search(plan, works).path(); }
+
+}  // namespace weir

@@ -1,0 +1,29 @@
+// The longest path through a plan's ops: what an iteration takes where nothing waits for a link or a device,
+// and where that time goes.
+#pragma once
+
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/fluid/work.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// Invariants: each op but the first waits for the one before; the times by kind add up to the length.
+struct CriticalPath {
+  Duration length;
+  std::vector<OpId> ops;  // in order, messages by their sends; joins are left out
+  Duration compute;
+  Duration collectives;
+  Duration copies;
+  Duration sends;
+  Duration sums;
+  Duration latency;  // of what stands above, which is without it
+};
+
+/// Every op as short as it can be, every message when both of its ends are ready. Of paths as long as each
+/// other, one.
+CriticalPath critical_path(const Plan& plan, const WorkTable& works);
+
+}  // namespace weir

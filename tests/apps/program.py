@@ -1,0 +1,35 @@
+"""The program as users call it, for tests that are given it as their first argument."""
+
+import csv
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+_path = ""
+
+
+def command(*arguments):
+    return [_path, *arguments]
+
+
+def run(*arguments, timeout=120, **how):
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=timeout, check=False, **how)
+
+
+def rows(folder):
+    """Of the results.csv in the folder."""
+    lines = (folder / "results.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def whole(folder):
+    """Its results.json."""
+    return json.loads((folder / "results.json").read_text())
+
+
+def main():
+    global _path  # pylint: disable=global-statement
+    _path = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main(module="__main__")

@@ -1,0 +1,187 @@
+"""What the pages say that experiments come to. Run: python3 tests/apps/test_pages.py WEIR"""
+
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+import program
+
+ROOT = Path(__file__).resolve().parents[2]
+GPU_MACHINES = 8  # of quickstart and optimal_split
+COUNT = "topology.groups.cpu.count"
+
+
+class Page(unittest.TestCase):
+    """Numbers are read from the page, so that neither it nor the program changes alone."""
+
+    path = ""
+    experiment = ""  # that is run, if any
+
+    @classmethod
+    def setUpClass(cls):
+        cls.page = " ".join((ROOT / cls.path).read_text(encoding="utf-8").split())
+        if not cls.experiment:
+            return
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        folder = Path(temporary.name)
+        done = program.run("run", ROOT / cls.experiment, "--no-plots", "--set", "timelines=[]", "--out", folder,
+                           timeout=800)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        cls.rows = program.rows(folder)
+        cls.whole = program.whole(folder)
+
+    def numbers(self, sentence):
+        """Those that the page has in place of each # of the sentence."""
+        pattern = re.escape(sentence).replace(r"\#", r"(\d+(?:\.\d+)?)")
+        found = re.search(pattern, self.page)
+        self.assertIsNotNone(found, f"{self.path} does not say '{sentence}': mend the page or this test")
+        return list(found.groups())
+
+    def says(self, sentence, *expected, within=0.0):
+        """That the numbers of the page are right to their last digit, or within so much of their value."""
+        stated = self.numbers(sentence)
+        self.assertEqual(len(stated), len(expected), sentence)
+        for text, value in zip(stated, expected):
+            self.assert_rounded(text, value, sentence, within)
+
+    def assert_rounded(self, text, value, where, within=0.0):
+        last_digit = 10 ** -len(text.partition(".")[2])
+        self.assertLessEqual(abs(float(text) - value), max(0.501 * last_digit, within * value),
+                             f"{where}: {text} should be {value:.4f}")
+
+    def row(self, strategy, **values):
+        (row,) = [row for row in self.rows if row["strategy"] == strategy
+                  and all(row[name] == value for name, value in values.items())]
+        return row
+
+    def time(self, strategy, **values):
+        """Of an iteration, in ms."""
+        return int(self.row(strategy, **values)["iteration_ns"]) / 1e6
+
+
+class Quickstart(Page):
+    path = "experiments/quickstart/README.md"
+    experiment = "experiments/quickstart"
+
+    def at(self, strategy, k):
+        return self.time(strategy, **{COUNT: k})
+
+    def busiest_nic(self, strategy, k):
+        """How long its NIC with most is busy in an iteration, in ms."""
+        (row,) = [row for row in self.whole["rows"]
+                  if row["strategy"] == strategy and row["values"][COUNT] == k]
+        return max(link["bytes"] for link in row["links"] if ".nic" in link["name"]) / 22.5e9 * 8e3
+
+    def cell(self, strategy, k):
+        found = [row for row in self.rows if row["strategy"] == strategy and row[COUNT] == k]
+        if not found:
+            return "impossible"
+        return f"{self.at(strategy, k):.1f} ({float(found[0]['bound_percent']):.1f} %)"
+
+    def test_its_table_is_what_comes_out(self):
+        counts = list(dict.fromkeys(row[COUNT] for row in self.rows))
+        strategies = [row["strategy"] for row in self.rows if row[COUNT] == counts[-1]]
+        bounds = [f"{int(self.row('ring', **{COUNT: k})['bound_ns']) / 1e6:.1f}" for k in counts]
+        right = [["strategy"] + [f"k = {k}" for k in counts], ["bound"] + bounds]
+        right += [[strategy] + [self.cell(strategy, k) for k in counts] for strategy in strategies]
+        lines = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
+        found = [line for line in lines if line.startswith("|") and "---" not in line]
+        right = [f"| {' | '.join(cells)} |" for cells in right]
+        self.assertEqual(found, right, "the table should be:\n" + "\n".join(right))
+
+    def test_unified_beats_all_others_between_none_and_as_many_cpu_machines_as_gpu_machines(self):
+        for k in sorted({row[COUNT] for row in self.rows}):
+            unified = self.at("unified", k)
+            for row in self.rows:
+                if row[COUNT] != k or row["strategy"] == "unified":
+                    continue
+                other = int(row["iteration_ns"]) / 1e6
+                if 0 < int(k) < GPU_MACHINES:
+                    self.assertLess(unified, other, f"{row['strategy']} at {k}")
+                else:
+                    self.assertLessEqual(unified, 1.001 * other, f"{row['strategy']} at {k}")
+
+    def test_its_ratios_are_right(self):
+        self.says("Eight CPU machines make the unified strategy # times as fast as the ring.",
+                  self.at("ring", "8") / self.at("unified", "8"))
+        self.says("Without any it is # times as fast", self.at("ring", "0") / self.at("unified", "0"))
+
+    def test_it_expects_what_plans_move(self):
+        (trace,) = self.whole["traces"].values()
+        tensors = [[tensor["elements"] for tensor in layer["tensors"]] for layer in trace["layers"]]
+        self.assertEqual({tensor["dtype"] for layer in trace["layers"] for tensor in layer["tensors"]}, {"f16"})
+        model, embedding = 2 * sum(map(sum, tensors)), 2 * sum(tensors[0])
+        self.says("BERT-Large has M = # MB of gradients", model / 1e6)
+        self.says("its gradient, # MB or # % of the bytes", embedding / 1e6, 100 * embedding / model)
+        rate = 22.5e9 / 8e3  # bytes in a ms
+        all_reduce = 2 * (GPU_MACHINES - 1) / GPU_MACHINES
+        self.says("Its exchange alone takes # ms by all-reduce and # ms with 8 CPU machines",
+                  all_reduce * embedding / rate, embedding / rate)
+        for strategy in ("ring", "hierarchical", "colocated-ps"):
+            self.says("GPU machine's NIC: # ms at rate B.", self.busiest_nic(strategy, 0), within=0.002)
+        self.says("moves 2(64-1)M/64, # ms, and the double tree 2M, # ms.", self.busiest_nic("flat-ring", 0),
+                  self.busiest_nic("double-tree", 0), within=0.002)
+        self.says("- 2k)B): # ms without CPU machines, # ms with 8.", self.busiest_nic("unified", 0),
+                  self.busiest_nic("unified", 8), within=0.002)
+        self.says("each of their NICs: # ms with 2, # ms with 4, and with 8 the same # ms", self.busiest_nic("ps", 2),
+                  self.busiest_nic("ps", 4), self.busiest_nic("ps", 8), within=0.002)
+
+    def test_it_counts_its_runs(self):
+        self.says("CPU machines beside the GPU machines: # runs", len(self.rows) + len(self.whole["impossible"]))
+
+
+class PartitionSize(Page):
+    path = "experiments/partition_size/README.md"
+    experiment = "experiments/partition_size"
+
+    def at(self, strategy, size):
+        return self.time(strategy, partition_size=size)
+
+    def test_it_tells_the_minimum(self):
+        unified, colocated = map(float, self.numbers("at # ms for unified and ps and # ms for colocated-ps"))
+        self.assertIn("flat between 250 KB and 1 MB", self.page)
+        for size in ("250KB", "500KB", "1MB"):
+            for strategy, stated in (("unified", unified), ("ps", unified), ("colocated-ps", colocated)):
+                self.assertAlmostEqual(self.at(strategy, size) / stated, 1, delta=0.025, msg=f"{strategy} {size}")
+        least = min(self.at("unified", row["partition_size"]) for row in self.rows)
+        self.assertIn(least, [self.at("unified", size) for size in ("250KB", "500KB", "1MB")])
+
+    def test_it_tells_what_other_sizes_cost(self):
+        least = min(self.at("unified", size) for size in ("250KB", "500KB", "1MB"))
+        cost = [100 * (self.at("unified", size) / least - 1) for size in ("125KB", "4MB", "16MB")]
+        for stated, found in zip(self.numbers("125 KB costs # %, 4 MB # %, 16 MB # %, and 64 MB"), cost):
+            self.assertAlmostEqual(float(stated), found, delta=1)
+        self.assertIn("and 64 MB, where nothing overlaps any more, takes twice as long", self.page)
+        self.assertAlmostEqual(self.at("unified", "64MB") / least, 2, delta=0.15)
+
+
+class OptimalSplit(Page):
+    path = "experiments/optimal_split/README.md"  # tests/apps/targets_test.cc runs it
+
+    def test_it_lists_what_eq_6_gives(self):
+        n = GPU_MACHINES
+        self.says("goodput #, #, #, #, #, #, #, # and # Gbps for k = 0 to 8",
+                  *[90 * (n * n + k * n - 2 * k) / (2 * n * (n - 1)) for k in range(n + 1)])
+
+
+class Readme(Page):
+    path = "README.md"
+
+    def test_other_strategies_win_where_it_says_so(self):
+        self.assertIn("`ring` and `hierarchical` behind oversubscribed racks, `hierarchical` inside machines with a NIC "
+                      "for each GPU", self.page)
+        times = {}  # first iterations; their own test holds the table
+        for line in (ROOT / "tests/golden/strategies.txt").read_text(encoding="utf-8").splitlines()[1:]:
+            topology, strategy, first, _ = line.split()
+            times[topology, strategy] = int(first)
+        for topology, strategy in [("racks-oversubscribed", "ring"), ("racks-oversubscribed", "hierarchical"),
+                                   ("h200-nvlink", "hierarchical")]:
+            self.assertLess(times[topology, strategy], times[topology, "unified"], f"{strategy} on {topology}")
+
+
+if __name__ == "__main__":
+    del Page  # has no tests of its own
+    program.main()
