@@ -42,55 +42,63 @@ void show_links(const Bounded& bounded, const Cluster& cluster) {
         text({{"link", Side::kLeft}, {"bytes"}, {"rate"}, {"time"}, {"of its bound"}}, rows));
 }
 
-// The bound of every strategy that has a plan; those that have none are told.
-std::vector<Bounded> bounds_of(const Experiment& experiment, const Cluster& cluster, const Workload& workload,
-                               const std::vector<std::string>& names) {
-  std::vector<Bounded> all;
+struct Bounds {
+  std::vector<Bounded> possible;
+  std::string others;  // a line for each strategy that has no plan
+};
+
+Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Workload& workload,
+                 const std::vector<std::string>& names) {
+  Bounds bounds;
+  const auto skip = [&](const std::string& name, const Error& why) {
+    bounds.others += fmt::format("{}: {}\n", name, why.text);
+  };
   for (const std::string& name : names) {
     const auto strategy = strategy_named(name);
+    if (const auto fits = check_size(**strategy, cluster, workload, experiment.options); !fits) {
+      skip(name, fits.error());
+      continue;
+    }
     auto plan = (*strategy)->plan(cluster, workload, experiment.options);
     if (!plan) {
-      print("{}: {}\n", name, plan.error().text);
+      skip(name, plan.error());
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
-    all.push_back({std::move(*plan), bound});
+    bounds.possible.push_back({std::move(*plan), bound});
   }
-  return all;
+  return bounds;
 }
 
 Result<ExitStatus> show_bounds(const Choices& choices) {
   const auto experiment = choices.input.base();
-  if (!experiment) return tl::unexpected(experiment.error());
+  if (!experiment) return wrong("bound", experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
+  const bool one = !choices.strategy.empty();
+  const Bounds bounds =
+      bounds_of(*experiment, cluster, workload, one ? std::vector{choices.strategy} : experiment->strategies);
+  if (bounds.possible.empty()) return failure("none of the strategies is possible\n" + bounds.others);
+
   const Bound any = cluster_bound(cluster, workload);
   print("{} ({}) on {}: {} machines with GPUs, {} without\n", experiment->trace.name,
         rounded(workload.size()), experiment->topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
   print("No plan takes less than {} an iteration, because of {}\n\n", rounded(any.time), any.binding);
-
-  std::vector<std::string> names = experiment->strategies;
-  if (!choices.strategy.empty()) {
-    if (const auto strategy = strategy_named(choices.strategy); !strategy)
-      return tl::unexpected(strategy.error());
-    names = {choices.strategy};
-  }
-  const std::vector<Bounded> all = bounds_of(*experiment, cluster, workload, names);
-  if (all.empty()) return failure("none of the strategies is possible");
+  print("{}", bounds.others);
   std::vector<Table::Cells> rows;
-  for (const Bounded& one : all) {
-    const double ratio = any.time > Duration(0) ? one.bound.time / any.time : 1.0;
-    rows.push_back(
-        {one.plan.strategy(), rounded(one.bound.time), fmt::format("{:.3f}x", ratio), one.bound.binding});
+  for (const Bounded& bounded : bounds.possible) {
+    const double ratio = any.time > Duration(0) ? bounded.bound.time / any.time : 1.0;
+    rows.push_back({bounded.plan.strategy(), rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio),
+                    bounded.bound.binding});
   }
   print("{}",
         text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
   show_links(
-      *std::min_element(all.begin(), all.end(),
+      *std::min_element(bounds.possible.begin(), bounds.possible.end(),
                         [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; }),
       cluster);
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace
@@ -100,8 +108,7 @@ void add_bound(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("bound", "Says what no schedule can beat, and which resource sets it");
   const auto choices = std::make_shared<Choices>();
   add_input(*command, choices->input);
-  command->add_option("--strategy", choices->strategy,
-                      "This strategy only (all of the experiment if left out)");
+  add_strategy(*command, choices->strategy, "This strategy only (all of the experiment if left out)");
   command->footer(
       "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
       "simulated.\n"

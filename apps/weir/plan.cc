@@ -87,6 +87,7 @@ void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
 
+  for (const std::string& line : shortages(plan, cluster)) print("\nNote: {}", line);
   const Busiest most = busiest(plan, cluster, works);
   print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
   if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {
@@ -100,12 +101,15 @@ void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster
 
 Result<ExitStatus> make_plan(const Choices& choices) {
   const auto experiment = choices.input.base();
-  if (!experiment) return tl::unexpected(experiment.error());
+  if (!experiment) return wrong("plan", experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
   const auto strategy =
       strategy_named(choices.strategy.empty() ? experiment->strategies.front() : choices.strategy);
   if (!strategy) return tl::unexpected(strategy.error());
+  if (const auto fits = check_size(**strategy, cluster, workload, experiment->options); !fits) {
+    return failure(fmt::format("{}: {}", (*strategy)->name, fits.error().text));
+  }
   const auto plan = (*strategy)->plan(cluster, workload, experiment->options);
   if (!plan) return failure(fmt::format("{}: {}", (*strategy)->name, plan.error().text));
   if (choices.text) {
@@ -115,7 +119,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else {
     show(*experiment, *plan, cluster, workload);
   }
-  if (!choices.prove) return 0;
+  if (!choices.prove) return kExitWell;
   const auto proof = prove(*plan, cluster, workload);
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
   const std::string proved = fmt::format(
@@ -127,7 +131,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else {
     print("{}", proved);
   }
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace
@@ -137,8 +141,7 @@ void add_plan(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("plan", "Shows what a strategy plans: who sends, sums and stores how much");
   const auto choices = std::make_shared<Choices>();
   add_input(*command, choices->input);
-  command->add_option("--strategy", choices->strategy,
-                      "Whose plan (the first of the experiment if left out)");
+  add_strategy(*command, choices->strategy, "Whose plan (the first of the experiment if left out)");
   CLI::Option* text = command->add_flag("--text", choices->text, "Prints the plan, a line for each op");
   command->add_flag("--graphviz", choices->graphviz, "Prints the plan as a graph, for 'dot -Tsvg'")
       ->excludes(text);
