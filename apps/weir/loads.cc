@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/base/units_text.h"
 #include "core/strategies/shares.h"
 
 namespace weir {
@@ -49,40 +48,6 @@ std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster,
     load.gpu_memory = plan.gpu_memory(MachineId(i));
   }
   return loads;
-}
-
-std::vector<std::string> shortages(const Plan& plan, const Cluster& cluster) {
-  std::map<std::pair<std::size_t, int>, Bytes> host;  // by machine and NUMA node
-  for (const Buffer& buffer : plan.buffers()) {
-    if (buffer.place == Memory::Kind::kHost) host[{buffer.machine.index(), buffer.numa}] += buffer.size;
-  }
-  struct Shortage {
-    Bytes lack;
-    std::string line;
-  };
-  std::map<std::pair<std::string, int>, Shortage> worst;  // by group, and NUMA node or kGpus
-  constexpr int kGpus = -1;
-  const auto consider = [&](const Machine& machine, int kind, const std::string& device, Bytes need,
-                            Bytes memory) {
-    if (memory == Bytes(0) || need <= memory) return;
-    Shortage& known = worst[{machine.group, kind}];
-    if (need - memory <= known.lack) return;
-    known = {need - memory, fmt::format("{}.{} has {} of memory, and this plan alone keeps {} there",
-                                        machine.name, device, rounded(memory), rounded(need))};
-  };
-  for (const auto& [place, need] : host) {
-    const Machine& machine = cluster.machines()[place.first];
-    const Numa& numa = machine.numas[static_cast<std::size_t>(place.second)];
-    consider(machine, place.second, numa.name, need, numa.memory);
-  }
-  for (std::size_t i = 0; i < plan.machines(); ++i) {
-    const Machine& machine = cluster.machines()[i];
-    const Bytes need = machine.has_gpus() ? plan.gpu_memory(MachineId(i)) : Bytes(0);
-    for (const Gpu& gpu : machine.gpus) consider(machine, kGpus, gpu.name, need, gpu.memory);
-  }
-  std::vector<std::string> lines;
-  for (const auto& [key, shortage] : worst) lines.push_back(shortage.line);
-  return lines;
 }
 
 Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works) {

@@ -25,10 +25,6 @@ struct MachineLoad {
 
 std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
-/// A line for each kind of memory that cannot hold what the plan keeps there, by the sizes that the topology
-/// gives; of machines of one group, the one that lacks most.
-std::vector<std::string> shortages(const Plan& plan, const Cluster& cluster);
-
 /// A link, or a device that sums, and how long the plan occupies it.
 struct Busiest {
   std::string name;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
@@ -9,6 +10,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
+#include "core/plan/fit.h"
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
@@ -66,6 +68,17 @@ void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& wo
                    rows));
 }
 
+// One for each group and kind of memory.
+void show_shortages(const Plan& plan, const Cluster& cluster) {
+  std::set<std::pair<std::string, Memory::Kind>> told;
+  for (const Shortage& shortage : shortages(plan, cluster)) {
+    const Machine& machine = cluster.machine(shortage.machine);
+    if (!told.emplace(machine.group, shortage.memory.kind).second) continue;
+    print("\nNote: {}.{} has {} of memory, and this plan alone takes {} of it, so it cannot be proved",
+          machine.name, shortage.name, rounded(shortage.room), rounded(shortage.taken));
+  }
+}
+
 void show_options(const Experiment& experiment) {
   const nlohmann::ordered_json written = write_experiment(experiment);
   std::string line;
@@ -87,7 +100,7 @@ void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
 
-  for (const std::string& line : shortages(plan, cluster)) print("\nNote: {}", line);
+  show_shortages(plan, cluster);
   const Busiest most = busiest(plan, cluster, works);
   print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
   if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "apps/weir/files.h"
-#include "apps/weir/loads.h"
 #include "apps/weir/result_files.h"
 #include "core/base/document.h"
 #include "core/strategies/strategy.h"
@@ -300,21 +299,6 @@ TEST_CASE("a file that cannot be written says why, and leaves nothing unfinished
   CHECK_FALSE(std::filesystem::is_symlink(file + ".part"));
   CHECK(write_text(folder.path() + "/none/results.csv", "").error().text ==
         folder.path() + "/none/results.csv: cannot be written: No such file or directory");
-}
-
-TEST_CASE("a plan that needs more memory than a machine has is told, once for each kind") {
-  const Scene scene;
-  Experiment experiment = scene.file.experiment(scene.file.point(1)).value();
-  const Workload workload(experiment.trace);
-  const auto lines = [&] {
-    const Cluster cluster(experiment.topology);
-    return shortages((*strategy_named("ps"))->plan(cluster, workload, experiment.options).value(), cluster);
-  };
-  CHECK(lines().empty());
-  for (GroupSpec& group : experiment.topology.groups) group.numa[0].memory = Bytes(3'000'000);
-  experiment.topology.groups[0].gpus[0].memory = Bytes(3'999'999);
-  REQUIRE(lines().size() == 2);
-  CHECK(lines()[0] == "gpu[0].gpu0 has 4 MB of memory, and this plan alone keeps 4 MB there");
 }
 
 TEST_CASE("a run that beats its bound is an error") {
