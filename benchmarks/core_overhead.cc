@@ -1,7 +1,7 @@
 // What the core itself costs per op: nodes, ports, rendezvous, queues, the check of physics and the record,
 // over an engine that does nothing. An op counts once in each iteration that runs it; a message is two ops.
 //
-// usage: core_overhead [ops], 10^6 ops unless told
+// usage: core_overhead [ops [most ns per op]], 10^6 ops unless told; fails if an op costs more
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -54,7 +54,7 @@ double run(const Plan& plan, const Cluster& cluster, const Options& options, int
   return watch.seconds();
 }
 
-int main(std::int64_t wanted) {
+int main(std::int64_t wanted, double most) {
   const Cluster cluster(topology());
   const Trace model = trace();
   const Workload workload(model);
@@ -68,16 +68,19 @@ int main(std::int64_t wanted) {
   const double one = run(*plan, cluster, options, 1);
   const double all = run(*plan, cluster, options, 1 + iterations);
   const auto counted = static_cast<double>(ops * iterations);
+  const double each = 1e9 * (all - one) / counted;
   fmt::print(
       "plan of {} ops, {} iterations: {:.0f} ns per op; once per run {:.0f} ns per op of the plan more\n",
-      ops, iterations, 1e9 * (all - one) / counted,
-      1e9 * (one - (all - one) / iterations) / static_cast<double>(ops));
-  return 0;
+      ops, iterations, each, 1e9 * (one - (all - one) / iterations) / static_cast<double>(ops));
+  if (each <= most) return 0;
+  fmt::print(stderr, "too slow: at most {:.0f} ns per op\n", most);
+  return 1;
 }
 
 }  // namespace
 }  // namespace weir::benchmarks
 
 int main(int count, char** values) {
-  return weir::benchmarks::main(count > 1 ? std::atoll(values[1]) : 1'000'000);
+  return weir::benchmarks::main(count > 1 ? std::atoll(values[1]) : 1'000'000,
+                                count > 2 ? std::atof(values[2]) : 1e300);
 }

@@ -1,8 +1,8 @@
 // How long it takes to plan, to prove and to simulate: BERT-Large on machines of eight V100 with NVLink, half
 // as many CPU machines, the unified strategy in parts of 4 MB.
 //
-// usage: plan_and_simulate [GPU machines [CPU machines [iterations]]]; without any, a table of growing
-// clusters.
+// usage: plan_and_simulate [GPU machines [CPU machines [iterations [most seconds [most MB]]]]]; without any,
+// a table of growing clusters. Fails if planning, proving and simulating an iteration take more together.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +28,13 @@ T good(Result<T> result) {
   return std::move(*result);
 }
 
-void measure(int gpu_machines, int cpu_machines, int iterations) {
+struct Most {
+  double seconds = 1e300;
+  double megabytes = 1e300;
+};
+
+// Whether it was within the limits.
+bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& most) {
   const std::string folder = WEIR_SOURCE_DIR;
   Topology topology = good(read_topology(folder + "/topologies/byteps-v100-nvlink.json"));
   topology.groups[0].count = gpu_machines;
@@ -57,39 +63,42 @@ void measure(int gpu_machines, int cpu_machines, int iterations) {
   fmt::print("{:>4} {:>4} {:>9} {:>9} {:>8.2f} {:>8.2f} {:>10.2f} {:>10} {:>12}\n", gpu_machines,
              cpu_machines, plan.ops().size(), proof.messages, planned, proved, simulated / iterations,
              rounded(peak_memory()), rounded((end - Instant()) / iterations));
+  const double seconds = planned + proved + simulated / iterations;
+  const double megabytes = static_cast<double>(peak_memory().count()) / 1e6;
+  const bool within = seconds <= most.seconds && megabytes <= most.megabytes;
+  if (!within) fmt::print("too much: at most {} s and {} MB\n", most.seconds, most.megabytes);
   std::fflush(stdout);
+  return within;
 }
 
 // In a process of its own, as peak memory never falls.
-void measure_apart(int gpu_machines, int cpu_machines, int iterations) {
+bool measure_apart(int gpu_machines, int cpu_machines, int iterations, const Most& most = {}) {
   const pid_t child = fork();
-  if (child == 0) {
-    measure(gpu_machines, cpu_machines, iterations);
-    std::_Exit(0);
-  }
+  if (child == 0) std::_Exit(measure(gpu_machines, cpu_machines, iterations, most) ? 0 : 1);
   int status = 0;
   waitpid(child, &status, 0);
-  WEIR_CHECK(status == 0, status);
+  return status == 0;
 }
 
-int main(const std::vector<int>& counts) {
+int main(const std::vector<std::string>& words) {
+  const auto count = [&](std::size_t i, int otherwise) {
+    return words.size() > i ? std::stoi(words[i]) : otherwise;
+  };
+  const auto limit = [&](std::size_t i) { return words.size() > i ? std::stod(words[i]) : 1e300; };
   fmt::print("{:>4} {:>4} {:>9} {:>9} {:>8} {:>8} {:>10} {:>10} {:>12}\n", "gpu", "cpu", "ops", "messages",
              "plan s", "prove s", "simulate s", "memory", "iteration");
   std::fflush(stdout);
-  if (counts.empty()) {
-    for (const int machines : {8, 16, 32, 64, 128}) measure_apart(machines, machines / 2, 1);
+  bool well = true;
+  if (words.empty()) {
+    for (const int machines : {8, 16, 32, 64, 128}) well = measure_apart(machines, machines / 2, 1) && well;
   } else {
-    measure_apart(counts[0], counts.size() > 1 ? counts[1] : counts[0] / 2,
-                  counts.size() > 2 ? counts[2] : 1);
+    const int machines = count(0, 0);
+    well = measure_apart(machines, count(1, machines / 2), count(2, 1), {limit(3), limit(4)});
   }
-  return 0;
+  return well ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace weir::benchmarks
 
-int main(int count, char** values) {
-  std::vector<int> counts;
-  for (int i = 1; i < count; ++i) counts.push_back(std::atoi(values[i]));
-  return weir::benchmarks::main(counts);
-}
+int main(int count, char** values) { return weir::benchmarks::main({values + 1, values + count}); }

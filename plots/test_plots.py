@@ -105,6 +105,10 @@ class Figures(Folder):
                                         "timeline-all.png", "overview.png"])
         self.assertEqual(len(list(self.folder.glob("*.pdf"))), 7)
 
+    def test_names_are_drawn_as_they_are(self):
+        self.write([entry("unified", 0, {"trace.name": name}) for name in ("$x_{ and ^$", "a\\frac$")])
+        self.assertIn("iteration.png", self.drawn())
+
     def test_the_same_results_give_the_same_bytes(self):
         self.write_sweep(timeline="timeline-all.json")
         (self.folder / "timeline-all.json").write_text(json.dumps(TIMELINE))

@@ -132,28 +132,44 @@ void show_plan(const Plan& plan, const Cluster& cluster, const Workload& workloa
   show_path(plan, cluster, workload);
 }
 
-// The bound of every strategy that has a plan; those that have none are told.
-std::vector<Bounded> bounds_of(const Experiment& experiment, const Cluster& cluster, const Workload& workload,
-                               const std::vector<std::string>& names) {
-  std::vector<Bounded> all;
+struct Bounds {
+  std::vector<Bounded> possible;
+  std::string others;  // a line for each strategy that has no plan
+};
+
+Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Workload& workload,
+                 const std::vector<std::string>& names) {
+  Bounds bounds;
+  const auto skip = [&](const std::string& name, const Error& why) {
+    bounds.others += fmt::format("{}: {}\n", name, why.text);
+  };
   for (const std::string& name : names) {
     const auto strategy = strategy_named(name);
+    if (const auto fits = check_size(**strategy, cluster, workload, experiment.options); !fits) {
+      skip(name, fits.error());
+      continue;
+    }
     auto plan = (*strategy)->plan(cluster, workload, experiment.options);
     if (!plan) {
-      print("{}: {}\n", name, plan.error().text);
+      skip(name, plan.error());
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
-    all.push_back({std::move(*plan), bound});
+    bounds.possible.push_back({std::move(*plan), bound});
   }
-  return all;
+  return bounds;
 }
 
 Result<ExitStatus> show_bounds(const Choices& choices) {
   const auto experiment = choices.input.base();
-  if (!experiment) return tl::unexpected(experiment.error());
+  if (!experiment) return wrong("bound", experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
+  const bool one = !choices.strategy.empty();
+  const Bounds bounds =
+      bounds_of(*experiment, cluster, workload, one ? std::vector{choices.strategy} : experiment->strategies);
+  if (bounds.possible.empty()) return failure("none of the strategies is possible\n" + bounds.others);
+
   const std::vector<Need> needs = cluster_needs(cluster, workload);
   const Duration any = needs.front().time;
   print("{} ({}) on {}: {} machines with GPUs, {} without\n", experiment->trace.name,
@@ -162,28 +178,20 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   print("No plan takes less than {} an iteration, because of {}\n", rounded(any), needs.front().name);
   show_needs(needs, cluster);
   explain(needs.front(), workload);
-
-  std::vector<std::string> names = experiment->strategies;
-  if (!choices.strategy.empty()) {
-    if (const auto strategy = strategy_named(choices.strategy); !strategy)
-      return tl::unexpected(strategy.error());
-    names = {choices.strategy};
-  }
-  const std::vector<Bounded> all = bounds_of(*experiment, cluster, workload, names);
-  if (all.empty()) return failure("none of the strategies is possible");
+  if (!bounds.others.empty()) print("\n{}", bounds.others);
   std::vector<Table::Cells> rows;
-  for (const Bounded& one : all) {
-    const double ratio = any > Duration(0) ? one.bound.time / any : 1.0;
-    rows.push_back(
-        {one.plan.strategy(), rounded(one.bound.time), fmt::format("{:.3f}x", ratio), one.bound.binding});
+  for (const Bounded& bounded : bounds.possible) {
+    const double ratio = any > Duration(0) ? bounded.bound.time / any : 1.0;
+    rows.push_back({bounded.plan.strategy(), rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio),
+                    bounded.bound.binding});
   }
   print("\n{}",
         text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
-  show_plan(std::min_element(all.begin(), all.end(),
+  show_plan(std::min_element(bounds.possible.begin(), bounds.possible.end(),
                              [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; })
                 ->plan,
             cluster, workload);
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace
@@ -193,8 +201,7 @@ void add_bound(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("bound", "Says what no schedule can beat, and which resource sets it");
   const auto choices = std::make_shared<Choices>();
   add_input(*command, choices->input);
-  command->add_option("--strategy", choices->strategy,
-                      "This strategy only (all of the experiment if left out)");
+  add_strategy(*command, choices->strategy, "This strategy only (all of the experiment if left out)");
   command->footer(
       "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
       "simulated.\n"

@@ -6,32 +6,17 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
-#include "core/base/complaints.h"
+#include "core/base/file_kind.h"
 #include "core/cluster/topology_file.h"
 #include "core/workload/trace_file.h"
 
 namespace weir {
 namespace {
 
-enum class Kind { kTopology, kTrace, kExperiment };
-
 struct Choices {
   std::vector<std::string> files;
   std::string schema;
 };
-
-// By keys that the other kinds have not.
-Result<Kind> kind_of(const Value& document) {
-  if (document.find("groups") != nullptr) return Kind::kTopology;
-  if (document.find("layers") != nullptr) return Kind::kTrace;
-  for (const char* key : {"topology", "trace", "strategies", "sweep", "question"}) {
-    if (document.find(key) != nullptr) return Kind::kExperiment;
-  }
-  return failure(
-      complaint(document, "",
-                "this is neither a topology, which has 'groups', nor a trace, which has 'layers', nor an "
-                "experiment, which has 'topology' and 'trace'"));
-}
 
 Result<std::string> check_experiment(const std::string& file) {
   const auto experiment = ExperimentFile::read(file);
@@ -48,30 +33,35 @@ Result<std::string> check_file(const std::string& file) {
   if (std::filesystem::is_directory(file, ignored)) return check_experiment(file);
   const auto document = read_document(file);
   if (!document) return tl::unexpected(document.error());
-  const auto kind = kind_of(*document);
-  if (!kind) return tl::unexpected(kind.error());
+  const std::optional<FileKind> kind = kind_of(*document);
+  if (!kind) {
+    return failure(
+        complaint(*document, "",
+                  "this is neither a topology, which has 'groups', nor a trace, which has 'layers', nor an "
+                  "experiment, which has 'topology' and 'trace'"));
+  }
   switch (*kind) {
-    case Kind::kTopology:
+    case FileKind::kTopology:
       if (const auto topology = read_topology(*document); !topology) return tl::unexpected(topology.error());
       return std::string("topology");
-    case Kind::kTrace:
+    case FileKind::kTrace:
       if (const auto trace = read_trace(*document); !trace) return tl::unexpected(trace.error());
       return std::string("trace");
-    case Kind::kExperiment:
+    case FileKind::kExperiment:
       return check_experiment(file);
   }
   return std::string();
 }
 
 ExitStatus check_files(const std::vector<std::string>& files) {
-  ExitStatus status = 0;
+  ExitStatus status = kExitWell;
   for (const std::string& file : files) {
     const auto found = check_file(file);
     if (found) {
       print("{}: {}: ok\n", file, *found);
     } else {
       print("{}\n", found.error().text);
-      status = 1;
+      status = kExitWrong;
     }
   }
   return status;
@@ -83,7 +73,7 @@ ExitStatus check(const Choices& choices) {
   print("{}", topology                    ? topology_schema()
               : choices.schema == "trace" ? trace_schema()
                                           : experiment_schema());
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace
@@ -103,7 +93,7 @@ void add_check(CLI::App& weir, ExitStatus& status) {
   command->footer(
       "What a file is shows in its keys: a topology has 'groups', a trace 'layers', an experiment "
       "'topology'.\n"
-      "Of an experiment every point is checked, with the files that it names. Ends with 1 if anything is "
+      "Of an experiment every point is checked, with the files that it names. Ends with 2 if anything is "
       "wrong.\n\n"
       "Examples:\n"
       "  weir check topologies/*.json traces/*.json experiments/*/*.json\n"

@@ -6,9 +6,11 @@
 
 namespace weir {
 
-/// 0: all is well; 1: some input is wrong or some run failed; 128 + n: ended by signal n. (CLI11 has its own
-/// for mistakes on the command line, from 100 on.)
+/// One of these, or 128 + n: ended by signal n.
 using ExitStatus = int;
+constexpr ExitStatus kExitWell = 0;
+constexpr ExitStatus kExitFailed = 1;  // a run, a plan, or writing what came of it
+constexpr ExitStatus kExitWrong = 2;   // the command line, or a file that it names
 
 void add_run(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);

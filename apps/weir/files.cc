@@ -2,22 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 namespace weir {
 
 Result<void> write_text(const std::string& file, const std::string& text) {
   const std::string unfinished = file + ".part";
-  {
-    std::ofstream stream(unfinished, std::ios::binary);
-    stream << text;
-    stream.flush();
-    if (!stream) return failure(fmt::format("{}: cannot be written", unfinished));
-  }
-  std::error_code error;
-  std::filesystem::rename(unfinished, file, error);
-  if (error) return failure(fmt::format("{}: cannot be written: {}", file, error.message()));
+  const auto failed = [&] {
+    std::string why = fmt::format("{}: cannot be written: {}", file, std::strerror(errno));
+    std::error_code ignored;
+    std::filesystem::remove(unfinished, ignored);
+    return failure(std::move(why));
+  };
+  std::FILE* stream = std::fopen(unfinished.c_str(), "wb");
+  if (stream == nullptr) return failed();
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  const int why = errno;  // of what went wrong first
+  const bool closed = std::fclose(stream) == 0;
+  if (!written) errno = why;
+  if (!written || !closed || std::rename(unfinished.c_str(), file.c_str()) != 0) return failed();
   return {};
 }
 

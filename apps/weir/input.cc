@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "apps/weir/output.h"
+#include "core/strategies/strategy.h"
 
 namespace weir {
 
@@ -36,10 +37,23 @@ void add_input(CLI::App& command, Input& input) {
       ->allow_extra_args(false);
 }
 
+void add_strategy(CLI::App& command, std::string& name, const std::string& about) {
+  const auto complaint = [](const std::string& text) {
+    const auto strategy = strategy_named(text);
+    return strategy ? std::string() : strategy.error().text;
+  };
+  command.add_option("--strategy", name, about)->type_name("NAME")->check(complaint);
+}
+
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {
   if (result) return *result;
   print_error("weir {}: {}\n", command, result.error().text);
-  return 1;
+  return kExitFailed;
+}
+
+ExitStatus wrong(const char* command, const Error& error) {
+  print_error("weir {}: {}\n", command, error.text);
+  return kExitWrong;
 }
 
 }  // namespace weir

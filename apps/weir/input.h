@@ -21,7 +21,13 @@ struct Input {
 /// Adds both to the command's line. The input outlives the command.
 void add_input(CLI::App& command, Input& input);
 
-/// The status, or the error told on the error stream and 1.
+/// Adds --strategy, which takes the name of a strategy and no other text. The name outlives the command.
+void add_strategy(CLI::App& command, std::string& name, const std::string& about);
+
+/// The status, or the error told on the error stream and kExitFailed.
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result);
+
+/// Tells the error, which is one of the input.
+ExitStatus wrong(const char* command, const Error& error);
 
 }  // namespace weir

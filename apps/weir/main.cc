@@ -16,8 +16,9 @@ int main(int argc, char** argv) {
   weir.require_subcommand(1);
   weir.footer(
       "Begin with: weir run experiments/quickstart\n"
-      "Each command tells more: weir run --help");
-  weir::ExitStatus status = 0;
+      "Each command tells more: weir run --help\n"
+      "Ends with 0 if all is well, 1 if something failed, 2 if the command line or a file is wrong.");
+  weir::ExitStatus status = weir::kExitWell;
   weir::add_run(weir, status);
   weir::add_plan(weir, status);
   weir::add_bound(weir, status);
@@ -25,11 +26,11 @@ int main(int argc, char** argv) {
   try {
     weir.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    status = weir.exit(error);
+    status = weir.exit(error) == 0 ? weir::kExitWell : weir::kExitWrong;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
                "weir: there is not enough memory for so large a plan; try fewer machines or larger parts\n");
-    status = 1;
+    status = weir::kExitFailed;
   }
   return weir::flushed(status);
 }

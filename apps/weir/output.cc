@@ -17,7 +17,7 @@ ExitStatus flushed(ExitStatus status) {
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!lost || reader_left()) return status;
   print_error("weir: the standard output cannot be written\n");
-  return status == 0 ? 1 : status;
+  return status == kExitWell ? kExitFailed : status;
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
@@ -9,6 +10,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
+#include "core/plan/fit.h"
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
@@ -67,6 +69,17 @@ void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& wo
                    rows));
 }
 
+// One for each group and kind of memory.
+void show_shortages(const Plan& plan, const Cluster& cluster) {
+  std::set<std::pair<std::string, Memory::Kind>> told;
+  for (const Shortage& shortage : shortages(plan, cluster)) {
+    const Machine& machine = cluster.machine(shortage.machine);
+    if (!told.emplace(machine.group, shortage.memory.kind).second) continue;
+    print("\nNote: {}.{} has {} of memory, and this plan alone takes {} of it, so it cannot be proved",
+          machine.name, shortage.name, rounded(shortage.room), rounded(shortage.taken));
+  }
+}
+
 void show_options(const Experiment& experiment) {
   const nlohmann::ordered_json written = write_experiment(experiment);
   std::string line;
@@ -101,6 +114,7 @@ void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
 
+  show_shortages(plan, cluster);
   const Busiest most = busiest(plan, cluster, works);
   print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
   if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {
@@ -114,12 +128,15 @@ void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster
 
 Result<ExitStatus> make_plan(const Choices& choices) {
   const auto experiment = choices.input.base();
-  if (!experiment) return tl::unexpected(experiment.error());
+  if (!experiment) return wrong("plan", experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
   const auto strategy =
       strategy_named(choices.strategy.empty() ? experiment->strategies.front() : choices.strategy);
   if (!strategy) return tl::unexpected(strategy.error());
+  if (const auto fits = check_size(**strategy, cluster, workload, experiment->options); !fits) {
+    return failure(fmt::format("{}: {}", (*strategy)->name, fits.error().text));
+  }
   const auto plan = (*strategy)->plan(cluster, workload, experiment->options);
   if (!plan) return failure(fmt::format("{}: {}", (*strategy)->name, plan.error().text));
   if (choices.text) {
@@ -129,7 +146,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else {
     show(*experiment, *plan, cluster, workload);
   }
-  if (!choices.prove) return 0;
+  if (!choices.prove) return kExitWell;
   const auto proof = prove(*plan, cluster, workload);
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
   const std::string proved = fmt::format(
@@ -141,7 +158,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else {
     print("{}", proved);
   }
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace
@@ -151,8 +168,7 @@ void add_plan(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("plan", "Shows what a strategy plans: who sends, sums and stores how much");
   const auto choices = std::make_shared<Choices>();
   add_input(*command, choices->input);
-  command->add_option("--strategy", choices->strategy,
-                      "Whose plan (the first of the experiment if left out)");
+  add_strategy(*command, choices->strategy, "Whose plan (the first of the experiment if left out)");
   CLI::Option* text = command->add_flag("--text", choices->text, "Prints the plan, a line for each op");
   command->add_flag("--graphviz", choices->graphviz, "Prints the plan as a graph, for 'dot -Tsvg'")
       ->excludes(text);

@@ -98,11 +98,16 @@ class Pool {
   }
 
   // The signals that ask to end stay held back in the child: a terminal sends them to all of us, and it is
-  // the parent that decides.
+  // the parent that decides. An exception must not unwind the child's stack up to this pool, which would end
+  // the parent's other processes.
   [[noreturn]] void serve(std::size_t index, int pipe, pid_t parent) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    write_all(pipe, task_(index));
+    try {
+      write_all(pipe, task_(index));
+    } catch (...) {
+      _exit(1);
+    }
     std::fflush(stdout);
     _exit(0);
   }
@@ -126,6 +131,11 @@ class Pool {
 
   void report(const Running& done, int status) const {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return ended_(done.index, done.text);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+      return ended_(done.index,
+                    failure("its process was killed, as the system does when memory runs out; try "
+                            "fewer machines, larger parts or fewer --jobs"));
+    }
     const std::string how = WIFSIGNALED(status)
                                 ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
                                 : fmt::format("status {}", WEXITSTATUS(status));

@@ -86,7 +86,8 @@ Result<void> ResultFiles::write() {
   Result<void> all;
   for (const auto& [name, text] : {std::pair(kTable, results_.csv()), {kJson, results_.json()}}) {
     const auto written = write_text(fmt::format("{}/{}", folder_, name), text);
-    if (!written) all = written;
+    if (written) continue;
+    all = all ? written : failure(fmt::format("{}\n{}", all.error().text, written.error().text));
   }
   if (all) written_ = ended;
   last_ = Clock::now();

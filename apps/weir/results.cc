@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "apps/weir/version.h"
 #include "apps/weir/world.h"
+#include "core/base/spelling.h"
 #include "core/base/units_text.h"
 #include "core/base/write_fields.h"
 
@@ -106,9 +108,10 @@ ordered_json shared(const Experiment& first, const std::vector<Axis>& axes) {
 
 // The text as comment lines.
 std::string comment(const std::string& text) {
-  std::string lines = "# ";
-  for (const char c : text) lines += c == '\n' ? std::string("\n# ") : std::string(1, c);
-  return lines + "\n";
+  std::string lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines += fmt::format("# {}\n", on_one_line(line));
+  return lines;
 }
 
 class Columns {

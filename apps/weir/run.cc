@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <thread>
 
 #include "apps/weir/commands.h"
@@ -44,9 +45,16 @@ void introduce(const Configuration& configuration, std::size_t runs, const std::
 }
 
 Outcome run_one(const ExperimentFile& file, const Run& run, World world) {
-  const auto experiment = file.experiment(file.point(run.point));
-  if (!experiment) return {Outcome::Kind::kFailed, {}, experiment.error().text};
-  return weir::run(run.trial, *experiment, world);
+  const auto failed = [](std::string why) { return Outcome{Outcome::Kind::kFailed, {}, std::move(why)}; };
+  try {
+    const auto experiment = file.experiment(file.point(run.point));
+    if (!experiment) return failed(experiment.error().text);
+    return weir::run(run.trial, *experiment, world);
+  } catch (const std::bad_alloc&) {
+    return failed("there is not enough memory for it; try fewer machines, larger parts or fewer --jobs");
+  } catch (const std::exception& error) {  // SimGrid's
+    return failed(error.what());
+  }
 }
 
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {
@@ -60,13 +68,13 @@ ExitStatus summarise(const Results& results, std::optional<int> signal, const st
   }
   if (failed > 0) {
     print_error("weir run: {} of {} runs failed\n", failed, results.runs().size());
-    return 1;
+    return kExitFailed;
   }
   if (rows == 0) {
     print_error("weir run: none of the strategies is possible\n");
-    return 1;
+    return kExitFailed;
   }
-  return 0;
+  return kExitWell;
 }
 
 // All runs, until a signal comes; what has ended by then is in the files when this returns.
@@ -94,9 +102,11 @@ Result<ExitStatus> run_experiment(const Choices& choices) {
   const auto world = weir::world();
   if (!world) return tl::unexpected(world.error());
   const auto file = choices.input.read();
-  if (!file) return tl::unexpected(file.error());
+  if (!file) return wrong("run", file.error());
+  constexpr std::size_t kMany = 1000;
+  if (file->points() >= kMany) print_error("weir run: checking {} points first\n", file->points());
   const auto configuration = configuration_of(*file);
-  if (!configuration) return tl::unexpected(configuration.error());
+  if (!configuration) return wrong("run", configuration.error());
   const std::string folder = choices.out.empty() ? default_folder(file->name()) : choices.out;
   Results results(*file, *configuration, folder);
   ResultFiles files(results, folder);

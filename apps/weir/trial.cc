@@ -86,6 +86,9 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   const Workload workload(experiment.trace);
   const auto strategy = strategy_named(trial.strategy);
   if (!strategy) return failed(strategy.error().text);
+  if (const auto fits = check_size(**strategy, cluster, workload, experiment.options); !fits) {
+    return failed(fits.error().text);
+  }
   const auto plan = (*strategy)->plan(cluster, workload, experiment.options);
   if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
   if (experiment.prove) {

@@ -99,7 +99,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
 
   double next_occurring_event(double) override {
     while (true) {
-      for (; !timers_.empty() && timers_.top().first < now_ + kSameInstant; timers_.pop())
+      for (; !timers_.empty() && timers_.top().first <= now_ + kSameInstant; timers_.pop())
         ended_.push_back(timers_.top().second);
       if (ended_.empty()) break;
       under_way_ -= flows_.size();

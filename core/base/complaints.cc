@@ -49,10 +49,4 @@ const Value& located(const Value& root, std::string_view path) {
   return *at;
 }
 
-std::string joined(std::string_view path, std::string_view name) {
-  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
-}
-
-std::string joined(std::string_view path, std::size_t index) { return fmt::format("{}[{}]", path, index); }
-
 }  // namespace weir

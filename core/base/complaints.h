@@ -27,8 +27,4 @@ class Complaints {
 /// The value at a path such as "groups[2].nics[0].rate", or the innermost one on the way to it that exists.
 const Value& located(const Value& root, std::string_view path);
 
-/// The path of a member or of an element: "groups" and "groups[2]" or "groups[2].nics".
-std::string joined(std::string_view path, std::string_view name);
-std::string joined(std::string_view path, std::size_t index);
-
 }  // namespace weir

@@ -86,7 +86,28 @@ void Value::place(std::shared_ptr<const std::string> file, int line) {
   line_ = line;
 }
 
-std::string Value::where() const { return file_ ? fmt::format("{}:{}", *file_, line_) : std::string(); }
+void Value::place_all(const std::shared_ptr<const std::string>& file, int line) {
+  place(file, line);
+  for (Member& member : members_) member.value.place_all(file, line);
+  for (Value& element : elements_) element.place_all(file, line);
+}
+
+void Value::place_beside(const Value& other) {
+  file_ = other.file_;
+  line_ = other.line_;
+  path_ = other.path_;
+}
+
+void Value::written_at(const std::string& path) {
+  path_ = std::make_shared<const std::string>(path);
+  for (Member& member : members_) member.value.written_at(joined(path, member.name));
+  for (std::size_t i = 0; i < elements_.size(); ++i) elements_[i].written_at(joined(path, i));
+}
+
+std::string Value::where() const {
+  if (!file_) return {};
+  return line_ > 0 ? fmt::format("{}:{}", *file_, line_) : *file_;
+}
 
 Value* Value::step(std::string_view name) {
   for (Member& member : members_) {
@@ -142,10 +163,16 @@ bool operator==(const Value& a, const Value& b) {
          a.elements_ == b.elements_ && a.members_ == b.members_;
 }
 
+std::string joined(std::string_view path, std::string_view name) {
+  return path.empty() ? std::string(name) : fmt::format("{}.{}", path, name);
+}
+
+std::string joined(std::string_view path, std::size_t index) { return fmt::format("{}[{}]", path, index); }
+
 std::string complaint(const Value& value, std::string_view path, std::string_view text) {
   std::string line = value.where();
   if (!line.empty()) line += ": ";
-  if (!path.empty()) line += fmt::format("{}: ", path);
+  if (const std::string_view shown = value.path(path); !shown.empty()) line += fmt::format("{}: ", shown);
   return line.append(text);
 }
 

@@ -67,8 +67,18 @@ class Value {
   void append(Value element);
   void append(std::string name, Value value);
 
-  /// Says where the value came from. The name of the file is shared by all values of the file.
+  /// Says where the value came from. The name of the file is shared by all values of the file. A value that
+  /// stands on no line of a file, as on a command line, has line 0.
   void place(std::shared_ptr<const std::string> file, int line);
+  /// Places all that is in it too.
+  void place_all(const std::shared_ptr<const std::string>& file, int line);
+  /// Places the value, without its elements and members, where the other stands.
+  void place_beside(const Value& other);
+  /// Says by which path its writer knows this value: complaints about it, and about those in it, then name
+  /// that path, wherever in a document it is put.
+  void written_at(const std::string& path);
+  /// That path, or the one where the value was found.
+  std::string_view path(std::string_view found) const { return path_ ? *path_ : found; }
 
   /// Equal in content, wherever the two came from.
   friend bool operator==(const Value& a, const Value& b);
@@ -82,6 +92,7 @@ class Value {
   std::int64_t integer_ = 0;
   double double_ = 0;
   std::shared_ptr<const std::string> file_;
+  std::shared_ptr<const std::string> path_;  // none: where it is found
   std::string string_;
   std::vector<Value> elements_;
   std::vector<Member> members_;
@@ -95,6 +106,10 @@ Result<Value> read_document(const std::string& file);
 
 /// The whole file as text.
 Result<std::string> read_text(const std::string& file);
+
+/// The path of a member or of an element: "groups" and "groups[2]" or "groups[2].nics".
+std::string joined(std::string_view path, std::string_view name);
+std::string joined(std::string_view path, std::size_t index);
 
 /// "topologies/lab.json:12: groups[0].count: the complaint": the place of the value, its path, and what is
 /// wrong.

@@ -33,20 +33,23 @@
 
 #include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/base/spelling.h"
 #include "core/base/units_text.h"
 
 namespace weir {
 
-/// The bounds of a number.
+/// What a field's value may be: the bounds of a number or of a quantity (in its smallest unit), what a text
+/// may hold.
 struct Limits {
-  std::optional<double> least;   // allowed itself
-  std::optional<double> most;    // allowed itself
-  std::optional<double> beyond;  // a lower bound, not allowed itself
+  std::optional<double> least;  // allowed itself
+  std::optional<double> most;   // allowed itself
+  Spelling spelling = Spelling::kAny;
 };
 
-constexpr Limits at_least(double bound) { return {.least = bound, .most = {}, .beyond = {}}; }
-constexpr Limits above(double bound) { return {.least = {}, .most = {}, .beyond = bound}; }
-constexpr Limits within(double least, double most) { return {.least = least, .most = most, .beyond = {}}; }
+constexpr Limits at_least(double bound) { return {.least = bound}; }
+constexpr Limits within(double least, double most) { return {.least = least, .most = most}; }
+constexpr Limits up_to(Duration most) { return {.most = static_cast<double>(most.ns())}; }
+constexpr Limits spelt(Spelling spelling) { return {.spelling = spelling}; }
 
 /// A value of an enumeration and its name in files.
 template <class Enum>
@@ -79,7 +82,8 @@ concept HasShorthand = !std::is_void_v<typename Shorthand<T>::Short>;
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// A quantity with a unit: how its text is parsed, and what a schema says of it.
+/// A quantity with a unit: how its text is parsed, what a schema says of it, and what is taken for a slip of
+/// the pen in every file. These limits leave room for 64-bit nanoseconds and bytes to add up over a cluster.
 template <class T>
 struct UnitText {
   static constexpr bool kHas = false;
@@ -89,6 +93,8 @@ template <>
 struct UnitText<Bytes> {
   static constexpr bool kHas = true;
   static constexpr std::string_view kExpected = "a size such as '4MiB'";
+  static constexpr Limits kLimits = {.most = 1e15};  // 1 PB
+  static constexpr std::int64_t count(Bytes size) { return size.count(); }
   static Result<Bytes> parse(std::string_view text) { return parse_size(text); }
   static std::string pattern() { return size_pattern(); }
 };
@@ -97,6 +103,8 @@ template <>
 struct UnitText<BytesPerSecond> {
   static constexpr bool kHas = true;
   static constexpr std::string_view kExpected = "a rate such as '100Gbps'";
+  static constexpr Limits kLimits = {.least = 125e3, .most = 1e15};  // 1 Mbps, 1 PB/s; or unlimited
+  static constexpr std::int64_t count(BytesPerSecond rate) { return rate.value(); }
   static Result<BytesPerSecond> parse(std::string_view text) { return parse_rate(text); }
   static std::string pattern() { return rate_pattern(); }
 };
@@ -105,6 +113,8 @@ template <>
 struct UnitText<Duration> {
   static constexpr bool kHas = true;
   static constexpr std::string_view kExpected = "a duration such as '5us'";
+  static constexpr Limits kLimits = {.most = 3600e9};  // 1 h
+  static constexpr std::int64_t count(Duration duration) { return duration.ns(); }
   static Result<Duration> parse(std::string_view text) { return parse_duration(text); }
   static std::string pattern() { return duration_pattern(); }
 };

@@ -37,9 +37,6 @@ void Reader::check_range(const Value& value, std::string_view path, double numbe
   if (range.most && !(number <= *range.most)) {
     complaints_.add(value, path, fmt::format("{} is too large; at most {}", number, *range.most));
   }
-  if (range.beyond && !(number > *range.beyond)) {
-    complaints_.add(value, path, fmt::format("{} is too small; above {}", number, *range.beyond));
-  }
 }
 
 void Reader::finish() const {

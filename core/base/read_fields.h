@@ -2,6 +2,7 @@
 // what would be right: wrong kinds and units, missing keys, unknown keys.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -46,7 +47,9 @@ class Reader {
   template <class T>
   void read_number(const Value& value, const std::string& path, T& into, const Limits& range);
   template <class T>
-  void read_text(const Value& value, const std::string& path, T& into);
+  void read_text(const Value& value, const std::string& path, T& into, const Limits& range);
+  template <class T>
+  void read_quantity(const Value& value, const std::string& path, T& into, const Limits& range);
   template <class T>
   void read_container(const Value& value, const std::string& path, T& into, const Limits& range);
   template <class T>
@@ -84,7 +87,7 @@ void Reader::read(const Value& value, const std::string& path, T& into, const Li
   } else if constexpr (Integer<T> || std::same_as<T, double>) {
     read_number(value, path, into, range);
   } else if constexpr (std::same_as<T, std::string> || HasUnit<T> || NamedEnum<T>) {
-    read_text(value, path, into);
+    read_text(value, path, into, range);
   } else if constexpr (Vector<T> || Optional<T> || Map<T>) {
     read_container(value, path, into, range);
   } else {
@@ -109,16 +112,14 @@ void Reader::read_number(const Value& value, const std::string& path, T& into, c
 }
 
 template <class T>
-void Reader::read_text(const Value& value, const std::string& path, T& into) {
+void Reader::read_text(const Value& value, const std::string& path, T& into, const Limits& range) {
   if constexpr (std::same_as<T, std::string>) {
-    if (is(value, Value::Kind::kString, path, "a string")) into = value.as_string();
+    if (!is(value, Value::Kind::kString, path, "a string")) return;
+    into = value.as_string();
+    if (!is_spelt(into, range.spelling)) complaints_.add(value, path, misspelt(into, range.spelling));
   } else if constexpr (HasUnit<T>) {
-    if (!is(value, Value::Kind::kString, path, UnitText<T>::kExpected)) return;
-    const Result<T> parsed = UnitText<T>::parse(value.as_string());
-    if (parsed) {
-      into = *parsed;
-    } else {
-      complaints_.add(value, path, parsed.error().text);
+    if (is(value, Value::Kind::kString, path, UnitText<T>::kExpected)) {
+      read_quantity(value, path, into, range);
     }
   } else {
     std::vector<std::string> names;
@@ -130,6 +131,26 @@ void Reader::read_text(const Value& value, const std::string& path, T& into) {
       names.emplace_back(named.name);
     }
     unexpected(value, path, "one of " + quoted(names));
+  }
+}
+
+template <class T>
+void Reader::read_quantity(const Value& value, const std::string& path, T& into, const Limits& range) {
+  const Result<T> parsed = UnitText<T>::parse(value.as_string());
+  if (!parsed) return complaints_.add(value, path, parsed.error().text);
+  into = *parsed;
+  if constexpr (std::same_as<T, BytesPerSecond>) {
+    if (!into.limited()) return;
+  }
+  const auto number = static_cast<double>(UnitText<T>::count(into));
+  const double least = std::max(range.least.value_or(0), UnitText<T>::kLimits.least.value_or(0));
+  const double most = std::min(range.most.value_or(*UnitText<T>::kLimits.most), *UnitText<T>::kLimits.most);
+  const auto shown = [](double bound) { return text(T(static_cast<std::int64_t>(bound))); };
+  if (number < least) {
+    complaints_.add(value, path,
+                    fmt::format("{} is too small; at least {}", value.as_string(), shown(least)));
+  } else if (number > most) {
+    complaints_.add(value, path, fmt::format("{} is too large; at most {}", value.as_string(), shown(most)));
   }
 }
 

@@ -66,10 +66,11 @@ nlohmann::ordered_json SchemaWriter::schema(const Limits& range) {
     nlohmann::ordered_json number = {{"type", Integer<T> ? "integer" : "number"}};
     if (range.least) number["minimum"] = static_cast<T>(*range.least);
     if (range.most) number["maximum"] = static_cast<T>(*range.most);
-    if (range.beyond) number["exclusiveMinimum"] = static_cast<T>(*range.beyond);
     return number;
   } else if constexpr (std::same_as<T, std::string>) {
-    return {{"type", "string"}};
+    nlohmann::ordered_json text = {{"type", "string"}};
+    if (range.spelling != Spelling::kAny) text["pattern"] = pattern(range.spelling);
+    return text;
   } else if constexpr (HasUnit<T>) {
     return {{"type", "string"}, {"pattern", UnitText<T>::pattern()}};
   } else if constexpr (NamedEnum<T>) {

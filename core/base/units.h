@@ -85,7 +85,9 @@ class BytesPerSecond {
 
   /// The rates of two resources side by side.
   friend constexpr BytesPerSecond operator+(BytesPerSecond a, BytesPerSecond b) {
-    return a.limited() && b.limited() ? BytesPerSecond(a.value_ + b.value_) : unlimited();
+    std::int64_t sum = 0;
+    const bool counted = !__builtin_add_overflow(a.value_, b.value_, &sum);
+    return a.limited() && b.limited() && counted ? BytesPerSecond(sum) : unlimited();
   }
   friend constexpr BytesPerSecond operator/(BytesPerSecond a, std::int64_t n) {
     return a.limited() ? BytesPerSecond(a.value_ / n) : a;

@@ -4,6 +4,29 @@
 #include <charconv>
 
 namespace weir {
+namespace {
+
+BytesPerSecond slowest(const Rates& rates) { return std::min(rates.in, rates.out); }
+
+BytesPerSecond slowest_rate(const GroupSpec& group) {
+  BytesPerSecond least = BytesPerSecond::unlimited();
+  const auto take = [&](BytesPerSecond rate) { least = std::min(least, rate); };
+  for (const NumaSpec& numa : group.numa) {
+    take(numa.memory_rate);
+    take(numa.sum_rate.other);
+    for (const auto& [dtype, rate] : numa.sum_rate.by_dtype) take(rate);
+  }
+  for (const SocketSpec& socket : group.sockets) take(slowest(socket.rate));
+  for (const SwitchSpec& spec : group.switches) take(std::min(slowest(spec.rate), slowest(spec.peer_rate)));
+  for (const GpuSpec& gpu : group.gpus) take(std::min(slowest(gpu.rate), gpu.sum_rate));
+  for (const NicSpec& nic : group.nics) take(std::min(slowest(nic.rate), slowest(nic.pcie)));
+  if (!group.nvlink) return least;
+  if (group.nvlink->crossbar) take(slowest(group.nvlink->crossbar->rate));
+  for (const NvlinkPairSpec& pair : group.nvlink->pairs) take(slowest(pair.rate));
+  return least;
+}
+
+}  // namespace
 
 int numa_named(std::string_view text) {
   constexpr std::string_view kPrefix = "numa";
@@ -33,6 +56,20 @@ int nic_count(const GroupSpec& group) {
   int count = 0;
   for (const NicSpec& nic : group.nics) count += nic.count;
   return count;
+}
+
+BytesPerSecond slowest_rate(const Topology& topology) {
+  BytesPerSecond least = BytesPerSecond::unlimited();
+  for (const GroupSpec& group : topology.groups) {
+    if (group.count > 0) least = std::min(least, slowest_rate(group));
+  }
+  if (!topology.network.racks) return least;
+  const RacksSpec& racks = *topology.network.racks;
+  if (racks.uplink) least = std::min(least, slowest(*racks.uplink));
+  if (!racks.oversubscription || *racks.oversubscription <= 1 || !least.limited()) return least;
+  // An uplink has that share of the rates of its NICs, of which there is one at least.
+  const double rate = static_cast<double>(least.value()) / *racks.oversubscription;
+  return BytesPerSecond(std::max<std::int64_t>(1, static_cast<std::int64_t>(rate)));
 }
 
 }  // namespace weir

@@ -134,6 +134,9 @@ int numa_above(const GroupSpec& group, std::string_view at);
 int gpu_count(const GroupSpec& group);
 int nic_count(const GroupSpec& group);
 
+/// A rate that no link of the cluster, and no summation in it, falls below.
+BytesPerSecond slowest_rate(const Topology& topology);
+
 /// One text stands for the rate of both directions.
 template <>
 struct Shorthand<Rates> {

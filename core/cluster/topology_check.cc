@@ -8,6 +8,14 @@
 #include "core/base/nearest.h"
 
 namespace weir {
+namespace {
+
+// More take gigabytes before anything is planned.
+constexpr std::int64_t kMostMachines = 16384;
+constexpr std::int64_t kMostDevices = 200'000;
+constexpr std::int64_t kMostInMachine = 512;  // routes within a machine are kept for each pair
+
+}  // namespace
 
 TopologyCheck::TopologyCheck(const Topology& topology, const Value& document, std::string path,
                              Complaints& complaints)
@@ -20,8 +28,18 @@ void TopologyCheck::complain(const std::string& path, const std::string& text) {
 void TopologyCheck::run() {
   std::set<std::string> names;
   std::int64_t machines = 0;
-  for (const GroupSpec& group : topology_.groups) machines += group.count;
+  std::int64_t devices = 0;
+  for (const GroupSpec& group : topology_.groups) {
+    machines += group.count;
+    devices += std::int64_t{group.count} * (gpu_count(group) + nic_count(group));
+  }
   if (machines == 0) complain("groups", "there is no machine; give a group a count above 0");
+  if (machines > kMostMachines) {
+    complain("groups", fmt::format("there are {} machines; at most {}", machines, kMostMachines));
+  }
+  if (devices > kMostDevices) {
+    complain("groups", fmt::format("the machines have {} GPUs and NICs; at most {}", devices, kMostDevices));
+  }
   for (std::size_t g = 0; g < topology_.groups.size(); ++g) {
     const GroupSpec& group = topology_.groups[g];
     const std::string path = joined("groups", g);
@@ -40,6 +58,16 @@ void TopologyCheck::check_group(const GroupSpec& group, const std::string& path)
   if (group.name.empty()) complain(path + ".name", "a group needs a name; try 'gpu' or 'cpu'");
   if (group.numa.empty())
     complain(path + ".numa", "a machine has at least one NUMA node; leave 'numa' out for a plain one");
+  const auto numas = static_cast<int>(group.numa.size());
+  const auto switches = static_cast<int>(group.switches.size());
+  for (const auto& [key, count] :
+       {std::pair("numa", numas), std::pair("switches", switches), std::pair("gpus", gpu_count(group)),
+        std::pair("nics", nic_count(group))}) {
+    if (count > kMostInMachine) {
+      complain(joined(path, key),
+               fmt::format("{} in one machine are too many; at most {}", count, kMostInMachine));
+    }
+  }
   check_switches(group, path);
   check_places(group, path);
   check_sockets(group, path);

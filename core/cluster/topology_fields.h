@@ -5,6 +5,10 @@
 
 namespace weir {
 
+constexpr Duration kLongestLatency{1'000'000'000};  // that of a satellite's link, and half as much again
+constexpr double kLeastRatio = 0.001;
+constexpr double kMostRatio = 1000;
+
 template <class Visitor>
 void fields(Visitor& visitor, Rates& rates) {
   visitor.required("in", rates.in, "the rate into the thing that has the link");
@@ -35,17 +39,17 @@ template <class Visitor>
 void fields(Visitor& visitor, SocketSpec& socket) {
   visitor.required("between", socket.between, "the numbers of the two NUMA nodes that the link joins");
   visitor.optional("rate", socket.rate, "the rate each way; 'out' is from the first to the second");
-  visitor.optional("latency", socket.latency, "the time that a byte takes to cross");
+  visitor.optional("latency", socket.latency, "the time that a byte takes to cross", up_to(kLongestLatency));
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, SwitchSpec& spec) {
-  visitor.required("name", spec.name, "what others hang on, in their 'at'");
+  visitor.required("name", spec.name, "what others hang on, in their 'at'", spelt(Spelling::kName));
   visitor.required("at", spec.at, "the NUMA node ('numa0') or the switch above it");
   visitor.optional("rate", spec.rate, "the rate of its link to what is above it, each way");
   visitor.optional("peer_rate", spec.peer_rate,
                    "how much of that rate device-to-device traffic over this link gets");
-  visitor.optional("latency", spec.latency, "the time that a byte takes to cross");
+  visitor.optional("latency", spec.latency, "the time that a byte takes to cross", up_to(kLongestLatency));
 }
 
 template <class Visitor>
@@ -53,9 +57,11 @@ void fields(Visitor& visitor, GpuSpec& gpu) {
   visitor.optional("count", gpu.count, "how many alike", within(0, 128));
   visitor.required("at", gpu.at, "the NUMA node ('numa0') or the switch that it hangs on");
   visitor.optional("rate", gpu.rate, "the rate of its PCIe link; 'in' is into the GPU");
-  visitor.optional("latency", gpu.latency, "the time that a byte takes to cross its PCIe link");
+  visitor.optional("latency", gpu.latency, "the time that a byte takes to cross its PCIe link",
+                   up_to(kLongestLatency));
   visitor.optional("memory", gpu.memory, "the size of its memory; 0B if it does not matter");
-  visitor.optional("speed", gpu.speed, "how fast it computes, relative to the GPU of the trace", above(0));
+  visitor.optional("speed", gpu.speed, "how fast it computes, relative to the GPU of the trace",
+                   within(kLeastRatio, kMostRatio));
   visitor.optional("sum_rate", gpu.sum_rate,
                    "how fast it adds one buffer to another, in bytes of one of them");
 }
@@ -64,14 +70,15 @@ template <class Visitor>
 void fields(Visitor& visitor, NvlinkSwitchSpec& spec) {
   visitor.required("rate", spec.rate, "the rate of each GPU; 'in' is into the GPU");
   visitor.optional("latency", spec.latency,
-                   "the time that a byte takes from GPU to switch, and again to the other GPU");
+                   "the time that a byte takes from GPU to switch, and again to the other GPU",
+                   up_to(kLongestLatency));
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, NvlinkPairSpec& pair) {
   visitor.required("between", pair.between, "the numbers of the two GPUs that the link joins");
   visitor.required("rate", pair.rate, "the rate each way; 'out' is from the first to the second");
-  visitor.optional("latency", pair.latency, "the time that a byte takes to cross");
+  visitor.optional("latency", pair.latency, "the time that a byte takes to cross", up_to(kLongestLatency));
 }
 
 template <class Visitor>
@@ -86,13 +93,15 @@ void fields(Visitor& visitor, NicSpec& nic) {
   visitor.required("at", nic.at, "the NUMA node ('numa0') or the switch that it hangs on");
   visitor.required("rate", nic.rate,
                    "what arrives of the network's rate (its goodput); 'in' is into the machine");
-  visitor.optional("latency", nic.latency, "the time that a byte takes through it, each way");
+  visitor.optional("latency", nic.latency, "the time that a byte takes through it, each way",
+                   up_to(kLongestLatency));
   visitor.optional("pcie", nic.pcie, "the rate of its PCIe link; 'in' is into the machine");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, GroupSpec& group) {
-  visitor.required("name", group.name, "what its machines are called: gpu[0], gpu[1]...");
+  visitor.required("name", group.name, "what its machines are called: gpu[0], gpu[1]...",
+                   spelt(Spelling::kName));
   visitor.optional("count", group.count, "how many machines; 0 leaves the group out", within(0, 4096));
   visitor.optional("numa", group.numa, "the NUMA nodes of one machine: numa0, numa1...");
   visitor.optional("sockets", group.sockets, "the links between its NUMA nodes");
@@ -106,23 +115,26 @@ template <class Visitor>
 void fields(Visitor& visitor, RacksSpec& racks) {
   visitor.required("size", racks.size, "how many machines share a rack", at_least(1));
   visitor.optional("oversubscription", racks.oversubscription,
-                   "the rate of all NICs in a rack over the rate of its uplink", above(0));
+                   "the rate of all NICs in a rack over the rate of its uplink",
+                   within(kLeastRatio, kMostRatio));
   visitor.optional("uplink", racks.uplink, "the rate of a rack's uplink; 'in' is into the rack");
-  visitor.optional("latency", racks.latency, "the time that a byte takes through an uplink, each way");
+  visitor.optional("latency", racks.latency, "the time that a byte takes through an uplink, each way",
+                   up_to(kLongestLatency));
   visitor.optional("placement", racks.placement,
                    "packed fills one rack after the other, spread deals machines out in turn");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, NetworkSpec& network) {
-  visitor.optional("latency", network.latency, "the time that a byte takes from NIC to NIC, one way");
+  visitor.optional("latency", network.latency, "the time that a byte takes from NIC to NIC, one way",
+                   up_to(kLongestLatency));
   visitor.optional("racks", network.racks,
                    "racks whose uplinks machines share; none if the network never blocks");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, Topology& topology) {
-  visitor.required("name", topology.name, "what reports call the cluster");
+  visitor.required("name", topology.name, "what reports call the cluster", spelt(Spelling::kLabel));
   visitor.optional("source", topology.source, "where the numbers come from");
   visitor.required("groups", topology.groups, "groups of equal machines, numbered one group after the other");
   visitor.optional("network", topology.network, "what lies between the machines");

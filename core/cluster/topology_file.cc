@@ -1,6 +1,7 @@
 #include "core/cluster/topology_file.h"
 
 #include "core/base/complaints.h"
+#include "core/base/file_kind.h"
 #include "core/base/read_fields.h"
 #include "core/base/schema.h"
 #include "core/base/write_fields.h"
@@ -16,6 +17,7 @@ Result<Topology> read_topology(const std::string& file) {
 }
 
 Result<Topology> read_topology(const Value& value, const std::string& path) {
+  if (const auto kind = expect(FileKind::kTopology, value, path); !kind) return tl::unexpected(kind.error());
   auto topology = read_fields<Topology>(value, path);
   if (!topology) return topology;
   Complaints complaints;

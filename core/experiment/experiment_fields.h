@@ -16,6 +16,7 @@ constexpr std::int64_t kMostCredit = 1'000'000;
 constexpr Bytes kLargestPart{1'000'000'000'000};
 constexpr Bytes kSmallestPart{1000};  // below that a model falls into millions of messages
 constexpr int kMostIterations = 10'000;
+constexpr Duration kLongestOverhead{1'000'000'000};
 
 /// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
 /// experiment_file.cc checks it.
@@ -39,7 +40,7 @@ constexpr auto enum_names(TimelinePoints /*points*/) {
 template <class Visitor>
 void fields(Visitor& visitor, Model& model) {
   visitor.optional("message_overhead", model.message_overhead,
-                   "the fixed time that each message occupies its connection");
+                   "the fixed time that each message occupies its connection", up_to(kLongestOverhead));
   visitor.optional("compute_jitter", model.compute_jitter,
                    "the relative standard deviation of compute times; 0 is exact", within(0, 1));
 }

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "core/base/complaints.h"
+#include "core/base/file_kind.h"
 #include "core/base/read_fields.h"
 #include "core/base/schema.h"
+#include "core/base/units_text.h"
 #include "core/base/write_fields.h"
 #include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_check.h"
@@ -16,11 +19,38 @@
 namespace weir {
 namespace {
 
+// Each is read and checked before the first runs: that may take a minute, and no table shows more.
+constexpr std::size_t kMostPoints = 10'000;
+constexpr std::size_t kMostRuns = 100'000;
+
 constexpr std::string_view kFileParts[] = {"topology", "trace"};
 
 bool is_file_part(std::string_view path) { return path == kFileParts[0] || path == kFileParts[1]; }
 
 bool is_sweep(std::string_view path) { return path == "sweep" || path.starts_with("sweep."); }
+
+// What lies beyond could neither be simulated nor be counted in nanoseconds when it is added up.
+constexpr Duration kLongestExchange{10'000'000'000'000'000};
+
+bool trains(const Topology& topology) {
+  return std::any_of(topology.groups.begin(), topology.groups.end(),
+                     [](const GroupSpec& group) { return group.count > 0 && gpu_count(group) > 0; });
+}
+
+// How long the slowest thing in the cluster is busy if a strategy leads all gradients through it, both ways.
+double exchange_seconds(const Experiment& experiment, BytesPerSecond rate) {
+  if (!rate.limited()) return 0;
+  double machines = 0;
+  for (const GroupSpec& group : experiment.topology.groups) machines += group.count;
+  return 2 * machines * static_cast<double>(size(experiment.trace).count()) /
+         static_cast<double>(rate.value());
+}
+
+std::string too_many(double points) {
+  return fmt::format(
+      "it has {:.0f} points; at most {}: leave values out, or split it into several experiments", points,
+      kMostPoints);
+}
 
 // All lines of the errors, each once, the first of them at least.
 Error joined_errors(const std::vector<Error>& errors) {
@@ -61,6 +91,9 @@ Result<ExperimentFile> ExperimentFile::read(const std::string& file, const std::
   if (!document) return tl::unexpected(document.error());
   result.document_ = std::move(*document);
   result.settings_ = settings;
+  if (const auto kind = expect(FileKind::kExperiment, result.document_); !kind) {
+    return tl::unexpected(kind.error());
+  }
   if (!result.document_.is(Value::Kind::kObject)) {
     return failure(
         complaint(result.document_, "", "expected an object, not " + description(result.document_)));
@@ -70,7 +103,7 @@ Result<ExperimentFile> ExperimentFile::read(const std::string& file, const std::
   if (errors.empty()) return result;
   ExperimentText text;
   for (Error& error : read_text(result.document_, text)) errors.push_back(std::move(error));
-  return failure(without_lines(joined_errors(errors).text, settings));
+  return tl::unexpected(joined_errors(errors));
 }
 
 std::vector<Error> ExperimentFile::read_parts() {
@@ -141,6 +174,9 @@ std::vector<Error> ExperimentFile::read_sweep() {
                         [&](const Setting& setting) { return same(setting.path, axis.path); });
   });
   axes_ = std::move(left);
+  double points = 1;
+  for (const Axis& axis : axes_) points *= static_cast<double>(axis.choices.size());
+  if (points > kMostPoints) errors.push_back({complaint(*sweep, "sweep", too_many(points))});
   return errors;
 }
 
@@ -176,14 +212,23 @@ Result<Axis> ExperimentFile::read_axis(const Value::Member& member) const {
     return failure(complaint(member.value, path, "expected a list of values, not " + found));
   }
   Axis axis{member.name, {}};
-  for (const Value& value : member.value.elements()) {
-    Setting choice{member.name, value, label(value)};
-    for (const Setting& other : axis.choices) {
-      if (other.text != choice.text) continue;
-      return failure(complaint(value, path, fmt::format("{} stands here twice", choice.text)));
+  const std::vector<Value>& values = member.value.elements();
+  if (values.size() > kMostPoints) {
+    return failure(complaint(member.value, path, too_many(static_cast<double>(values.size()))));
+  }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Setting choice{member.name, values[i], label(values[i])};
+    const std::string own_path = joined(path, i);
+    if (!seen.insert(choice.text).second) {
+      return failure(complaint(values[i], own_path, fmt::format("{} stands here twice", choice.text)));
     }
+    if (choice.text != on_one_line(choice.text)) {
+      return failure(complaint(values[i], own_path, "expected a value without control characters"));
+    }
+    choice.value.written_at(own_path);
     if (is_file_part(member.name)) {
-      auto part = resolved(value, path);
+      auto part = resolved(choice.value, own_path);
       if (!part) return tl::unexpected(part.error());
       choice.value = std::move(*part);
     }
@@ -233,16 +278,37 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
        [](const Value& part, Path path) { return read_topology(part, path); });
   read(text.experiment.trace, text.trace, "trace",
        [](const Value& part, Path path) { return read_trace(part, path); });
-  const std::vector<GroupSpec>& groups = text.experiment.topology.groups;
-  const bool trains = std::any_of(groups.begin(), groups.end(), [](const GroupSpec& group) {
-    return group.count > 0 && gpu_count(group) > 0;
-  });
-  if (errors.empty() && !trains) {
-    errors.push_back({complaint(*document.find("topology"), "topology",
-                                "no machine has a GPU; an experiment needs at least one that has")});
-  }
-  if (!errors.empty()) return failure(without_lines(joined_errors(errors).text, settings_));
+  if (errors.empty()) errors = check_together(text.experiment, document);
+  if (!errors.empty()) return tl::unexpected(joined_errors(errors));
   return std::move(text.experiment);
+}
+
+std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, const Value& document) const {
+  std::vector<Error> errors;
+  const Value& topology = *document.find("topology");
+  const std::string path = path_of(topology, "topology");
+  if (!trains(experiment.topology)) {
+    errors.push_back(
+        {complaint(topology, path, "no machine has a GPU; an experiment needs at least one that has")});
+  }
+  const std::size_t runs = points() * experiment.strategies.size() * experiment.seeds.size();
+  if (runs > kMostRuns) {
+    errors.push_back({complaint(document, "",
+                                fmt::format("these are {} runs; at most {}: leave out seeds, strategies or "
+                                            "values of the sweep",
+                                            runs, kMostRuns))});
+  }
+  const BytesPerSecond rate = slowest_rate(experiment.topology);
+  const double seconds = exchange_seconds(experiment, rate);
+  if (seconds > kLongestExchange.seconds()) {
+    errors.push_back(
+        {complaint(topology, path,
+                   fmt::format("over its slowest link or sum, of {}, the gradients of all machines ({} each) "
+                               "may take {:.3g} s; at most {}: raise that rate, or take a smaller model",
+                               weir::text(rate), rounded(size(experiment.trace)), seconds,
+                               weir::text(kLongestExchange)))});
+  }
+  return errors;
 }
 
 Result<void> ExperimentFile::each_point(const Seen& seen) const {

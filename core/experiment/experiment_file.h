@@ -57,6 +57,8 @@ class ExperimentFile {
   bool same(const std::string& path, const std::string& other) const;
   /// The document that a string names; any other value itself. The path is the value's, for complaints.
   Result<Value> resolved(const Value& value, std::string_view path) const;
+  /// What is wrong with things that are each right alone. The document is the experiment's at one point.
+  std::vector<Error> check_together(const Experiment& experiment, const Value& document) const;
   /// Where a part of the experiment stands in its document: nowhere if that is a file of its own.
   std::string path_of(const Value& part, const std::string& name) const;
 

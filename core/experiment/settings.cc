@@ -51,12 +51,7 @@ const Value* inside(const Value& value, std::string_view step) {
 // An empty object that stands where the value does.
 Value object_beside(const Value& value) {
   Value object = Value::object();
-  const std::string where = value.where();
-  const std::size_t colon = where.rfind(':');
-  if (colon == std::string::npos) return object;
-  int line = 0;
-  std::from_chars(where.data() + colon + 1, where.data() + where.size(), line);
-  object.place(std::make_shared<const std::string>(where.substr(0, colon)), line);
+  object.place_beside(value);
   return object;
 }
 
@@ -92,14 +87,12 @@ Result<Setting> parse_setting(std::string_view text) {
   if (!is_utf8(text)) return failure("what it sets is no text in UTF-8");
   Setting setting;
   setting.path = text.substr(0, equals);
-  const std::string origin = std::string(kOption) + setting.path;
+  const auto origin = std::make_shared<const std::string>(std::string(kOption) + setting.path);
   const std::string_view value = text.substr(equals + 1);
-  if (const auto document = parse_document(value, origin)) {
-    setting.value = *document;
-  } else {
-    setting.value = Value(std::string(value));
-    setting.value.place(std::make_shared<const std::string>(origin), 1);
-  }
+  const auto document = parse_document(value, *origin);
+  setting.value = document ? *document : Value(std::string(value));
+  setting.value.place_all(origin, 0);
+  setting.value.written_at("");
   setting.text = label(setting.value);
   return setting;
 }
@@ -133,29 +126,6 @@ std::string place(const Value& document, std::string_view path) {
     const std::optional<std::size_t> index = element ? position(*at, step) : std::nullopt;
     text += index ? fmt::format("{}.", *index) : fmt::format("{}.", step);
     if (at != nullptr) at = inside(*at, step);
-  }
-  return text;
-}
-
-std::string without_lines(const std::string& complaints, const std::vector<Setting>& settings) {
-  std::string text;
-  std::string_view left = complaints;
-  while (!left.empty()) {
-    std::string_view line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(line.size() + 1, left.size()));
-    if (!text.empty()) text += '\n';
-    for (const Setting& setting : settings) {
-      const std::string origin = fmt::format("{}{}:", kOption, setting.path);
-      if (!line.starts_with(origin)) continue;
-      const std::size_t number = line.find_first_not_of("0123456789", origin.size());
-      if (number == origin.size() || !line.substr(std::min(number, line.size())).starts_with(": ")) continue;
-      line.remove_prefix(number + 2);
-      if (const std::string path = setting.path + ": "; line.starts_with(path))
-        line.remove_prefix(path.size());
-      text += origin + " ";
-      break;
-    }
-    text += line;
   }
   return text;
 }

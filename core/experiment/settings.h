@@ -39,7 +39,4 @@ std::vector<Error> put(Value& document, std::vector<Setting> settings);
 /// paths reach the same if these are equal.
 std::string place(const Value& document, std::string_view path);
 
-/// The complaints with "--set path: " before those about these settings, which stand on no line of a file.
-std::string without_lines(const std::string& complaints, const std::vector<Setting>& settings);
-
 }  // namespace weir

@@ -1,10 +1,13 @@
 #include "core/fluid/physics.h"
 
+#include <limits>
+
 namespace weir {
 namespace {
 
-constexpr double kTolerance = 1e-6;      // relative, of doubles added many times
-constexpr double kClockSeconds = 1e-11;  // what the difference of two of an engine's instants may be off
+constexpr double kTolerance = 1e-6;  // relative, of doubles added many times
+// What the difference of two of an engine's instants may be off, the later of which is this.
+double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double>::epsilon(); }
 
 double rate(const Link& link) { return static_cast<double>(link.rate.value()); }
 
@@ -26,6 +29,7 @@ void Physics::flow_started(OpId op, double now) {
 }
 
 void Physics::flow_ended(OpId op, double now) {
+  now_ = now;
   const double seconds = now - started_[op.index()];
   const auto bytes = static_cast<double>(works_->of(op).size.count());
   for (const LinkUse& use : works_->paths()[static_cast<std::size_t>(works_->of(op).path)]) {
@@ -34,7 +38,7 @@ void Physics::flow_ended(OpId op, double now) {
     link.bytes += carried;
     link.ends += 1.0;
     if (--link.flows == 0) link.busy += now - link.since;
-    const double possible = rate(cluster_->link(use.link)) * (seconds * (1 + kTolerance) + kClockSeconds);
+    const double possible = rate(cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
     if (carried > possible && violation_.empty()) {
       violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows", op,
                                carried, cluster_->link(use.link).name, seconds);
@@ -48,7 +52,7 @@ Result<void> Physics::verdict(int iterations) const {
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     const Use& use = uses_[i];
     const Link& link = cluster_->links()[i];
-    if (use.bytes > rate(link) * (use.busy * (1 + kTolerance) + use.ends * kClockSeconds)) {
+    if (use.bytes > rate(link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
       return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
                                  link.name, use.bytes, use.busy));
     }

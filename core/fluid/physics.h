@@ -34,6 +34,7 @@ class Physics {
   const WorkTable* works_;
   std::vector<Use> uses_;        // by link
   std::vector<double> started_;  // by op
+  double now_ = 0.0;             // the end of the last flow
   std::string violation_;        // the first flow that was too fast
 };
 

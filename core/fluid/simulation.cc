@@ -4,12 +4,16 @@
 #include <memory>
 
 #include "core/base/random.h"
+#include "core/base/units_text.h"
 #include "core/fluid/physics.h"
 #include "core/fluid/traffic.h"
 #include "core/run/node.h"
 
 namespace weir {
 namespace {
+
+// Engines count seconds in doubles, which tell nanoseconds apart up to here.
+constexpr Duration kLongestRun{4'000'000'000'000'000};
 
 class World;
 
@@ -53,6 +57,12 @@ class World {
     const Result<void> end =
         engine_.run([this] { pump(); }, [this](std::span<const std::uint32_t> ended) { instant(ended); });
     if (!end) return tl::unexpected(end.error());
+    if (expired_) {
+      return failure(
+          fmt::format("the run takes more than {} of simulated time, the most that is counted to the "
+                      "nanosecond; try fewer iterations, higher rates or shorter layers",
+                      text(kLongestRun)));
+    }
     for (const Node& node : nodes_) {
       if (!node.finished()) return failure(stuck());
     }
@@ -68,6 +78,8 @@ class World {
 
  private:
   void instant(std::span<const std::uint32_t> ended) {
+    expired_ = expired_ || engine_.seconds() > kLongestRun.seconds();
+    if (expired_) return;  // nothing more starts, so the engine comes to its end
     for (const std::uint32_t id : ended) {
       const OpId op(id);
       if (in_flow(op)) physics_.flow_ended(op, engine_.seconds());
@@ -175,6 +187,7 @@ class World {
   Record record_;
   std::vector<std::uint64_t> runs_;  // per compute op, how often it was submitted; for the jitter
   std::vector<bool> flowing_;        // per op
+  bool expired_ = false;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<FluidPort>> ports_;
   std::vector<std::size_t> awake_;    // nodes with something to do at this instant

@@ -49,28 +49,11 @@ class Fit {
   }
 
   void check_memory() {
-    std::vector<std::vector<Bytes>> host;
-    std::vector<Bytes> gpu(plan_.machines());
-    for (const Machine& machine : cluster_.machines()) host.emplace_back(machine.numas.size());
-    for (const Buffer& buffer : plan_.buffers()) {
-      const std::size_t machine = buffer.machine.index();
-      const bool on_gpus = buffer.place == Memory::Kind::kGpu;
-      (on_gpus ? gpu[machine] : host[machine][static_cast<std::size_t>(buffer.numa)]) += buffer.size;
+    for (const Shortage& shortage : shortages(plan_, cluster_)) {
+      findings_.add(fmt::format("the buffers on {} take {} bytes of {}, which has {}",
+                                words_of(shortage.machine), shortage.taken.count(), shortage.name,
+                                shortage.room.count()));
     }
-    for (std::size_t i = 0; i < plan_.machines(); ++i) {
-      const Machine& machine = cluster_.machine(MachineId(i));
-      for (std::size_t n = 0; n < machine.numas.size(); ++n) {
-        check_room(MachineId(i), machine.numas[n].name, host[i][n], machine.numas[n].memory);
-      }
-      for (const Gpu& each : machine.gpus) check_room(MachineId(i), each.name, gpu[i], each.memory);
-    }
-  }
-
-  // A memory of no bytes is one whose size is not stated.
-  void check_room(MachineId machine, const std::string& memory, Bytes taken, Bytes room) {
-    if (room == Bytes(0) || taken <= room) return;
-    findings_.add(fmt::format("the buffers on {} take {} bytes of {}, which has {}", words_of(machine),
-                              taken.count(), memory, room.count()));
   }
 
   void check_op(const Op& op) {
@@ -135,6 +118,34 @@ class Fit {
 };
 
 }  // namespace
+
+std::vector<Shortage> shortages(const Plan& plan, const Cluster& cluster) {
+  std::vector<std::vector<Bytes>> host;
+  std::vector<Bytes> gpu(plan.machines());
+  for (const Machine& machine : cluster.machines()) host.emplace_back(machine.numas.size());
+  for (const Buffer& buffer : plan.buffers()) {
+    const std::size_t machine = buffer.machine.index();
+    const bool on_gpus = buffer.place == Memory::Kind::kGpu;
+    (on_gpus ? gpu[machine] : host[machine][static_cast<std::size_t>(buffer.numa)]) += buffer.size;
+  }
+  std::vector<Shortage> found;
+  // A memory of no bytes is one whose size is not stated.
+  const auto check = [&](const Shortage& memory) {
+    if (memory.room > Bytes(0) && memory.taken > memory.room) found.push_back(memory);
+  };
+  for (std::size_t i = 0; i < plan.machines(); ++i) {
+    const Machine& machine = cluster.machine(MachineId(i));
+    for (std::size_t n = 0; n < machine.numas.size(); ++n) {
+      const Numa& numa = machine.numas[n];
+      check({Memory::host(static_cast<int>(n)), numa.name, MachineId(i), host[i][n], numa.memory});
+    }
+    for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
+      check({Memory::gpu(static_cast<int>(g)), machine.gpus[g].name, MachineId(i), gpu[i],
+             machine.gpus[g].memory});
+    }
+  }
+  return found;
+}
 
 Findings fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload) {
   return Fit(plan, cluster, workload).check();

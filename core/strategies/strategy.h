@@ -17,7 +17,14 @@ struct Strategy {
   std::string_view name;     // in files and tables
   std::string_view summary;  // one line for people
   Result<Plan> (*plan)(const Cluster& cluster, const Workload& workload, const Options& options);
+  /// About how many ops that plan has; known without making it.
+  double (*ops)(const Cluster& cluster, const Workload& workload, const Options& options);
+  std::string_view grain;  // the option that makes them fewer
 };
+
+/// Refuses a plan of more ops than memory is likely to hold, before it is made, and says what to change.
+Result<void> check_size(const Strategy& strategy, const Cluster& cluster, const Workload& workload,
+                        const Options& options);
 
 /// All strategies, in the order in which tables show them.
 std::span<const Strategy> strategies();

@@ -54,11 +54,14 @@ Bytes part_size(const Cluster& cluster, const Workload& workload, const Options&
   return std::clamp(fine, std::min(options.finest_part, options.partition_size), options.partition_size);
 }
 
+Duration exchange_time(const Workload& workload, const Shares& shares) {
+  return Duration::from_seconds(shares.seconds_per_byte * static_cast<double>(workload.size().count()));
+}
+
 // The parts of the workload in the order in which they are expected to be served.
 std::vector<Part> served(const Cluster& cluster, const Workload& workload, const Options& options,
                          const Shares& shares) {
-  const double seconds = shares.seconds_per_byte * static_cast<double>(workload.size().count());
-  const Duration exchange = Duration::from_seconds(seconds);
+  const Duration exchange = exchange_time(workload, shares);
   const std::vector<Part> parts = workload.partition(part_size(cluster, workload, options, exchange));
   std::vector<Part> ordered;
   for (const std::size_t i : service_order(workload, parts, options.policy, exchange)) {
@@ -286,16 +289,35 @@ class Builder {
   std::vector<Node> nodes_;
 };
 
-}  // namespace
+struct Split {
+  LocalChoice local;
+  Shares shares;
+};
 
-Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
-                            const Options& options, Summing summing) {
+Result<Split> split_of(const Cluster& cluster, const Workload& workload, const Options& options,
+                       Summing summing) {
   const Dtype dtype = most_common_dtype(workload.trace());
   const Result<LocalChoice> local = choose_local(cluster, dtype, options);
   if (!local) return failure(local.error().text);
   const Result<Shares> shares = shares_of(cluster, dtype, options, local->stages, summing);
   if (!shares) return failure(shares.error().text);
-  return Builder(std::move(name), cluster, workload, options, local->stages, *shares).build();
+  return Split{*local, *shares};
+}
+
+}  // namespace
+
+Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
+                            const Options& options, Summing summing) {
+  const Result<Split> split = split_of(cluster, workload, options, summing);
+  if (!split) return failure(split.error().text);
+  return Builder(std::move(name), cluster, workload, options, split->local.stages, split->shares).build();
+}
+
+Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,
+                     Summing summing) {
+  const Result<Split> split = split_of(cluster, workload, options, summing);
+  if (!split) return options.partition_size;  // there will be no plan
+  return part_size(cluster, workload, options, exchange_time(workload, split->shares));
 }
 
 }  // namespace weir

@@ -18,4 +18,8 @@ namespace weir {
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing);
 
+/// The largest part that the plan would cut tensors into.
+Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,
+                     Summing summing);
+
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/base/complaints.h"
+#include "core/base/file_kind.h"
 #include "core/base/read_fields.h"
 #include "core/base/schema.h"
 #include "core/base/write_fields.h"
@@ -10,6 +11,10 @@
 
 namespace weir {
 namespace {
+
+// Far beyond every model, and within what 64 bits count when it is multiplied by machines and iterations.
+constexpr Bytes kLargestModel{100'000'000'000'000};
+constexpr Duration kLongestIteration = Duration(3'600'000'000'000) * 24;
 
 /// What must hold beyond each single field, told at the line where it does not.
 class TraceCheck {
@@ -19,9 +24,22 @@ class TraceCheck {
 
   void run() {
     std::size_t tensors = 0;
+    double bytes = 0;
+    double seconds = 0;
     for (std::size_t i = 0; i < trace_.layers.size(); ++i) {
-      check_layer(trace_.layers[i], joined("layers", i));
-      tensors += trace_.layers[i].tensors.size();
+      const Layer& layer = trace_.layers[i];
+      check_layer(layer, joined("layers", i));
+      tensors += layer.tensors.size();
+      for (const Tensor& tensor : layer.tensors) bytes += static_cast<double>(size(tensor).count());
+      seconds += (layer.forward + layer.backward).seconds();
+    }
+    if (bytes > static_cast<double>(kLargestModel.count())) {
+      complain("layers", fmt::format("the tensors hold {:.3g} TB together; at most {}", bytes / 1e12,
+                                     text(kLargestModel)));
+    }
+    if (seconds > kLongestIteration.seconds()) {
+      complain("layers", fmt::format("the layers take {:.0f} s together; at most {}", seconds,
+                                     text(kLongestIteration)));
     }
     if (trace_.layers.empty()) {
       complain("layers", "there is no layer; give at least one");
@@ -66,6 +84,7 @@ Result<Trace> read_trace(const std::string& file) {
 }
 
 Result<Trace> read_trace(const Value& value, const std::string& path) {
+  if (const auto kind = expect(FileKind::kTrace, value, path); !kind) return tl::unexpected(kind.error());
   auto trace = read_fields<Trace>(value, path);
   if (!trace) return trace;
   Complaints complaints;

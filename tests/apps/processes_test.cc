@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <map>
+#include <new>
 
 #include "tests/catch.h"
 
@@ -40,10 +41,31 @@ TEST_CASE("a task that crashes is told and the others go on") {
       },
       Signals());
   CHECK_FALSE(signal);
-  CHECK(texts == std::map<std::size_t, std::string>{{0, "fine"},
-                                                    {1, "its process crashed: signal 9 (Killed)"},
-                                                    {2, "its process crashed: status 3"},
-                                                    {3, "fine"}});
+  CHECK(texts == std::map<std::size_t, std::string>{
+                     {0, "fine"},
+                     {1,
+                      "its process was killed, as the system does when memory runs out; "
+                      "try fewer machines, larger parts or fewer --jobs"},
+                     {2, "its process crashed: status 3"},
+                     {3, "fine"}});
+}
+
+TEST_CASE("a task that throws ends neither the others nor the caller's stack") {
+  std::map<std::size_t, std::string> texts;
+  const auto signal = run_in_processes(
+      3, 3,
+      [](std::size_t index) {
+        if (index == 2) throw std::bad_alloc();
+        usleep(200'000);
+        return std::string("fine");
+      },
+      [&](std::size_t index, const Result<std::string>& text) {
+        texts[index] = text ? *text : text.error().text;
+      },
+      Signals());
+  CHECK_FALSE(signal);
+  CHECK(texts ==
+        std::map<std::size_t, std::string>{{0, "fine"}, {1, "fine"}, {2, "its process crashed: status 1"}});
 }
 
 TEST_CASE("a signal ends what runs, and what has ended stays told") {

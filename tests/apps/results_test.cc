@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "apps/weir/files.h"
 #include "apps/weir/result_files.h"
 #include "core/base/document.h"
 #include "core/strategies/strategy.h"
@@ -266,6 +267,42 @@ TEST_CASE("more iterations than memory holds are refused") {
   const Outcome outcome = run({"ring", 1, ""}, experiment, toy_world);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
   CHECK_THAT(outcome.text, Catch::Matchers::Contains("more than memory is likely to hold"));
+}
+
+TEST_CASE("a plan too large for memory fails before it is made") {
+  const Scene scene;
+  Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
+  experiment.trace.layers[0].tensors[0].elements = 10'000'000'000;
+  experiment.options.partition_size = experiment.options.finest_part = Bytes(1000);
+  const Outcome outcome = run({"ps", 1, ""}, experiment, toy_world);
+  CHECK(outcome.kind == Outcome::Kind::kFailed);
+  CHECK_THAT(outcome.text, Catch::Matchers::Contains("raise partition_size and finest_part"));
+}
+
+TEST_CASE("comments in results.csv stay comments, whatever they quote") {
+  std::string text = kExperiment;
+  text.replace(text.find("Do CPU"), 6, "Do\\n\\rCPU");
+  const Scene scene(text);
+  std::istringstream stream(scene.results().csv());
+  std::string all;
+  int plain = 0;
+  for (std::string line; std::getline(stream, line);) {
+    all += line;
+    if (!line.starts_with("# ")) ++plain;
+  }
+  CHECK(plain == 1);  // the titles
+  CHECK(all.find('\r') == std::string::npos);
+  CHECK_THAT(all, Catch::Matchers::Contains("# ?CPU machines help?"));
+}
+
+TEST_CASE("a file that cannot be written says why, and leaves nothing unfinished") {
+  const Folder folder;
+  const std::string file = folder.path() + "/results.csv";
+  std::filesystem::create_symlink("/dev/full", file + ".part");
+  CHECK(write_text(file, "text").error().text == file + ": cannot be written: No space left on device");
+  CHECK_FALSE(std::filesystem::is_symlink(file + ".part"));
+  CHECK(write_text(folder.path() + "/none/results.csv", "").error().text ==
+        folder.path() + "/none/results.csv: cannot be written: No such file or directory");
 }
 
 TEST_CASE("a run that beats its bound is an error") {

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import tempfile
@@ -154,7 +155,7 @@ class Run(Case):
         self.assertIn("speed-ups over unified", done.stdout)
         self.assertEqual({row["speedup"] for row in self.rows() if row["strategy"] == "unified"}, {"1"})
         wrong = self.run_weir("--set", 'strategies=["unified", "ps"]', "--set", "baseline=ring")
-        self.assertEqual(wrong.returncode, 1)
+        self.assertEqual(wrong.returncode, 2)
         self.assertIn("'ring' is not among the strategies", wrong.stderr)
 
     def test_nothing_possible_is_an_error(self):
@@ -168,17 +169,71 @@ class Run(Case):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/out: cannot be made", done.stderr)
 
+    def test_a_point_too_large_for_memory_fails_alone(self):
+        large = {"name": "net", "layers": [
+            {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 50_000_000}]}
+            for name in ("a", "b")]}
+        self.write(trace=large, strategies=["unified"], finest_part="8MB",
+                   sweep={"partition_size": ["1KB", "8MB"]})
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (800_000_000, 800_000_000))
+
+        done = subprocess.run(self.run_command("--jobs", "2"), capture_output=True,
+                              text=True, timeout=120, check=False, preexec_fn=limit)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unified at partition_size=1KB failed: there is not enough memory", done.stderr)
+        self.assertEqual([row["partition_size"] for row in self.rows()], ["8MB"])
+        self.assertEqual(self.json()["failed"][0]["values"], {"partition_size": "1KB"})
+
+    def test_a_run_too_long_for_nanoseconds_is_an_error_and_no_hang(self):
+        self.write(sweep={}, iterations=1000)
+        settings = [word for layer in ("a", "b") for word in ("--set", f"trace.layers.{layer}.backward=3600s")]
+        done = self.run_weir(*settings)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the run takes more than 4000000s of simulated time", done.stderr)
+        done = self.run_weir(*settings, "--set", "iterations=300")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for row in self.rows():
+            self.assertGreaterEqual(int(row["iteration_ns"]), 7200 * 10**9)
+
+    def test_results_that_cannot_be_written_are_told_with_the_reason(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        done = subprocess.run(self.run_command(), capture_output=True, text=True, timeout=60, check=False,
+                              preexec_fn=limit)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("out/results.csv: cannot be written: File too large", done.stderr)
+        self.assertIn("out/results.json: cannot be written: File too large", done.stderr)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+    def test_names_of_all_kinds_leave_files_well_formed(self):
+        name = 'a "$b_{" \\, caf\u00e9'
+        layers = [{**layer, "name": f"{name} {i}"} for i, layer in enumerate(TRACE["layers"])]
+        self.write(topology={**TOPOLOGY, "name": name}, trace={"name": name, "layers": layers}, question="a\n\r,b",
+                   sweep={"topology.source": ["a, b", '"#'], "trace.name": [name, "#"]}, timelines=["ring"],
+                   timeline_points="all", strategies=["ring"])
+        done = self.run_weir()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual({(row["topology.source"], row["trace.name"]) for row in self.rows()},
+                         {("a, b", name), ('"#', name), ("a, b", "#"), ('"#', "#")})
+        for drawn in self.out.glob("timeline-*"):
+            json.loads(drawn.read_text())
+        self.assertEqual(len(self.json()["rows"]), 4)
+
     def test_wrong_input_is_told_and_touches_no_earlier_results(self):
         self.assertEqual(self.run_weir().returncode, 0)
         before = (self.out / "results.csv").read_bytes()
         for setting, complaint in [
                 ("partition_sizes=1MB", "unknown key 'partition_sizes'; did you mean 'partition_size'?"),
-                (f"{COUNT}=-1", f"--set {COUNT}: topology.groups[1].count: -1 is too small"),
-                ('model={"foo": 1}', "--set model: unknown key 'foo'"),
+                (f"{COUNT}=-1", f"--set {COUNT}: -1 is too small"),
+                ('model={"foo": 1}', "--set model: foo: unknown key 'foo'"),
                 ("credit", "sets nothing"),
                 (b"policy=\xff", "no text in UTF-8")]:
             done = self.run_weir("--set", setting)
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, 2)
             self.assertIn(complaint, done.stderr)
         self.assertEqual((self.out / "results.csv").read_bytes(), before)
 
@@ -233,7 +288,24 @@ class Others(Case):
         self.assertIn("Proved:", shown.stdout)
         self.assertIn("send", self.weir("plan", "--text").stdout)
         self.assertTrue(self.weir("plan", "--graphviz").stdout.startswith("digraph"))
-        self.assertEqual(self.weir("plan", "--strategy", "rnig").returncode, 1)
+
+    def test_a_strategy_that_is_none_is_told_before_anything_is_shown(self):
+        for name in ("plan", "bound"):
+            done = self.weir(name, "--strategy", "rnig")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("--strategy: 'rnig' is no strategy; try one of unified, ring", done.stderr)
+
+    def test_what_is_not_possible_is_told_alone(self):
+        for name in ("plan", "bound"):
+            done = self.weir(name, "--strategy", "ps", "--set", f"{COUNT}=0")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("ps: ", done.stderr)
+
+    def test_plan_notes_memory_that_a_machine_has_not(self):
+        self.assertNotIn("Note", self.weir("plan").stdout)
+        shown = self.weir("plan", "--set", 'topology.groups.gpu.numa=[{"memory": "1MB"}]').stdout
+        self.assertIn("\nNote: gpu[0].numa0 has 1 MB of memory, and this plan alone takes", shown)
+        self.assertEqual(shown.count("Note"), 1)
 
     def test_bound_shows_what_binds_any_plan_and_the_best_with_its_critical_path(self):
         done = self.weir("bound")
@@ -262,18 +334,28 @@ class Others(Case):
         self.write(topology={"name": "lab", "groups": [{"name": "gpu", "count": -1}]}, trace={"name": "net"},
                    sweep={"credit": [1, 0], "policy": ["lifo", "fifo"]})
         done = self.weir("check")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0", "not the string 'lifo'"):
             self.assertEqual(done.stdout.count(complaint), 1, done.stdout)
 
     def test_check_tells_what_is_no_json(self):
         (self.folder / "tiny.json").write_text("{\n\n!")
         done = self.weir("check")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("tiny.json:3: this is no JSON", done.stdout)
 
-    def test_a_mistake_on_the_command_line_has_a_status_of_its_own(self):
-        self.assertGreaterEqual(self.weir("run", "--jbos", "1").returncode, 100)
+    def test_a_mistake_on_the_command_line_ends_with_2_and_help_with_0(self):
+        for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"], ["check", "none.json"]):
+            done = subprocess.run([WEIR, *words], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, words)
+        self.assertEqual(self.weir("run", "--help").returncode, 0)
+
+    def test_a_file_of_another_kind_is_told_as_what_it_is(self):
+        (self.folder / "net.json").write_text(json.dumps(TRACE))
+        done = subprocess.run([WEIR, "run", str(self.folder / "net.json")], capture_output=True, text=True,
+                              timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("net.json:1: this is a trace; expected an experiment", done.stderr)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ template <class Visitor>
 void fields(Visitor& visitor, Tree& tree) {
   visitor.required("name", tree.name, "what it is called");
   visitor.optional("tall", tree.tall, "whether it is tall");
-  visitor.optional("height", tree.height, "how high it is", above(0));
+  visitor.optional("height", tree.height, "how high it is", at_least(0.5));
   visitor.optional("seed", tree.seed, "what it grew from");
   visitor.optional("colour", tree.colour, "its colour");
   visitor.optional("part", tree.part, "the size of its parts");
@@ -186,7 +186,7 @@ TEST_CASE("a shorthand is read as its own type") {
 TEST_CASE("a number out of its range is told with the bound") {
   CHECK(read_error("{\"name\": \"oak\", \"rate\": \"1Gbps\", \"height\": 0, \"leaves\": [{\"name\": \"a\", "
                    "\"count\": 0}]}") ==
-        "t.json:1: height: 0 is too small; above 0\n"
+        "t.json:1: height: 0 is too small; at least 0.5\n"
         "t.json:1: leaves[0].count: 0 is too small; at least 1");
 }
 

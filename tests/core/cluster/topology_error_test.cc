@@ -51,6 +51,53 @@ TEST_CASE("groups have names of their own") {
               "\"count\": 0}]}") == "lab.json:2: groups[1].name: two groups are called 'a'; rename one");
 }
 
+TEST_CASE("names that stand in paths are made of letters, digits, '_' and '-'") {
+  for (const char* name : {"", "a.b", "gpu[0]", "0", "two words", "a,b", "a\\nb", "\\\"", "caf\u00e9"}) {
+    INFO(name);
+    CHECK(error(fmt::format(R"({{"name": "lab", "groups": [{{"name": "{}"}}]}})", name)).find("is no name") !=
+          std::string::npos);
+    CHECK(group_error(fmt::format(R"("switches": [{{"name": "{}", "at": "numa0"}}])", name))
+              .find("lab.json:3: groups[0].switches[0].name: ") == 0);
+  }
+  CHECK(error(R"({"name": "lab", "groups": [{"name": "V100_pcie-2"}]})") == "no error");
+}
+
+TEST_CASE("the name of a topology stands on one line") {
+  CHECK(error(R"({"name": "a\nb", "groups": [{"name": "gpu"}]})") ==
+        "lab.json:1: name: 'a?b' is no name; try 1 to 200 bytes of text without control characters");
+  CHECK(error(R"({"name": "the \"lab\", $5 a day; caf\u00e9", "groups": [{"name": "gpu"}]})") == "no error");
+}
+
+TEST_CASE("rates, latencies, memories and counts have limits") {
+  const auto nic = [](const char* more) {
+    return group_error(fmt::format(R"("nics": [{{"at": "numa0", {}}}])", more));
+  };
+  CHECK(nic(R"("rate": "8bps")") == "lab.json:3: groups[0].nics[0].rate: 8bps is too small; at least 1Mbps");
+  CHECK(nic(R"("rate": {"in": "2PB/s", "out": "1Gbps"})").find("is no rate") != std::string::npos);
+  CHECK(nic(R"("rate": {"in": "2000TB/s", "out": "1Gbps"})") ==
+        "lab.json:3: groups[0].nics[0].rate.in: 2000TB/s is too large; at most 8000Tbps");
+  CHECK(nic(R"("rate": "unlimited")") == "no error");
+  CHECK(nic(R"("rate": "1Gbps", "latency": "2s")") ==
+        "lab.json:3: groups[0].nics[0].latency: 2s is too large; at most 1s");
+  CHECK(group_error(R"("numa": [{"memory": "2000TB"}])") ==
+        "lab.json:3: groups[0].numa[0].memory: 2000TB is too large; at most 1000TB");
+  CHECK(group_error(R"("gpus": [{"at": "numa0", "speed": 1e-300}])") ==
+        "lab.json:3: groups[0].gpus[0].speed: 1e-300 is too small; at least 0.001");
+  std::string gpus = R"({"at": "numa0", "count": 128})";
+  for (int i = 1; i < 5; ++i) gpus += R"(, {"at": "numa0", "count": 128})";
+  CHECK(group_error("\"gpus\": [" + gpus + "]") ==
+        "lab.json:3: groups[0].gpus: 640 in one machine are too many; at most 512");
+  std::string groups;
+  for (int i = 0; i < 5; ++i) {
+    groups += fmt::format(
+        R"({}{{"name": "g{}", "count": 4096, "nics": [{{"at": "numa0", "rate": "1Gbps", "count": 10}}]}})",
+        i > 0 ? "," : "", i);
+  }
+  CHECK(error("{\"name\": \"lab\", \"groups\": [" + groups + "]}") ==
+        "lab.json:1: groups: there are 20480 machines; at most 16384\n"
+        "lab.json:1: groups: the machines have 204800 GPUs and NICs; at most 200000");
+}
+
 TEST_CASE("machines among several need a NIC") {
   CHECK(error("{\"name\": \"lab\", \"groups\": [\n{\"name\": \"a\", \"count\": 2}]}") ==
         "lab.json:2: groups[0]: a machine among several needs a NIC; add it to 'nics'");

@@ -176,9 +176,9 @@ TEST_CASE(
   CHECK(files.error({"topology.networks.latency=5us"}) ==
         "--set topology.networks.latency: unknown key 'networks'; did you mean 'network'?");
   CHECK(files.error({R"(model={"foo": 1})"}) ==
-        "--set model: unknown key 'foo'; the keys here are 'message_overhead', 'compute_jitter'");
+        "--set model: foo: unknown key 'foo'; the keys here are 'message_overhead', 'compute_jitter'");
   CHECK(files.error({"topology.groups.cpu.count=-1"}) ==
-        "--set topology.groups.cpu.count: groups[1].count: -1 is too small; at least 0");
+        "--set topology.groups.cpu.count: -1 is too small; at least 0");
   CHECK(files.error({"credit=0"}) ==
         "--set credit: expected an integer from 1 to 1000000, or 'unlimited', not the integer 0");
   CHECK(parse_setting("policy=\xff").error().text == "what it sets is no text in UTF-8");
@@ -243,12 +243,69 @@ TEST_CASE("all mistakes of an experiment are told at their lines") {
 
 TEST_CASE("a wrong swept value is told at the line of the sweep") {
   CHECK(Files("\"sweep\": {\n\"topology.groups.cpu.count\": [0,\n-1]}").error() ==
-        "experiment.json:4: groups[1].count: -1 is too small; at least 0");
+        "experiment.json:4: sweep.topology.groups.cpu.count[1]: -1 is too small; at least 0");
   CHECK(Files("\"sweep\": {\n\"partition_sizes\": [\"1MB\"]}").error() ==
-        "experiment.json:3: unknown key 'partition_sizes'; did you mean 'partition_size'?");
-  CHECK(
-      Files("\"sweep\": {\n\"topology.groups.gpus.count\": [1]}").error() ==
-      "experiment.json:3: topology.groups.gpus.count: topology.groups has no 'gpus'; there are 'gpu', 'cpu'");
+        "experiment.json:3: sweep.partition_sizes[0]: unknown key 'partition_sizes'; did you mean "
+        "'partition_size'?");
+  CHECK(Files("\"sweep\": {\n\"topology.groups.gpus.count\": [1]}").error() ==
+        "experiment.json:3: sweep.topology.groups.gpus.count[0]: topology.groups has no 'gpus'; there are "
+        "'gpu', 'cpu'");
+}
+
+TEST_CASE("a wrong value within a swept or set object is told by its path there") {
+  CHECK(Files("\"sweep\": {\n\"model\": [{\"compute_jitter\": 0},\n{\"compute_jitter\": 2}]}").error() ==
+        "experiment.json:4: sweep.model[1].compute_jitter: 2 is too large; at most 1");
+  CHECK(Files("\"sweep\": {\n\"topology.groups.0.nics\": [[{\"at\": \"numa7\", \"rate\": \"8Gbps\"}]]}")
+            .error() ==
+        "experiment.json:3: sweep.topology.groups.0.nics[0][0].at: there is no 'numa7' in group 'gpu'; there "
+        "are "
+        "'numa0'");
+  CHECK(Files("\"question\": \"\"").error({R"(model={"compute_jitter": 2})"}) ==
+        "--set model: compute_jitter: 2 is too large; at most 1");
+}
+
+TEST_CASE("a sweep has so many points that all can be checked before the first runs") {
+  std::string values = "1";
+  for (int i = 2; i <= 101; ++i) values += fmt::format(", {}", i);
+  CHECK(Files(fmt::format("\"sweep\": {{\"credit\": [{0}], \"iterations\": [{0}]}}", values)).error() ==
+        "experiment.json:2: sweep: it has 10201 points; at most 10000: leave values out, or split it into "
+        "several "
+        "experiments");
+  for (int i = 102; i <= 10'001; ++i) values += fmt::format(", {}", i);
+  CHECK(Files(fmt::format("\"sweep\": {{\"credit\": [{}]}}", values)).error() ==
+        "experiment.json:2: sweep.credit: it has 10001 points; at most 10000: leave values out, or split it "
+        "into "
+        "several experiments");
+  CHECK(Files(fmt::format("\"seeds\": [{}], \"sweep\": {{\"policy\": [\"fifo\", \"priority\"]}}", values))
+            .error() ==
+        "experiment.json:1: these are 140014 runs; at most 100000: leave out seeds, strategies or values of "
+        "the "
+        "sweep");
+}
+
+TEST_CASE("an exchange that would take months is refused, and what binds it is said") {
+  const Files files("\"question\": \"\"");
+  CHECK(files.error({"trace.layers.0.tensors.0.elements=1000000000000",
+                     "topology.groups.gpu.nics.0.rate=\"1Mbps\""}) ==
+        "lab.json:1: over its slowest link or sum, of 1Mbps, the gradients of all machines (4 TB each) may "
+        "take "
+        "1.92e+08 s; at most 10000000s: raise that rate, or take a smaller model");
+}
+
+TEST_CASE("a swept value stands on one line") {
+  CHECK(Files(R"("sweep": {"topology.source": ["a\nb"]})").error() ==
+        "experiment.json:2: sweep.topology.source[0]: expected a value without control characters");
+}
+
+TEST_CASE("a file of another kind is told as what it is") {
+  const Files files("\"question\": \"\"");
+  const std::string folder = files.folder().path();
+  CHECK(ExperimentFile::read(folder + "/net.json").error().text ==
+        folder + "/net.json:1: this is a trace; expected an experiment");
+  files.folder().write("experiment.json", R"({"topology": "net.json", "trace": "lab.json"})");
+  CHECK(files.error() ==
+        "net.json:1: this is a trace; expected a topology\n"
+        "lab.json:1: this is a topology; expected a trace");
 }
 
 TEST_CASE("a sweep is an object of lists of different values, of what can be swept") {
@@ -259,14 +316,14 @@ TEST_CASE("a sweep is an object of lists of different values, of what can be swe
   CHECK(Files("\"sweep\": {\"credit\": []}").error() ==
         "experiment.json:2: sweep.credit: expected a list of values, not an empty one");
   CHECK(Files("\"sweep\": {\"credit\": [4,\n4]}").error() ==
-        "experiment.json:3: sweep.credit: 4 stands here twice");
+        "experiment.json:3: sweep.credit[1]: 4 stands here twice");
   CHECK(Files("\"sweep\": {\"strategies\": [[\"ps\"]]}").error() ==
         "experiment.json:2: sweep.strategies: 'strategies' cannot be swept");
 }
 
 TEST_CASE("an experiment without GPUs is refused, also at a point of a sweep") {
   const Files files("\"sweep\": {\"topology.groups.gpu.count\": [2, 0]}");
-  CHECK(files.error().find("topology: no machine has a GPU; an experiment needs at least one that has") !=
+  CHECK(files.error().find("lab.json:1: no machine has a GPU; an experiment needs at least one that has") !=
         std::string::npos);
 }
 

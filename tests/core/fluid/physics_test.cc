@@ -97,5 +97,14 @@ TEST_CASE("bytes that never moved are missed") {
   CHECK(complaint(physics.verdict(1)).find("lost bytes") != std::string::npos);
 }
 
+TEST_CASE("late in a run, where doubles are coarser than 10 ps, physics allows for it") {
+  const TwoMessages two;
+  Physics physics(two.plan, two.cluster, two.works);
+  const double late = 3e6;
+  physics.flow_started(two.sends[0], late);
+  physics.flow_ended(two.sends[0], late + 0.001 - 2e-9 * 0.5);
+  CHECK(complaint(physics.verdict(1)).find("broke physics") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace weir

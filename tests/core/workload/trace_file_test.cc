@@ -69,6 +69,30 @@ TEST_CASE("names of layers and of tensors are unique") {
         "net.json:4: layers[1].name: two layers are called 'a'; rename one");
 }
 
+TEST_CASE("times and sizes of a trace have limits, alone and together") {
+  const auto layer = [](const std::string& name, const std::string& forward, const std::string& elements) {
+    return fmt::format(
+        R"({{"name": "{0}", "forward": "{1}", "backward": "0s", "tensors": [{{"name": "{0}.w", "elements": {2}}}]}})",
+        name, forward, elements);
+  };
+  CHECK(layers_error(layer("a", "1000000000s", "1")) ==
+        "net.json:2: layers[0].forward: 1000000000s is too large; at most 3600s");
+  std::string layers = layer("a", "3600s", "1000000000000");
+  for (int i = 0; i < 25; ++i) layers += ", " + layer(fmt::format("b{}", i), "3600s", "1000000000000");
+  CHECK(layers_error(layers) ==
+        "net.json:1: layers: the tensors hold 104 TB together; at most 100TB\n"
+        "net.json:1: layers: the layers take 93600 s together; at most 86400s");
+}
+
+TEST_CASE("names in a trace are text on one line") {
+  CHECK(
+      layers_error(
+          R"({"name": "a\r", "forward": "0s", "backward": "0s", "tensors": [{"name": "", "elements": 1}]})") ==
+      "net.json:2: layers[0].name: 'a?' is no name; try 1 to 200 bytes of text without control characters\n"
+      "net.json:2: layers[0].tensors[0].name: '' is no name; try 1 to 200 bytes of text without control "
+      "characters");
+}
+
 TEST_CASE("mistakes in a trace are told at their lines, all at once") {
   CHECK(layers_error(R"({"name": "a", "forward": "1", "backward": "-1ms",
 "tensors": [{"name": "w", "elements": 0, "dtype": "fp16"},
