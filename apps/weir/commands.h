@@ -14,5 +14,6 @@ void add_run(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
+void add_import(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir
