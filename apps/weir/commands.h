@@ -15,5 +15,6 @@ void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
+void add_export(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir

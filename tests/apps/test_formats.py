@@ -1,14 +1,17 @@
-"""weir import as users call it. Run: python3 tests/apps/test_formats.py WEIR"""
+"""weir import and weir export as users call them. Run: python3 tests/apps/test_formats.py WEIR"""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 WEIR = ""
-NCCL = Path(__file__).resolve().parent.parent.parent / "tests/core/formats/nccl"
+ROOT = Path(__file__).resolve().parent.parent.parent
+NCCL = ROOT / "tests/core/formats/nccl"
 TRACE = {"name": "net", "layers": [
     {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 5000000}]}
     for name in ("a", "b")]}
@@ -60,6 +63,31 @@ class Import(Case):
         self.assertFalse((self.folder / "mine.json").exists())
         self.assertIn("'fast'", self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--nic-rate", "fast",
                                           status=1).stderr)
+
+
+class Export(Case):
+    def topologies(self):
+        return sorted(ROOT.glob("topologies/*.json")) + sorted(ROOT.glob("tests/core/formats/platforms/*.json"))
+
+    def test_platforms_are_xml_in_the_order_that_simgrid_wants(self):
+        for path in self.topologies():
+            with self.subTest(file=path.name):
+                self.weir("export", "simgrid", path, "--out", "platform.xml")
+                root = xml.etree.ElementTree.parse(self.folder / "platform.xml").getroot()
+                self.assertEqual((root.tag, [child.tag for child in root]), ("platform", ["config", "zone"]))
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_dot_takes_the_graphs(self):
+        for path in self.topologies():
+            with self.subTest(file=path.name):
+                graph = self.weir("export", "graphviz", path).stdout
+                drawn = subprocess.run(["dot", "-Tsvg"], input=graph, capture_output=True, text=True, timeout=60,
+                                       check=False)
+                self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
+
+    def test_a_wrong_topology_is_told(self):
+        (self.folder / "bad.json").write_text('{"name": "bad"}')
+        self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=1).stderr)
 
 
 if __name__ == "__main__":
