@@ -346,14 +346,13 @@ class Others(Case):
 
     def test_a_mistake_on_the_command_line_ends_with_2_and_help_with_0(self):
         for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"], ["check", "none.json"]):
-            done = subprocess.run([WEIR, *words], capture_output=True, text=True, timeout=60, check=False)
+            done = program.run(*words)
             self.assertEqual(done.returncode, 2, words)
         self.assertEqual(self.weir("run", "--help").returncode, 0)
 
     def test_a_file_of_another_kind_is_told_as_what_it_is(self):
         (self.folder / "net.json").write_text(json.dumps(TRACE))
-        done = subprocess.run([WEIR, "run", str(self.folder / "net.json")], capture_output=True, text=True,
-                              timeout=60, check=False)
+        done = program.run("run", self.folder / "net.json")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("net.json:1: this is a trace; expected an experiment", done.stderr)
 

@@ -1,0 +1,64 @@
+#include "core/formats/xml.h"
+
+#include "tests/catch.h"
+
+namespace weir {
+namespace {
+
+std::string refusal(const std::string& text) {
+  const auto parsed = parse_xml(text, "f.xml");
+  return parsed ? "accepted" : parsed.error().text;
+}
+
+TEST_CASE("an element knows its line, its attributes and what stands in it") {
+  const auto root = parse_xml(
+      "<?xml version=\"1.0\"?>\n<!-- x -->\n<a b=\"1 &lt; 2\" c=\"\">\n text <d/>\n<e f='2'/></a>\n",
+      "f.xml");
+  REQUIRE(root);
+  CHECK(root->name == "a");
+  CHECK(root->line == 3);
+  CHECK(*root->find("b") == "1 < 2");
+  CHECK(root->find("c")->empty());
+  CHECK(root->find("d") == nullptr);
+  REQUIRE(root->children.size() == 2);
+  CHECK(root->children[0].line == 4);
+  CHECK(root->children[1].line == 5);
+  CHECK(*root->children[1].find("f") == "2");
+}
+
+TEST_CASE("what is no XML is told with its line") {
+  CHECK(refusal("") == "f.xml:1: this is no XML: no element found");
+  CHECK(refusal("{\"groups\": []}") == "f.xml:1: this is no XML: not well-formed (invalid token)");
+  CHECK(refusal("<a>\n<b>\n</a>") == "f.xml:3: this is no XML: mismatched tag");
+  CHECK(refusal("<a>\n<b c=\"1\" c=\"2\"/></a>") == "f.xml:2: this is no XML: duplicate attribute");
+  CHECK(refusal("<a>\n<b c=\"1") == "f.xml:2: this is no XML: unclosed token");
+  CHECK(refusal("<a/>\n<b/>") == "f.xml:2: this is no XML: junk after document element");
+  CHECK(refusal(std::string("<a>\0</a>", 8)).find("f.xml:1: this is no XML") == 0);
+}
+
+TEST_CASE("entities that expand without end are refused before they do") {
+  CHECK(refusal("<!DOCTYPE a [<!ENTITY b \"cccc\"><!ENTITY d \"&b;&b;&b;\">]>\n<a>&d;</a>") ==
+        "f.xml:1: a document type (<!DOCTYPE>) has no place here; remove it");
+}
+
+TEST_CASE("nothing is too deep or too long to be told") {
+  std::string deep;
+  for (int i = 0; i < 1'000'000; ++i) deep += "<a>\n";
+  CHECK(refusal(deep) == "f.xml:101: elements stand more than 100 deep in each other");
+  std::string deepest;
+  for (int i = 0; i < 100; ++i) deepest += "<a>";
+  for (int i = 0; i < 100; ++i) deepest += "</a>";
+  CHECK(refusal(deepest) == "accepted");
+  const std::string huge(std::size_t{10} << 20, 'x');
+  CHECK(parse_xml("<a b=\"" + huge + "\"/>", "f.xml")->find("b")->size() == huge.size());
+  CHECK(refusal(std::string(std::size_t{65} << 20, ' ')) ==
+        "f.xml: this is no topology: it holds more than 64 MiB");
+}
+
+TEST_CASE("escaped text reads back as it was") {
+  const std::string text = "a<b & \"c\" > 'd'";
+  CHECK(*parse_xml("<a b=\"" + xml_escaped(text) + "\"/>", "f.xml")->find("b") == text);
+}
+
+}  // namespace
+}  // namespace weir
