@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws what is inside the machines of a topology: plots/machine.py TOPOLOGY OUT writes OUT.png and OUT.pdf."""
 
 import argparse

@@ -1,4 +1,4 @@
-"""What must hold of drawn machines. Run: python3 plots/test_machine.py"""
+"""What must hold of drawn machines. Run: /usr/bin/python3 plots/test_machine.py"""
 
 import contextlib
 import io

@@ -18,15 +18,15 @@ using Format = Result<std::string> (*)(const Topology&);
 
 Result<ExitStatus> export_topology(const Choices& choices, Format format) {
   const auto topology = read_topology(choices.topology);
-  if (!topology) return tl::unexpected(topology.error());
+  if (!topology) return wrong("export", topology.error());
   const auto text = format(*topology);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return wrong("export", text.error());
   if (choices.out.empty()) {
     print("{}", *text);
   } else if (const auto written = write_text(choices.out, *text); !written) {
     return tl::unexpected(written.error());
   }
-  return 0;
+  return kExitWell;
 }
 
 void add_format(CLI::App& command, ExitStatus& status, const char* name, const char* about,

@@ -38,10 +38,10 @@ Result<ExitStatus> import_topology(Choices choices) {
                              parse("--memory-rate", choices.memory_rate, parse_rate, unsaid.memory_rate),
                              parse("--sum-rate", choices.sum_rate, parse_rate, unsaid.sum_rate),
                              parse("--latency", choices.latency, parse_duration, unsaid.latency)}) {
-    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed) return wrong("import", parsed.error());
   }
   const auto imported = import_nccl(choices.what);
-  if (!imported) return tl::unexpected(imported.error());
+  if (!imported) return wrong("import", imported.error());
   for (const std::string& warning : imported->warnings) print_error("weir import: {}\n", warning);
   const std::string text = topology_text(imported->topology);
   if (choices.out.empty()) {
@@ -49,7 +49,7 @@ Result<ExitStatus> import_topology(Choices choices) {
   } else if (const auto written = write_text(choices.out, text); !written) {
     return tl::unexpected(written.error());
   }
-  return 0;
+  return kExitWell;
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-WEIR = ""
+import program
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 NCCL = ROOT / "tests/core/formats/nccl"
 TRACE = {"name": "net", "layers": [
@@ -24,8 +24,7 @@ class Case(unittest.TestCase):
         self.folder = Path(temporary.name)
 
     def weir(self, *arguments, status=0):
-        done = subprocess.run([WEIR, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
-                              timeout=120, check=False)
+        done = program.run(*map(str, arguments), cwd=self.folder)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -58,11 +57,11 @@ class Import(Case):
 
     def test_what_is_wrong_is_told_with_its_line_and_leaves_no_file(self):
         (self.folder / "broken.xml").write_text('<system>\n<cpu numaid="0">\n<pci>\n</cpu></system>')
-        done = self.weir("import", "nccl-topo", "broken.xml", "--out", "mine.json", status=1)
+        done = self.weir("import", "nccl-topo", "broken.xml", "--out", "mine.json", status=2)
         self.assertEqual(done.stderr, "weir import: broken.xml:4: this is no XML: mismatched tag\n")
         self.assertFalse((self.folder / "mine.json").exists())
         self.assertIn("'fast'", self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--nic-rate", "fast",
-                                          status=1).stderr)
+                                          status=2).stderr)
 
 
 class Export(Case):
@@ -87,9 +86,8 @@ class Export(Case):
 
     def test_a_wrong_topology_is_told(self):
         (self.folder / "bad.json").write_text('{"name": "bad"}')
-        self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=1).stderr)
+        self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=2).stderr)
 
 
 if __name__ == "__main__":
-    WEIR = str(Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    program.main()
