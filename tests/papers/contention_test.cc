@@ -1,0 +1,211 @@
+// What copies, collectives and messages do to each other inside a machine, worked out by hand, on SimGrid and
+// on the toy engine. A megabyte at 1 GB/s takes a millisecond.
+#include "backends/sim/world.h"
+#include "tests/catch.h"
+#include "tests/core/cluster/links.h"
+#include "tests/toy/world.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+// Four machines. In each, two PCIe switches of 10 GB/s to their CPU, 6 GB/s between devices, with two GPUs of
+// 8 GB/s and a NIC under the first, and two GPUs under the second, at the other socket.
+const Cluster& cluster() {
+  static const Cluster made = cluster_of(R"({"name": "contention", "groups": [
+    {"name": "m", "count": 4, "numa": [{}, {}], "sockets": [{"between": [0, 1], "rate": "4GB/s"}],
+     "switches": [{"name": "p0", "at": "numa0", "rate": "10GB/s", "peer_rate": "6GB/s"},
+                  {"name": "p1", "at": "numa1", "rate": "10GB/s", "peer_rate": "6GB/s"}],
+     "gpus": [{"count": 4, "at": "p0", "rate": "8GB/s"}, {"count": 2, "at": "p1", "rate": "8GB/s"}],
+     "nics": [{"at": "p0", "rate": "12GB/s"}]}]})");
+  return made;
+}
+
+constexpr int kGpus = 6;
+
+// Ops that all start at once, without edges, and when they end.
+class Traffic {
+ public:
+  Traffic() {
+    for (std::size_t m = 0; m < 4; ++m) {
+      for (int numa = 0; numa < 2; ++numa) {
+        host_.push_back(
+            builder_.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)}));
+      }
+      gpus_.push_back(
+          builder_.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kGpu, 0, kGpus, Bytes(0)}));
+    }
+  }
+
+  // Of the first machine.
+  Slice host(int numa, Bytes size) {
+    return builder_.reserve(host_[static_cast<std::size_t>(numa)], size, Dtype::kF32);
+  }
+  Slice gpu(int gpu, Bytes size) {
+    Slice slice = builder_.reserve(gpus_[0], size, Dtype::kF32);
+    slice.on = gpu;
+    return slice;
+  }
+
+  void copy(const Slice& from, const Slice& into) {
+    Op op;
+    op.machine = MachineId(0);
+    op.kind = OpKind::kCopy;
+    op.from = from;
+    op.into = into;
+    add(op);
+  }
+
+  void reduce_scatter(const std::vector<int>& gpus, Bytes size) {
+    Op op;
+    op.machine = MachineId(0);
+    op.kind = OpKind::kReduceScatter;
+    op.into = gpu(0, size);
+    op.into.on = Replicas::each(builder_.group(gpus));
+    add(op);
+  }
+
+  // From the first machine to another one's host memory, or from there to the first.
+  void send(const Slice& from, std::size_t peer) {
+    message(MachineId(0), from, MachineId(peer), far(peer, from.size));
+  }
+  void receive(const Slice& into, std::size_t peer) {
+    message(MachineId(peer), far(peer, into.size), MachineId(0), into);
+  }
+
+  // When each ends, in milliseconds, in the order in which they were added; the same in both worlds.
+  std::vector<double> ends() {
+    const Plan plan = std::move(builder_).build();
+    SimulationSettings settings;
+    settings.dispatch.window = 1_GB;
+    const auto simgrid = sim::simulate(plan, cluster(), settings);
+    REQUIRE(simgrid);
+    const auto toy = toy::run(plan, cluster(), settings);
+    REQUIRE(toy);
+    std::vector<double> ends;
+    for (std::size_t i = 0; i < added_.size(); ++i) {
+      for (const Op& op : plan.ops()) {
+        if (op.layer != static_cast<int>(i) || op.kind == OpKind::kReceive) continue;
+        const auto end = [&](const Record& record) {
+          return (record.of(op.id, 0).completed - Instant()).seconds() * 1e3;
+        };
+        CHECK(end(toy->record) == Approx(end(*simgrid)).epsilon(1e-6));
+        ends.push_back(end(*simgrid));
+      }
+    }
+    return ends;
+  }
+
+ private:
+  Slice far(std::size_t machine, Bytes size) {
+    return builder_.reserve(host_[2 * machine], size, Dtype::kF32);
+  }
+
+  OpId add(Op op) {
+    op.layer = static_cast<int>(added_.size());  // by which it is found again
+    added_.push_back(op.kind);
+    return builder_.add(op);
+  }
+
+  void message(MachineId source, const Slice& from, MachineId target, const Slice& into) {
+    Op send;
+    send.machine = source;
+    send.kind = OpKind::kSend;
+    send.message = builder_.add_message();
+    send.peer = target;
+    send.from = from;
+    add(send);
+    Op receive = send;
+    receive.machine = target;
+    receive.kind = OpKind::kReceive;
+    receive.peer = source;
+    receive.from = {};
+    receive.into = into;
+    builder_.add(receive);
+  }
+
+  PlanBuilder builder_{"contention", 4};
+  std::vector<BufferId> host_;  // by machine and NUMA node
+  std::vector<BufferId> gpus_;  // by machine
+  std::vector<OpKind> added_;
+};
+
+void check(const std::vector<double>& found, const std::vector<double>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i);
+    CHECK(found[i] == Approx(expected[i]).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("one GPU copies at the rate of its link, four at a quarter of their switch's each",
+          "[contention]") {
+  Traffic one;
+  one.copy(one.gpu(0, 40_MB), one.host(0, 40_MB));
+  check(one.ends(), {5});
+  Traffic four;
+  for (int gpu = 0; gpu < 4; ++gpu) four.copy(four.gpu(gpu, 40_MB), four.host(0, 40_MB));
+  check(four.ends(), {16, 16, 16, 16});
+}
+
+TEST_CASE("what the NIC receives goes up the same link as copies to the host, what it sends does not",
+          "[contention]") {
+  Traffic receiving;
+  for (int gpu = 0; gpu < 4; ++gpu) receiving.copy(receiving.gpu(gpu, 40_MB), receiving.host(0, 40_MB));
+  receiving.receive(receiving.host(0, 40_MB), 1);
+  check(receiving.ends(), {20, 20, 20, 20, 20});
+  Traffic sending;
+  for (int gpu = 0; gpu < 4; ++gpu) sending.copy(sending.gpu(gpu, 40_MB), sending.host(0, 40_MB));
+  sending.send(sending.host(0, 40_MB), 1);
+  check(sending.ends(), {16, 16, 16, 16, 4});
+}
+
+// The copies to the host have 2.5 GB/s each, so 5.5 of the first GPU's 8 GB/s are left for its peer.
+TEST_CASE("a copy to a peer takes what is left of its GPU's link", "[contention]") {
+  Traffic traffic;
+  for (int gpu = 0; gpu < 4; ++gpu) traffic.copy(traffic.gpu(gpu, 40_MB), traffic.host(0, 40_MB));
+  traffic.copy(traffic.gpu(0, 55_MB), traffic.gpu(1, 55_MB));
+  check(traffic.ends(), {16, 16, 16, 16, 10});
+}
+
+// A hop of the ring carries three quarters, 60 MB: at 8 GB/s under a switch. Between the switches it is the
+// link between the sockets that has least, 4.
+TEST_CASE("a ring across switches goes at the pace of its narrowest hop", "[contention]") {
+  Traffic inside;
+  inside.reduce_scatter({0, 1, 2, 3}, 80_MB);
+  check(inside.ends(), {7.5});
+  Traffic across;
+  across.reduce_scatter({0, 1, 4, 5}, 80_MB);
+  check(across.ends(), {15});
+  // The first GPU's copy has the other half of its link, and all of it once the ring is done: 60 + 40 MB.
+  Traffic beside;
+  beside.reduce_scatter({0, 1, 2, 3}, 80_MB);
+  beside.copy(beside.gpu(0, 100_MB), beside.host(0, 100_MB));
+  check(beside.ends(), {15, 20});
+}
+
+// A GPU's link has 8 GB/s, the NIC 12 for both.
+TEST_CASE("two GPUs share the NIC that they send through", "[contention]") {
+  Traffic one;
+  one.send(one.gpu(0, 48_MB), 1);
+  check(one.ends(), {6});
+  Traffic two;
+  two.send(two.gpu(0, 48_MB), 1);
+  two.send(two.gpu(1, 48_MB), 2);
+  check(two.ends(), {8, 8});
+}
+
+TEST_CASE("a NIC on the far socket is reached over the link between sockets, which copies share",
+          "[contention]") {
+  Traffic alone;
+  alone.send(alone.host(1, 40_MB), 1);
+  check(alone.ends(), {10});
+  Traffic beside;
+  beside.send(beside.host(1, 40_MB), 1);
+  beside.copy(beside.gpu(4, 40_MB), beside.host(0, 40_MB));
+  check(beside.ends(), {20, 20});
+}
+
+}  // namespace
+}  // namespace weir
