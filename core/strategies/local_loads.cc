@@ -24,7 +24,7 @@ Trace trace_of(std::size_t samples, Dtype dtype) {
 }  // namespace
 
 LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage stage, Dtype dtype,
-                       const Options& options) {
+                       const Options& options, bool own) {
   std::vector<Sample> samples;
   const std::vector<double> fractions = nic_fractions(cluster, machine);
   for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
@@ -40,7 +40,7 @@ LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage sta
   LocalStages stages(cluster, workload, options, no_local_stages(cluster), builder);
   for (const Part& part : workload.partition(size(dtype) * kElements)) {
     const Sample& sample = samples[static_cast<std::size_t>(part.first_layer)];
-    const LocalWay way = stages.out_by(sample.mix.scheme, machine, part, sample.nic, true);
+    const LocalWay way = stages.out_by(sample.mix.scheme, machine, part, sample.nic, !own);
     stages.in(way, part, {way.ready});
   }
   const Plan plan = std::move(builder).build();

@@ -13,8 +13,9 @@ struct LocalLoads {
 };
 
 /// The way out and in of a byte of this dtype on the machine, averaged over its NICs and schemes: measured on
-/// the ops that LocalStages makes of it. With gpu_direct, of a byte that another machine sums.
+/// the ops that LocalStages makes of it. `own` bytes are those that the machine itself sums, others a way out
+/// that may be direct.
 LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage stage, Dtype dtype,
-                       const Options& options);
+                       const Options& options, bool own);
 
 }  // namespace weir

@@ -149,16 +149,16 @@ LocalCandidates local_candidates(const Cluster& cluster, MachineId id) {
       found = {{LocalStage::kReduceScatter, LocalStage::kReduceInTurn, LocalStage::kReduce},
                "all switches are alike, and GPUs exchange shards over NVLink"};
     } else if (switches.size() > 1) {
-      found = {{LocalStage::kCpuAssisted, LocalStage::kReduceScatter, LocalStage::kReduceInTurn,
-                LocalStage::kReduce},
+      found = {{LocalStage::kCpuAssisted, LocalStage::kReduceScatter},
                "without NVLink, GPUs of different switches are best summed by the CPU"};
     } else {
-      found = {{LocalStage::kReduceScatter, LocalStage::kReduceInTurn, LocalStage::kReduce},
-               "all GPUs are under one switch"};
+      found = {{LocalStage::kReduceScatter}, "all GPUs are under one switch"};
     }
     if (machine.nvlink && switches.size() > 1) found.stages.push_back(LocalStage::kCpuAssisted);
   }
-  if (direct_possible(machine)) found.stages.push_back(LocalStage::kGpuDirect);
+  // A root's link would carry the whole reduction besides, were there no NVLink.
+  const bool over_pcie = machine.gpus.size() > 1 && !machine.nvlink;
+  if (direct_possible(machine) && !over_pcie) found.stages.push_back(LocalStage::kGpuDirect);
   return found;
 }
 

@@ -11,8 +11,11 @@ namespace weir {
 namespace {
 
 constexpr double kSlack = 0.0005;  // a part may exceed what is left of a share by this fraction of the share
-constexpr double kSmallestPiece =
-    16384;  // bytes; a part is not cut into smaller ones, which would cost more than they gain
+// A part is not cut into pieces that are smaller than this fraction of a share, and as many bytes: they would
+// cost more than they gain.
+constexpr double kSmallestPiece = 0.004;
+constexpr double kFewestBytes = 256;
+constexpr double kMostBytes = 16384;  // no piece is too small that has as many
 
 class Placer {
  public:
@@ -42,6 +45,10 @@ class Placer {
  private:
   double left(std::size_t i) const { return summers_[i].share * total_ - placed_[i]; }
 
+  double smallest(std::size_t i) const {
+    return std::clamp(kSmallestPiece * summers_[i].share * total_, kFewestBytes, kMostBytes);
+  }
+
   // Summers of equal shares would all lag most at the same time and be served in a burst, in which the
   // others starve. A head start of up to one part, different for each of them, spreads them out.
   static std::vector<double> phases(const std::vector<Summer>& summers) {
@@ -61,7 +68,7 @@ class Placer {
     double most = 0.0;
     for (const bool full_too : {false, true}) {
       for (std::size_t i = 0; i < summers_.size(); ++i) {
-        if (left(i) < kSmallestPiece / 2 && !full_too) continue;
+        if (left(i) < smallest(i) / 2 && !full_too) continue;
         const double behind = summers_[i].share * (seen_ + bytes) - placed_[i] + phases_[i] * bytes;
         if (best && behind <= most + 0.01 * bytes) continue;
         best = i;
@@ -76,8 +83,8 @@ class Placer {
   // it.
   Bytes fit(std::size_t summer, const Part& part) const {
     const auto bytes = static_cast<double>(part.range.size.count());
-    const double room = std::max(left(summer), kSmallestPiece);
-    if (bytes <= room + kSlack * summers_[summer].share * total_ || bytes - room < kSmallestPiece)
+    const double room = std::max(left(summer), smallest(summer));
+    if (bytes <= room + kSlack * summers_[summer].share * total_ || bytes - room < smallest(summer))
       return part.range.size;
     const std::int64_t element = size(part.dtype).count();
     return Bytes(static_cast<std::int64_t>(room) / element * element);

@@ -38,14 +38,7 @@ class Costs {
     links_.resize(cluster.links().size());
     for (auto& link : links_) link.by_class.assign(members_.size(), 0.0);
     add_exchange();
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const LocalLoads local = has_gpus(i)
-                                   ? local_loads(cluster_, members_[i].front(),
-                                                 stages_[members_[i].front().index()], dtype_, options_)
-                                   : LocalLoads();
-      for (const auto& [link, bytes] : local.links) links_[link.index()].fixed += bytes;
-      add_sums(i, local);
-    }
+    for (std::size_t i = 0; i < members_.size(); ++i) add_sums(i, has_gpus(i) ? add_local(i) : LocalLoads());
   }
 
   // One row for each different resource. Of the machines of a class, which are interchangeable, the first
@@ -84,6 +77,19 @@ class Costs {
 
   void load_class(const Route& route, std::size_t by_class, double bytes) {
     for (const LinkId link : route.links) links_[link.index()].by_class[by_class] += bytes;
+  }
+
+  // The way between GPUs and host memory; bytes that the machine sums itself may take another.
+  LocalLoads add_local(std::size_t index) {
+    const MachineId machine = members_[index].front();
+    const LocalStage stage = stages_[machine.index()];
+    const LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
+    for (const auto& [link, bytes] : local.links) links_[link.index()].fixed += bytes;
+    if (stage != LocalStage::kGpuDirect) return local;
+    const LocalLoads own = local_loads(cluster_, machine, stage, dtype_, options_, true);
+    for (const auto& [link, bytes] : own.links) links_[link.index()].by_class[index] += bytes;
+    for (const auto& [link, bytes] : local.links) links_[link.index()].by_class[index] -= bytes;
+    return local;
   }
 
   // Where a worker's bytes are when its NIC takes them, and their fractions.
