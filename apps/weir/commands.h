@@ -15,6 +15,7 @@ constexpr ExitStatus kExitWrong = 2;   // the command line, or a file that it na
 void add_run(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
+void add_whatif(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);

@@ -16,7 +16,7 @@ Result<ExperimentFile> Input::read() const {
     if (!setting) return failure("--set: " + setting.error().text);
     parsed.push_back(std::move(*setting));
   }
-  return ExperimentFile::read(file, parsed);
+  return trace.empty() ? ExperimentFile::read(file, parsed) : ExperimentFile::of(file, trace, parsed);
 }
 
 Result<Experiment> Input::base() const {
@@ -29,6 +29,10 @@ void add_input(CLI::App& command, Input& input) {
   command.add_option("experiment", input.file, "An experiment file, or a folder that holds experiment.json")
       ->required()
       ->type_name("FILE_OR_FOLDER");
+  add_settings(command, input);
+}
+
+void add_settings(CLI::App& command, Input& input) {
   command
       .add_option("--set", input.settings,
                   "Replaces what the file says at a path, such as policy, model.message_overhead,\n"

@@ -1,4 +1,4 @@
-// What run, plan and bound have in common: an experiment file, and settings that replace what it says.
+// What commands have in common: an experiment file, and settings that replace what it says.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ namespace weir {
 
 struct Input {
   std::string file;
+  std::string trace;  // if not empty, the file is a topology, and these two are the experiment
   std::vector<std::string> settings;  // "path=value"
 
   Result<ExperimentFile> read() const;
@@ -18,8 +19,10 @@ struct Input {
   Result<Experiment> base() const;
 };
 
-/// Adds both to the command's line. The input outlives the command.
+/// Adds the experiment and --set to the command's line. The input outlives the command.
 void add_input(CLI::App& command, Input& input);
+/// Adds --set alone.
+void add_settings(CLI::App& command, Input& input);
 
 /// Adds --strategy, which takes the name of a strategy and no other text. The name outlives the command.
 void add_strategy(CLI::App& command, std::string& name, const std::string& about);

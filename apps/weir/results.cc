@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/weir/csv.h"
 #include "apps/weir/version.h"
 #include "apps/weir/world.h"
 #include "core/base/spelling.h"
@@ -40,21 +41,6 @@ bool is_plain(const std::string& text) {
            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
                   std::string_view("._=,+-").find(c) != std::string::npos;
          });
-}
-
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\n#") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string cell(const ordered_json& row, std::string_view column) {
-  const auto value = row.find(std::string(column));
-  if (value == row.end()) return {};
-  if (value->is_string()) return cell(value->get<std::string>());
-  if (value->is_number_float()) return fmt::format("{:.6g}", value->get<double>());
-  return value->dump();
 }
 
 // A topology or trace that a sweep names is shown by the name.

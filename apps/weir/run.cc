@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <new>
 #include <thread>
 
 #include "apps/weir/commands.h"
@@ -45,16 +44,11 @@ void introduce(const Configuration& configuration, std::size_t runs, const std::
 }
 
 Outcome run_one(const ExperimentFile& file, const Run& run, World world) {
-  const auto failed = [](std::string why) { return Outcome{Outcome::Kind::kFailed, {}, std::move(why)}; };
-  try {
+  return guarded([&] {
     const auto experiment = file.experiment(file.point(run.point));
-    if (!experiment) return failed(experiment.error().text);
+    if (!experiment) return Outcome{Outcome::Kind::kFailed, {}, experiment.error().text};
     return weir::run(run.trial, *experiment, world);
-  } catch (const std::bad_alloc&) {
-    return failed("there is not enough memory for it; try fewer machines, larger parts or fewer --jobs");
-  } catch (const std::exception& error) {  // SimGrid's
-    return failed(error.what());
-  }
+  });
 }
 
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {

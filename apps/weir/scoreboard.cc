@@ -1,7 +1,6 @@
 #include "apps/weir/scoreboard.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 
@@ -50,19 +49,17 @@ Scoreboard::Scoreboard(const ExperimentFile& file, const Results& results)
     : file_(file),
       results_(results),
       seeds_(several_seeds(results)),
-      terminal_(isatty(STDERR_FILENO) != 0),
-      table_(table_for(file, results, seeds_)) {
-  show_progress();
-}
+      progress_(results.runs().size()),
+      table_(table_for(file, results, seeds_)) {}
 
 void Scoreboard::update() {
-  clear_progress();
+  progress_.clear();
   for (; next_ < file_.points() && results_.complete(next_); ++next_) show(next_);
-  show_progress();
+  progress_.show(results_.ended());
 }
 
 void Scoreboard::finish() {
-  clear_progress();
+  progress_.clear();
   for (; next_ < file_.points(); ++next_) show(next_);
 }
 
@@ -103,24 +100,6 @@ Table::Cells Scoreboard::cells(const Run& run) const {
   cells.push_back(row.speedup ? fmt::format("{:.2f}x", *row.speedup) : "-");
   cells.push_back(row.binding);
   return cells;
-}
-
-void Scoreboard::show_progress() {
-  const std::size_t ended = results_.ended();
-  const std::size_t all = results_.runs().size();
-  constexpr std::size_t kTenths = 10;
-  if (terminal_ && ended < all) {
-    print_error("{} of {} runs", ended, all);
-  } else if (!terminal_ && all >= 2 * kTenths && ended > 0 && ended < all &&
-             ended * kTenths / all != (ended - 1) * kTenths / all) {
-    print_error("{} of {} runs\n", ended, all);
-  }
-  std::fflush(stderr);
-}
-
-void Scoreboard::clear_progress() {
-  if (terminal_) print_error("\r\033[K");
-  std::fflush(stderr);
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 // file, and on the error stream how far the runs have come.
 #pragma once
 
+#include "apps/weir/progress.h"
 #include "apps/weir/results.h"
 #include "apps/weir/table.h"
 
@@ -20,13 +21,11 @@ class Scoreboard {
  private:
   void show(std::size_t point);
   Table::Cells cells(const Run& run) const;
-  void show_progress();
-  void clear_progress();
 
   const ExperimentFile& file_;
   const Results& results_;
-  bool seeds_;     // there are several, so that they need a column
-  bool terminal_;  // whether the error stream is one, on which a line can be written anew
+  bool seeds_;  // there are several, so that they need a column
+  Progress progress_;
   Table table_;
   bool titled_ = false;
   std::size_t next_ = 0;  // the first point that is not shown

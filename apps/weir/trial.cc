@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 
 #include "apps/weir/files.h"
 #include "core/base/read_fields.h"
@@ -125,6 +126,16 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }
   return outcome;
+}
+
+Outcome guarded(const std::function<Outcome()>& function) {
+  try {
+    return function();
+  } catch (const std::bad_alloc&) {
+    return failed("there is not enough memory for it; try fewer machines, larger parts or fewer --jobs");
+  } catch (const std::exception& error) {  // SimGrid's
+    return failed(error.what());
+  }
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,8 @@ using World = Result<Record> (*)(const Plan& plan, const Cluster& cluster,
 
 /// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.
 Outcome run(const Trial& trial, const Experiment& experiment, World world);
+
+/// What the function leaves, or that it failed if memory ran out or SimGrid threw.
+Outcome guarded(const std::function<Outcome()>& function);
 
 }  // namespace weir

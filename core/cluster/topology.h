@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/fields.h"
+#include "core/base/price.h"
 #include "core/cluster/machine.h"
 
 namespace weir {
@@ -96,6 +97,7 @@ struct GroupSpec {
   std::vector<GpuSpec> gpus;
   std::optional<NvlinkSpec> nvlink;
   std::vector<NicSpec> nics;
+  std::optional<Price> price;  // of one machine
   friend bool operator==(const GroupSpec&, const GroupSpec&) = default;
 };
 

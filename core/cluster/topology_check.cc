@@ -51,6 +51,7 @@ void TopologyCheck::run() {
     }
     check_group(group, path);
   }
+  check_prices();
   check_racks();
 }
 
@@ -178,6 +179,19 @@ void TopologyCheck::check_nvlink(const GroupSpec& group, const std::string& path
   for (std::size_t i = 0; i < group.nvlink->pairs.size(); ++i) {
     check_pair(group.nvlink->pairs[i].between, gpu_count(group), "GPU", seen,
                joined(path + ".nvlink.pairs", i) + ".between");
+  }
+}
+
+void TopologyCheck::check_prices() {
+  const GroupSpec* first = nullptr;
+  for (std::size_t g = 0; g < topology_.groups.size(); ++g) {
+    const GroupSpec& group = topology_.groups[g];
+    if (!group.price) continue;
+    if (first == nullptr) first = &group;
+    if (group.price->currency() == first->price->currency()) continue;
+    complain(joined("groups", g) + ".price",
+             fmt::format("{} is in another currency than the {} of '{}'; convert one", text(*group.price),
+                         text(*first->price), first->name));
   }
 }
 

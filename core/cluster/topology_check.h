@@ -25,6 +25,7 @@ class TopologyCheck {
   void check_at(const GroupSpec& group, const std::string& at, const std::string& path);
   void check_sockets(const GroupSpec& group, const std::string& path);
   void check_nvlink(const GroupSpec& group, const std::string& path);
+  void check_prices();
   void check_racks();
   /// Whether the pair names two different things of `count`, once among the pairs seen so far.
   bool check_pair(const std::vector<int>& pair, int count, const std::string& noun,

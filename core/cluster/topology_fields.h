@@ -109,6 +109,7 @@ void fields(Visitor& visitor, GroupSpec& group) {
   visitor.optional("gpus", group.gpus, "its GPUs, numbered in this order");
   visitor.optional("nvlink", group.nvlink, "how its GPUs are joined beside PCIe");
   visitor.optional("nics", group.nics, "its NICs, numbered in this order");
+  visitor.optional("price", group.price, "what one machine costs an hour, as '$4.20/h'");
 }
 
 template <class Visitor>

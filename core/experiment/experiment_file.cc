@@ -82,27 +82,33 @@ std::vector<Error> read_text(const Value& document, ExperimentText& text) {
 }  // namespace
 
 Result<ExperimentFile> ExperimentFile::read(const std::string& file, const std::vector<Setting>& settings) {
-  ExperimentFile result;
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(file, ignored);
-  result.name_ =
+  const std::string name =
       folder ? (std::filesystem::path(file) / "experiment.json").lexically_normal().string() : file;
-  auto document = read_document(result.name_);
+  auto document = read_document(name);
   if (!document) return tl::unexpected(document.error());
-  result.document_ = std::move(*document);
-  result.settings_ = settings;
-  if (const auto kind = expect(FileKind::kExperiment, result.document_); !kind) {
-    return tl::unexpected(kind.error());
+  if (const auto kind = expect(FileKind::kExperiment, *document); !kind) return tl::unexpected(kind.error());
+  if (!document->is(Value::Kind::kObject)) {
+    return failure(complaint(*document, "", "expected an object, not " + description(*document)));
   }
-  if (!result.document_.is(Value::Kind::kObject)) {
-    return failure(
-        complaint(result.document_, "", "expected an object, not " + description(result.document_)));
-  }
-  std::vector<Error> errors = result.read_parts();
-  for (Error& error : result.read_sweep()) errors.push_back(std::move(error));
-  if (errors.empty()) return result;
+  return whole(ExperimentFile(name, std::move(*document), settings));
+}
+
+Result<ExperimentFile> ExperimentFile::of(const std::string& topology, const std::string& trace,
+                                          const std::vector<Setting>& settings) {
+  Value document = Value::object();
+  document.append("topology", Value(topology));
+  document.append("trace", Value(trace));
+  return whole(ExperimentFile("", std::move(document), settings));
+}
+
+Result<ExperimentFile> ExperimentFile::whole(ExperimentFile file) {
+  std::vector<Error> errors = file.read_parts();
+  for (Error& error : file.read_sweep()) errors.push_back(std::move(error));
+  if (errors.empty()) return file;
   ExperimentText text;
-  for (Error& error : read_text(result.document_, text)) errors.push_back(std::move(error));
+  for (Error& error : read_text(file.document_, text)) errors.push_back(std::move(error));
   return tl::unexpected(joined_errors(errors));
 }
 

@@ -26,8 +26,11 @@ class ExperimentFile {
   /// Reads the file, or experiment.json in the folder, and the topologies and traces that it names. Settings
   /// replace what the file and its sweep say, at every point; a sweep along their path is left out.
   static Result<ExperimentFile> read(const std::string& file, const std::vector<Setting>& settings = {});
+  /// The same for an experiment that has no file and says nothing but its topology and its trace.
+  static Result<ExperimentFile> of(const std::string& topology, const std::string& trace,
+                                   const std::vector<Setting>& settings = {});
 
-  /// The file that was read, which the name of a folder stands for.
+  /// The file that was read, which the name of a folder stands for; empty if there is none.
   const std::string& name() const { return name_; }
   const std::vector<Setting>& settings() const { return settings_; }
 
@@ -48,7 +51,10 @@ class ExperimentFile {
   Result<void> each_point(const Seen& seen) const;
 
  private:
-  ExperimentFile() = default;
+  ExperimentFile(std::string name, Value document, const std::vector<Setting>& settings)
+      : name_(std::move(name)), document_(std::move(document)), settings_(settings) {}
+  /// With all that its document and its settings name.
+  static Result<ExperimentFile> whole(ExperimentFile file);
   /// Replaces the names of topology and trace by what their files hold.
   std::vector<Error> read_parts();
   std::vector<Error> read_sweep();

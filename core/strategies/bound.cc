@@ -248,9 +248,9 @@ class Loads {
   std::vector<Load> devices_;
 };
 
-std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload& workload) {
+std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload& workload,
+                                          std::vector<Passage> passages = {}) {
   const Compute compute(cluster, workload);
-  std::vector<Passage> passages;
   add_network(cluster, passages);
   add_racks(cluster, passages);
   add_gpus(cluster, passages);
@@ -294,6 +294,14 @@ std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload
 
 Bound cluster_bound(const Cluster& cluster, const Workload& workload) {
   return bound(cluster_candidates(cluster, workload));
+}
+
+Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares) {
+  std::vector<Passage> split;
+  if (shares.seconds_per_byte > 0) {
+    split.push_back({shares.binding, MachineId::none(), 1.0, 1.0 / shares.seconds_per_byte});
+  }
+  return bound(cluster_candidates(cluster, workload, std::move(split)));
 }
 
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload) {

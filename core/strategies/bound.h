@@ -16,6 +16,7 @@
 #include "core/cluster/cluster.h"
 #include "core/fluid/work.h"
 #include "core/plan/plan.h"
+#include "core/strategies/shares.h"
 #include "core/workload/workload.h"
 
 namespace weir {
@@ -51,6 +52,10 @@ struct Need {
 /// The longest first.
 std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload);
 Bound cluster_bound(const Cluster& cluster, const Workload& workload);
+
+/// What no plan can beat whose parts are pushed, summed and pulled with that split: the needs above, and the
+/// exchange at the split's own time per byte. It takes no plan, so it can be had of the largest clusters.
+Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares);
 
 /// What this plan cannot beat: the load of each link over its rate, the time that its ops occupy each device,
 /// both layer by layer as above, and the longest path through its ops. The longest first.

@@ -167,6 +167,20 @@ class OptimalSplit(Page):
                   *[90 * (n * n + k * n - 2 * k) / (2 * n * (n - 1)) for k in range(n + 1)])
 
 
+class Guide(Page):
+    path = "docs/guide.md"
+
+    def test_what_whatif_answers_is_what_comes_out(self):
+        text = (ROOT / self.path).read_text(encoding="utf-8")
+        example = text.partition("## What if\n")[2].partition("\n## ")[0]
+        lines = [line[4:] for line in example.splitlines() if line.startswith("    ")]
+        command = lines.pop(0).split()
+        self.assertEqual(command[:2], ["weir", "whatif"])
+        done = program.run(*command[1:], cwd=ROOT, timeout=800)
+        self.assertEqual([line for line in lines if line], [line for line in done.stdout.splitlines() if line],
+                         f"the example should be:\n{done.stdout}")
+
+
 class Readme(Page):
     path = "README.md"
 

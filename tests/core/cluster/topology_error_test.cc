@@ -51,6 +51,20 @@ TEST_CASE("groups have names of their own") {
               "\"count\": 0}]}") == "lab.json:2: groups[1].name: two groups are called 'a'; rename one");
 }
 
+TEST_CASE("prices have one currency, up to a million an hour, and may be left out") {
+  const auto prices = [](const std::string& first, const std::string& second) {
+    return error("{\"name\": \"lab\", \"groups\": [{\"name\": \"gpu\", \"count\": 1, \"price\": " + first +
+                 "},\n{\"name\": \"cpu\", \"count\": 0, \"price\": " + second + "}]}");
+  };
+  CHECK(prices("\"$25/h\"", "\"$4.20/h\"") == "no error");
+  CHECK(prices("\"$25/h\"", "null") == "no error");
+  CHECK(prices("\"$25/h\"", "\"EUR 4/h\"") ==
+        "lab.json:2: groups[1].price: EUR 4/h is in another currency than the $25/h of 'gpu'; convert one");
+  CHECK(prices("\"1000001/h\"", "null") ==
+        "lab.json:1: groups[0].price: 1000001/h is too large; at most 1000000/h");
+  CHECK(prices("\"$25\"", "null") == "lab.json:1: groups[0].price: '$25' is no price; try $25/h");
+}
+
 TEST_CASE("names that stand in paths are made of letters, digits, '_' and '-'") {
   for (const char* name : {"", "a.b", "gpu[0]", "0", "two words", "a,b", "a\\nb", "\\\"", "caf\u00e9"}) {
     INFO(name);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/strategies/critical_path.h"
+#include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
@@ -189,6 +190,26 @@ TEST_CASE("the critical path goes from backward to forward through what must fol
   CHECK(path.copies + path.collectives == 0_ms);
   CHECK(path.latency > 0_ms);
   CHECK(path.length == path.compute + path.sends + path.sums + path.latency);
+}
+
+TEST_CASE("the split's bound is no less than that of all plans and no more than that of the split's plan") {
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  for (const char* name : {"byteps-v100-nvlink", "byteps-v100-pcie", "cloud-20gbps", "mixed-rates",
+                           "one-gpu-90gbps", "racks-oversubscribed", "toy-two-machines"}) {
+    INFO(name);
+    const Cluster cluster(shipped_topology(name));
+    const Options options;
+    const auto local = choose_local(cluster, Dtype::kF32, options);
+    REQUIRE(local.has_value());
+    const auto shares = shares_of(cluster, Dtype::kF32, options, local->stages, Summing::kOptimal);
+    REQUIRE(shares.has_value());
+    const auto plan = (*strategy_named("unified"))->plan(cluster, workload, options);
+    REQUIRE(plan.has_value());
+    const Duration split = split_bound(cluster, workload, *shares).time;
+    CHECK(split >= cluster_bound(cluster, workload).time);
+    CHECK(split.seconds() <= plan_bound(*plan, cluster, workload).time.seconds() * (1 + 1e-6));
+  }
 }
 
 }  // namespace
