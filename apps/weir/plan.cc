@@ -14,7 +14,6 @@
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
 #include "core/strategies/bound.h"
-#include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {
@@ -93,8 +92,9 @@ void show_options(const Experiment& experiment) {
 }
 
 // What is done inside the machines, and why.
-void show_local(const Experiment& experiment, const Cluster& cluster) {
-  const auto local = choose_local(cluster, most_common_dtype(experiment.trace), experiment.options);
+void show_local(const Strategy& strategy, const Experiment& experiment, const Cluster& cluster) {
+  if (strategy.local == nullptr) return;
+  const auto local = strategy.local(cluster, most_common_dtype(experiment.trace), experiment.options);
   if (!local) return;
   for (const LocalChoice::Reason& reason : local->reasons) {
     const std::string& first = cluster.machine(reason.machines.front()).name;
@@ -104,12 +104,13 @@ void show_local(const Experiment& experiment, const Cluster& cluster) {
   }
 }
 
-void show(const Experiment& experiment, const Plan& plan, const Cluster& cluster, const Workload& workload) {
+void show(const Strategy& strategy, const Experiment& experiment, const Plan& plan, const Cluster& cluster,
+          const Workload& workload) {
   print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(), experiment.trace.name,
         rounded(workload.size()), experiment.topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
   show_options(experiment);
-  show_local(experiment, cluster);
+  show_local(strategy, experiment, cluster);
   print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
@@ -144,7 +145,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else if (choices.graphviz) {
     print("{}", graphviz(*plan));
   } else {
-    show(*experiment, *plan, cluster, workload);
+    show(**strategy, *experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return kExitWell;
   const auto proof = prove(*plan, cluster, workload);

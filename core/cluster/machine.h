@@ -62,8 +62,7 @@ struct Gpu {
 
 struct Nic {
   std::string name;
-  std::string at;             // what it hangs on: a switch, or a NUMA node
-  bool under_switch = false;  // not right at a NUMA node
+  std::string at;  // what it hangs on: a switch, or a NUMA node
   LinkId out;
   LinkId in;
   int numa = 0;  // the nearest NUMA node: where buffers for this NIC belong

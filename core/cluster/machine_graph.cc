@@ -100,7 +100,6 @@ void MachineGraph::add_nics(const GroupSpec& group) {
       Nic nic;
       nic.name = fmt::format("nic{}", number);
       nic.at = spec.at;
-      nic.under_switch = numa_named(spec.at) < 0;
       nic.numa = numa_above(group, spec.at);
       const std::size_t own = add_vertex(/*forwards=*/false);
       add_edge(above, own, nic.name + ".pcie.out", Link::Kind::kPcie, spec.pcie.out, Duration(0));

@@ -78,11 +78,13 @@ Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Opti
   return choice;
 }
 
-Result<LocalStageOf> conventional_local(const Cluster& cluster, const Options& options) {
-  if (options.local == LocalStage::kAuto) return no_local_stages(cluster);
-  const auto named = choose_local(cluster, Dtype::kF32, options);
-  if (!named) return tl::unexpected(named.error());
-  return named->stages;
+Result<LocalChoice> conventional_local(const Cluster& cluster, Dtype dtype, const Options& options) {
+  if (options.local != LocalStage::kAuto) return choose_local(cluster, dtype, options);
+  LocalChoice choice;
+  choice.stages = no_local_stages(cluster);
+  choice.reasons.push_back(
+      {cluster.gpu_machines(), LocalStage::kReduceScatter, "other libraries do it whatever the topology"});
+  return choice;
 }
 
 }  // namespace weir

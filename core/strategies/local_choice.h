@@ -27,6 +27,6 @@ Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Opti
 
 /// For the all-reduces that Weir is compared with: kAuto is kReduceScatter on every machine, as other
 /// libraries do it.
-Result<LocalStageOf> conventional_local(const Cluster& cluster, const Options& options);
+Result<LocalChoice> conventional_local(const Cluster& cluster, Dtype dtype, const Options& options);
 
 }  // namespace weir

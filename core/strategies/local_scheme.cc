@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "core/cluster/topology.h"
+
 namespace weir {
 namespace {
 
@@ -85,7 +87,7 @@ std::vector<int> beside(const Machine& machine, const Nic& nic) {
 
 bool direct_possible(const Machine& machine) {
   return !machine.nics.empty() && std::all_of(machine.nics.begin(), machine.nics.end(), [&](const Nic& nic) {
-    return nic.under_switch && !beside(machine, nic).empty();
+    return numa_named(nic.at) < 0 && !beside(machine, nic).empty();
   });
 }
 

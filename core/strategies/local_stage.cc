@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "core/strategies/nics.h"
-
 namespace weir {
 
 Op op_for(const Part& part, MachineId machine, OpKind kind) {
@@ -61,11 +59,11 @@ LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const
     add_backward(machine);
     const auto nics = std::max<std::size_t>(1, cluster.machine(machine).nics.size());
     for (std::size_t nic = 0; nic < nics; ++nic) {
-      std::vector<Turn>& turns = at(machine).turns.emplace_back();
-      const LocalStage stage = stages[machine.index()];
-      for (const LocalMix& mix :
-           local_mix(cluster, machine, static_cast<int>(nic), stage, options.brute_force))
-        turns.push_back({mix, 0.0});
+      std::vector<LocalMix> mix =
+          local_mix(cluster, machine, static_cast<int>(nic), stages[machine.index()], options.brute_force);
+      std::vector<double> fractions;
+      for (const LocalMix& one : mix) fractions.push_back(one.fraction);
+      at(machine).schemes.push_back({std::move(mix), Turns(std::move(fractions))});
     }
   }
 }
@@ -104,17 +102,6 @@ void LocalStages::add_backward(MachineId machine) {
   }
 }
 
-// The scheme that is furthest behind its fraction of the bytes.
-const LocalScheme& LocalStages::take(MachineId machine, int nic, Bytes bytes) {
-  std::vector<Turn>& turns = at(machine).turns[static_cast<std::size_t>(nic)];
-  const auto more = static_cast<double>(bytes.count());
-  const auto best = std::min_element(turns.begin(), turns.end(), [&](const Turn& a, const Turn& b) {
-    return (a.bytes + more) / a.mix.fraction < (b.bytes + more) / b.mix.fraction;
-  });
-  best->bytes += more;
-  return best->mix.scheme;
-}
-
 Slice LocalStages::reserve(std::vector<BufferId>& buffers, MachineId machine, int numa, Buffer::Role role,
                            const Part& part) {
   BufferId& buffer = buffers[static_cast<std::size_t>(numa)];
@@ -150,7 +137,7 @@ std::vector<Slice> LocalStages::landings(const LocalWay& way, const Part& part) 
 }
 
 // The part on the GPUs that copy it: each its share, or the root all of it; or the whole of it on each.
-Slice LocalStages::on_gpus(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole) {
+Slice LocalStages::held(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole) {
   Slice slice = {at(way.machine).gradient, gpus.front(), part.range.offset, part.range.size};
   if (whole) {
     slice.on = Replicas::each(builder_->group(gpus));
@@ -167,7 +154,7 @@ OpId LocalStages::reduced(const LocalWay& way, const Part& part, const std::vect
   const OpId ready = backward(way.machine, part.first_layer);
   if (gpus.size() == 1) return ready;
   Op reduce = op_for(part, way.machine, way.scheme->scatter ? OpKind::kReduceScatter : OpKind::kReduce);
-  reduce.into = on_gpus(way, part, gpus, true);
+  reduce.into = held(way, part, gpus, true);
   reduce.root = way.scheme->root;
   const OpId id = builder_->add(reduce);
   builder_->order(ready, id);
@@ -185,7 +172,9 @@ OpId LocalStages::copy(const Part& part, MachineId machine, const Slice& from, c
 }
 
 LocalWay LocalStages::out(MachineId machine, const Part& part, int nic, bool direct) {
-  return out_by(take(machine, nic, part.range.size), machine, part, nic, direct);
+  Schemes& schemes = at(machine).schemes[static_cast<std::size_t>(nic)];
+  const LocalMix& mix = schemes.mix[schemes.turns.take(part.range.size)];
+  return out_by(mix.scheme, machine, part, nic, direct);
 }
 
 LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic,
@@ -196,7 +185,7 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
   way.nic = nic;
   way.scheme = &scheme;
   if (direct && way.scheme->direct) {
-    way.staging = on_gpus(way, part, way.scheme->groups.front(), false);
+    way.staging = held(way, part, way.scheme->groups.front(), false);
     way.ready = reduced(way, part, way.scheme->groups.front());
     way.begun = backward(machine, part.last_layer);
     return way;
@@ -228,7 +217,7 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
     const OpId ready = reduced(way, part, groups[i]);
     const Slice& landed = way.landed[i];
     arrive(builder_->buffer(landed.buffer).numa, landed,
-           copy(part, machine, on_gpus(way, part, groups[i], false), landed, ready));
+           copy(part, machine, held(way, part, groups[i], false), landed, ready));
   }
   for (const auto& [numa, far] : std::map(arrived)) {
     if (numa == near) continue;
@@ -250,7 +239,7 @@ void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<Op
       return;
     }
     Op op = op_for(part, way.machine, way.scheme->scatter ? OpKind::kAllGather : OpKind::kBroadcast);
-    op.into = on_gpus(way, part, gpus, true);
+    op.into = held(way, part, gpus, true);
     op.root = way.scheme->root;
     const OpId id = builder_->add(op);
     for (const OpId before : ready) builder_->order(before, id);
@@ -265,8 +254,8 @@ void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<Op
     if (fresh && numa != builder_->buffer(way.staging.buffer).numa) {
       here->second = {way.landed[i], copy(part, way.machine, way.staging, way.landed[i], summed)};
     }
-    const OpId copied = copy(part, way.machine, here->second.first, on_gpus(way, part, groups[i], false),
-                             here->second.second);
+    const OpId copied =
+        copy(part, way.machine, here->second.first, held(way, part, groups[i], false), here->second.second);
     if (groups.size() == 1) {
       for (const OpId op : after) builder_->order(op, copied);
     }

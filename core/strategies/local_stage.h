@@ -7,6 +7,7 @@
 
 #include "core/plan/plan.h"
 #include "core/strategies/local_scheme.h"
+#include "core/strategies/nics.h"
 #include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
@@ -62,15 +63,15 @@ class LocalStages {
   void close();
 
  private:
-  // A scheme and how many bytes went by it so far.
-  struct Turn {
-    LocalMix mix;
-    double bytes = 0.0;
+  // What parts go by that use one NIC, and which is next.
+  struct Schemes {
+    std::vector<LocalMix> mix;
+    Turns turns;
   };
   struct State {
     BufferId gradient;
     GroupId all_gpus;
-    std::vector<std::vector<Turn>> turns;  // by NIC
+    std::vector<Schemes> schemes;          // by NIC
     std::vector<OpId> backward;            // by layer
     std::vector<std::vector<OpId>> needs;  // by layer: what its forward waits for
     std::vector<BufferId> staging;         // by NUMA node; none until used
@@ -80,13 +81,12 @@ class LocalStages {
   const State& at(MachineId machine) const { return state_[machine.index()]; }
   void add_backward(MachineId machine);
   Duration on_gpus(MachineId machine, Duration time) const;
-  const LocalScheme& take(MachineId machine, int nic, Bytes bytes);
   Slice reserve(std::vector<BufferId>& buffers, MachineId machine, int numa, Buffer::Role role,
                 const Part& part);
   std::vector<Slice> landings(const LocalWay& way, const Part& part);
   OpId reduced(const LocalWay& way, const Part& part, const std::vector<int>& gpus);
   OpId copy(const Part& part, MachineId machine, const Slice& from, const Slice& into, OpId after);
-  Slice on_gpus(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole);
+  Slice held(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole);
 
   const Cluster* cluster_;
   const Workload* workload_;

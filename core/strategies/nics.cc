@@ -22,20 +22,21 @@ int numa_of_nic(const Cluster& cluster, MachineId machine, int nic) {
   return nics.empty() ? 0 : nics[static_cast<std::size_t>(nic)].numa;
 }
 
-NicTurns::NicTurns(const Cluster& cluster) : turns_(cluster.machines().size()) {
-  for (std::size_t i = 0; i < turns_.size(); ++i) {
-    for (const double fraction : nic_fractions(cluster, MachineId(i))) turns_[i].push_back({fraction, 0.0});
+std::size_t Turns::take(Bytes bytes) {
+  const auto more = static_cast<double>(bytes.count());
+  const auto ahead = [&](std::size_t i) { return (bytes_[i] + more) / fractions_[i]; };
+  std::size_t least = 0;
+  for (std::size_t i = 1; i < fractions_.size(); ++i) {
+    if (ahead(i) < ahead(least)) least = i;
   }
+  bytes_[least] += more;
+  return least;
 }
 
-int NicTurns::take(MachineId machine, Bytes bytes) {
-  std::vector<Turn>& turns = turns_[machine.index()];
-  const auto more = static_cast<double>(bytes.count());
-  const auto busy = [&](const Turn& turn) { return (turn.bytes + more) / turn.fraction; };
-  const auto best = std::min_element(turns.begin(), turns.end(),
-                                     [&](const Turn& a, const Turn& b) { return busy(a) < busy(b); });
-  best->bytes += more;
-  return static_cast<int>(best - turns.begin());
+NicTurns::NicTurns(const Cluster& cluster) {
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    turns_.emplace_back(nic_fractions(cluster, MachineId(i)));
+  }
 }
 
 Duration time_at_nics(const Cluster& cluster, Bytes bytes) {

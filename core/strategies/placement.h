@@ -31,8 +31,8 @@ struct PlacedPart {
 
 /// Places the parts in the given order, which should be the one in which they are expected to be served;
 /// parts are cut where a share ends. Each part goes to the summer that lags most behind its share, so that
-/// any run of parts is spread evenly; a summer's load exceeds its share of the bytes by at most 0.5 % or some
-/// hundred bytes, and by less than 0.05 % or 40 KB.
+/// any run of parts is spread evenly; a summer's load exceeds its share of the bytes by at most 1 % and 1 KB,
+/// and large shares by at most 0.05 % and 40 KB.
 std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<Summer>& summers);
 
 /// The order in which a send queue is expected to serve the parts, if each is ready when its backward is done

@@ -234,9 +234,9 @@ class Builder {
 }  // namespace
 
 Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const auto local = conventional_local(cluster, options);
+  const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  return Builder("ring", cluster, workload, options, *local, Where::kHost).build();
+  return Builder("ring", cluster, workload, options, local->stages, Where::kHost).build();
 }
 
 Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options) {

@@ -76,17 +76,19 @@ constexpr std::string_view kParts = "partition_size and finest_part";
 
 constexpr std::array<Strategy, 7> kStrategies = {{
     {"unified", "the optimal split of summation between GPU machines and CPU machines", unified,
-     summation_ops<Summing::kOptimal>, kParts},
-    {"ring", "ring all-reduce among GPU machines, summed in host memory", ring_plan, ring_ops, "fusion_size"},
+     summation_ops<Summing::kOptimal>, kParts, choose_local},
+    {"ring", "ring all-reduce among GPU machines, summed in host memory", ring_plan, ring_ops, "fusion_size",
+     conventional_local},
     {"flat-ring", "ring all-reduce over all GPUs of all machines", flat_ring_plan, flat_ring_ops,
-     "fusion_size"},
+     "fusion_size", nullptr},
     {"hierarchical", "reduce-scatter in each machine, a ring among machines per GPU, all-gather",
-     hierarchical_plan, hierarchical_ops, "fusion_size"},
+     hierarchical_plan, hierarchical_ops, "fusion_size", nullptr},
     {"double-tree", "all-reduce along two complementary binary trees of GPU machines", double_tree_plan,
-     double_tree_ops, "partition_size"},
-    {"ps", "parameter server on the CPU machines", ps, summation_ops<Summing::kCpuMachines>, kParts},
+     double_tree_ops, "partition_size", conventional_local},
+    {"ps", "parameter server on the CPU machines", ps, summation_ops<Summing::kCpuMachines>, kParts,
+     choose_local},
     {"colocated-ps", "parameter server on the GPU machines themselves", colocated_ps,
-     summation_ops<Summing::kGpuMachines>, kParts},
+     summation_ops<Summing::kGpuMachines>, kParts, choose_local},
 }};
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
+#include "core/strategies/local_choice.h"
 #include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
@@ -20,6 +21,8 @@ struct Strategy {
   /// About how many ops that plan has; known without making it.
   double (*ops)(const Cluster& cluster, const Workload& workload, const Options& options);
   std::string_view grain;  // the option that makes them fewer
+  /// The local stage of every machine in that plan; null where no part goes to host memory.
+  Result<LocalChoice> (*local)(const Cluster& cluster, Dtype dtype, const Options& options);
 };
 
 /// Refuses a plan of more ops than memory is likely to hold, before it is made, and says what to change.

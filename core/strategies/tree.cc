@@ -173,9 +173,9 @@ class Builder {
 }  // namespace
 
 Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const auto local = conventional_local(cluster, options);
+  const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  return Builder(cluster, workload, options, *local).build();
+  return Builder(cluster, workload, options, local->stages).build();
 }
 
 }  // namespace weir
