@@ -41,8 +41,8 @@ TEST_CASE("a plan too large for memory is refused with the option that makes it 
     INFO(strategy.name);
     const auto fits = check_size(strategy, cluster, workload, options);
     REQUIRE_FALSE(fits);
-    CHECK_THAT(fits.error().text, Catch::Matchers::Contains("memory is likely to hold 2e+07; raise " +
-                                                            std::string(strategy.grain)));
+    CHECK_THAT(fits.error().text,
+               has_text("memory is likely to hold 2e+07; raise " + std::string(strategy.grain)));
     CHECK(check_size(strategy, cluster, workload, Options{}).has_value() == (strategy.name != "flat-ring"));
   }
 }
