@@ -99,8 +99,8 @@ void show_local(const Strategy& strategy, const Experiment& experiment, const Cl
   for (const LocalChoice::Reason& reason : local->reasons) {
     const std::string& first = cluster.machine(reason.machines.front()).name;
     const std::string& last = cluster.machine(reason.machines.back()).name;
-    print("local stage of {}: {}, as {}\n", first == last ? first : first + " to " + last, name(reason.stage),
-          reason.why);
+    print("local stage of {}: {}, as {}\n", first == last ? first : fmt::format("{} to {}", first, last),
+          name(reason.stage), reason.why);
   }
 }
 

@@ -96,7 +96,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
     if (const auto proof = prove(*plan, cluster, workload); !proof)
       return failed("its plan is wrong:\n" + proof.error().text);
   }
-  const auto iterations = static_cast<std::size_t>(experiment.warm_up + experiment.iterations);
+  const auto iterations =
+      static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
   if (iterations * plan->ops().size() > kMostRecords) {
     return failed(
         fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",

@@ -62,9 +62,10 @@ Error joined_errors(const std::vector<Error>& errors) {
       if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
     }
   }
-  const std::size_t shown = std::min(kShown, lines.size());
-  std::string text = fmt::format("{}", fmt::join(lines.begin(), lines.begin() + shown, "\n"));
-  if (shown < lines.size()) text += fmt::format("\nand {} more", lines.size() - shown);
+  const std::size_t more = lines.size() - std::min(kShown, lines.size());
+  lines.resize(lines.size() - more);
+  std::string text = fmt::format("{}", fmt::join(lines, "\n"));
+  if (more > 0) text += fmt::format("\nand {} more", more);
   return Error{std::move(text)};
 }
 

@@ -62,7 +62,7 @@ Result<void> put(Value& document, const Setting& setting) {
     const std::string_view step = std::string_view(setting.path).substr(begin, end - begin);
     const Value* next = inside(*at, step);
     if (next == nullptr && at->is(Value::Kind::kObject) && !step.empty()) {
-      const auto made = document.set(setting.path.substr(0, end), object_beside(setting.value));
+      auto made = document.set(setting.path.substr(0, end), object_beside(setting.value));
       if (!made) return made;
       next = at->find(step);
     }

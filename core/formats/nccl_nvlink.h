@@ -16,7 +16,7 @@ class NvlinkReader {
 
   /// The machine's next GPU: its <pci>, and its <gpu> if it has one. The rate of its links to the CPU (NVLink
   /// or C2C); zero if it has none.
-  BytesPerSecond add(const XmlElement& pci, const XmlElement* gpu);
+  BytesPerSecond add(const XmlElement& pci, const XmlElement* element);
 
   /// Writes the links between GPUs.
   void finish(GroupSpec& group);

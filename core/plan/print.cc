@@ -51,7 +51,7 @@ void append_buffer(std::string& out, const Plan& plan, std::size_t index) {
 }
 
 // ":3", ":every", ":shards", ":every{0,1}" of a part of the buffer's GPUs; nothing for host memory.
-std::string replicas(const Plan& plan, const Slice& slice) {
+std::string replicas_text(const Plan& plan, const Slice& slice) {
   const bool known = slice.buffer.index() < plan.buffers().size();
   if (slice.on.single()) {
     const bool host = known && plan.buffer(slice.buffer).place == Memory::Kind::kHost;
@@ -98,7 +98,7 @@ std::string words(const Op& op) {
 }
 
 std::string text(const Plan& plan, const Slice& slice) {
-  return fmt::format("b{}{}[{}+{}]", slice.buffer, replicas(plan, slice), slice.offset.count(),
+  return fmt::format("b{}{}[{}+{}]", slice.buffer, replicas_text(plan, slice), slice.offset.count(),
                      slice.size.count());
 }
 

@@ -30,11 +30,11 @@ struct LocalMix {
 
 /// The schemes of one machine under a local stage, for bytes that go through one of its NICs (any number in a
 /// machine without NICs). `stage` is not kAuto, and the machine has what it needs.
-std::vector<LocalMix> local_mix(const Cluster& cluster, MachineId machine, int nic, LocalStage stage,
+std::vector<LocalMix> local_mix(const Cluster& cluster, MachineId id, int nic, LocalStage stage,
                                 double brute_force);
 
 /// An error that names what the machine lacks for the stage, if it does.
-Result<void> check_local(const Cluster& cluster, MachineId machine, LocalStage stage);
+Result<void> check_local(const Cluster& cluster, MachineId id, LocalStage stage);
 
 /// The stages that make sense on a machine, the one that BytePS's rules prefer (OSDI'20, 4.2.3) first: if
 /// some PCIe switches hold GPUs and NICs and others GPUs alone, roots that do not share a NIC's switch; else
@@ -43,6 +43,6 @@ struct LocalCandidates {
   std::vector<LocalStage> stages;
   std::string_view why;
 };
-LocalCandidates local_candidates(const Cluster& cluster, MachineId machine);
+LocalCandidates local_candidates(const Cluster& cluster, MachineId id);
 
 }  // namespace weir

@@ -39,7 +39,7 @@ struct Options {
   /// Where parts of partition_size would leave NICs idle for a noticeable part of the iteration, until the
   /// first sums are complete and after the last pushes are, parts are cut finer, but not below this. The same
   /// as partition_size: never cut finer.
-  Bytes finest_part = Bytes(128 * 1024);
+  Bytes finest_part = Bytes(131'072);
   /// The largest bucket of neighbouring tensors that ring and hierarchical all-reduce work on at once.
   Bytes fusion_size = Bytes(32'000'000);
   /// The send window of a NIC: this many times partition_size; none is unlimited. (The credit of BytePS.)

@@ -46,10 +46,10 @@ class Costs {
   std::vector<Row> rows() const {
     std::map<std::vector<float>, Row>
         distinct;  // in single precision, as sums in another order differ in the last bits
-    const auto keep = [&](Row row) {
+    const auto keep = [&](const Row& row) {
       std::vector<float> key = {static_cast<float>(row.fixed)};
       for (const double coefficient : row.by_class) key.push_back(static_cast<float>(coefficient));
-      distinct.try_emplace(std::move(key), std::move(row));
+      distinct.try_emplace(std::move(key), row);
     };
     for (std::size_t i = 0; i < links_.size(); ++i) {
       const Link& link = cluster_.links()[i];
@@ -59,7 +59,7 @@ class Costs {
       const auto rate = static_cast<double>(link.rate.value());
       row.fixed /= rate;
       for (double& coefficient : row.by_class) coefficient /= rate;
-      keep(std::move(row));
+      keep(row);
     }
     for (const Row& row : sums_) keep(row);
     std::vector<Row> rows;

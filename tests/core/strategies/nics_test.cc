@@ -28,10 +28,10 @@ TEST_CASE("NICs take turns so that no part makes one much busier than the others
   Bytes given[2];
   Bytes total;
   for (int i = 1; i <= 200; ++i) {
-    const Bytes part(1000 * (1 + i % 7));
+    const Bytes part = 1000_B * (1 + i % 7);
     given[turns.take(MachineId(0), part)] += part;
     total += part;
-    CHECK(std::abs((given[1] * 4 - total * 3).count()) <= 4 * 7000);
+    CHECK(std::abs((given[1] * 4 - total * 3).count()) <= 28'000);
   }
   CHECK(turns.take(MachineId(1), 5_B) == 0);
 }
