@@ -46,7 +46,7 @@ Trace trace() {
 double run(const Plan& plan, const Cluster& cluster, const Options& options, int iterations) {
   NullEngine engine;
   SimulationSettings settings;
-  settings.dispatch = dispatch_of(options);
+  settings.dispatch = dispatch_of(*strategy_named("unified").value(), options);
   settings.iterations = iterations;
   const Stopwatch watch;
   const Result<Record> record = simulate(plan, cluster, settings, engine);

@@ -53,7 +53,7 @@ bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& mos
   const Proof proof = good(prove(plan, cluster, workload));
   const double proved = proving.seconds();
   SimulationSettings settings;
-  settings.dispatch = dispatch_of(options);
+  settings.dispatch = dispatch_of(*strategy_named("unified").value(), options);
   settings.iterations = iterations;
   const Stopwatch simulating;
   const Record record = good(sim::simulate(plan, cluster, settings));

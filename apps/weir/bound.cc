@@ -28,6 +28,7 @@ struct Choices {
 };
 
 struct Bounded {
+  std::string name;  // in the experiment
   Plan plan;
   Bound bound;
 };
@@ -100,6 +101,7 @@ void show_path(const Plan& plan, const Cluster& cluster, const Workload& workloa
                                    {"copies", path.copies},
                                    {"sends", path.sends},
                                    {"sums", path.sums},
+                                   {"waits", path.waits},
                                    {"latency", path.latency}}) {
     if (time > Duration(0)) parts.push_back(fmt::format("{} {}", part, rounded(time)));
   }
@@ -144,18 +146,18 @@ Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Wor
     bounds.others += fmt::format("{}: {}\n", name, why.text);
   };
   for (const std::string& name : names) {
-    const auto strategy = strategy_named(name);
-    if (const auto fits = check_size(**strategy, cluster, workload, experiment.options); !fits) {
+    const auto [strategy, options] = *contender(experiment, name);
+    if (const auto fits = check_size(*strategy, cluster, workload, options); !fits) {
       skip(name, fits.error());
       continue;
     }
-    auto plan = (*strategy)->plan(cluster, workload, experiment.options);
+    auto plan = strategy->plan(cluster, workload, options);
     if (!plan) {
       skip(name, plan.error());
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
-    bounds.possible.push_back({std::move(*plan), bound});
+    bounds.possible.push_back({name, std::move(*plan), bound});
   }
   return bounds;
 }
@@ -166,6 +168,11 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
   const bool one = !choices.strategy.empty();
+  if (one) {
+    if (const auto known = contender(*experiment, choices.strategy); !known) {
+      return wrong("bound", Error{"--strategy: " + known.error().text});
+    }
+  }
   const Bounds bounds =
       bounds_of(*experiment, cluster, workload, one ? std::vector{choices.strategy} : experiment->strategies);
   if (bounds.possible.empty()) return failure("none of the strategies is possible\n" + bounds.others);
@@ -182,8 +189,8 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   std::vector<Table::Cells> rows;
   for (const Bounded& bounded : bounds.possible) {
     const double ratio = any > Duration(0) ? bounded.bound.time / any : 1.0;
-    rows.push_back({bounded.plan.strategy(), rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio),
-                    bounded.bound.binding});
+    rows.push_back(
+        {bounded.name, rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio), bounded.bound.binding});
   }
   print("\n{}",
         text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));

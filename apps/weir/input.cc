@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "apps/weir/output.h"
-#include "core/strategies/strategy.h"
 
 namespace weir {
 
@@ -42,11 +41,7 @@ void add_settings(CLI::App& command, Input& input) {
 }
 
 void add_strategy(CLI::App& command, std::string& name, const std::string& about) {
-  const auto complaint = [](const std::string& text) {
-    const auto strategy = strategy_named(text);
-    return strategy ? std::string() : strategy.error().text;
-  };
-  command.add_option("--strategy", name, about)->type_name("NAME")->check(complaint);
+  command.add_option("--strategy", name, about)->type_name("NAME");
 }
 
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {

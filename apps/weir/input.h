@@ -24,7 +24,8 @@ void add_input(CLI::App& command, Input& input);
 /// Adds --set alone.
 void add_settings(CLI::App& command, Input& input);
 
-/// Adds --strategy, which takes the name of a strategy and no other text. The name outlives the command.
+/// Adds --strategy, which takes the name of a strategy or of the experiment's variant of one. The name
+/// outlives the command.
 void add_strategy(CLI::App& command, std::string& name, const std::string& about);
 
 /// The status, or the error told on the error stream and kExitFailed.

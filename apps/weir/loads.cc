@@ -48,7 +48,7 @@ Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works
   };
   const std::vector<Bytes> links = link_loads(plan, cluster, works);
   for (std::size_t i = 0; i < links.size(); ++i)
-    consider(cluster.links()[i].name, links[i] / cluster.links()[i].rate);
+    consider(cluster.links()[i].name, links[i] / reached_rate(plan, cluster.links()[i]));
   std::vector<Duration> held(works.resources().size());
   for (const Op& op : plan.ops()) {
     if (op.kind == OpKind::kSum) held[works.of(op.id).resource] += works.of(op.id).hold;

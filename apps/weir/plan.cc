@@ -82,8 +82,9 @@ void show_shortages(const Plan& plan, const Cluster& cluster) {
 void show_options(const Experiment& experiment) {
   const nlohmann::ordered_json written = write_experiment(experiment);
   std::string line;
-  for (const char* key : {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local",
-                          "brute_force", "barrier", "pull_requests"}) {
+  for (const char* key :
+       {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local", "brute_force", "barrier",
+        "pull_requests", "placement", "allreduce_efficiency", "part_overhead"}) {
     const nlohmann::ordered_json& value = written[key];
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
                         value.is_string() ? value.get<std::string>() : value.dump());
@@ -128,23 +129,25 @@ void show(const Strategy& strategy, const Experiment& experiment, const Plan& pl
 }
 
 Result<ExitStatus> make_plan(const Choices& choices) {
-  const auto experiment = choices.input.base();
+  auto experiment = choices.input.base();
   if (!experiment) return wrong("plan", experiment.error());
   const Cluster cluster(experiment->topology);
   const Workload workload(experiment->trace);
-  const auto strategy =
-      strategy_named(choices.strategy.empty() ? experiment->strategies.front() : choices.strategy);
-  if (!strategy) return tl::unexpected(strategy.error());
-  if (const auto fits = check_size(**strategy, cluster, workload, experiment->options); !fits) {
-    return failure(fmt::format("{}: {}", (*strategy)->name, fits.error().text));
+  const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
+  const auto found = contender(*experiment, name);
+  if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
+  const auto& [strategy, options] = *found;
+  if (const auto fits = check_size(*strategy, cluster, workload, options); !fits) {
+    return failure(fmt::format("{}: {}", name, fits.error().text));
   }
-  const auto plan = (*strategy)->plan(cluster, workload, experiment->options);
-  if (!plan) return failure(fmt::format("{}: {}", (*strategy)->name, plan.error().text));
+  const auto plan = strategy->plan(cluster, workload, options);
+  if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (choices.text) {
     print("{}", text(*plan));
   } else if (choices.graphviz) {
     print("{}", graphviz(*plan));
   } else {
+    experiment->options = options;
     show(**strategy, *experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return kExitWell;

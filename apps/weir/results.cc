@@ -156,7 +156,14 @@ std::string Results::timeline_name(const Run& run) const {
   if (point.empty() || !is_plain(point)) point = fmt::format("point{}", run.point);
   const std::string seed =
       configuration_.first.seeds.size() > 1 ? fmt::format("-seed{}", run.trial.seed) : "";
-  return fmt::format("timeline-{}-{}{}.json", run.trial.strategy, point, seed);
+  std::string strategy = run.trial.strategy;
+  std::replace(strategy.begin(), strategy.end(), ' ', '_');
+  if (!is_plain(strategy)) {
+    const std::vector<std::string>& names = configuration_.first.strategies;
+    const auto at = std::find(names.begin(), names.end(), run.trial.strategy);
+    strategy = fmt::format("strategy{}", at - names.begin());
+  }
+  return fmt::format("timeline-{}-{}{}.json", strategy, point, seed);
 }
 
 std::string Results::name(const Run& run) const {

@@ -85,12 +85,13 @@ Outcome outcome_from(const std::string& text) {
 Outcome run(const Trial& trial, const Experiment& experiment, World world) {
   const Cluster cluster(experiment.topology);
   const Workload workload(experiment.trace);
-  const auto strategy = strategy_named(trial.strategy);
-  if (!strategy) return failed(strategy.error().text);
-  if (const auto fits = check_size(**strategy, cluster, workload, experiment.options); !fits) {
+  const auto found = contender(experiment, trial.strategy);
+  if (!found) return failed(found.error().text);
+  const auto& [strategy, options] = *found;
+  if (const auto fits = check_size(*strategy, cluster, workload, options); !fits) {
     return failed(fits.error().text);
   }
-  const auto plan = (*strategy)->plan(cluster, workload, experiment.options);
+  const auto plan = strategy->plan(cluster, workload, options);
   if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
   if (experiment.prove) {
     if (const auto proof = prove(*plan, cluster, workload); !proof)
@@ -103,21 +104,22 @@ Outcome run(const Trial& trial, const Experiment& experiment, World world) {
         fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
                     iterations, plan->ops().size(), kMostRecords / plan->ops().size()));
   }
-  SimulationSettings settings{dispatch_of(experiment.options), experiment.model,
+  SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations};
   settings.model.seed = trial.seed;
   const auto record = world(*plan, cluster, settings);
   if (!record) return failed(record.error().text);
 
-  const Report found = report(*plan, cluster, workload, *record, experiment.warm_up);
+  const Report measured = report(*plan, cluster, workload, *record, experiment.warm_up);
   const Bound least = cluster_bound(cluster, workload);
   const Bound planned = plan_bound(*plan, cluster, workload);
-  if (const auto held = check_bounds(found, least, planned, experiment.model); !held) {
+  if (const auto held = check_bounds(measured, least, planned, experiment.model); !held) {
     return failed(held.error().text);
   }
-  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, cluster, found), {}};
+  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, cluster, measured), {}};
   outcome.row.bound_ns = least.time.ns();
-  outcome.row.bound_percent = found.iteration > Duration(0) ? 100.0 * (least.time / found.iteration) : 100.0;
+  outcome.row.bound_percent =
+      measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
   outcome.row.bound_binding = least.binding;
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;

@@ -17,6 +17,10 @@ void Complaints::add(const Value& value, std::string_view path, std::string_view
   lines_.push_back(complaint(value, path, text));
 }
 
+void Complaints::add(const Complaints& others) {
+  lines_.insert(lines_.end(), others.lines_.begin(), others.lines_.end());
+}
+
 Error Complaints::error() const {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, lines_.size()); ++i) {

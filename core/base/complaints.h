@@ -14,6 +14,8 @@ class Complaints {
  public:
   /// "file:12: path: text", at the value's line.
   void add(const Value& value, std::string_view path, std::string_view text);
+  /// All of the others'.
+  void add(const Complaints& others);
 
   bool empty() const { return lines_.empty(); }
 

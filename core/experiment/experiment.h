@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "core/base/document.h"
 #include "core/cluster/topology.h"
 #include "core/fluid/model.h"
-#include "core/strategies/options.h"
+#include "core/strategies/strategy.h"
 #include "core/workload/trace.h"
 
 namespace weir {
@@ -19,12 +21,21 @@ enum class TimelinePoints {
   kAll,   // every one
 };
 
+/// A strategy under options of its own, beside the others of its experiment.
+struct Variant {
+  std::string strategy;
+  Options options;
+  Value given;  // as the file has it
+};
+
 /// One point of an experiment, with nothing left to vary but strategy and seed. A value.
 struct Experiment {
   std::string question;
   Topology topology;
   Trace trace;
-  std::vector<std::string> strategies = {"all"};  // once read, every name is a strategy's, and occurs once
+  std::vector<std::string> strategies = {"all"};  // once read, every name is a strategy's or a variant's, and
+                                                  // occurs once
+  std::map<std::string, Variant> variants;        // by name, which is no strategy's
   std::string baseline = "ring";                  // speed-ups are over this strategy's iteration; once read,
                                                   // it is one of the strategies
   Options options;
@@ -36,5 +47,14 @@ struct Experiment {
   TimelinePoints timeline_points = TimelinePoints::kLast;
   bool prove = true;  // each plan, before it runs
 };
+
+/// What runs under a name of the experiment: a strategy, and the options that it then has.
+struct Contender {
+  const Strategy* strategy;
+  Options options;
+};
+
+/// The variant of that name, or the strategy under the experiment's options; the error lists the names.
+Result<Contender> contender(const Experiment& experiment, const std::string& name);
 
 }  // namespace weir

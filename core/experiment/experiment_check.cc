@@ -4,7 +4,9 @@
 #include <set>
 
 #include "core/base/nearest.h"
+#include "core/base/read_fields.h"
 #include "core/base/units_text.h"
+#include "core/base/write_fields.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {
@@ -18,15 +20,11 @@ class Check {
       : text_(text), experiment_(text.experiment), document_(document), complaints_(complaints) {}
 
   void run() {
-    if (experiment_.strategies.empty()) complain("strategies", "there is none; try [\"all\"]");
-    experiment_.strategies = expanded("strategies", experiment_.strategies);
-    experiment_.timelines = expanded("timelines", experiment_.timelines);
+    check_options("", experiment_.options, text_.credit);
+    read_strategies();
+    experiment_.timelines = drawn();
     check_baseline();
     check_timelines();
-    check_size("partition_size", experiment_.options.partition_size);
-    check_size("finest_part", experiment_.options.finest_part);
-    check_size("fusion_size", experiment_.options.fusion_size);
-    check_credit();
     check_seeds();
   }
 
@@ -37,8 +35,18 @@ class Check {
     return names;
   }
 
+  std::vector<std::string> known_here() const {
+    std::vector<std::string> names = known();
+    for (const auto& [name, variant] : experiment_.variants) names.push_back(name);
+    return names;
+  }
+
   bool check_name(const std::string& path, const std::string& name) {
-    const std::vector<std::string> names = known();
+    return check_strategy(path, name, known_here());
+  }
+
+  bool check_strategy(const std::string& path, const std::string& name,
+                      const std::vector<std::string>& names) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return true;
     unknown_ = true;
     const std::optional<std::string> meant = nearest(name, names);
@@ -48,16 +56,92 @@ class Check {
     return false;
   }
 
-  // The list with 'all' replaced and each name once.
-  std::vector<std::string> expanded(const std::string& path, const std::vector<std::string>& names) {
+  // 'all' stands for every strategy, and each name is taken once.
+  void read_strategies() {
+    experiment_.strategies.clear();
+    if (!text_.strategies.is(Value::Kind::kArray)) {
+      unknown_ = true;
+      return complain("strategies", "expected an array, not " + description(text_.strategies));
+    }
+    const std::vector<Value>& list = text_.strategies.elements();
+    if (list.empty()) complain("strategies", "there is none; try [\"all\"]");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::string path = joined("strategies", i);
+      if (list[i].is(Value::Kind::kObject)) {
+        read_variant(path, list[i]);
+      } else if (!list[i].is(Value::Kind::kString)) {
+        unknown_ = true;
+        complain(path, "expected a strategy's name, or an object with 'name' and 'as', not " +
+                           description(list[i]));
+      } else if (list[i].as_string() == kAll) {
+        for (const std::string& name : known()) compare(name);
+      } else if (check_name(path, list[i].as_string())) {
+        compare(list[i].as_string());
+      }
+    }
+  }
+
+  void compare(const std::string& name) {
+    std::vector<std::string>& compared = experiment_.strategies;
+    if (std::find(compared.begin(), compared.end(), name) == compared.end()) compared.push_back(name);
+  }
+
+  // A variant has the experiment's options but for those that it gives.
+  void read_variant(const std::string& path, const Value& given) {
+    VariantText variant;
+    variant.options = experiment_.options;
+    variant.credit = text_.credit;
+    Complaints wrong;
+    Reader reader(given, path, wrong);
+    fields(reader, variant);
+    reader.finish();
+    if (!wrong.empty()) {
+      unknown_ = true;
+      return complaints_.add(wrong);
+    }
+    check_options(path + ".", variant.options, variant.credit);
+    const std::vector<std::string> names = known_here();
+    if (std::find(names.begin(), names.end(), variant.as) != names.end() || variant.as == kAll) {
+      return complain(joined(path, "as"),
+                      fmt::format("'{}' is the name of another; try another", variant.as));
+    }
+    const std::vector<std::string> strategies = known();
+    if (std::find(strategies.begin(), strategies.end(), variant.name) == strategies.end()) {
+      check_strategy(joined(path, "name"), variant.name, strategies);
+      return;
+    }
+    check_settled(path, given, variant);
+    experiment_.variants[variant.as] = {variant.name, variant.options, given};
+    compare(variant.as);
+  }
+
+  // Options that are the strategy's own cannot be given.
+  void check_settled(const std::string& path, const Value& given, VariantText variant) {
+    variant.credit = credit_of(variant.options);
+    VariantText settled = variant;
+    settled.options = (*strategy_named(variant.name))->settled(variant.options);
+    settled.credit = credit_of(settled.options);
+    const nlohmann::ordered_json wanted = write_fields(variant);
+    const nlohmann::ordered_json actual = write_fields(settled);
+    for (const Value::Member& member : given.members()) {
+      if (wanted[member.name] == actual[member.name]) continue;
+      complain(joined(path, member.name),
+               fmt::format("{} always has {}; leave it out", variant.name, actual[member.name].dump()));
+    }
+  }
+
+  // The list with 'all' replaced by what is compared.
+  std::vector<std::string> drawn() {
     std::vector<std::string> result;
     const auto add = [&](const std::string& name) {
       if (std::find(result.begin(), result.end(), name) == result.end()) result.push_back(name);
     };
+    const std::vector<std::string>& names = experiment_.timelines;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == kAll) {
-        for (const std::string& name : known()) add(name);
-      } else if (is_element(path, i, Value::Kind::kString) && check_name(joined(path, i), names[i])) {
+        for (const std::string& name : experiment_.strategies) add(name);
+      } else if (is_element("timelines", i, Value::Kind::kString) &&
+                 check_name(joined("timelines", i), names[i])) {
         add(names[i]);
       }
     }
@@ -106,16 +190,21 @@ class Check {
     }
   }
 
-  void check_credit() {
-    const Value& credit = text_.credit;
+  // The prefix is the path of the object that has the options, with a dot.
+  void check_options(const std::string& prefix, Options& options, const Value& credit) {
+    check_size(prefix + "partition_size", options.partition_size);
+    check_size(prefix + "finest_part", options.finest_part);
+    check_size(prefix + "fusion_size", options.fusion_size);
+    check_size(prefix + "bucket_size", options.bucket_size);
+    check_size(prefix + "fusion_buffer", options.fusion_buffer);
     const bool number = credit.is(Value::Kind::kInteger);
     if (number && credit.as_integer() >= 1 && credit.as_integer() <= kMostCredit) {
-      experiment_.options.credit = static_cast<int>(credit.as_integer());
+      options.credit = static_cast<int>(credit.as_integer());
     } else if (credit.is(Value::Kind::kString) && credit.as_string() == kUnlimitedCredit) {
-      experiment_.options.credit = std::nullopt;
+      options.credit = std::nullopt;
     } else {
-      complain("credit", fmt::format("expected an integer from 1 to {}, or '{}', not {}", kMostCredit,
-                                     kUnlimitedCredit, description(credit)));
+      complain(prefix + "credit", fmt::format("expected an integer from 1 to {}, or '{}', not {}",
+                                              kMostCredit, kUnlimitedCredit, description(credit)));
     }
   }
 

@@ -18,10 +18,18 @@ constexpr Bytes kSmallestPart{1000};  // below that a model falls into millions 
 constexpr int kMostIterations = 10'000;
 constexpr Duration kLongestOverhead{1'000'000'000};
 
+/// ["all"].
+inline Value all_strategies() {
+  Value list = Value::array();
+  list.append(Value("all"));
+  return list;
+}
+
 /// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
 /// experiment_file.cc checks it.
 struct ExperimentText {
   Experiment experiment;
+  Value strategies = all_strategies();
   Value topology;  // the name of a file, or a topology
   Value trace;     // the name of a file, or a trace
   Value credit = Value(std::int64_t{*Options{}.credit});
@@ -46,20 +54,7 @@ void fields(Visitor& visitor, Model& model) {
 }
 
 template <class Visitor>
-void fields(Visitor& visitor, ExperimentText& text) {
-  Experiment& experiment = text.experiment;
-  Options& options = experiment.options;
-  visitor.optional("question", experiment.question, "what the experiment is to answer");
-  visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
-  visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
-  visitor.optional("strategies", experiment.strategies, "the strategies to compare; 'all' stands for all");
-  visitor.optional(
-      "baseline", experiment.baseline,
-      "the strategy that speed-ups are over, one of those compared; if left out, the first of them where "
-      "this one is not among them");
-  visitor.optional("sweep", text.sweep,
-                   "what to vary: lists of values by path, such as 'partition_size' or "
-                   "'topology.groups.cpu.count'; every combination is run");
+void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional(
       "partition_size", options.partition_size,
       "the largest part of a tensor that parameter servers, trees and the unified strategy send");
@@ -67,7 +62,7 @@ void fields(Visitor& visitor, ExperimentText& text) {
                    "how finely parts are cut at most, where a summing machine would get too few of them");
   visitor.optional("fusion_size", options.fusion_size,
                    "the largest bucket of tensors that the all-reduces by rings work on at once");
-  visitor.optional("credit", text.credit,
+  visitor.optional("credit", credit,
                    "how many times partition_size a NIC may have under way, or 'unlimited'");
   visitor.optional("policy", options.policy, "which of the messages that could start does start");
   visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");
@@ -81,6 +76,60 @@ void fields(Visitor& visitor, ExperimentText& text) {
       "pull_requests", options.pull_requests,
       "whether workers ask for each sum once their push of it is through, as of parameter servers");
   visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
+  visitor.optional("placement", options.placement,
+                   "how parts find the machine that sums them: as the shares say, or by BytePS's hash");
+  visitor.optional(
+      "allreduce_efficiency", options.allreduce_efficiency,
+      "the fraction of a NIC's rate that messages of all-reduces reach; NCCL's 63 of 90 Gbps are 0.7",
+      within(0.01, 1));
+  visitor.optional("part_overhead", options.part_overhead,
+                   "what each part or bucket takes on each machine before it starts, one after the other",
+                   up_to(kLongestOverhead));
+  visitor.optional("collective", options.collective, "what ddp, horovod and bytescheduler run over");
+  visitor.optional("bucket_size", options.bucket_size, "the bytes that fill a bucket of ddp");
+  visitor.optional("fusion_buffer", options.fusion_buffer, "the most that horovod fuses");
+  visitor.optional("cycle_time", options.cycle_time,
+                   "how often horovod starts what has become ready; 0 is at once", up_to(kLongestOverhead));
+}
+
+/// The credit as files have it.
+inline Value credit_of(const Options& options) {
+  return options.credit ? Value(std::int64_t{*options.credit}) : Value(std::string(kUnlimitedCredit));
+}
+
+/// A strategy under a name and options of its own, as an experiment's list has it.
+struct VariantText {
+  std::string name;
+  std::string as;
+  Options options;
+  Value credit = Value(std::int64_t{*Options{}.credit});
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, VariantText& variant) {
+  visitor.required("name", variant.name, "the strategy");
+  visitor.required("as", variant.as, "what it is called here", spelt(Spelling::kLabel));
+  option_fields(visitor, variant.options, variant.credit);
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, ExperimentText& text) {
+  Experiment& experiment = text.experiment;
+  Options& options = experiment.options;
+  visitor.optional("question", experiment.question, "what the experiment is to answer");
+  visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
+  visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
+  visitor.optional("strategies", text.strategies,
+                   "the strategies to compare, each a name or an object with a name, what it is called, and "
+                   "options of its own; 'all' stands for all");
+  visitor.optional(
+      "baseline", experiment.baseline,
+      "the strategy that speed-ups are over, one of those compared; if left out, the first of them where "
+      "this one is not among them");
+  visitor.optional("sweep", text.sweep,
+                   "what to vary: lists of values by path, such as 'partition_size' or "
+                   "'topology.groups.cpu.count'; every combination is run");
+  option_fields(visitor, options, text.credit);
   visitor.optional("iterations", experiment.iterations, "how many iterations are measured",
                    within(1, kMostIterations));
   visitor.optional("warm_up", experiment.warm_up, "how many iterations run before those",

@@ -29,8 +29,12 @@ HashedText hashed(const nlohmann::ordered_json& written) {
 nlohmann::ordered_json write_experiment(const Experiment& experiment) {
   ExperimentText text;
   text.experiment = experiment;
-  const std::optional<int> credit = experiment.options.credit;
-  text.credit = credit ? Value(std::int64_t{*credit}) : Value(std::string(kUnlimitedCredit));
+  text.credit = credit_of(experiment.options);
+  text.strategies = Value::array();
+  for (const std::string& name : experiment.strategies) {
+    const auto variant = experiment.variants.find(name);
+    text.strategies.append(variant == experiment.variants.end() ? Value(name) : variant->second.given);
+  }
   nlohmann::ordered_json written = write_fields(text);
   written.erase("sweep");
   written["topology"] = hashed(experiment.topology).hash;
@@ -50,15 +54,22 @@ std::string experiment_schema() {
   for (const char* part : {"topology", "trace"}) {
     properties[part]["anyOf"] = {{{"type", "string"}}, {{"type", "object"}}};
   }
-  properties["credit"]["anyOf"] = {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}},
-                                   {{"const", kUnlimitedCredit}}};
+  const nlohmann::ordered_json credit = {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}},
+                                         {{"const", kUnlimitedCredit}}};
+  properties["credit"]["anyOf"] = credit;
   properties["sweep"]["type"] = "object";
   properties["sweep"]["additionalProperties"] = {{"type", "array"}, {"minItems", 1}};
   auto names = nlohmann::ordered_json::array();
   for (const Strategy& strategy : strategies()) names.push_back(strategy.name);
-  properties["baseline"]["enum"] = names;
+  // An object gives a strategy a name and options of its own; what it leaves out is the experiment's.
+  nlohmann::ordered_json variant = SchemaWriter::schema<VariantText>();
+  variant["properties"]["name"]["enum"] = names;
+  variant["properties"]["credit"]["anyOf"] = credit;
+  for (auto& [name, property] : variant["properties"].items()) property.erase("default");
   names.push_back("all");
-  for (const char* list : {"strategies", "timelines"}) properties[list]["items"]["enum"] = names;
+  properties["strategies"]["type"] = "array";
+  properties["strategies"]["minItems"] = 1;
+  properties["strategies"]["items"]["anyOf"] = {{{"enum", names}}, variant};
   return schema.dump(2) + "\n";
 }
 

@@ -9,7 +9,9 @@ constexpr double kTolerance = 1e-6;  // relative, of doubles added many times
 // What the difference of two of an engine's instants may be off, the later of which is this.
 double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double>::epsilon(); }
 
-double rate(const Link& link) { return static_cast<double>(link.rate.value()); }
+double rate(const Plan& plan, const Link& link) {
+  return static_cast<double>(reached_rate(plan, link).value());
+}
 
 }  // namespace
 
@@ -38,7 +40,8 @@ void Physics::flow_ended(OpId op, double now) {
     link.bytes += carried;
     link.ends += 1.0;
     if (--link.flows == 0) link.busy += now - link.since;
-    const double possible = rate(cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
+    const double possible =
+        rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
     if (carried > possible && violation_.empty()) {
       violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows", op,
                                carried, cluster_->link(use.link).name, seconds);
@@ -52,7 +55,7 @@ Result<void> Physics::verdict(int iterations) const {
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     const Use& use = uses_[i];
     const Link& link = cluster_->links()[i];
-    if (use.bytes > rate(link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
+    if (use.bytes > rate(*plan_, link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
       return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
                                  link.name, use.bytes, use.busy));
     }

@@ -60,6 +60,8 @@ std::string name(const Resource& resource, const Cluster& cluster) {
       return fmt::format("{}.{} sum", machine.name, machine.numas[index].name);
     case Resource::Kind::kGpuSum:
       return fmt::format("{}.{} sum", machine.name, machine.gpus[index].name);
+    case Resource::Kind::kScheduler:
+      return machine.name + " scheduler";
     case Resource::Kind::kNic:
       return fmt::format("{}.{}", machine.name, machine.nics[index].name);
   }
@@ -166,6 +168,10 @@ void WorkTable::add(const Op& op) {
     case OpKind::kBackward:
     case OpKind::kForward:
       work.resource = serve(Resource::Kind::kCompute, 0);
+      work.hold = op.duration;
+      return;
+    case OpKind::kWait:
+      work.resource = serve(Resource::Kind::kScheduler, 0);
       work.hold = op.duration;
       return;
     case OpKind::kSum: {
@@ -283,7 +289,7 @@ Duration WorkTable::shortest(OpId op) const {
     for (const LinkUse& use : paths_[static_cast<std::size_t>(work.path)]) {
       // Rounded down: this is a bound.
       const Wide ns = static_cast<Wide>((work.size * use.weight).count()) * 1'000'000'000 /
-                      cluster_->link(use.link).rate.value();
+                      reached_rate(*plan_, cluster_->link(use.link)).value();
       flow = std::max(flow, Duration(static_cast<std::int64_t>(ns)));
     }
   }
@@ -300,6 +306,12 @@ std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const Wo
     }
   }
   return loads;
+}
+
+BytesPerSecond reached_rate(const Plan& plan, const Link& link) {
+  if (plan.message_efficiency() == 1.0 || link.kind != Link::Kind::kNic || !link.rate.limited())
+    return link.rate;
+  return BytesPerSecond(std::llround(static_cast<double>(link.rate.value()) * plan.message_efficiency()));
 }
 
 }  // namespace weir

@@ -25,6 +25,7 @@ struct Resource {
     kCopyWithin,     // between GPUs, or within host memory; by source
     kHostSum,        // the cores of a NUMA node
     kGpuSum,         // a GPU's summation
+    kScheduler,      // waits of a machine
     kNic,            // messages that leave through a NIC
   };
   MachineId machine;
@@ -105,5 +106,9 @@ class WorkTable {
 
 /// Bytes that pass each link when the plan runs once.
 std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+
+/// How fast the plan's messages and copies together go over the link: its rate, but a NIC's times the plan's
+/// efficiency. Nothing but messages uses a NIC.
+BytesPerSecond reached_rate(const Plan& plan, const Link& link);
 
 }  // namespace weir

@@ -70,6 +70,7 @@ enum class OpKind : std::uint8_t {
   kSum,            // into += from, element by element, in one memory
   kCopy,           // into = from, between two memories of the machine
   kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
+  kWait,           // lets `duration` pass on the machine's scheduler, which handles one wait at a time
   kReduceScatter,  // over a group of GPUs: afterwards its i-th GPU holds share i of the sum over the group
   kAllGather,      // over a group of GPUs: from shares to the whole on each
   kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
@@ -98,7 +99,7 @@ struct Op {
   MessageId message;  // messages: matches one send with one receive
   Slice from;
   Slice into;
-  Duration duration;  // compute: the time it occupies the GPUs
+  Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler
   friend bool operator==(const Op&, const Op&) = default;
 };
 

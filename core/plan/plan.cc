@@ -8,9 +8,9 @@
 namespace weir {
 
 std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, 11> kNames = {"backward",   "forward", "send",     "receive",
-                                                       "sum",        "copy",    "join",     "reduce-scatter",
-                                                       "all-gather", "reduce",  "broadcast"};
+  constexpr std::array<std::string_view, 12> kNames = {
+      "backward", "forward", "send",           "receive",    "sum",    "copy",
+      "join",     "wait",    "reduce-scatter", "all-gather", "reduce", "broadcast"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -84,6 +84,11 @@ void PlanBuilder::carry(OpId before, OpId after) {
   edges_.push_back({before, after, true});
 }
 
+void PlanBuilder::set_message_efficiency(double efficiency) {
+  WEIR_CHECK(efficiency > 0.0 && efficiency <= 1.0, efficiency);
+  message_efficiency_ = efficiency;
+}
+
 bool PlanBuilder::remove_edge(OpId before, OpId after) {
   const auto erased =
       std::erase_if(edges_, [&](const Edge& edge) { return edge.before == before && edge.after == after; });
@@ -93,6 +98,7 @@ bool PlanBuilder::remove_edge(OpId before, OpId after) {
 Plan PlanBuilder::build() && {
   Plan plan;
   plan.strategy_ = std::move(strategy_);
+  plan.message_efficiency_ = message_efficiency_;
   plan.buffers_ = std::move(buffers_);
   plan.groups_ = std::move(groups_);
   plan.first_op_.assign(machines_ + 1, 0);

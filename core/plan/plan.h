@@ -34,6 +34,8 @@ struct MessageEnds {
 class Plan {
  public:
   const std::string& strategy() const { return strategy_; }
+  /// The fraction of a NIC's rate that the plan's messages reach together.
+  double message_efficiency() const { return message_efficiency_; }
   std::size_t machines() const { return first_op_.size() - 1; }
 
   std::span<const Op> ops() const { return ops_; }
@@ -66,6 +68,7 @@ class Plan {
  private:
   friend class PlanBuilder;
   std::string strategy_;
+  double message_efficiency_ = 1.0;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> groups_;
   std::vector<Op> ops_;
@@ -82,6 +85,9 @@ class Plan {
 class PlanBuilder {
  public:
   PlanBuilder(std::string strategy, std::size_t machines);
+
+  /// 1 unless set: above 0, up to 1.
+  void set_message_efficiency(double efficiency);
 
   BufferId add(const Buffer& buffer);
   /// The group of these GPUs, in ascending order, or of all that the buffer has a replica on; the same GPUs
@@ -114,6 +120,7 @@ class PlanBuilder {
     bool carried;
   };
   std::string strategy_;
+  double message_efficiency_ = 1.0;
   std::size_t machines_;
   std::size_t messages_ = 0;
   std::vector<Buffer> buffers_;

@@ -71,7 +71,8 @@ class Structure {
     if (is_compute(op.kind)) return check_compute(op);
     if (is_collective(op.kind)) return check_collective(op);
     if (is_message(op.kind)) return check_end(op);
-    if (op.kind == OpKind::kJoin) {
+    if (op.kind == OpKind::kJoin || op.kind == OpKind::kWait) {
+      if (op.duration < Duration(0)) complain(op, "its duration is negative");
       check_unused(op, op.from, "from");
       return check_unused(op, op.into, "into");
     }

@@ -63,6 +63,7 @@ class Run {
         return move(op, plan_.op(plan_.messages()[op.message.index()].receive));
       case OpKind::kReceive:
       case OpKind::kJoin:
+      case OpKind::kWait:
         return;  // the message of a receive ran as its send
       case OpKind::kCopy:
         return move(op, op);

@@ -213,9 +213,9 @@ class Loads {
           load.seconds.resize(layers);
           load.need.name = link.name;
           load.need.machine = link.machine;
-          load.need.rate = link.rate;
+          load.need.rate = reached_rate(plan, link);
           load.need.bytes += work.size * use.weight;
-          load.seconds[layer] += static_cast<double>(work.size.count()) * use.weight / rate(link.rate);
+          load.seconds[layer] += static_cast<double>(work.size.count()) * use.weight / rate(load.need.rate);
         }
       }
       if (op.kind == OpKind::kSend)

@@ -91,6 +91,7 @@ class Search {
      : is_collective(kind)   ? path.collectives
      : kind == OpKind::kCopy ? path.copies
      : kind == OpKind::kSend ? path.sends
+     : kind == OpKind::kWait ? path.waits
                              : path.sums) += rest;
   }
 

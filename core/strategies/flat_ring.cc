@@ -1,7 +1,7 @@
 #include "core/strategies/flat_ring.h"
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <optional>
 
 #include "core/strategies/local_stage.h"
@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once; each has landing memory of its own.
+// How many buckets may be under way at once, unless they say; each has landing memory of its own.
 constexpr std::size_t kBuckets = 2;
 
 struct Rank {
@@ -22,22 +22,26 @@ struct Rank {
 
 class Builder {
  public:
-  Builder(const Cluster& cluster, const Workload& workload, const Options& options)
+  Builder(const Cluster& cluster, const Workload& workload, const Options& options, const Buckets& buckets)
       : cluster_(cluster),
-        plan_("flat-ring", cluster.machines().size()),
+        plan_(buckets.strategy, cluster.machines().size()),
         local_(cluster, workload, options, no_local_stages(cluster), plan_),
-        buckets_(workload.fuse(options.fusion_size)) {
+        buckets_(buckets.parts()),
+        landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
+        order_(
+            service_order(workload, buckets_, options.policy, all_reduce_time(cluster, workload, options))),
+        releases_(buckets, order_, local_, plan_) {
+    plan_.set_message_efficiency(options.allreduce_efficiency);
     for (const MachineId machine : cluster.gpu_machines()) {
       for (std::size_t gpu = 0; gpu < cluster.machine(machine).gpus.size(); ++gpu) {
         ranks_.push_back({machine, static_cast<int>(gpu)});
       }
     }
     count_ = static_cast<int>(ranks_.size());
-    landings_.resize(ranks_.size());
+    landings_.assign(ranks_.size(), Landings(landing_count_));
     for (const Part& bucket : buckets_) {
       for (int c = 0; c < count_; ++c) largest_ = std::max(largest_, part(bucket, c).range.size);
     }
-    order_ = service_order(workload, buckets_, options.policy, time_at_nics(cluster, workload.size() * 2));
   }
 
   Plan build() && {
@@ -52,7 +56,9 @@ class Builder {
   }
 
  private:
+  using Landings = std::vector<std::optional<Slots>>;  // by turn
   struct Member {
+    OpId released;               // the bucket may start on the machine
     std::vector<OpId> sent;      // by step of the first round: the op that read the chunk
     std::vector<OpId> summed;    // by step of the first round
     std::vector<OpId> received;  // by step of the second round
@@ -79,7 +85,7 @@ class Builder {
   // Where chunks of a bucket land on one machine, a slot for each step; a slot has a replica on each GPU, and
   // each GPU reuses its own.
   Slots& landing(std::size_t rank, std::size_t b) {
-    std::optional<Slots>& landing = landings_[rank][b % kBuckets];
+    std::optional<Slots>& landing = landings_[rank][b % landing_count_];
     if (landing) return *landing;
     const MachineId machine = ranks_[rank].machine;
     const auto gpus = static_cast<int>(cluster_.machine(machine).gpus.size());
@@ -109,19 +115,26 @@ class Builder {
   }
 
   void exchange(const Part& bucket, std::size_t b) {
+    std::map<MachineId, OpId> released;
+    for (const MachineId machine : cluster_.gpu_machines()) released[machine] = releases_.release(machine, b);
     std::vector<Member> members(ranks_.size());
+    for (std::size_t r = 0; r < ranks_.size(); ++r) members[r].released = released.at(ranks_[r].machine);
     for (int step = 0; step + 1 < count_; ++step) {
       for (int r = 0; r < count_; ++r) sum_step(members, r, step, bucket, b);
     }
     for (int step = 0; step + 1 < count_; ++step) {
       for (int r = 0; r < count_; ++r) spread_step(members, r, step, bucket);
     }
+    std::map<MachineId, std::vector<OpId>> done;
     for (int r = 0; r < count_; ++r) {
       const Member& member = members[at(r)];
-      for (const OpId op : member.received) local_.needed(ranks_[at(r)].machine, bucket, op);
-      const OpId last =
-          count_ > 1 ? member.summed.back() : local_.backward(ranks_[at(r)].machine, bucket.first_layer);
-      local_.needed(ranks_[at(r)].machine, bucket, last);
+      std::vector<OpId>& ops = done[ranks_[at(r)].machine];
+      ops.insert(ops.end(), member.received.begin(), member.received.end());
+      ops.push_back(count_ > 1 ? member.summed.back() : member.released);
+    }
+    for (const auto& [machine, ops] : done) {
+      for (const OpId op : ops) local_.needed(machine, bucket, op);
+      releases_.done(machine, b, ops);
     }
   }
 
@@ -140,11 +153,9 @@ class Builder {
     landed.on = target.gpu;
     const Hop moved = hop(source, target, piece, gradient(source, piece), landed);
     const OpId sum = add_sum(plan_, piece, target.machine, landed, gradient(target, piece));
-    plan_.order(
-        step == 0 ? local_.backward(source.machine, bucket.first_layer) : members[at(r)].summed[at(step - 1)],
-        moved.read);
+    plan_.order(step == 0 ? members[at(r)].released : members[at(r)].summed[at(step - 1)], moved.read);
     slots.use(plan_, at(step), moved.write, sum);
-    plan_.order(local_.backward(target.machine, bucket.first_layer), sum);
+    plan_.order(members[at(next)].released, sum);
     members[at(r)].sent.push_back(moved.read);
     members[at(next)].summed.push_back(sum);
   }
@@ -171,17 +182,20 @@ class Builder {
   PlanBuilder plan_;
   LocalStages local_;
   std::vector<Part> buckets_;
+  std::size_t landing_count_;
+  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  Releases releases_;
   std::vector<Rank> ranks_;
   int count_ = 0;
   Bytes largest_;
-  std::vector<std::size_t> order_;  // in which buckets are expected to be served
-  std::vector<std::array<std::optional<Slots>, kBuckets>> landings_;  // by rank
+  std::vector<Landings> landings_;  // by rank
 };
 
 }  // namespace
 
-Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return Builder(cluster, workload, options).build();
+Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                            const Buckets& buckets) {
+  return Builder(cluster, workload, options, buckets).build();
 }
 
 }  // namespace weir

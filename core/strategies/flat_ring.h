@@ -5,6 +5,7 @@
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
+#include "core/strategies/buckets.h"
 #include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
@@ -12,6 +13,7 @@ namespace weir {
 
 /// Cost with N GPUs in all and M bytes: 2(N-1) steps; 2(N-1)M/N bytes over every hop, between GPUs of a
 /// machine as between machines. CPU machines take no part.
-Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options);
+Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                            const Buckets& buckets);
 
 }  // namespace weir

@@ -37,6 +37,14 @@ OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Sl
   return builder.add(sum);
 }
 
+OpId add_wait(PlanBuilder& builder, const Part& part, MachineId machine, Duration time, OpId after) {
+  Op wait = op_for(part, machine, OpKind::kWait);
+  wait.duration = time;
+  const OpId id = builder.add(wait);
+  builder.order(after, id);
+  return id;
+}
+
 OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops) {
   if (ops.size() == 1) return ops.front();
   const OpId all = builder.add(op_for(part, machine, OpKind::kJoin));
@@ -186,7 +194,7 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
   way.scheme = &scheme;
   if (direct && way.scheme->direct) {
     way.staging = held(way, part, way.scheme->groups.front(), false);
-    way.ready = reduced(way, part, way.scheme->groups.front());
+    way.ready = scheduled(machine, part, reduced(way, part, way.scheme->groups.front()));
     way.begun = backward(machine, part.last_layer);
     return way;
   }
@@ -227,7 +235,7 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
     arrive(near, landed, copy(part, machine, far.total, landed, complete(far)));
   }
   way.begun = arrived.at(near).first;
-  way.ready = complete(arrived.at(near));
+  way.ready = scheduled(machine, part, complete(arrived.at(near)));
   return way;
 }
 
@@ -261,6 +269,11 @@ void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<Op
     }
     spread(groups[i], {copied});
   }
+}
+
+OpId LocalStages::scheduled(MachineId machine, const Part& part, OpId ready) {
+  if (options_.part_overhead == Duration(0)) return ready;
+  return add_wait(*builder_, part, machine, options_.part_overhead, ready);
 }
 
 void LocalStages::needed(MachineId machine, const Part& part, OpId op) {

@@ -52,6 +52,10 @@ class LocalStages {
   /// Adds the way in, after all the ops of `after`: from staging to every GPU; the next forward waits for it.
   void in(const LocalWay& way, const Part& part, const std::vector<OpId>& after);
 
+  /// When the machine's scheduler has let the part go on, which is ready after the op: that op, or the wait
+  /// for part_overhead after it.
+  OpId scheduled(MachineId machine, const Part& part, OpId ready);
+
   /// The op that finishes the gradient of the layer on all GPUs of the machine.
   OpId backward(MachineId machine, int layer) const {
     return at(machine).backward[static_cast<std::size_t>(layer)];
@@ -113,6 +117,9 @@ Message add_message(PlanBuilder& builder, const Part& part, const End& source, c
 
 /// Adds into += from on the machine.
 OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Slice& from, const Slice& into);
+
+/// Adds the time that passes on the machine's scheduler, after the op.
+OpId add_wait(PlanBuilder& builder, const Part& part, MachineId machine, Duration time, OpId after);
 
 /// What is done when all the ops are: the op itself if there is one, else a join.
 OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops);

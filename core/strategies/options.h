@@ -30,6 +30,28 @@ constexpr auto enum_names(LocalStage /*local*/) {
                                            {LocalStage::kGpuDirect, "gpu_direct"}}};
 }
 
+/// Over what frameworks that fuse or cut tensors themselves run their all-reduces.
+enum class Collective {
+  kFlatRing,      // NCCL's ring over all GPUs
+  kHierarchical,  // reduce-scatter in each machine, a ring among machines per GPU, all-gather
+};
+
+constexpr auto enum_names(Collective /*collective*/) {
+  return std::array<Named<Collective>, 2>{
+      {{Collective::kFlatRing, "flat_ring"}, {Collective::kHierarchical, "hierarchical"}}};
+}
+
+/// How parts find the machine that sums them.
+enum class PartPlacement {
+  kBalanced,  // as closely to the shares as elements allow (placement.h)
+  kHash,      // by BytePS's hash of tensor and part, whatever their sizes (hashed_placement.h)
+};
+
+constexpr auto enum_names(PartPlacement /*placement*/) {
+  return std::array<Named<PartPlacement>, 2>{
+      {{PartPlacement::kBalanced, "balanced"}, {PartPlacement::kHash, "hash"}}};
+}
+
 /// The stage's name in files and messages.
 std::string_view name(LocalStage stage);
 
@@ -51,12 +73,25 @@ struct Options {
   /// The unified strategy's CPU machines sum this many times what the optimal split gives them (all of the
   /// model at most), and the GPU machines the rest: to see that the optimum is one.
   double cpu_share_factor = 1.0;
+  PartPlacement placement = PartPlacement::kBalanced;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.
   bool pull_requests = false;
   /// The next forward waits for all parameters, not only for those of its layer.
   bool barrier = false;
+  /// The fraction of a NIC's rate that the messages of all-reduces reach: NCCL moves 63 Gbps over NICs that
+  /// give 90, which is 0.7. Of every strategy whose sums pass from machine to machine.
+  double allreduce_efficiency = 1.0;
+  /// What each part or bucket takes on each machine before it may start, one after the other (theta of
+  /// ByteScheduler, section 4.1): negotiation, calls, locks.
+  Duration part_overhead;
+  Collective collective = Collective::kFlatRing;
+  /// PyTorch's bucket_cap_mb: a bucket of `ddp` is full when it has this much.
+  Bytes bucket_size = Bytes(25 * 1024 * 1024);
+  /// Horovod's fusion buffer and its cycle.
+  Bytes fusion_buffer = Bytes(64 * 1024 * 1024);
+  Duration cycle_time = Duration(5'000'000);
 };
 
 }  // namespace weir

@@ -13,25 +13,29 @@
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once; each has landing memory of its own.
+// How many buckets may be under way at once, unless they say; each has landing memory of its own.
 constexpr std::size_t kBuckets = 4;
 
 enum class Where { kHost, kGpus };
 
 class Builder {
  public:
-  Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
-          const LocalStageOf& stages, Where where)
+  Builder(const Cluster& cluster, const Workload& workload, const Options& options,
+          const LocalStageOf& stages, const Buckets& buckets, Where where)
       : cluster_(cluster),
         where_(where),
-        plan_(std::move(name), cluster.machines().size()),
+        plan_(buckets.strategy, cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
-        buckets_(workload.fuse(options.fusion_size)),
+        buckets_(buckets.parts()),
+        landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         order_(
-            service_order(workload, buckets_, options.policy, time_at_nics(cluster, workload.size() * 2))) {}
+            service_order(workload, buckets_, options.policy, all_reduce_time(cluster, workload, options))),
+        releases_(buckets, order_, local_, plan_) {
+    plan_.set_message_efficiency(options.allreduce_efficiency);
+  }
 
   Plan build() && {
     for (std::size_t i = 0; i < order_.size(); ++i) exchange(buckets_[order_[i]], i);
@@ -47,6 +51,7 @@ class Builder {
     MachineId machine;
     int nic = 0;
     LocalWay way;                // if chunks go through host memory
+    OpId released;               // if not: the bucket may start
     Slice bucket;                // in staging or gradient memory
     std::vector<OpId> ready;     // by chunk: the machine's own sum is there
     std::vector<OpId> sent;      // by step of the first round
@@ -75,7 +80,7 @@ class Builder {
     return part;
   }
 
-  Member begin(std::size_t position, const Part& bucket) {
+  Member begin(std::size_t position, const Part& bucket, std::size_t b) {
     Member member;
     member.machine = machines_[position];
     member.nic = nics_.take(member.machine, bucket.range.size);
@@ -87,6 +92,7 @@ class Builder {
     }
     member.bucket = {local_.gradient(member.machine), on_gpus(member.machine), bucket.range.offset,
                      bucket.range.size};
+    member.released = releases_.release(member.machine, b);
     for (int c = 0; c < count_; ++c)
       member.ready.push_back(collective(member, bucket, c, OpKind::kReduceScatter));
     return member;
@@ -99,23 +105,23 @@ class Builder {
 
   // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
   OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
-    const OpId backward = local_.backward(member.machine, bucket.first_layer);
+    const bool out = kind == OpKind::kReduceScatter;
     if (range(bucket, index).size == Bytes(0)) return OpId::none();
-    if (on_gpus(member.machine).single()) return kind == OpKind::kReduceScatter ? backward : OpId::none();
+    if (on_gpus(member.machine).single()) return out ? member.released : OpId::none();
     Op op = op_for(bucket, member.machine, kind);
     op.into = slice(member, bucket, index);
     op.into.on = Replicas::each(local_.all_gpus(member.machine));
     const OpId id = plan_.add(op);
-    if (kind == OpKind::kReduceScatter) plan_.order(backward, id);
+    if (out) plan_.order(member.released, id);
     return id;
   }
 
-  // Where messages of a bucket land on one machine, one slot a step; bucket b + kBuckets lands where bucket b
-  // did.
+  // Where messages of a bucket land on one machine, one slot a step; bucket b + landing_count_ lands where
+  // bucket b did.
   Slots& landing(const Member& member, std::size_t position, std::size_t b) {
     const bool host = where_ == Where::kHost;
     const int numa = host ? numa_of_nic(cluster_, member.machine, member.nic) : 0;
-    const std::tuple key(position, b % kBuckets, numa);
+    const std::tuple key(position, b % landing_count_, numa);
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;
     Bytes largest;
@@ -132,14 +138,14 @@ class Builder {
 
   void exchange(const Part& bucket, std::size_t b) {
     std::vector<Member> members;
-    for (std::size_t i = 0; i < machines_.size(); ++i) members.push_back(begin(i, bucket));
+    for (std::size_t i = 0; i < machines_.size(); ++i) members.push_back(begin(i, bucket, b));
     for (int step = 0; step + 1 < count_; ++step) {
       for (int i = 0; i < count_; ++i) sum_step(members, i, step, bucket, b);
     }
     for (int step = 0; step + 1 < count_; ++step) {
       for (int i = 0; i < count_; ++i) spread_step(members, i, step, bucket);
     }
-    for (const Member& member : members) finish(member, bucket);
+    for (const Member& member : members) finish(member, bucket, b);
   }
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -189,7 +195,7 @@ class Builder {
     source.spread.push_back(message.send);
   }
 
-  void finish(const Member& member, const Part& bucket) {
+  void finish(const Member& member, const Part& bucket, std::size_t b) {
     // The next iteration must not overwrite bytes that are still being sent on.
     const OpId overwrites =
         where_ == Where::kHost ? member.way.begun : local_.backward(member.machine, bucket.last_layer);
@@ -201,6 +207,7 @@ class Builder {
     }
     const int position =
         static_cast<int>(std::find(machines_.begin(), machines_.end(), member.machine) - machines_.begin());
+    std::vector<OpId> all;
     for (int c = 0; c < count_; ++c) {
       // The machine's own chunk was complete with the last sum; chunk position - s came in step s.
       const int step = chunk(position - c);
@@ -214,8 +221,10 @@ class Builder {
         const int sent = chunk(position + 1 - c);
         if (sent < count_ - 1) plan_.order(member.spread[at(sent)], gather);
       }
-      local_.needed(member.machine, bucket, gather.valid() ? gather : done);
+      all.push_back(gather.valid() ? gather : done);
+      local_.needed(member.machine, bucket, all.back());
     }
+    releases_.done(member.machine, b, all);
   }
 
   const Cluster& cluster_;
@@ -224,9 +233,11 @@ class Builder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> buckets_;
+  std::size_t landing_count_;
   const std::vector<MachineId>& machines_;
   int count_;
   std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  Releases releases_;
   std::map<std::tuple<std::size_t, std::size_t, int>, Slots>
       landings_;  // by position, bucket's turn, NUMA node
 };
@@ -236,10 +247,12 @@ class Builder {
 Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  return Builder("ring", cluster, workload, options, local->stages, Where::kHost).build();
+  const Buckets buckets = fused_buckets("ring", workload, options);
+  return Builder(cluster, workload, options, local->stages, buckets, Where::kHost).build();
 }
 
-Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                               const Buckets& buckets) {
   const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
   for (const MachineId machine : cluster.gpu_machines()) {
     if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
@@ -248,7 +261,7 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
                       cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
     }
   }
-  return Builder("hierarchical", cluster, workload, options, no_local_stages(cluster), Where::kGpus).build();
+  return Builder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus).build();
 }
 
 }  // namespace weir

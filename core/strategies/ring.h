@@ -6,6 +6,7 @@
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
+#include "core/strategies/buckets.h"
 #include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
@@ -19,6 +20,7 @@ Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const O
 /// Hierarchical all-reduce: reduce-scatter over the GPUs of each machine, a ring among machines for each
 /// GPU's share straight from GPU to GPU, summed there, and all-gather. Cost per NIC as the ring's; no byte
 /// passes host memory. Fails if GPU machines differ in their number of GPUs.
-Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options);
+Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                               const Buckets& buckets);
 
 }  // namespace weir

@@ -7,6 +7,11 @@ Slots::Slots(PlanBuilder& builder, BufferId buffer, std::size_t count, Bytes siz
     slots_.push_back({builder.reserve(buffer, size, Dtype::kF64), {}, {}});
 }
 
+std::size_t Slots::add(PlanBuilder& builder, BufferId buffer, Bytes size) {
+  slots_.push_back({builder.reserve(buffer, size, Dtype::kF64), {}, {}});
+  return slots_.size() - 1;
+}
+
 Slots Slots::fresh() const {
   Slots slots;
   for (const Slot& slot : slots_) slots.slots_.push_back({slot.slice, {}, {}});

@@ -8,12 +8,15 @@
 
 namespace weir {
 
-/// Some slots of equal size in one buffer. Every use of a slot waits for the one before it in the order of
+/// Some slots in one buffer. Every use of a slot waits for the one before it in the order of
 /// use(); the first use of an iteration waits for the last one of the iteration before.
 class Slots {
  public:
   /// Reserves the slots in the buffer, for slices of any dtype.
   Slots(PlanBuilder& builder, BufferId buffer, std::size_t count, Bytes size);
+
+  /// Reserves one more of this size; its number.
+  std::size_t add(PlanBuilder& builder, BufferId buffer, Bytes size);
 
   /// The same slots, not used yet: for another replica of the buffer.
   Slots fresh() const;

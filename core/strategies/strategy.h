@@ -20,7 +20,10 @@ struct Strategy {
   Result<Plan> (*plan)(const Cluster& cluster, const Workload& workload, const Options& options);
   /// About how many ops that plan has; known without making it.
   double (*ops)(const Cluster& cluster, const Workload& workload, const Options& options);
-  std::string_view grain;  // the option that makes them fewer
+  std::string_view grain;  // the option that makes them fewer; empty if none does
+  /// Some options are what the strategy is. Returns the options with those as they are: what the plan is made
+  /// with whatever it is given, and how it is to be dispatched.
+  Options (*settled)(Options options);
   /// The local stage of every machine in that plan; null where no part goes to host memory.
   Result<LocalChoice> (*local)(const Cluster& cluster, Dtype dtype, const Options& options);
 };
@@ -35,7 +38,7 @@ std::span<const Strategy> strategies();
 /// The strategy of that name; the error lists the names there are.
 Result<const Strategy*> strategy_named(std::string_view name);
 
-/// How plans made with these options are to be dispatched.
-Dispatch dispatch_of(const Options& options);
+/// How the strategy's plans made with these options are to be dispatched.
+Dispatch dispatch_of(const Strategy& strategy, const Options& options);
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "core/strategies/hashed_placement.h"
 #include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
@@ -70,17 +71,34 @@ std::vector<Part> served(const Cluster& cluster, const Workload& workload, const
   return ordered;
 }
 
+// By the order in which the parts are expected to be served, behind NICs that take turns.
+std::vector<PlacedPart> placed(const Cluster& cluster, const Workload& workload, const Options& options,
+                               const Shares& shares, std::vector<Assigned> assigned) {
+  std::vector<Part> parts;
+  for (const Assigned& part : assigned) parts.push_back(part.part);
+  workload.rank(parts);
+  NicTurns nics(cluster);
+  std::map<MachineId, std::size_t> owned;
+  std::vector<PlacedPart> placed;
+  for (const std::size_t i :
+       service_order(workload, parts, options.policy, exchange_time(workload, shares))) {
+    const MachineId owner = assigned[i].owner;
+    placed.push_back({parts[i], owner, nics.take(owner, parts[i].range.size), owned[owner]++});
+  }
+  return placed;
+}
+
 class Builder {
  public:
   Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
-          const LocalStageOf& stages, const Shares& shares)
+          const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts)
       : cluster_(cluster),
         options_(options),
         shares_(shares),
         plan_(std::move(name), cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         push_nics_(cluster),
-        parts_(place(served(cluster, workload, options, shares), summers(cluster, shares.of_machine))),
+        parts_(std::move(parts)),
         nodes_(cluster.machines().size()) {
     for (const PlacedPart& placed : parts_) {
       largest_ = std::max(largest_, placed.part.range.size);
@@ -112,6 +130,7 @@ class Builder {
   // Where messages of one sender land on one NUMA node of an owner, slot after slot, until they have been
   // summed.
   struct Ring {
+    BufferId buffer;
     Slots slots;
     std::size_t used = 0;
   };
@@ -125,7 +144,6 @@ class Builder {
 
   std::size_t slots(MachineId owner) const {
     const std::size_t parts = nodes_[owner.index()].parts;
-    if (!options_.credit) return parts;
     const Bytes window = options_.partition_size * *options_.credit;
     const double messages = shares_.of_machine[owner.index()] * static_cast<double>(window.count()) /
                             static_cast<double>(2 * largest_.count());
@@ -139,7 +157,8 @@ class Builder {
     if (known != rings.end()) return known->second;
     const BufferId buffer =
         plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
-    return rings.emplace(std::pair(sender, numa), Ring{Slots(plan_, buffer, slots(owner), largest_)})
+    const std::size_t count = options_.credit ? slots(owner) : 0;
+    return rings.emplace(std::pair(sender, numa), Ring{buffer, Slots(plan_, buffer, count, largest_)})
         .first->second;
   }
 
@@ -219,7 +238,7 @@ class Builder {
     // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
     // it had slots.
     const std::vector<OpId>& complete = nodes_[owner.index()].complete;
-    const std::size_t ahead = slots(owner);
+    const std::size_t ahead = options_.credit ? slots(owner) : complete.size() + 1;
     if (complete.size() >= ahead) plan_.order(complete[complete.size() - ahead], message.receive);
     push = message.send;
     first = message.receive;
@@ -229,7 +248,9 @@ class Builder {
   OpId add_to(const Slice& total, OpId first, const LocalWay& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
     Ring& ring = ring_of(owner, worker.machine, numa_of_nic(cluster_, owner, owner_nic));
-    const std::size_t slot = ring.used++ % ring.slots.count();
+    // Without a window each part has a slot of its own.
+    const std::size_t slot = options_.credit ? ring.used++ % ring.slots.count()
+                                             : ring.slots.add(plan_, ring.buffer, part.range.size);
     const Slice landed = ring.slots.slice(slot, part.range.size);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, landed});
@@ -310,7 +331,28 @@ Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Work
                             const Options& options, Summing summing) {
   const Result<Split> split = split_of(cluster, workload, options, summing);
   if (!split) return failure(split.error().text);
-  return Builder(std::move(name), cluster, workload, options, split->local.stages, split->shares).build();
+  const Shares& shares = split->shares;
+  std::vector<PlacedPart> parts;
+  if (options.placement == PartPlacement::kHash) {
+    auto assigned = assign_as_byteps(cluster, workload, options.partition_size, summing);
+    if (!assigned) return tl::unexpected(assigned.error());
+    parts = placed(cluster, workload, options, shares, *assigned);
+  } else {
+    parts = place(served(cluster, workload, options, shares), summers(cluster, shares.of_machine));
+  }
+  return Builder(std::move(name), cluster, workload, options, split->local.stages, shares, std::move(parts))
+      .build();
+}
+
+Result<Plan> mxnet_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
+  const std::vector<MachineId>& servers = mxnet_servers(cluster);
+  const bool colocated = servers == cluster.gpu_machines();
+  const Result<Split> split =
+      split_of(cluster, workload, options, colocated ? Summing::kGpuMachines : Summing::kCpuMachines);
+  if (!split) return failure(split.error().text);
+  return Builder("mxnet-ps", cluster, workload, options, split->local.stages, split->shares,
+                 placed(cluster, workload, options, split->shares, assign_as_mxnet(workload, servers)))
+      .build();
 }
 
 Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,

@@ -18,6 +18,9 @@ namespace weir {
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing);
 
+/// MXNet's parameter server: whole tensors, placed by assign_as_mxnet (hashed_placement.h).
+Result<Plan> mxnet_plan(const Cluster& cluster, const Workload& workload, const Options& options);
+
 /// The largest part that the plan would cut tensors into.
 Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,
                      Summing summing);

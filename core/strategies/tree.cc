@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/strategies/buckets.h"
 #include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
@@ -67,8 +68,9 @@ class Builder {
         nics_(cluster),
         parts_(workload.partition(options.partition_size)),
         machines_(cluster.gpu_machines()) {
+    plan_.set_message_efficiency(options.allreduce_efficiency);
     for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
-    order_ = service_order(workload, parts_, options.policy, time_at_nics(cluster, workload.size() * 2));
+    order_ = service_order(workload, parts_, options.policy, all_reduce_time(cluster, workload, options));
   }
 
   Plan build() && {

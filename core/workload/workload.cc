@@ -13,18 +13,34 @@ Range share(Range range, Dtype dtype, int index, int count) {
   return {range.offset + boundary(index), boundary(index + 1) - boundary(index)};
 }
 
+std::vector<Part> cut(const Part& part, Bytes largest) {
+  const Bytes element = size(part.dtype);
+  const std::int64_t elements_each = std::max<std::int64_t>(1, largest / element);
+  const std::int64_t elements = part.range.size / element;
+  return cut(part, static_cast<int>((elements + elements_each - 1) / elements_each));
+}
+
+std::vector<Part> cut(const Part& part, int count) {
+  std::vector<Part> parts;
+  for (int i = 0; i < count; ++i) {
+    Part piece = part;
+    piece.range = share(part.range, part.dtype, i, count);
+    if (piece.range.size > Bytes(0)) parts.push_back(piece);
+  }
+  return parts;
+}
+
 Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.size()) {
   // Every tensor takes a whole number of the largest elements, so that all begin aligned and none leaves a
   // gap.
-  std::int64_t unit = 1;
   for (const Layer& layer : trace.layers) {
-    for (const Tensor& tensor : layer.tensors) unit = std::max(unit, weir::size(tensor.dtype).count());
+    for (const Tensor& tensor : layer.tensors) unit_ = std::max(unit_, weir::size(tensor.dtype));
   }
   for (int layer = layers() - 1; layer >= 0; --layer) {
     Range& range = layers_[static_cast<std::size_t>(layer)];
     range.offset = size_;
     for (const Tensor& tensor : trace.layers[static_cast<std::size_t>(layer)].tensors) {
-      const Bytes taken((weir::size(tensor).count() + unit - 1) / unit * unit);
+      const Bytes taken = taken_by(tensor);
       const bool same_run =
           !runs_.empty() && runs_.back().layer == layer && runs_.back().dtype == tensor.dtype;
       if (!same_run) runs_.push_back({{size_, {}}, tensor.dtype, layer});
@@ -38,16 +54,29 @@ Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.si
 std::vector<Part> Workload::partition(Bytes largest) const {
   std::vector<Part> parts;
   for (const Run& run : runs_) {
-    const Bytes element = weir::size(run.dtype);
-    const std::int64_t elements_each = std::max<std::int64_t>(1, largest / element);
-    const std::int64_t elements = run.range.size / element;
-    const auto count = static_cast<int>((elements + elements_each - 1) / elements_each);
-    for (int i = 0; i < count; ++i) {
-      parts.push_back({share(run.range, run.dtype, i, count), run.dtype, run.layer, run.layer, 0});
-    }
+    const std::vector<Part> pieces = cut({run.range, run.dtype, run.layer, run.layer, 0}, largest);
+    parts.insert(parts.end(), pieces.begin(), pieces.end());
   }
   rank(parts);
   return parts;
+}
+
+std::vector<Workload::Whole> Workload::tensors() const {
+  std::vector<Whole> tensors;
+  int count = 0;
+  for (const Layer& layer : trace_->layers) count += static_cast<int>(layer.tensors.size());
+  for (int layer = layers() - 1; layer >= 0; --layer) {
+    const std::vector<Tensor>& here = trace_->layers[static_cast<std::size_t>(layer)].tensors;
+    count -= static_cast<int>(here.size());
+    Bytes offset = range(layer).offset;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      const Bytes taken = taken_by(here[i]);
+      const Part part{{offset, taken}, here[i].dtype, layer, layer, static_cast<int>(i)};
+      tensors.push_back({part, count + static_cast<int>(i)});
+      offset += taken;
+    }
+  }
+  return tensors;
 }
 
 void Workload::rank(std::vector<Part>& parts) const {

@@ -55,9 +55,19 @@ class Workload {
   /// of at most `largest` bytes, equal to within an element, in order of readiness.
   std::vector<Part> partition(Bytes largest) const;
 
+  /// Every tensor as one part, in order of readiness.
+  struct Whole {
+    Part part;
+    int tensor = 0;  // counted in the order of the trace
+  };
+  std::vector<Whole> tensors() const;
+
   /// Neighbours of one dtype fused into buckets of at most `largest` bytes; what is larger is cut. In
   /// order of readiness.
   std::vector<Part> fuse(Bytes largest) const;
+
+  /// Gives each part its place among those of its first layer, in the order in which they stand.
+  void rank(std::vector<Part>& parts) const;
 
  private:
   struct Run {  // of neighbouring tensors
@@ -65,13 +75,21 @@ class Workload {
     Dtype dtype;
     int layer;
   };
-  void rank(std::vector<Part>& parts) const;
+  Bytes taken_by(const Tensor& tensor) const {
+    return unit_ * ((weir::size(tensor).count() + unit_.count() - 1) / unit_.count());
+  }
 
   const Trace* trace_;
+  Bytes unit_ = Bytes(1);  // the largest element
   Bytes size_;
   std::vector<Range> layers_;
   std::vector<Run> runs_;  // in order of readiness
 };
+
+/// The part cut into the fewest parts of at most `largest` bytes, equal to within an element.
+std::vector<Part> cut(const Part& part, Bytes largest);
+/// The part cut into so many, equal to within an element; empty ones are left out.
+std::vector<Part> cut(const Part& part, int count);
 
 /// The range's share number `index` of `count` nearly equal ones, on element boundaries; shares tile the
 /// range.

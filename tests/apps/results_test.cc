@@ -17,7 +17,7 @@ namespace weir {
 namespace {
 
 Result<Record> toy_world(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
-  toy::ToyEngine engine(cluster);
+  toy::ToyEngine engine(plan, cluster);
   return simulate(plan, cluster, settings, engine);
 }
 
@@ -235,7 +235,7 @@ TEST_CASE(
     const Cluster cluster(experiment.topology);
     const Workload workload(experiment.trace);
     const Plan plan = (*strategy_named(name))->plan(cluster, workload, experiment.options).value();
-    SimulationSettings settings{dispatch_of(experiment.options), experiment.model, 3};
+    SimulationSettings settings{dispatch_of(**strategy_named(name), experiment.options), experiment.model, 3};
     const Record record = toy_world(plan, cluster, settings).value();
     std::map<Key, std::int64_t> computed;
     for (const Op& op : plan.ops()) {

@@ -4,9 +4,11 @@
 
 #include "apps/weir/trial.h"
 #include "backends/sim/world.h"
+#include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_file.h"
 #include "core/strategies/shares.h"
 #include "core/strategies/strategy.h"
+#include "core/workload/trace_file.h"
 #include "tests/catch.h"
 
 namespace weir {
@@ -133,6 +135,41 @@ TEST_CASE("VGG-16 at 1 Gbps takes what ByteScheduler measured, without and with 
     ++compared;
   }
   CHECK(compared == 2);
+}
+
+// ByteScheduler, Fig. 13(b): 112 and 1107 images a second; NICs give 90 % of their rate.
+TEST_CASE("VGG-16 over NCCL's ring takes what ByteScheduler measured at 1 and 10 Gbps") {
+  for (const auto& [rate, expected] : {std::pair("0.9Gbps", 112.0), {"9Gbps", 1107.0}}) {
+    const auto setting = parse_setting(fmt::format("topology.groups.gpu.nics.0.rate={}", rate));
+    const auto file = ExperimentFile::read(WEIR_SOURCE_DIR "/experiments/baselines", {setting.value()});
+    REQUIRE(file);
+    REQUIRE(file->points() == 1);
+    const Result<Experiment> experiment = file->experiment(file->point(0));
+    REQUIRE(experiment);
+    CHECK(within(32 * 32 / seconds(*experiment, "flat-ring"), expected, 0.08));
+  }
+}
+
+TEST_CASE("a parameter server on one machine serves two workers at half the speed of two") {
+  Experiment experiment;
+  experiment.topology = read_topology(WEIR_SOURCE_DIR "/topologies/one-gpu-90gbps.json").value();
+  experiment.trace = read_trace(std::string(WEIR_SOURCE_DIR "/traces/large-tensors.json")).value();
+  experiment.warm_up = 0;
+  std::map<int, double> times;
+  for (const int servers : {1, 2}) {
+    for (GroupSpec& group : experiment.topology.groups) group.count = gpu_count(group) > 0 ? 2 : servers;
+    times[servers] = seconds(experiment, "ps");
+  }
+  CHECK(within(times[1] / times[2], 2.0, 0.1));
+}
+
+TEST_CASE("all-reduces whose messages reach 0.7 of a NIC take the longer for it, and servers do not") {
+  const ExperimentFile file = shipped("optimal_split");
+  Result<Experiment> experiment = file.experiment(file.point(1));
+  REQUIRE(experiment);
+  experiment->options.allreduce_efficiency = 0.7;
+  CHECK(within(seconds(*experiment, "hierarchical"), 1.75 * kUnit / 0.7, 0.01));  // 36 Gbps, as in Fig. 12
+  CHECK(within(seconds(*experiment, "colocated-ps"), 1.75 * kUnit, 0.01));
 }
 
 }  // namespace

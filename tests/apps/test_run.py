@@ -296,7 +296,7 @@ class Others(Case):
         for name in ("plan", "bound"):
             done = self.weir(name, "--strategy", "rnig")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn("--strategy: 'rnig' is no strategy; try one of unified, ring", done.stderr)
+            self.assertIn(f"weir {name}: --strategy: 'rnig' is no strategy; try one of unified, ring", done.stderr)
 
     def test_what_is_not_possible_is_told_alone(self):
         for name in ("plan", "bound"):

@@ -78,7 +78,7 @@ bool drop_edge(Parts& parts, bool carried, Random& random) {
 // Moves one slice by an element or by its own length, within its buffer.
 bool shift_slice(Parts& parts, Random& random) {
   const auto chosen = pick(
-      parts.ops_where([](const Op& op) { return !is_compute(op.kind) && op.kind != OpKind::kJoin; }), random);
+      parts.ops_where([](const Op& op) { return op.from.buffer.valid() || op.into.buffer.valid(); }), random);
   if (!chosen) return false;
   Op& op = parts.ops[*chosen];
   Slice& slice =

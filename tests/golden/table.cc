@@ -39,7 +39,7 @@ std::string row(const Strategy& strategy, const Cluster& cluster, const Workload
   const Result<Plan> plan = strategy.plan(cluster, workload, options);
   if (!plan) return plan.error().text;
   SimulationSettings settings;
-  settings.dispatch = dispatch_of(options);
+  settings.dispatch = dispatch_of(strategy, options);
   settings.iterations = 3;
   const Result<Record> record = sim::simulate(*plan, cluster, settings);
   if (!record) return record.error().text;

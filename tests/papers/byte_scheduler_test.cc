@@ -53,7 +53,7 @@ Duration iteration(Policy policy, Bytes part, Duration overhead) {
   const Result<Plan> plan = strategy_named("ps").value()->plan(cluster, workload, options);
   REQUIRE(plan);
   SimulationSettings settings;
-  settings.dispatch = dispatch_of(options);
+  settings.dispatch = dispatch_of(**strategy_named("ps"), options);
   settings.model.message_overhead = overhead;
   return last_forward(*plan, simulated(*plan, cluster, settings));
 }

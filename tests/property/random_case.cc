@@ -171,6 +171,14 @@ Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
   options.local = random_local(dice, cluster);
   if (dice.chance(30)) options.brute_force = 0.1 * static_cast<double>(dice.between(1, 10));
   options.barrier = dice.chance(25);
+  if (dice.chance(30)) options.allreduce_efficiency = 0.05 * static_cast<double>(dice.between(1, 20));
+  if (dice.chance(30)) options.part_overhead = Duration(dice.scaled(1, 300'000));
+  if (dice.chance(50)) options.collective = Collective::kHierarchical;
+  if (dice.chance(30)) options.placement = PartPlacement::kHash;
+  options.bucket_size = cut(4);
+  options.fusion_buffer = cut(4);
+  options.cycle_time = dice.chance(20) ? Duration(0) : Duration(dice.scaled(1'000, 5'000'000));
+  options.pull_requests = dice.chance(20);
   return options;
 }
 
@@ -196,13 +204,18 @@ std::string text(const Case& random) {
     machines += fmt::format(" {} of {} GPUs and {} NICs,", group.count, gpu_count(group), nic_count(group));
   }
   return fmt::format(
-      "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, credit {}, {}, {}, "
-      "brute force {}{}",
+      "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
+      "{}, "
+      "{}, brute force {}, {} placement, efficiency {}, overhead {}, cycle {}, {}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
+      text(options.bucket_size), text(options.fusion_buffer),
       options.credit ? fmt::format("{}", *options.credit) : "unlimited",
       options.policy == Policy::kFifo ? "first come" : "priority", name(options.local), options.brute_force,
-      options.barrier ? ", barrier" : "");
+      options.placement == PartPlacement::kHash ? "hashed" : "balanced", options.allreduce_efficiency,
+      text(options.part_overhead), text(options.cycle_time),
+      options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
+      options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "");
 }
 
 }  // namespace weir::property

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/fluid/work.h"
+
 namespace weir::toy {
 namespace {
 
@@ -11,8 +13,9 @@ constexpr double kInstant = 1e-12;
 
 }  // namespace
 
-ToyEngine::ToyEngine(const Cluster& cluster) {
-  for (const Link& link : cluster.links()) rates_.push_back(static_cast<double>(link.rate.value()));
+ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) {
+  for (const Link& link : cluster.links())
+    rates_.push_back(static_cast<double>(reached_rate(plan, link).value()));
   room_.resize(rates_.size());
   weight_.resize(rates_.size());
 }

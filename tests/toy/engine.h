@@ -8,12 +8,14 @@
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/engine.h"
+#include "core/plan/plan.h"
 
 namespace weir::toy {
 
 class ToyEngine final : public Engine {
  public:
-  explicit ToyEngine(const Cluster& cluster);
+  /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
+  ToyEngine(const Plan& plan, const Cluster& cluster);
 
   Result<void> set_paths(std::span<const Path> paths) override;
   double seconds() const override { return now_; }

@@ -122,6 +122,7 @@ void Memories::apply(const Op& op) {
   if (op.kind == OpKind::kBackward) return backward(op);
   if (op.kind == OpKind::kForward) return forward(op);
   if (is_collective(op.kind)) return collective(op);
+  if (op.kind == OpKind::kWait) return;
   const Slice& target =
       op.kind == OpKind::kSend ? plan_->op(plan_->messages()[op.message.index()].receive).into : op.into;
   const std::vector<float*> from = cells(op.from, op.dtype);
@@ -132,7 +133,7 @@ void Memories::apply(const Op& op) {
 }
 
 Result<ToyRun> run(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
-  ToyEngine engine(cluster);
+  ToyEngine engine(plan, cluster);
   Memories memories(plan);
   Result<Record> record =
       simulate(plan, cluster, settings, engine, [&](const Op& op) { memories.apply(op); });

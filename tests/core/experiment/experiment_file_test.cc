@@ -63,7 +63,7 @@ TEST_CASE("an experiment takes its defaults from the structs and its files from 
   CHECK(experiment.question == "Why?");
   CHECK(experiment.topology.name == "lab");
   CHECK(experiment.trace.name == "net");
-  CHECK(experiment.strategies.size() == 7);
+  CHECK(experiment.strategies.size() == strategies().size());
   CHECK(experiment.options.partition_size == Options{}.partition_size);
   CHECK(experiment.options.credit == Options{}.credit);
   CHECK(experiment.model.message_overhead == Model{}.message_overhead);
@@ -185,10 +185,12 @@ TEST_CASE(
 }
 
 TEST_CASE("what the reader complains of is complained of once") {
-  CHECK(Files("\"strategies\": [1], \"seeds\": [\"a\", \"b\"]").error() ==
-        "experiment.json:2: strategies[0]: expected a string, not the integer 1\n"
-        "experiment.json:2: seeds[0]: expected an integer, not the string 'a'\n"
-        "experiment.json:2: seeds[1]: expected an integer, not the string 'b'");
+  CHECK(
+      Files("\"strategies\": [1], \"seeds\": [\"a\", \"b\"]").error() ==
+      "experiment.json:2: seeds[0]: expected an integer, not the string 'a'\n"
+      "experiment.json:2: seeds[1]: expected an integer, not the string 'b'\n"
+      "experiment.json:2: strategies[0]: expected a strategy's name, or an object with 'name' and 'as', not "
+      "the integer 1");
 }
 
 TEST_CASE("sizes and counts have a greatest value, and complaints name it") {
@@ -234,11 +236,48 @@ TEST_CASE("all mistakes of an experiment are told at their lines") {
 "barier": true)");
   CHECK(files.error() ==
         "experiment.json:5: unknown key 'barier'; did you mean 'barrier'?\n"
-        "experiment.json:2: strategies[1]: there is no strategy 'rnig'; did you mean 'ring'?\n"
         "experiment.json:3: partition_size: 10B is too small; at least 1KB\n"
         "experiment.json:3: credit: expected an integer from 1 to 1000000, or 'unlimited', not the string "
         "'lots'\n"
+        "experiment.json:2: strategies[1]: there is no strategy 'rnig'; did you mean 'ring'?\n"
         "experiment.json:4: seeds[1]: 1 stands here twice");
+}
+
+TEST_CASE("a strategy may stand in the list several times, under names and options of its own") {
+  const Files files(
+      R"("strategies": ["ps", {"name": "ps", "as": "P3", "partition_size": "160KB", "credit": 1}],
+    "baseline": "P3", "timelines": ["all"], "policy": "fifo", "sweep": {"credit": [2, 3]})");
+  const auto file = files.read().value();
+  const Experiment experiment = file.experiment(file.point(1)).value();
+  CHECK(experiment.strategies == std::vector<std::string>{"ps", "P3"});
+  CHECK(experiment.timelines == experiment.strategies);
+  CHECK(experiment.baseline == "P3");
+  const Contender plain = contender(experiment, "ps").value();
+  const Contender own = contender(experiment, "P3").value();
+  CHECK(own.strategy == plain.strategy);
+  CHECK(plain.options.credit == 3);
+  CHECK(own.options.credit == 1);
+  CHECK(own.options.partition_size == 160_KB);
+  CHECK(own.options.policy == Policy::kFifo);  // the experiment's
+  CHECK(write_experiment(experiment)["strategies"][1]["as"] == "P3");
+  CHECK(contender(experiment, "P4").error().text.ends_with(", mxnet-ps, P3"));
+}
+
+TEST_CASE("what is wrong with a strategy's own options is told at their lines") {
+  CHECK(Files(R"("strategies": [{"name": "sp", "as": "a"},
+    {"name": "ps", "as": "ring"}, {"name": "ps"},
+    {"name": "ddp", "as": "b", "policy": "priority", "credit": 4, "bucket_size": "1MB"},
+    {"name": "ps", "as": "c", "partition_size": "1B", "credits": 1}, {"name": "ps", "as": "d", "credit": 0}])")
+            .error() ==
+        "experiment.json:2: strategies[0].name: there is no strategy 'sp'; did you mean 'ps'?\n"
+        "experiment.json:3: strategies[1].as: 'ring' is the name of another; try another\n"
+        "experiment.json:3: strategies[2]: 'as' is missing: what it is called here\n"
+        "experiment.json:4: strategies[3].policy: ddp always has \"fifo\"; leave it out\n"
+        "experiment.json:4: strategies[3].credit: ddp always has \"unlimited\"; leave it out\n"
+        "experiment.json:5: strategies[4]: unknown key 'credits'; did you mean 'credit'?\n"
+        "experiment.json:5: strategies[5].credit: expected an integer from 1 to 1000000, or 'unlimited', not "
+        "the "
+        "integer 0");
 }
 
 TEST_CASE("a wrong swept value is told at the line of the sweep") {
@@ -278,7 +317,7 @@ TEST_CASE("a sweep has so many points that all can be checked before the first r
         "several experiments");
   CHECK(Files(fmt::format("\"seeds\": [{}], \"sweep\": {{\"policy\": [\"fifo\", \"priority\"]}}", values))
             .error() ==
-        "experiment.json:1: these are 140014 runs; at most 100000: leave out seeds, strategies or values of "
+        "experiment.json:1: these are 220022 runs; at most 100000: leave out seeds, strategies or values of "
         "the "
         "sweep");
 }

@@ -1,4 +1,6 @@
 // How many ops a plan will have, told before it is made.
+#include <algorithm>
+
 #include "core/strategies/strategy.h"
 #include "core/workload/trace_file.h"
 #include "tests/catch.h"
@@ -38,12 +40,15 @@ TEST_CASE("a plan too large for memory is refused with the option that makes it 
   Options options;
   options.partition_size = options.finest_part = options.fusion_size = 1_KB;
   for (const Strategy& strategy : strategies()) {
+    if (strategy.grain.empty()) continue;
     INFO(strategy.name);
     const auto fits = check_size(strategy, cluster, workload, options);
     REQUIRE_FALSE(fits);
     CHECK_THAT(fits.error().text,
                has_text("memory is likely to hold 2e+07; raise " + std::string(strategy.grain)));
-    CHECK(check_size(strategy, cluster, workload, Options{}).has_value() == (strategy.name != "flat-ring"));
+    const std::vector<std::string_view> over_gpus = {"flat-ring", "ddp", "horovod", "bytescheduler"};
+    const bool large = std::find(over_gpus.begin(), over_gpus.end(), strategy.name) != over_gpus.end();
+    CHECK(check_size(strategy, cluster, workload, Options{}).has_value() == !large);
   }
 }
 

@@ -1,0 +1,44 @@
+// Placements by hash, as other systems have them: blind to sizes, so that some machines sum more than others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/shares.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// The djb2 hash of the number's decimal digits (BytePS, common/global.cc).
+std::uint64_t djb2(std::uint64_t number);
+
+/// The slots that BytePS hashes into where colocated and separate servers are mixed.
+constexpr std::uint64_t kMixedSlots = 101;
+
+/// A part and the machine that sums it.
+struct Assigned {
+  Part part;
+  MachineId owner;
+};
+
+/// BytePS: every tensor cut into parts of at most `partition`, with the key tensor x 65536 + part. Over one
+/// kind of machine the key's hash chooses among them. In mixed mode, with n GPU machines and k CPU machines,
+/// the key falls into one of kMixedSlots slots; those below the fraction 2k(n-1) / (n^2 + kn - 2k) belong to
+/// the CPU machines, and the slot's hash chooses one. So loads follow the optimal split in steps of a slot,
+/// and the hashes of slots come out unevenly. Fails where mixed mode has no such fraction: k > n, or n = 1
+/// beside CPU machines. In order of readiness.
+Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Workload& workload,
+                                               Bytes partition, Summing summing);
+
+/// MXNet's key-value store (kvstore_dist.h): whole tensors, the key times 9973 modulo the number of servers;
+/// those of a million elements and more (MXNET_KVSTORE_BIGARRAY_BOUND) are cut evenly over all servers. In
+/// order of readiness.
+std::vector<Assigned> assign_as_mxnet(const Workload& workload, const std::vector<MachineId>& servers);
+
+/// The CPU machines; the GPU machines where there are none.
+const std::vector<MachineId>& mxnet_servers(const Cluster& cluster);
+
+}  // namespace weir

@@ -1,0 +1,97 @@
+// What training frameworks fuse, cut and wait for before they call a collective.
+#include "core/strategies/buckets.h"
+
+#include "core/strategies/strategy.h"
+#include "tests/catch.h"
+#include "tests/core/cluster/links.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+// Layers of one tensor of so many kilobytes each, from the input on, of 1 ms each way.
+Trace trace_of(const std::vector<std::int64_t>& kilobytes) {
+  Trace trace;
+  trace.name = "layers";
+  for (const std::int64_t size : kilobytes) {
+    trace.layers.push_back(
+        {fmt::format("{}", trace.layers.size()), 1_ms, 1_ms, {{"w", size * 250, Dtype::kF32}}});
+  }
+  return trace;
+}
+
+std::vector<std::int64_t> kilobytes(const Buckets& buckets) {
+  std::vector<std::int64_t> sizes;
+  for (const Bucket& bucket : buckets.buckets) sizes.push_back(bucket.part.range.size.count() / 1000);
+  return sizes;
+}
+
+TEST_CASE(
+    "PyTorch's buckets are whole tensors from the last layer on, the first of 1 MiB and closed when full") {
+  const Trace trace = trace_of({100, 26'000, 20'000, 10'000, 5'000, 400, 700});
+  const Workload workload(trace);
+  CHECK(kilobytes(ddp_buckets(workload, Options{})) == std::vector<std::int64_t>{1'100, 35'000, 26'100});
+  Options small;
+  small.bucket_size = 1_MB;
+  CHECK(kilobytes(ddp_buckets(workload, small)) ==
+        std::vector<std::int64_t>{1'100, 5'000, 10'000, 20'000, 26'000, 100});
+}
+
+TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the cycle's end") {
+  const Trace trace = trace_of({500, 1'000, 2'000, 3'000, 4'000});
+  const Workload workload(trace);
+  const Cluster cluster(shipped_topology("toy-two-machines"));
+  Options options;
+  options.cycle_time = 2500_us;
+  options.fusion_buffer = 5_MB;
+  // Ready at 1 and 2 ms | 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB are more than the buffer.
+  const Buckets buckets = horovod_buckets(cluster, workload, options);
+  CHECK(kilobytes(buckets) == std::vector<std::int64_t>{4'000, 3'000, 3'500});
+  CHECK(buckets.buckets[0].layer == 3);
+  CHECK(buckets.buckets[0].held == 500_us);
+  CHECK(buckets.buckets[1].layer == 3);
+  CHECK(buckets.buckets[1].held == 500_us);
+  CHECK(buckets.buckets[2].layer == 0);
+  CHECK(buckets.buckets[2].held == 0_us);
+  options.cycle_time = 0_ms;
+  CHECK(kilobytes(horovod_buckets(cluster, workload, options)).size() == 5);
+}
+
+TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once as its credit") {
+  const Trace trace = trace_of({100, 900});
+  const Workload workload(trace);
+  Options options;
+  options.partition_size = 300_KB;
+  options.credit = 2;
+  const Buckets buckets = byte_scheduler_buckets(workload, options);
+  CHECK(kilobytes(buckets) == std::vector<std::int64_t>{300, 300, 300, 100});
+  CHECK(buckets.landing == 2);
+  CHECK(buckets.windowed);
+  options.credit.reset();
+  CHECK_FALSE(byte_scheduler_buckets(workload, options).windowed);
+}
+
+TEST_CASE("each part waits for its machine's scheduler, once for each machine") {
+  const Trace trace = trace_of({100, 900});
+  const Workload workload(trace);
+  const Cluster cluster(shipped_topology("toy-two-machines"));
+  Options options;
+  options.partition_size = options.finest_part = 300_KB;
+  options.part_overhead = 300_us;
+  for (const char* name : {"ps", "ring", "bytescheduler"}) {
+    INFO(name);
+    const Plan plan = strategy_named(name).value()->plan(cluster, workload, options).value();
+    std::size_t waits = 0;
+    for (const Op& op : plan.ops()) {
+      if (op.kind != OpKind::kWait) continue;
+      CHECK(op.duration == 300_us);
+      ++waits;
+    }
+    const std::size_t parts = std::string(name) == "ring" ? 1 : 4;
+    CHECK(waits == parts * cluster.gpu_machines().size());
+  }
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,109 @@
+// Placements by hash against the few lines of the systems' sources that say them.
+#include "core/strategies/hashed_placement.h"
+
+#include <map>
+#include <numeric>
+
+#include "tests/catch.h"
+#include "tests/core/cluster/links.h"
+
+namespace weir {
+namespace {
+
+using namespace weir::literals;
+
+Cluster cluster_of(int gpu_machines, int cpu_machines) {
+  Topology topology = shipped_topology("one-gpu-90gbps");
+  for (GroupSpec& group : topology.groups) group.count = gpu_count(group) > 0 ? gpu_machines : cpu_machines;
+  return Cluster(topology);
+}
+
+Trace trace_of(const std::vector<std::int64_t>& elements) {
+  Trace trace;
+  for (const std::int64_t count : elements)
+    trace.layers.push_back({"", 1_ms, 1_ms, {{"w", count, Dtype::kF32}}});
+  return trace;
+}
+
+std::uint64_t digits_hash(std::uint64_t key) {
+  std::uint64_t hash = 5381;
+  for (const char c : std::to_string(key)) hash = (hash << 5) + hash + static_cast<std::uint64_t>(c);
+  return hash;
+}
+
+std::vector<double> loads(const std::vector<Assigned>& parts, std::size_t machines) {
+  std::vector<double> loads(machines);
+  for (const Assigned& part : parts)
+    loads[part.owner.index()] += static_cast<double>(part.part.range.size.count());
+  return loads;
+}
+
+TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its servers unevenly") {
+  constexpr int kTensors = 40;
+  constexpr int kParts = 50;
+  const Cluster cluster = cluster_of(8, 4);
+  const Trace trace = trace_of(std::vector<std::int64_t>(kTensors, kParts * 1'000'000));
+  const Workload workload(trace);
+  const auto assigned = assign_as_byteps(cluster, workload, 4_MB, Summing::kOptimal);
+  REQUIRE(assigned);
+  const std::vector<double> found = loads(*assigned, 12);
+
+  // global.cc: 4 separate servers come first, then 8 colocated ones.
+  std::vector<double> expected(12);
+  const double ratio = 2.0 * 4 * 7 / (8 * 12 - 2 * 4);  // 0.636
+  for (std::uint64_t tensor = 0; tensor < kTensors; ++tensor) {
+    for (std::uint64_t part = 0; part < kParts; ++part) {
+      const std::uint64_t slot = digits_hash((tensor << 16) + part) % 101;
+      const bool separate = static_cast<double>(slot) < ratio * 101;
+      expected[separate ? digits_hash(slot) % 4 : 4 + digits_hash(slot) % 8] += 4e6;
+    }
+  }
+  double on_cpus = 0.0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(found[cluster.cpu_machines()[i].index()] == expected[i]);
+    on_cpus += expected[i];
+  }
+  for (std::size_t i = 0; i < 8; ++i) CHECK(found[cluster.gpu_machines()[i].index()] == expected[4 + i]);
+
+  const double total = std::accumulate(found.begin(), found.end(), 0.0);
+  const double slots = 65;  // the smallest number of slots that is no less than 0.636 x 101
+  CHECK(std::abs(on_cpus / total - slots / 101) < 0.03);
+  const auto imbalance = [&](std::size_t first, std::size_t last) {
+    const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = expected.begin() + static_cast<std::ptrdiff_t>(last);
+    return *std::max_element(begin, end) * static_cast<double>(last - first) /
+           std::accumulate(begin, end, 0.0);
+  };
+  CHECK(imbalance(0, 4) > 1.05);
+  CHECK(imbalance(4, 12) > 1.05);
+}
+
+TEST_CASE("mixed mode takes no more CPU machines than GPU machines, and at least two of these") {
+  const Trace trace = trace_of({1'000'000});
+  const Workload workload(trace);
+  for (const auto& [gpus, cpus] : {std::pair(2, 3), std::pair(1, 1)}) {
+    const auto assigned = assign_as_byteps(cluster_of(gpus, cpus), workload, 4_MB, Summing::kOptimal);
+    REQUIRE_FALSE(assigned);
+    CHECK_THAT(assigned.error().text, Catch::Matchers::Contains("try placement 'balanced'"));
+  }
+  CHECK(assign_as_byteps(cluster_of(2, 0), workload, 4_MB, Summing::kOptimal));
+  CHECK(assign_as_byteps(cluster_of(1, 1), workload, 4_MB, Summing::kCpuMachines));
+}
+
+TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes whole ones to one") {
+  const Cluster cluster = cluster_of(2, 3);
+  const Trace trace = trace_of({10, 999'999, 1'000'000, 30});
+  const Workload workload(trace);
+  const std::vector<Assigned> parts = assign_as_mxnet(workload, mxnet_servers(cluster));
+  const std::vector<MachineId>& servers = cluster.cpu_machines();
+  REQUIRE(parts.size() == 6);  // from the last layer on
+  CHECK(parts[0].owner == servers[3 * 9973 % 3]);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(parts[1 + i].owner == servers[i]);
+  CHECK(parts[4].owner == servers[1 * 9973 % 3]);
+  CHECK(parts[4].part.range.size == 3999996_B);
+  CHECK(parts[5].owner == servers[0]);
+  CHECK(mxnet_servers(cluster_of(2, 0)).size() == 2);
+}
+
+}  // namespace
+}  // namespace weir
