@@ -148,7 +148,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
     print("{}", graphviz(*plan));
   } else {
     experiment->options = options;
-    show(**strategy, *experiment, *plan, cluster, workload);
+    show(*strategy, *experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return kExitWell;
   const auto proof = prove(*plan, cluster, workload);

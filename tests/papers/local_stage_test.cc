@@ -25,10 +25,11 @@ const Trace& one_gigabyte() {
 Outcome simulated(std::string_view strategy, const Topology& topology, const Options& options) {
   const Cluster cluster(topology);
   const Workload workload(one_gigabyte());
-  const Result<Plan> plan = strategy_named(strategy).value()->plan(cluster, workload, options);
+  const Strategy& named = **strategy_named(strategy);
+  const Result<Plan> plan = named.plan(cluster, workload, options);
   REQUIRE(plan);
   SimulationSettings settings;
-  settings.dispatch = dispatch_of(options);
+  settings.dispatch = dispatch_of(named, options);
   const Result<Record> record = sim::simulate(*plan, cluster, settings);
   REQUIRE(record);
   const Report summary = report(*plan, cluster, workload, *record, 0);
