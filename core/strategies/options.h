@@ -88,10 +88,10 @@ struct Options {
   Duration part_overhead;
   Collective collective = Collective::kFlatRing;
   /// PyTorch's bucket_cap_mb: a bucket of `ddp` is full when it has this much.
-  Bytes bucket_size = Bytes(25 * 1024 * 1024);
+  Bytes bucket_size = 25_MiB;
   /// Horovod's fusion buffer and its cycle.
-  Bytes fusion_buffer = Bytes(64 * 1024 * 1024);
-  Duration cycle_time = Duration(5'000'000);
+  Bytes fusion_buffer = 64_MiB;
+  Duration cycle_time = 5_ms;
 };
 
 }  // namespace weir

@@ -83,7 +83,7 @@ class Costs {
   LocalLoads add_local(std::size_t index) {
     const MachineId machine = members_[index].front();
     const LocalStage stage = stages_[machine.index()];
-    const LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
+    LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
     for (const auto& [link, bytes] : local.links) links_[link.index()].fixed += bytes;
     if (stage != LocalStage::kGpuDirect) return local;
     const LocalLoads own = local_loads(cluster_, machine, stage, dtype_, options_, true);

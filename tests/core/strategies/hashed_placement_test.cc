@@ -40,7 +40,7 @@ std::vector<double> loads(const std::vector<Assigned>& parts, std::size_t machin
 
 TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its servers unevenly") {
   constexpr int kTensors = 40;
-  constexpr int kParts = 50;
+  constexpr std::int64_t kParts = 50;
   const Cluster cluster = cluster_of(8, 4);
   const Trace trace = trace_of(std::vector<std::int64_t>(kTensors, kParts * 1'000'000));
   const Workload workload(trace);
