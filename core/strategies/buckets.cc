@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr Bytes kFirstBucket = 1_MiB;  // PyTorch's kDefaultFirstBucketBytes
+constexpr Bytes kFirstBucket(std::int64_t{1} << 20);  // PyTorch's kDefaultFirstBucketBytes
 
 bool adjacent(const Part& part, const Part& next) {
   return part.range.end() == next.range.offset && part.dtype == next.dtype;

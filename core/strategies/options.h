@@ -88,10 +88,10 @@ struct Options {
   Duration part_overhead;
   Collective collective = Collective::kFlatRing;
   /// PyTorch's bucket_cap_mb: a bucket of `ddp` is full when it has this much.
-  Bytes bucket_size = 25_MiB;
+  Bytes bucket_size = Bytes(std::int64_t{25} << 20);
   /// Horovod's fusion buffer and its cycle.
-  Bytes fusion_buffer = 64_MiB;
-  Duration cycle_time = 5_ms;
+  Bytes fusion_buffer = Bytes(std::int64_t{64} << 20);
+  Duration cycle_time = Duration(5'000'000);
 };
 
 }  // namespace weir
