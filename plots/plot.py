@@ -23,6 +23,7 @@ import breakdown  # noqa: E402
 import curves  # noqa: E402
 import links  # noqa: E402
 import overview  # noqa: E402
+import published  # noqa: E402
 import results  # noqa: E402
 import style  # noqa: E402
 import timeline  # noqa: E402
@@ -32,6 +33,7 @@ def figures(found):
     """Name of each figure that the results allow, and what makes it. apps/weir/result_files.cc knows the
     names, so that no figure stays beside the results of another run."""
     yield from curves.figures(found)
+    yield from published.figures(found)
     yield "breakdown", partial(breakdown.figure, found)
     yield from links.figures(found)
     yield from timeline.figures(found)

@@ -23,6 +23,7 @@ EXPECTED = {
     "ugatit.json": (670_761_088, 148, 82),
     "transformer-base.json": (61_362_176, 185, 98),
     "bert-large.json": (336_226_108, 398, 149),
+    "bert-large-387m.json": (387_000_000, 399, 149),
     "gpt-2.json": (124_439_808, 148, 50),
     "large-tensors.json": (250_000_000, 250, 250),
     "three-layers.json": (1_500_000, 3, 3),

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "apps/weir/output.h"
+#include "core/base/file_kind.h"
 
 namespace weir {
 
@@ -16,6 +19,25 @@ Result<ExperimentFile> Input::read() const {
     parsed.push_back(std::move(*setting));
   }
   return trace.empty() ? ExperimentFile::read(file, parsed) : ExperimentFile::of(file, trace, parsed);
+}
+
+Result<std::vector<std::string>> Input::experiments() const {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(file, error) || fs::exists(fs::path(file) / "experiment.json", error))
+    return std::vector{file};
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(file, error)) {
+    if (entry.path().extension() != ".json") continue;
+    const auto document = read_document(entry.path().string());
+    if (!document) return tl::unexpected(document.error());
+    if (kind_of(*document) == FileKind::kExperiment)
+      found.push_back(entry.path().lexically_normal().string());
+  }
+  if (error) return failure(fmt::format("{}: {}", file, error.message()));
+  if (found.empty()) return failure(fmt::format("{}: there is no experiment in this folder", file));
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 Result<Experiment> Input::base() const {

@@ -15,6 +15,9 @@ struct Input {
   std::vector<std::string> settings;  // "path=value"
 
   Result<ExperimentFile> read() const;
+  /// The files of a suite, a folder without experiment.json: all experiments below it, ordered by name. One
+  /// if it is none.
+  Result<std::vector<std::string>> experiments() const;
   /// The experiment as it stands in the file: its sweep is left aside.
   Result<Experiment> base() const;
 };

@@ -83,8 +83,8 @@ void show_options(const Experiment& experiment) {
   const nlohmann::ordered_json written = write_experiment(experiment);
   std::string line;
   for (const char* key :
-       {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local", "brute_force", "barrier",
-        "pull_requests", "placement", "allreduce_efficiency", "part_overhead"}) {
+       {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local", "brute_force", "overlap",
+        "barrier", "pull_requests", "placement", "allreduce_efficiency", "part_overhead"}) {
     const nlohmann::ordered_json& value = written[key];
     line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
                         value.is_string() ? value.get<std::string>() : value.dump());

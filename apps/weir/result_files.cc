@@ -17,9 +17,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTable = "results.csv";
 constexpr const char* kJson = "results.json";
+constexpr const char* kPublished = "published.csv";
 
 // What plots/plot.py draws beside timelines.
-constexpr const char* kFigures[] = {"speedup", "goodput", "iteration", "breakdown", "links", "overview"};
+constexpr const char* kFigures[] = {"speedup", "goodput",  "iteration", "breakdown",
+                                    "links",   "overview", "published"};
 
 // The timelines that the results in the folder name.
 std::vector<std::string> timelines_of(const std::string& json_file) {
@@ -95,6 +97,10 @@ Result<void> ResultFiles::write() {
   return all;
 }
 
+Result<void> ResultFiles::write_published(const std::string& csv) const {
+  return write_text(fmt::format("{}/{}", folder_, kPublished), csv);
+}
+
 void ResultFiles::remove_old() const {
   std::error_code ignored;
   std::vector<std::string> ours;  // which runs may have drawn already
@@ -112,6 +118,7 @@ void ResultFiles::remove_old() const {
     remove(std::string(name) + ".part");
   }
   if (!any) return;
+  remove(kPublished);
   for (const char* figure : kFigures) {
     for (const char* ending : {".png", ".pdf"}) remove(std::string(figure) + ending);
   }

@@ -24,6 +24,8 @@ class ResultFiles {
   void update(std::size_t point);
   /// Writes what is left to be written, and removes what runs left that did not end.
   Result<void> finish();
+  /// published.csv: results beside what is published.
+  Result<void> write_published(const std::string& csv) const;
 
  private:
   Result<void> write();

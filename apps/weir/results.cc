@@ -82,12 +82,14 @@ ordered_json shared(const Experiment& first, const std::vector<Axis>& axes) {
   written.erase("topology");
   written.erase("trace");
   for (const Axis& axis : axes) {
-    if (!written.contains(axis.path.substr(0, axis.path.find('.')))) continue;
-    std::string pointer = "/" + axis.path;
-    std::replace(pointer.begin(), pointer.end(), '.', '/');
-    const ordered_json::json_pointer leaf(pointer);
-    const ordered_json::json_pointer parent = leaf.parent_pointer();
-    if (written.contains(parent) && written[parent].is_object()) written[parent].erase(leaf.back());
+    for (const std::string& path : paths_in(axis.path)) {
+      if (!written.contains(path.substr(0, path.find('.')))) continue;
+      std::string pointer = "/" + path;
+      std::replace(pointer.begin(), pointer.end(), '.', '/');
+      const ordered_json::json_pointer leaf(pointer);
+      const ordered_json::json_pointer parent = leaf.parent_pointer();
+      if (written.contains(parent) && written[parent].is_object()) written[parent].erase(leaf.back());
+    }
   }
   return written;
 }

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "apps/weir/commands.h"
+#include "apps/weir/comparison.h"
+#include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "apps/weir/plots.h"
@@ -24,15 +26,70 @@ namespace fs = std::filesystem;
 struct Choices {
   Input input;
   std::string out;
+  std::string page;
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool skip_plots = false;
 };
 
-// results/quickstart for experiments/quickstart and for experiments/quickstart.json.
-std::string default_folder(const std::string& file) {
-  const fs::path path = fs::absolute(file).lexically_normal();
-  const bool named_by_folder = path.filename() == "experiment.json";
-  return (fs::path("results") / (named_by_folder ? path.parent_path().filename() : path.stem())).string();
+// One experiment of a run, and where its results go.
+struct Job {
+  std::string name;
+  std::string folder;
+  ExperimentFile file;
+  Configuration configuration;
+};
+
+// What came of it.
+struct Ran {
+  ExitStatus status = kExitWell;
+  bool interrupted = false;
+  std::vector<Comparison> compared;
+};
+
+// "quickstart" for experiments/quickstart/experiment.json and for experiments/quickstart.json.
+fs::path named(const fs::path& file) {
+  return file.filename() == "experiment.json" ? file.parent_path() : fs::path(file).replace_extension();
+}
+
+// The experiment in the file, whose name is that on the command line or of a suite's there.
+Result<Job> job_of(const std::string& file, const Choices& choices) {
+  Input input = choices.input;
+  input.file = file;
+  auto read = input.read();
+  if (!read) return tl::unexpected(read.error());
+  constexpr std::size_t kMany = 1000;
+  if (read->points() >= kMany) print_error("weir run: checking {} points first\n", read->points());
+  auto configuration = configuration_of(*read);
+  if (!configuration) return tl::unexpected(configuration.error());
+  const fs::path whole = fs::absolute(choices.input.file).lexically_normal();
+  const fs::path own = named(fs::absolute(read->name()).lexically_normal());
+  if (file == choices.input.file) {
+    const std::string name = own.filename().string();
+    const fs::path folder = choices.out.empty() ? fs::path("results") / name : fs::path(choices.out);
+    return Job{name, folder.string(), std::move(*read), std::move(*configuration)};
+  }
+  const fs::path suite = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+  const fs::path name = own.lexically_relative(whole);
+  const fs::path folder = choices.out.empty() ? "results" / suite : fs::path(choices.out);
+  return Job{name.string(), (folder / name).string(), std::move(*read), std::move(*configuration)};
+}
+
+// All experiments that are asked for. Results go to results/NAME; those of a suite into folders of that, laid
+// out as the suite is.
+Result<std::vector<Job>> jobs_of(const Choices& choices) {
+  const auto files = choices.input.experiments();
+  if (!files) return tl::unexpected(files.error());
+  std::vector<Job> jobs;
+  std::vector<std::string> complaints;
+  for (const std::string& file : *files) {
+    if (auto job = job_of(file, choices)) {
+      jobs.push_back(std::move(*job));
+    } else {
+      complaints.push_back(job.error().text);
+    }
+  }
+  if (!complaints.empty()) return failure(fmt::format("{}", fmt::join(complaints, "\n")));
+  return jobs;
 }
 
 void introduce(const Configuration& configuration, std::size_t runs, const std::string& folder) {
@@ -90,31 +147,61 @@ Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results,
   return signal;
 }
 
-Result<ExitStatus> run_experiment(const Choices& choices) {
+Result<Ran> run_job(const Job& job, const Choices& choices, World world) {
+  Results results(job.file, job.configuration, job.folder);
+  ResultFiles files(results, job.folder);
+  if (const auto made = files.prepare(); !made) return tl::unexpected(made.error());
+
+  introduce(job.configuration, results.runs().size(), job.folder);
+  const auto signal = run_all(job.file, results, files, world, choices.jobs);
+  if (!signal) return tl::unexpected(signal.error());
+  Ran ran{summarise(results, *signal, job.folder), signal->has_value(),
+          comparisons(job.file, job.configuration.first, results, job.name)};
+  if (!ran.compared.empty()) {
+    const auto written = files.write_published(csv(ran.compared));
+    if (!written) return tl::unexpected(written.error());
+  }
+  if (*signal || choices.skip_plots || results.count(Outcome::Kind::kRow) == 0) return ran;
+  const auto drawn = draw_plots(job.folder);
+  if (!drawn) return tl::unexpected(drawn.error());
+  if (!drawn->empty()) print("{}\n", *drawn);
+  return ran;
+}
+
+// Tells how the results compare with what is published.
+Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string& page) {
+  if (!page.empty()) {
+    const auto written = write_text(page, markdown(all));
+    if (!written) return tl::unexpected(written.error());
+  }
+  if (all.empty()) return kExitWell;
+  print("\n{}", text(all));
+  const auto within =
+      std::count_if(all.begin(), all.end(), [](const Comparison& one) { return one.within(); });
+  print("\n{} of {} published values are met\n", within, all.size());
+  return static_cast<std::size_t>(within) == all.size() ? kExitWell : kExitFailed;
+}
+
+Result<ExitStatus> run_experiments(const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
   const auto world = weir::world();
   if (!world) return tl::unexpected(world.error());
-  const auto file = choices.input.read();
-  if (!file) return wrong("run", file.error());
-  constexpr std::size_t kMany = 1000;
-  if (file->points() >= kMany) print_error("weir run: checking {} points first\n", file->points());
-  const auto configuration = configuration_of(*file);
-  if (!configuration) return wrong("run", configuration.error());
-  const std::string folder = choices.out.empty() ? default_folder(file->name()) : choices.out;
-  Results results(*file, *configuration, folder);
-  ResultFiles files(results, folder);
-  if (const auto made = files.prepare(); !made) return tl::unexpected(made.error());
-
-  introduce(*configuration, results.runs().size(), folder);
-  const auto signal = run_all(*file, results, files, *world, choices.jobs);
-  if (!signal) return tl::unexpected(signal.error());
-  const ExitStatus status = summarise(results, *signal, folder);
-  if (*signal || choices.skip_plots || results.count(Outcome::Kind::kRow) == 0) return status;
-  const auto drawn = draw_plots(folder);
-  if (!drawn) return tl::unexpected(drawn.error());
-  if (!drawn->empty()) print("{}\n", *drawn);
-  return status;
+  const auto jobs = jobs_of(choices);
+  if (!jobs) return wrong("run", jobs.error());
+  ExitStatus status = kExitWell;
+  std::vector<Comparison> all;
+  for (const Job& job : *jobs) {
+    if (jobs->size() > 1) print("{}== {}\n", &job == &jobs->front() ? "" : "\n", job.name);
+    auto ran = run_job(job, choices, *world);
+    if (!ran) return tl::unexpected(ran.error());
+    status = std::max(status, ran->status);
+    if (ran->interrupted) return status;
+    all.insert(all.end(), ran->compared.begin(), ran->compared.end());
+  }
+  const auto compared = compare(all, choices.page);
+  if (!compared) return compared;
+  return std::max(status, *compared);
 }
 
 }  // namespace
@@ -129,6 +216,10 @@ void add_run(CLI::App& weir, ExitStatus& status) {
   command->add_option("--jobs", choices->jobs, "How many runs at once")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  command
+      ->add_option("--page", choices->page,
+                   "A file for the comparison with published values, as tables in Markdown")
+      ->type_name("FILE");
   command->add_flag("--no-plots", choices->skip_plots, "Draw no figures");
   command->footer(
       "Every combination of swept values is run with every strategy and every seed, each in a process of its "
@@ -139,12 +230,16 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "and how\n"
       "near the run comes to it, the speed-up over the baseline, and the resource that binds the strategy's "
       "plan.\n"
-      "Timelines open in chrome://tracing and https://ui.perfetto.dev.\n\n"
+      "Timelines open in chrome://tracing and https://ui.perfetto.dev. A folder without experiment.json is a "
+      "suite: all\n"
+      "experiments below it are run. What a publication reports for an experiment stands in a table at the "
+      "end; the\n"
+      "exit status is 0 only if all of it is met.\n\n"
       "Examples:\n"
       "  weir run experiments/quickstart\n"
       "  weir run experiments/quickstart --set topology.groups.cpu.count=4 --set partition_size=1MB\n"
       "  weir run mine.json --out /tmp/mine --jobs 1 --set 'strategies=[\"unified\", \"ring\"]'");
-  command->callback([choices, &status] { status = exit_status("run", run_experiment(*choices)); });
+  command->callback([choices, &status] { status = exit_status("run", run_experiments(*choices)); });
 }
 
 }  // namespace weir

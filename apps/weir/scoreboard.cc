@@ -25,7 +25,7 @@ Table table_for(const ExperimentFile& file, const Results& results, bool seeds) 
   for (const Run& run : results.runs()) strategy = std::max(strategy, run.trial.strategy.size());
   std::vector<Table::Column> columns = {{"strategy", Side::kLeft, strategy}};
   std::vector<std::string> paths;
-  for (const Axis& axis : file.axes()) paths.push_back(axis.path);
+  for (const Axis& axis : file.axes()) paths.push_back(paths_in(axis.path).front());
   const std::vector<std::string> swept = titles(paths);
   for (std::size_t i = 0; i < swept.size(); ++i) {
     std::size_t width = 0;

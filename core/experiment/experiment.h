@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/document.h"
 #include "core/cluster/topology.h"
+#include "core/experiment/published.h"
 #include "core/fluid/model.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace.h"
@@ -46,6 +48,7 @@ struct Experiment {
   std::vector<std::string> timelines;  // strategies whose runs are drawn
   TimelinePoints timeline_points = TimelinePoints::kLast;
   bool prove = true;  // each plan, before it runs
+  std::optional<Published> published;
 };
 
 /// What runs under a name of the experiment: a strategy, and the options that it then has.

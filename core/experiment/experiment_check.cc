@@ -14,6 +14,36 @@ namespace {
 
 constexpr std::string_view kAll = "all";
 
+// A published value in the unit of its measure; none for null.
+Result<std::optional<double>> published_number(Measure measure, const Value& value) {
+  if (value.is(Value::Kind::kNull)) return std::nullopt;
+  const auto quantity = [&](auto parse, auto number) -> Result<std::optional<double>> {
+    if (!value.is(Value::Kind::kString)) {
+      return failure(fmt::format("expected text such as '{}', not {}",
+                                 measure == Measure::kIteration ? "1400ms" : "51.43Gbps",
+                                 description(value)));
+    }
+    const auto parsed = parse(value.as_string());
+    if (!parsed) return tl::unexpected(parsed.error());
+    return number(*parsed);
+  };
+  switch (measure) {
+    case Measure::kIteration:
+      return quantity(parse_duration, [](Duration time) { return time.seconds(); });
+    case Measure::kGoodput:
+      return quantity(parse_rate, [](BytesPerSecond rate) { return static_cast<double>(rate.value()); });
+    case Measure::kThroughput:
+    case Measure::kEfficiency:
+    case Measure::kSpeedup:
+      break;
+  }
+  const bool number = value.is(Value::Kind::kInteger) || value.is(Value::Kind::kDouble);
+  if (!number || value.as_double() <= 0) {
+    return failure("expected a number above 0, or null, not " + description(value));
+  }
+  return value.as_double();
+}
+
 class Check {
  public:
   Check(ExperimentText& text, const Value& document, Complaints& complaints)
@@ -26,6 +56,7 @@ class Check {
     check_baseline();
     check_timelines();
     check_seeds();
+    check_published();
   }
 
  private:
@@ -178,6 +209,32 @@ class Check {
     for (const std::string& name : experiment_.timelines) {
       if (unknown_ || std::find(compared.begin(), compared.end(), name) != compared.end()) continue;
       complain("timelines", fmt::format("'{}' is not among the strategies {}", name, quoted(compared)));
+    }
+  }
+
+  void check_published() {
+    if (!experiment_.published) return;
+    std::vector<PublishedCurve>& curves = experiment_.published->curves;
+    const std::vector<std::string>& compared = experiment_.strategies;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      const std::string path = joined("published.curves", i);
+      PublishedCurve& curve = curves[i];
+      if (!unknown_ && std::find(compared.begin(), compared.end(), curve.strategy) == compared.end()) {
+        complain(joined(path, "strategy"),
+                 fmt::format("'{}' is not among the strategies {}", curve.strategy, quoted(compared)));
+      }
+      if (!curve.values.is(Value::Kind::kArray)) {
+        complain(joined(path, "values"), "expected an array, not " + description(curve.values));
+        continue;
+      }
+      for (std::size_t j = 0; j < curve.values.elements().size(); ++j) {
+        const auto number = published_number(curve.measure, curve.values.elements()[j]);
+        if (number) {
+          curve.numbers.push_back(*number);
+        } else {
+          complain(joined(joined(path, "values"), j), number.error().text);
+        }
+      }
     }
   }
 

@@ -75,6 +75,8 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional(
       "pull_requests", options.pull_requests,
       "whether workers ask for each sum once their push of it is through, as of parameter servers");
+  visitor.optional("overlap", options.overlap,
+                   "whether gradients leave while backward goes on, not only when all of it is done");
   visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
   visitor.optional("placement", options.placement,
                    "how parts find the machine that sums them: as the shares say, or by BytePS's hash");
@@ -140,6 +142,8 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.optional("timeline_points", experiment.timeline_points,
                    "which of their runs: at the last point of the sweep with the first seed, or all");
   visitor.optional("prove", experiment.prove, "whether each plan is proved before it runs");
+  visitor.optional("published", experiment.published,
+                   "what a publication reports for these runs, to compare with");
 }
 
 }  // namespace weir

@@ -168,23 +168,43 @@ std::vector<Error> ExperimentFile::read_sweep() {
       errors.push_back(axis.error());
     }
   }
-  for (std::size_t i = 0; i < axes_.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!same(axes_[i].path, axes_[j].path)) continue;
-      errors.push_back({complaint(*sweep->find(axes_[i].path), joined("sweep", axes_[i].path),
-                                  fmt::format("this is the same as '{}'", axes_[j].path))});
+  std::vector<std::string> paths;
+  for (const Axis& axis : axes_) {
+    for (std::string& path : paths_in(axis.path)) {
+      for (const std::string& other : paths) {
+        if (!same(path, other)) continue;
+        errors.push_back({complaint(*sweep->find(axis.path), joined("sweep", axis.path),
+                                    fmt::format("'{}' is the same as '{}'", path, other))});
+      }
+      paths.push_back(std::move(path));
     }
   }
-  std::vector<Axis> left;
-  std::copy_if(axes_.begin(), axes_.end(), std::back_inserter(left), [&](const Axis& axis) {
-    return std::none_of(settings_.begin(), settings_.end(),
-                        [&](const Setting& setting) { return same(setting.path, axis.path); });
-  });
-  axes_ = std::move(left);
+  leave_out_what_is_set(*sweep, errors);
   double points = 1;
   for (const Axis& axis : axes_) points *= static_cast<double>(axis.choices.size());
   if (points > kMostPoints) errors.push_back({complaint(*sweep, "sweep", too_many(points))});
   return errors;
+}
+
+void ExperimentFile::leave_out_what_is_set(const Value& sweep, std::vector<Error>& errors) {
+  std::vector<std::string> set;
+  for (const Setting& setting : settings_) {
+    for (std::string& path : paths_in(setting.path)) set.push_back(std::move(path));
+  }
+  std::vector<Axis> left;
+  for (Axis& axis : axes_) {
+    const std::vector<std::string> paths = paths_in(axis.path);
+    const auto is_set = [&](const std::string& path) {
+      return std::any_of(set.begin(), set.end(), [&](const std::string& own) { return same(own, path); });
+    };
+    const auto count = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_set));
+    if (count > 0 && count < paths.size()) {
+      errors.push_back({complaint(*sweep.find(axis.path), joined("sweep", axis.path),
+                                  "these are swept together: set all of them or none")});
+    }
+    if (count == 0) left.push_back(std::move(axis));
+  }
+  axes_ = std::move(left);
 }
 
 bool ExperimentFile::same(const std::string& path, const std::string& other) const {
@@ -206,11 +226,17 @@ bool ExperimentFile::same(const std::string& path, const std::string& other) con
 
 Result<Axis> ExperimentFile::read_axis(const Value::Member& member) const {
   const std::string path = joined("sweep", member.name);
-  const std::string head = member.name.substr(0, member.name.find('.'));
-  for (const std::string_view name :
-       {"question", "strategies", "baseline", "sweep", "seeds", "timelines", "timeline_points"}) {
-    if (head == name) {
-      return failure(complaint(member.value, path, fmt::format("'{}' cannot be swept", name)));
+  const std::vector<std::string> paths = paths_in(member.name);
+  for (const std::string& each : paths) {
+    const std::string head = each.substr(0, each.find('.'));
+    for (const std::string_view name : {"question", "strategies", "baseline", "sweep", "seeds", "timelines",
+                                        "timeline_points", "published"}) {
+      if (head == name) {
+        return failure(complaint(member.value, path, fmt::format("'{}' cannot be swept", name)));
+      }
+    }
+    if (paths.size() > 1 && is_file_part(each)) {
+      return failure(complaint(member.value, path, fmt::format("'{}' is swept alone", each)));
     }
   }
   if (!member.value.is(Value::Kind::kArray) || member.value.elements().empty()) {
@@ -285,6 +311,7 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
        [](const Value& part, Path path) { return read_topology(part, path); });
   read(text.experiment.trace, text.trace, "trace",
        [](const Value& part, Path path) { return read_trace(part, path); });
+  if (!settings_.empty()) text.experiment.published.reset();  // these are other runs
   if (errors.empty()) errors = check_together(text.experiment, document);
   if (!errors.empty()) return tl::unexpected(joined_errors(errors));
   return std::move(text.experiment);
@@ -297,6 +324,16 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
   if (!trains(experiment.topology)) {
     errors.push_back(
         {complaint(topology, path, "no machine has a GPU; an experiment needs at least one that has")});
+  }
+  if (experiment.published) {
+    for (std::size_t i = 0; i < experiment.published->curves.size(); ++i) {
+      const std::size_t values = experiment.published->curves[i].numbers.size();
+      if (values == points()) continue;
+      const std::string at = joined(joined("published.curves", i), "values");
+      errors.push_back(
+          {complaint(located(document, at), at,
+                     fmt::format("there are {} values, and the sweep has {} points", values, points()))});
+    }
   }
   const std::size_t runs = points() * experiment.strategies.size() * experiment.seeds.size();
   if (runs > kMostRuns) {

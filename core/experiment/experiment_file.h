@@ -14,9 +14,9 @@
 
 namespace weir {
 
-/// What is varied along one path.
+/// What is varied together.
 struct Axis {
-  std::string path;
+  std::string path;  // one, or several as in a Setting
   std::vector<Setting> choices;
 };
 
@@ -61,6 +61,8 @@ class ExperimentFile {
   Result<Axis> read_axis(const Value::Member& member) const;
   /// Whether both paths lead to the same in this experiment, or in a topology or trace of its sweep.
   bool same(const std::string& path, const std::string& other) const;
+  /// Leaves out the axes whose paths the settings set.
+  void leave_out_what_is_set(const Value& sweep, std::vector<Error>& errors);
   /// The document that a string names; any other value itself. The path is the value's, for complaints.
   Result<Value> resolved(const Value& value, std::string_view path) const;
   /// What is wrong with things that are each right alone. The document is the experiment's at one point.

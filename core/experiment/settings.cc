@@ -75,6 +75,19 @@ Result<void> put(Value& document, const Setting& setting) {
 
 }  // namespace
 
+std::vector<std::string> paths_in(std::string_view paths) {
+  std::vector<std::string> result;
+  while (true) {
+    const std::size_t end = paths.find(',');
+    std::string_view path = paths.substr(0, end);
+    while (path.starts_with(' ')) path.remove_prefix(1);
+    while (path.ends_with(' ')) path.remove_suffix(1);
+    result.emplace_back(path);
+    if (end == std::string_view::npos) return result;
+    paths.remove_prefix(end + 1);
+  }
+}
+
 std::string label(const Value& value) {
   return value.is(Value::Kind::kString) ? value.as_string() : json(value).dump();
 }
@@ -107,7 +120,12 @@ std::string label(const std::vector<Setting>& settings) {
   return text;
 }
 
-std::vector<Error> put(Value& document, std::vector<Setting> settings) {
+std::vector<Error> put(Value& document, const std::vector<Setting>& given) {
+  std::vector<Setting> settings;
+  for (const Setting& setting : given) {
+    for (std::string& path : paths_in(setting.path))
+      settings.push_back({std::move(path), setting.value, setting.text});
+  }
   std::stable_sort(settings.begin(), settings.end(), [](const Setting& a, const Setting& b) {
     return steps(a.path).size() < steps(b.path).size();
   });

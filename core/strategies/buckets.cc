@@ -27,8 +27,8 @@ Buckets ready_at_once(std::string strategy, const Workload& workload, std::vecto
   return buckets;
 }
 
-// By layer, when its backward is done on the slowest machine, if backward starts at 0.
-std::vector<Duration> ready_times(const Cluster& cluster, const Workload& workload) {
+// By layer, when its gradient may leave the slowest machine, if backward starts at 0.
+std::vector<Duration> ready_times(const Cluster& cluster, const Workload& workload, const Options& options) {
   double slowest = 1e300;
   for (const MachineId machine : cluster.gpu_machines()) {
     for (const Gpu& gpu : cluster.machine(machine).gpus) slowest = std::min(slowest, gpu.speed);
@@ -39,6 +39,7 @@ std::vector<Duration> ready_times(const Cluster& cluster, const Workload& worklo
     sum += workload.layer(layer).backward;
     ready[static_cast<std::size_t>(layer)] = Duration::from_seconds(sum.seconds() / slowest);
   }
+  if (!options.overlap) std::fill(ready.begin(), ready.end(), ready.front());
   return ready;
 }
 
@@ -76,7 +77,7 @@ Buckets ddp_buckets(const Workload& workload, const Options& options) {
 }
 
 Buckets horovod_buckets(const Cluster& cluster, const Workload& workload, const Options& options) {
-  const std::vector<Duration> ready = ready_times(cluster, workload);
+  const std::vector<Duration> ready = ready_times(cluster, workload, options);
   std::vector<Part> parts;
   std::vector<Duration> ends;  // of their cycles
   for (const Workload::Whole& tensor : workload.tensors()) {
@@ -128,7 +129,7 @@ Releases::Releases(const Buckets& buckets, const std::vector<std::size_t>& order
 
 OpId Releases::release(MachineId machine, std::size_t place) {
   const Bucket& bucket = buckets_.buckets[order_[place]];
-  OpId ready = local_.backward(machine, bucket.layer);
+  OpId ready = local_.released(machine, bucket.layer);
   if (bucket.held > Duration(0)) {
     OpId& hold = holds_[{machine, bucket.layer, bucket.held}];
     if (!hold.valid()) hold = add_wait(builder_, bucket.part, machine, bucket.held, ready);

@@ -28,8 +28,7 @@ class Builder {
         local_(cluster, workload, options, no_local_stages(cluster), plan_),
         buckets_(buckets.parts()),
         landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
-        order_(
-            service_order(workload, buckets_, options.policy, all_reduce_time(cluster, workload, options))),
+        order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
         releases_(buckets, order_, local_, plan_) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
     for (const MachineId machine : cluster.gpu_machines()) {

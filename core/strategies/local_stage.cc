@@ -159,7 +159,7 @@ Slice LocalStages::held(const LocalWay& way, const Part& part, const std::vector
 
 // The op after which the group's sum is on the GPUs that copy it.
 OpId LocalStages::reduced(const LocalWay& way, const Part& part, const std::vector<int>& gpus) {
-  const OpId ready = backward(way.machine, part.first_layer);
+  const OpId ready = released(way.machine, part.first_layer);
   if (gpus.size() == 1) return ready;
   Op reduce = op_for(part, way.machine, way.scheme->scatter ? OpKind::kReduceScatter : OpKind::kReduce);
   reduce.into = held(way, part, gpus, true);

@@ -60,6 +60,10 @@ class LocalStages {
   OpId backward(MachineId machine, int layer) const {
     return at(machine).backward[static_cast<std::size_t>(layer)];
   }
+  /// The op after which the gradient of the layer may leave the machine's GPUs.
+  OpId released(MachineId machine, int layer) const {
+    return backward(machine, options_.overlap ? layer : 0);
+  }
   /// The forward of the part's layers waits for the op too.
   void needed(MachineId machine, const Part& part, OpId op);
 

@@ -78,6 +78,10 @@ struct Options {
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.
   bool pull_requests = false;
+  /// A gradient may leave as soon as its layer's backward is done. Without it all gradients leave when the
+  /// whole backward is done: as where collectives and the model take turns on the GPUs, or a framework runs
+  /// the backward as one operator.
+  bool overlap = true;
   /// The next forward waits for all parameters, not only for those of its layer.
   bool barrier = false;
   /// The fraction of a NIC's rate that the messages of all-reduces reach: NCCL moves 63 Gbps over NICs that

@@ -125,9 +125,9 @@ std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<
 }
 
 std::vector<std::size_t> service_order(const Workload& workload, const std::vector<Part>& parts,
-                                       Policy policy, Duration exchange) {
+                                       const Options& options, Duration exchange) {
   std::vector<std::size_t> order;
-  if (policy == Policy::kFifo) {
+  if (options.policy == Policy::kFifo) {
     for (std::size_t i = 0; i < parts.size(); ++i) order.push_back(i);
     return order;
   }
@@ -136,6 +136,7 @@ std::vector<std::size_t> service_order(const Workload& workload, const std::vect
     done[static_cast<std::size_t>(layer)] =
         done[static_cast<std::size_t>(layer) + 1] + workload.layer(layer).backward;
   }
+  if (!options.overlap) std::fill(done.begin(), done.end(), done.front());
   const auto ready = [&](std::size_t i) { return done[static_cast<std::size_t>(parts[i].first_layer)]; };
   using Entry = std::pair<std::int64_t, std::size_t>;  // priority, index
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;

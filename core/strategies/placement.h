@@ -6,7 +6,7 @@
 
 #include "core/base/ids.h"
 #include "core/cluster/cluster.h"
-#include "core/run/queue.h"
+#include "core/strategies/options.h"
 #include "core/workload/workload.h"
 
 namespace weir {
@@ -35,9 +35,10 @@ struct PlacedPart {
 /// and large shares by at most 0.05 % and 40 KB.
 std::vector<PlacedPart> place(const std::vector<Part>& parts, const std::vector<Summer>& summers);
 
-/// The order in which a send queue is expected to serve the parts, if each is ready when its backward is done
-/// and the whole model takes `exchange`. Indices into `parts`, which are in order of readiness.
+/// The order in which a send queue is expected to serve the parts, if each leaves as soon as the options
+/// (policy, overlap) let it and the whole model takes `exchange`. Indices into `parts`, which are in order of
+/// readiness.
 std::vector<std::size_t> service_order(const Workload& workload, const std::vector<Part>& parts,
-                                       Policy policy, Duration exchange);
+                                       const Options& options, Duration exchange);
 
 }  // namespace weir

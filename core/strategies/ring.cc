@@ -31,8 +31,7 @@ class Builder {
         landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
-        order_(
-            service_order(workload, buckets_, options.policy, all_reduce_time(cluster, workload, options))),
+        order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
         releases_(buckets, order_, local_, plan_) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
   }

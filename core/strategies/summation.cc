@@ -65,7 +65,7 @@ std::vector<Part> served(const Cluster& cluster, const Workload& workload, const
   const Duration exchange = exchange_time(workload, shares);
   const std::vector<Part> parts = workload.partition(part_size(cluster, workload, options, exchange));
   std::vector<Part> ordered;
-  for (const std::size_t i : service_order(workload, parts, options.policy, exchange)) {
+  for (const std::size_t i : service_order(workload, parts, options, exchange)) {
     ordered.push_back(parts[i]);
   }
   return ordered;
@@ -80,8 +80,7 @@ std::vector<PlacedPart> placed(const Cluster& cluster, const Workload& workload,
   NicTurns nics(cluster);
   std::map<MachineId, std::size_t> owned;
   std::vector<PlacedPart> placed;
-  for (const std::size_t i :
-       service_order(workload, parts, options.policy, exchange_time(workload, shares))) {
+  for (const std::size_t i : service_order(workload, parts, options, exchange_time(workload, shares))) {
     const MachineId owner = assigned[i].owner;
     placed.push_back({parts[i], owner, nics.take(owner, parts[i].range.size), owned[owner]++});
   }

@@ -70,7 +70,7 @@ class Builder {
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
     for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
-    order_ = service_order(workload, parts_, options.policy, all_reduce_time(cluster, workload, options));
+    order_ = service_order(workload, parts_, options, all_reduce_time(cluster, workload, options));
   }
 
   Plan build() && {

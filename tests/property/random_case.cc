@@ -170,6 +170,7 @@ Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
   options.policy = dice.chance(50) ? Policy::kFifo : Policy::kPriority;
   options.local = random_local(dice, cluster);
   if (dice.chance(30)) options.brute_force = 0.1 * static_cast<double>(dice.between(1, 10));
+  options.overlap = !dice.chance(20);
   options.barrier = dice.chance(25);
   if (dice.chance(30)) options.allreduce_efficiency = 0.05 * static_cast<double>(dice.between(1, 20));
   if (dice.chance(30)) options.part_overhead = Duration(dice.scaled(1, 300'000));
@@ -206,7 +207,7 @@ std::string text(const Case& random) {
   return fmt::format(
       "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
       "{}, "
-      "{}, brute force {}, {} placement, efficiency {}, overhead {}, cycle {}, {}{}{}",
+      "{}, brute force {}, {} placement, efficiency {}, overhead {}, cycle {}, {}{}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
@@ -215,7 +216,8 @@ std::string text(const Case& random) {
       options.placement == PartPlacement::kHash ? "hashed" : "balanced", options.allreduce_efficiency,
       text(options.part_overhead), text(options.cycle_time),
       options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
-      options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "");
+      options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
+      options.overlap ? "" : ", no overlap");
 }
 
 }  // namespace weir::property

@@ -10,8 +10,9 @@ VOCABULARY, POSITIONS, SEGMENTS = 30522, 512, 2
 BLOCKS, WIDTH, INNER = 24, 1024, 4096
 
 
-def bert_large(tokens: int, masked: int) -> list[Layer]:
-    """A sample is a sequence of `tokens`, of which the masked-token head predicts `masked`."""
+def bert_large(tokens: int, masked: int, unexplained: int = 0) -> list[Layer]:
+    """A sample is a sequence of `tokens`, of which the masked-token head predicts `masked`. `unexplained` are
+    elements that a publication counts beyond this architecture; they stand where a decoder's own matrix would."""
     layers = [Layer("embeddings", 0, (
         Tensor("embeddings.word_embeddings.weight", VOCABULARY * WIDTH),
         Tensor("embeddings.position_embeddings.weight", POSITIONS * WIDTH),
@@ -21,10 +22,12 @@ def bert_large(tokens: int, masked: int) -> list[Layer]:
     for index in range(BLOCKS):
         layers += block(f"encoder.layer.{index}", tokens)
     transform = "cls.predictions.transform"
+    extra = (Tensor("cls.predictions.unexplained", unexplained),) if unexplained else ()
     return layers + [
         linear("pooler.dense", WIDTH, WIDTH, rows=1),
         linear(f"{transform}.dense", WIDTH, WIDTH, masked).plus(*affine(f"{transform}.LayerNorm", WIDTH)),
-        Layer("cls.predictions", masked * WIDTH * VOCABULARY, (Tensor("cls.predictions.bias", VOCABULARY),)),
+        Layer("cls.predictions", masked * WIDTH * VOCABULARY,
+              (Tensor("cls.predictions.bias", VOCABULARY), *extra)),
         linear("cls.seq_relationship", WIDTH, 2, rows=1),
     ]
 

@@ -115,8 +115,12 @@ TEST_CASE("urgent parts overtake those that wait, but not those that are sent be
   const std::vector<Part> parts = workload.partition(4000_B);  // three of layer 1, then one of layer 0
   REQUIRE(parts.size() == 4);
   // The whole model takes 4 ms, a part 1 ms. Layer 1 is ready at 1 ms and layer 0 at 2 ms.
-  CHECK(service_order(workload, parts, Policy::kPriority, 4_ms) == std::vector<std::size_t>{0, 3, 1, 2});
-  CHECK(service_order(workload, parts, Policy::kFifo, 4_ms) == std::vector<std::size_t>{0, 1, 2, 3});
+  Options options;
+  CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{0, 3, 1, 2});
+  options.overlap = false;
+  CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{3, 2, 1, 0});
+  options.policy = Policy::kFifo;
+  CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{0, 1, 2, 3});
 }
 
 }  // namespace
