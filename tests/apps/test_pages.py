@@ -181,6 +181,27 @@ class Guide(Page):
                          f"the example should be:\n{done.stdout}")
 
 
+class Reproduction(unittest.TestCase):
+    """Of experiments that run in seconds; scripts/reproduce writes the whole page."""
+
+    def compared(self, experiment):
+        """The tables, and whether all values are met."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            done = program.run("run", ROOT / experiment, "--no-plots", "--out", folder, "--page", page, timeout=800)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            return page.read_text(encoding="utf-8"), done.returncode == 0
+
+    def test_its_tables_are_what_comes_out(self):
+        page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+        met = {"sosp19": True, "osdi20/eq6_two_workers": True, "osdi20/eq7_gains": True, "osdi20/fig15c_ugatit": False}
+        for experiment, expected in met.items():
+            with self.subTest(experiment):
+                tables, all_met = self.compared(f"experiments/{experiment}")
+                self.assertIn(tables, page, f"it should have:\n{tables}")
+                self.assertEqual(all_met, expected)
+
+
 class Readme(Page):
     path = "README.md"
 
