@@ -1,5 +1,5 @@
 // What it costs where parts lie in host memory, and what is done to them there: parameter servers of one
-// worker and one server, worked out by hand, on SimGrid and on the toy engine. A megabyte at 1 GB/s takes a
+// worker and one server, worked out by hand, on SimGrid and on the toy engine. A kilobyte at 1 MB/s takes a
 // millisecond.
 #include "backends/sim/world.h"
 #include "core/plan/proof.h"
@@ -14,13 +14,13 @@ namespace {
 
 using namespace weir::literals;
 
-//   gpu0 --- numa0 --- nic0 --10-- nic0 --- numa0 --4-- numa1, each of which moves 60 and sums 15
+//   gpu0 --- numa0 --- nic0 --10-- nic0 --- numa0 --4-- numa1, each of which moves 90 MB/s and sums 15
 Cluster cluster() {
   return cluster_of(R"({"name": "two sockets", "groups": [
-    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
-    {"name": "cpu", "count": 1, "numa": [{"memory_rate": "60GB/s", "sum_rate": "15GB/s"},
-                                         {"memory_rate": "60GB/s", "sum_rate": "15GB/s"}],
-     "sockets": [{"between": [0, 1], "rate": "4GB/s"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})");
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10MB/s"}]},
+    {"name": "cpu", "count": 1, "numa": [{"memory_rate": "90MB/s", "sum_rate": "15MB/s"},
+                                         {"memory_rate": "90MB/s", "sum_rate": "15MB/s"}],
+     "sockets": [{"between": [0, 1], "rate": "4MB/s"}], "nics": [{"at": "numa0", "rate": "10MB/s"}]}]})");
 }
 
 Trace trace(std::int64_t elements) {
@@ -36,10 +36,10 @@ struct Outcome {
   Bytes over_socket;   // each way
 };
 
-// Of 40 MB in parts of this size.
+// Of 40 KB in parts of this size.
 Outcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
   const Cluster machines = cluster();
-  const Trace model = trace(10'000'000);
+  const Trace model = trace(10'000);
   const Workload workload(model);
   Options options;
   options.partition_size = options.finest_part = part;
@@ -78,22 +78,22 @@ void check(const Outcome& found, double ms, Bytes over_socket) {
 }
 
 TEST_CASE("buffers at the other socket are reached at the pace of the link between sockets", "[memory]") {
-  // There and back at 10 GB/s, or at 4.
-  check(outcome(40_MB, NumaPlacement::kNic, Optimizer::kNone), 8, 0_B);
-  check(outcome(40_MB, NumaPlacement::kFar, Optimizer::kNone), 20, 80_MB);
+  // There and back at 10 MB/s, or at 4.
+  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kNone), 8, 0_B);
+  check(outcome(40_KB, NumaPlacement::kFar, Optimizer::kNone), 20, 80_KB);
   // Of two parts one is far: 2 ms and then 5 there, the second's 5 back.
-  check(outcome(20_MB, NumaPlacement::kSpread, Optimizer::kNone), 12, 40_MB);
+  check(outcome(20_KB, NumaPlacement::kSpread, Optimizer::kNone), 12, 40_KB);
 }
 
 TEST_CASE("a server updates a part before it sends it back", "[memory]") {
-  // 3, 5, 5 or 7 passes at 45 GB/s over 40 MB, between 4 ms there and 4 back.
-  check(outcome(40_MB, NumaPlacement::kNic, Optimizer::kSgd), 8 + 120 / 45.0, 0_B);
-  check(outcome(40_MB, NumaPlacement::kNic, Optimizer::kMomentum), 8 + 200 / 45.0, 0_B);
-  check(outcome(40_MB, NumaPlacement::kNic, Optimizer::kRmsprop), 8 + 200 / 45.0, 0_B);
-  check(outcome(40_MB, NumaPlacement::kNic, Optimizer::kAdam), 8 + 280 / 45.0, 0_B);
-  // In four parts, each 1 ms there and back, the updates of 70 MB overlap: the last one's is done 4 x 70 / 45
+  // 3, 5, 5 or 7 passes at 45 MB/s over 40 KB, between 4 ms there and 4 back.
+  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kSgd), 8 + 120 / 45.0, 0_B);
+  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kMomentum), 8 + 200 / 45.0, 0_B);
+  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kRmsprop), 8 + 200 / 45.0, 0_B);
+  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kAdam), 8 + 280 / 45.0, 0_B);
+  // In four parts, each 1 ms there and back, the updates, of 70 KB, overlap: the last is done 4 x 70 / 45 ms
   // after the first part's arrival.
-  check(outcome(10_MB, NumaPlacement::kNic, Optimizer::kAdam), 2 + 4 * 70 / 45.0, 0_B);
+  check(outcome(10_KB, NumaPlacement::kNic, Optimizer::kAdam), 2 + 4 * 70 / 45.0, 0_B);
 }
 
 TEST_CASE("strategies that are no parameter servers refuse an optimizer", "[memory]") {
