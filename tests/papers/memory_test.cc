@@ -36,10 +36,10 @@ struct Outcome {
   Bytes over_socket;   // each way
 };
 
-// Of 40 KB in parts of this size.
+// Of 90 KB in parts of this size.
 Outcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
   const Cluster machines = cluster();
-  const Trace model = trace(10'000);
+  const Trace model = trace(22'500);
   const Workload workload(model);
   Options options;
   options.partition_size = options.finest_part = part;
@@ -79,21 +79,20 @@ void check(const Outcome& found, double ms, Bytes over_socket) {
 
 TEST_CASE("buffers at the other socket are reached at the pace of the link between sockets", "[memory]") {
   // There and back at 10 MB/s, or at 4.
-  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kNone), 8, 0_B);
-  check(outcome(40_KB, NumaPlacement::kFar, Optimizer::kNone), 20, 80_KB);
-  // Of two parts one is far: 2 ms and then 5 there, the second's 5 back.
-  check(outcome(20_KB, NumaPlacement::kSpread, Optimizer::kNone), 12, 40_KB);
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kNone), 18, 0_B);
+  check(outcome(90_KB, NumaPlacement::kFar, Optimizer::kNone), 45, 180_KB);
+  // Of two parts one is far: 4.5 ms and then 11.25 there, the second's 11.25 back.
+  check(outcome(45_KB, NumaPlacement::kSpread, Optimizer::kNone), 27, 90_KB);
 }
 
 TEST_CASE("a server updates a part before it sends it back", "[memory]") {
-  // 3, 5, 5 or 7 passes at 45 MB/s over 40 KB, between 4 ms there and 4 back.
-  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kSgd), 8 + 120 / 45.0, 0_B);
-  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kMomentum), 8 + 200 / 45.0, 0_B);
-  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kRmsprop), 8 + 200 / 45.0, 0_B);
-  check(outcome(40_KB, NumaPlacement::kNic, Optimizer::kAdam), 8 + 280 / 45.0, 0_B);
-  // In four parts, each 1 ms there and back, the updates, of 70 KB, overlap: the last is done 4 x 70 / 45 ms
-  // after the first part's arrival.
-  check(outcome(10_KB, NumaPlacement::kNic, Optimizer::kAdam), 2 + 4 * 70 / 45.0, 0_B);
+  // 3, 5, 5 or 7 passes at 45 MB/s over 90 KB, between 9 ms there and 9 back.
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kSgd), 18 + 6, 0_B);
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kMomentum), 18 + 10, 0_B);
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kRmsprop), 18 + 10, 0_B);
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kAdam), 18 + 14, 0_B);
+  // In four parts, each 2.25 ms there and back, of which the updates take 3.5 each and follow one another.
+  check(outcome(Bytes(22'500), NumaPlacement::kNic, Optimizer::kAdam), 2.25 + 4 * 3.5 + 2.25, 0_B);
 }
 
 TEST_CASE("strategies that are no parameter servers refuse an optimizer", "[memory]") {
