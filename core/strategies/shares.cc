@@ -26,8 +26,13 @@ struct Row {
 // Collects, link by link and device by device, what the exchange of one byte of model costs.
 class Costs {
  public:
-  Costs(const Cluster& cluster, Dtype dtype, const Options& options, const LocalStageOf& stages)
-      : cluster_(cluster), dtype_(dtype), options_(options), stages_(stages) {
+  Costs(const Cluster& cluster, Dtype dtype, const Options& options, const LocalStageOf& stages,
+        Summing summing)
+      : cluster_(cluster),
+        dtype_(dtype),
+        options_(options),
+        stages_(stages),
+        passes_(summing == Summing::kOptimal ? 0 : memory_passes(options.optimizer)) {
     std::map<int, std::size_t> classes;
     for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
       const int original = cluster.machine_class(MachineId(i));
@@ -165,8 +170,7 @@ class Costs {
     const MachineId first = members_[index].front();
     const std::vector<double> fractions = nic_fractions(cluster_, first);
     const double updates = static_cast<double>(size(Dtype::kF32).count()) /
-                           static_cast<double>(size(dtype_).count()) * memory_passes(options_.optimizer) /
-                           kPassesOfSum;
+                           static_cast<double>(size(dtype_).count()) * passes_ / kPassesOfSum;
     for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
       for (const auto& [host, fraction] : hosts(first, static_cast<int>(nic))) {
         const Numa& numa = cluster_.machine(first).numas[static_cast<std::size_t>(host.index)];
@@ -184,6 +188,7 @@ class Costs {
   Dtype dtype_;
   const Options& options_;
   const LocalStageOf& stages_;
+  int passes_;  // over memory, of updates: only parameter servers do them
   std::vector<std::vector<MachineId>> members_;
   std::vector<std::size_t> class_of_;
   std::vector<Row> links_;
@@ -257,7 +262,7 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
     result.of_machine[0] = 1.0;
     return result;
   }
-  const Costs costs(cluster, dtype, options, stages);
+  const Costs costs(cluster, dtype, options, stages, summing);
   const std::vector<Row> rows = costs.rows();
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {

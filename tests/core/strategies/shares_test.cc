@@ -172,6 +172,24 @@ TEST_CASE("memory binds where it is slow") {
   CHECK(shares.binding.find(".numa0.bus") != std::string::npos);
 }
 
+TEST_CASE("servers' updates bind where cores are slow, and are no matter of the optimal split") {
+  // Adam passes seven times over four bytes for each element, of which a sum of single precision would take
+  // three a byte at 1 GB/s.
+  const Cluster cluster = cluster_of(R"({"name": "update", "groups": [
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
+    {"name": "cpu", "count": 1, "numa": [{"sum_rate": {"f32": "1GB/s", "f16": "5GB/s"}}],
+     "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})");
+  Options options;
+  options.optimizer = Optimizer::kAdam;
+  const auto shares = [&](Dtype dtype, Summing summing) {
+    return *shares_of(cluster, dtype, options, no_local_stages(cluster), summing);
+  };
+  CHECK(shares(Dtype::kF32, Summing::kCpuMachines).seconds_per_byte == Approx(7 / 3e9));
+  CHECK(shares(Dtype::kF16, Summing::kCpuMachines).seconds_per_byte == Approx(14 / 3e9));
+  CHECK(shares(Dtype::kF16, Summing::kCpuMachines).binding == "cpu[0].numa0 sum");
+  CHECK(shares(Dtype::kF32, Summing::kOptimal).seconds_per_byte == 0.0);
+}
+
 TEST_CASE("placement on another NUMA node loads the link between sockets") {
   // One worker's bytes cross it both ways, all of them or half.
   const Cluster cluster = cluster_of(R"({"name": "sockets", "groups": [
