@@ -101,6 +101,7 @@ void show_path(const Plan& plan, const Cluster& cluster, const Workload& workloa
                                    {"copies", path.copies},
                                    {"sends", path.sends},
                                    {"sums", path.sums},
+                                   {"updates", path.updates},
                                    {"waits", path.waits},
                                    {"latency", path.latency}}) {
     if (time > Duration(0)) parts.push_back(fmt::format("{} {}", part, rounded(time)));

@@ -51,10 +51,11 @@ Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works
     consider(cluster.links()[i].name, links[i] / reached_rate(plan, cluster.links()[i]));
   std::vector<Duration> held(works.resources().size());
   for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::kSum) held[works.of(op.id).resource] += works.of(op.id).hold;
+    const std::uint32_t resource = works.of(op.id).resource;
+    if (sums(works.resources()[resource])) held[resource] += works.shortest(op.id);
   }
   for (std::size_t i = 0; i < held.size(); ++i) {
-    if (sums(works.resources()[i])) consider(name(works.resources()[i], cluster), held[i]);
+    if (held[i] > Duration(0)) consider(name(works.resources()[i], cluster), held[i]);
   }
   return most;
 }

@@ -14,8 +14,8 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
-#include "backends/sim/redundant_links.h"
 #include "core/base/check.h"
+#include "core/fluid/redundant_links.h"
 
 namespace weir::sim {
 

@@ -105,7 +105,7 @@ constexpr Duration operator/(Bytes bytes, BytesPerSecond rate) {
   return Duration(static_cast<std::int64_t>((product + rate.value() - 1) / rate.value()));
 }
 
-namespace literals {
+inline namespace literals {
 constexpr Bytes operator""_B(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n)); }
 constexpr Bytes operator""_KB(unsigned long long n) { return Bytes(static_cast<std::int64_t>(n) * 1000); }
 constexpr Bytes operator""_MB(unsigned long long n) {

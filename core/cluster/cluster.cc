@@ -24,6 +24,11 @@ BytesPerSecond SumRates::of(Dtype dtype) const {
   return measured == by_dtype.end() ? other : measured->second;
 }
 
+LinkId Numa::sum_link(Dtype dtype) const {
+  const auto known = sums.find(sum_rate.of(dtype));
+  return known == sums.end() ? LinkId::none() : known->second;
+}
+
 Cluster::Cluster(const Topology& topology)
     : name_(topology.name), network_latency_(topology.network.latency) {
   for (std::size_t g = 0; g < topology.groups.size(); ++g) {
@@ -44,9 +49,11 @@ void Cluster::add_machine(const Topology& topology, std::size_t group, int numbe
   machine.name = fmt::format("{}[{}]", spec.name, number);
   machine.group = spec.name;
   machine.nvlink = spec.nvlink.has_value();
-  for (std::size_t i = 0; i < spec.numa.size(); ++i) {
-    const NumaSpec& numa = spec.numa[i];
-    machine.numas.push_back({fmt::format("numa{}", i), numa.memory, numa.sum_rate, numa.cores});
+  const auto here = [&](LinkId link) { return LinkId(first_link + link.index()); };
+  for (Numa numa : table.numas()) {
+    if (numa.bus.valid()) numa.bus = here(numa.bus);
+    for (auto& [rate, link] : numa.sums) link = here(link);
+    machine.numas.push_back(std::move(numa));
   }
   for (const GpuSpec& gpu : spec.gpus) {
     for (int i = 0; i < gpu.count; ++i) {
@@ -55,8 +62,8 @@ void Cluster::add_machine(const Topology& topology, std::size_t group, int numbe
     }
   }
   for (Nic nic : table.nics()) {
-    nic.out = LinkId(first_link + nic.out.index());
-    nic.in = LinkId(first_link + nic.in.index());
+    nic.out = here(nic.out);
+    nic.in = here(nic.in);
     machine.nics.push_back(std::move(nic));
   }
   for (Link link : table.links()) {

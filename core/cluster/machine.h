@@ -12,9 +12,9 @@
 namespace weir {
 
 /// One directed link. A memory bus is a link too: reads and writes share it, so it stands in routes of both
-/// directions.
+/// directions. The cores of a NUMA node that sum are one as well, which no route crosses.
 struct Link {
-  enum class Kind { kNic, kRack, kPcie, kSocket, kNvlink, kMemory };
+  enum class Kind { kNic, kRack, kPcie, kSocket, kNvlink, kMemory, kSum };
   std::string name;  // "gpu[3].nic0.out": machine, device, direction
   Kind kind = Kind::kNic;
   BytesPerSecond rate;
@@ -45,8 +45,12 @@ struct Memory {
 struct Numa {
   std::string name;
   Bytes memory;
-  SumRates sum_rate;
+  SumRates sum_rate;  // with as many threads as sum
   int cores = 0;
+  LinkId bus;                             // of its memory; none if that is unlimited
+  std::map<BytesPerSecond, LinkId> sums;  // its cores, by the rate at which they sum; none of unlimited ones
+  /// Its cores when they sum elements of this type; none if nothing holds them up but memory.
+  LinkId sum_link(Dtype dtype) const;
   friend bool operator==(const Numa&, const Numa&) = default;
 };
 

@@ -15,6 +15,7 @@ MachineGraph::MachineGraph(const GroupSpec& group) {
   add_gpus(group);
   if (group.nvlink) add_nvlink(*group.nvlink);
   add_nics(group);
+  add_cores();
   for (std::vector<Edge>& edges : edges_) {
     std::stable_sort(edges.begin(), edges.end(),
                      [](const Edge& a, const Edge& b) { return a.into < b.into; });
@@ -24,10 +25,11 @@ MachineGraph::MachineGraph(const GroupSpec& group) {
 void MachineGraph::add_numas(const GroupSpec& group) {
   for (std::size_t i = 0; i < group.numa.size(); ++i) {
     add_vertex(/*forwards=*/true);
-    const BytesPerSecond rate = group.numa[i].memory_rate;
-    buses_.push_back(rate.limited()
-                         ? add_link(fmt::format("numa{}.bus", i), Link::Kind::kMemory, rate, Duration(0))
-                         : LinkId::none());
+    const NumaSpec& spec = group.numa[i];
+    const BytesPerSecond rate = spec.memory_rate;
+    Numa numa{fmt::format("numa{}", i), spec.memory, sum_rates(spec), spec.cores, {}, {}};
+    if (rate.limited()) numa.bus = add_link(numa.name + ".bus", Link::Kind::kMemory, rate, Duration(0));
+    numas_.push_back(std::move(numa));
   }
   for (const SocketSpec& socket : group.sockets) {
     const auto a = static_cast<std::size_t>(socket.between[0]);
@@ -108,6 +110,17 @@ void MachineGraph::add_nics(const GroupSpec& group) {
       nic.in = add_link(nic.name + ".in", Link::Kind::kNic, spec.rate.in, spec.latency);
       nics_.push_back(std::move(nic));
     }
+  }
+}
+
+void MachineGraph::add_cores() {
+  for (Numa& numa : numas_) {
+    const auto add = [&](BytesPerSecond rate) {
+      if (!rate.limited() || numa.sums.contains(rate)) return;
+      numa.sums[rate] = add_link(numa.name + " sum", Link::Kind::kSum, rate, Duration(0));
+    };
+    for (const auto& [dtype, rate] : numa.sum_rate.by_dtype) add(rate);
+    add(numa.sum_rate.other);
   }
 }
 

@@ -26,8 +26,8 @@ class MachineGraph {
   /// The wires of a NIC, and the NUMA node that is nearest to it.
   const Nic& nic_device(std::size_t i) const { return nics_[i]; }
 
-  /// The memory bus of a NUMA node; none if it is not limited.
-  LinkId bus(std::size_t numa) const { return buses_[numa]; }
+  /// The NUMA nodes, with their buses and cores.
+  const std::vector<Numa>& numa_devices() const { return numas_; }
 
   struct Path {
     Route route;
@@ -54,6 +54,7 @@ class MachineGraph {
   void add_gpus(const GroupSpec& group);
   void add_nvlink(const NvlinkSpec& nvlink);
   void add_nics(const GroupSpec& group);
+  void add_cores();
 
   std::size_t add_vertex(bool forwards);
   std::size_t place(const GroupSpec& group, std::string_view at) const;
@@ -65,7 +66,7 @@ class MachineGraph {
   std::vector<Link> links_;
   std::vector<std::vector<Edge>> edges_;  // of each vertex
   std::vector<bool> forwards_;            // of each vertex
-  std::vector<LinkId> buses_;
+  std::vector<Numa> numas_;
   std::vector<Nic> nics_;
   std::size_t first_gpu_ = 0;
   std::size_t first_nic_ = 0;

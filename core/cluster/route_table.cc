@@ -10,6 +10,7 @@ RouteTable::RouteTable(const GroupSpec& group)
     : numas_(group.numa.size()), gpus_(static_cast<std::size_t>(gpu_count(group))) {
   const MachineGraph graph(group);
   links_ = graph.links();
+  numa_devices_ = graph.numa_devices();
   const auto nics = static_cast<std::size_t>(nic_count(group));
   for (std::size_t i = 0; i < nics; ++i) nics_.push_back(graph.nic_device(i));
 
@@ -17,7 +18,9 @@ RouteTable::RouteTable(const GroupSpec& group)
   const auto vertex = [&](std::size_t memory) {
     return memory < numas_ ? graph.numa(memory) : graph.gpu(memory - numas_);
   };
-  const auto bus = [&](std::size_t memory) { return memory < numas_ ? graph.bus(memory) : LinkId::none(); };
+  const auto bus = [&](std::size_t memory) {
+    return memory < numas_ ? numa_devices_[memory].bus : LinkId::none();
+  };
   const auto add = [](Route& route, LinkId link) {
     if (link.valid()) route.links.push_back(link);
   };

@@ -17,6 +17,8 @@ class RouteTable {
 
   /// The links of the machine, named without it: "gpu2.up".
   const std::vector<Link>& links() const { return links_; }
+  /// The NUMA nodes of the machine, with their buses and cores.
+  const std::vector<Numa>& numas() const { return numa_devices_; }
   /// The NICs of the machine, with their links out and in.
   const std::vector<Nic>& nics() const { return nics_; }
 
@@ -40,6 +42,7 @@ class RouteTable {
   std::size_t numas_;
   std::size_t gpus_;
   std::vector<Link> links_;
+  std::vector<Numa> numa_devices_;
   std::vector<Nic> nics_;
   std::vector<Route> between_;
   std::vector<Route> out_;

@@ -13,8 +13,9 @@ BytesPerSecond slowest_rate(const GroupSpec& group) {
   const auto take = [&](BytesPerSecond rate) { least = std::min(least, rate); };
   for (const NumaSpec& numa : group.numa) {
     take(numa.memory_rate);
-    take(numa.sum_rate.other);
-    for (const auto& [dtype, rate] : numa.sum_rate.by_dtype) take(rate);
+    const SumRates rates = sum_rates(numa);
+    take(rates.other);
+    for (const auto& [dtype, rate] : rates.by_dtype) take(rate);
   }
   for (const SocketSpec& socket : group.sockets) take(slowest(socket.rate));
   for (const SwitchSpec& spec : group.switches) take(std::min(slowest(spec.rate), slowest(spec.peer_rate)));
@@ -44,6 +45,22 @@ int numa_above(const GroupSpec& group, std::string_view at) {
          })->at;
   }
   return numa_named(at);
+}
+
+SumRates sum_rates(const NumaSpec& numa) {
+  if (numa.sum_threads == 0) return numa.sum_rate;
+  const auto of_threads = [&](BytesPerSecond each) {
+    return each.limited() ? BytesPerSecond(each.value() * numa.sum_threads) : each;
+  };
+  const auto rate = [&](Dtype dtype) {
+    return std::min(numa.sum_rate.of(dtype), of_threads(numa.sum_rate_per_thread.of(dtype)));
+  };
+  SumRates rates;
+  rates.other = std::min(numa.sum_rate.other, of_threads(numa.sum_rate_per_thread.other));
+  for (const SumRates* given : {&numa.sum_rate, &numa.sum_rate_per_thread}) {
+    for (const auto& [dtype, ignored] : given->by_dtype) rates.by_dtype[dtype] = rate(dtype);
+  }
+  return rates;
 }
 
 int gpu_count(const GroupSpec& group) {

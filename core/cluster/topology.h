@@ -26,6 +26,8 @@ struct NumaSpec {
   Bytes memory;
   BytesPerSecond memory_rate = BytesPerSecond::unlimited();
   SumRates sum_rate;
+  SumRates sum_rate_per_thread;
+  int sum_threads = 0;  // as many as sum_rate was measured with
   int cores = 0;
   friend bool operator==(const NumaSpec&, const NumaSpec&) = default;
 };
@@ -131,6 +133,9 @@ int numa_named(std::string_view text);
 /// The number of the NUMA node at the end of the way up from `at`, a switch or a NUMA node of the group,
 /// whose names must be right.
 int numa_above(const GroupSpec& group, std::string_view at);
+
+/// How fast the NUMA node sums with its threads: as fast as all of them do, but not faster than sum_rate.
+SumRates sum_rates(const NumaSpec& numa);
 
 /// How many GPUs and NICs one machine of the group has.
 int gpu_count(const GroupSpec& group);

@@ -69,6 +69,11 @@ void TopologyCheck::check_group(const GroupSpec& group, const std::string& path)
                fmt::format("{} in one machine are too many; at most {}", count, kMostInMachine));
     }
   }
+  for (std::size_t i = 0; i < group.numa.size(); ++i) {
+    if (group.numa[i].sum_threads == 0 || group.numa[i].sum_rate_per_thread != SumRates()) continue;
+    complain(joined(path + ".numa", i) + ".sum_threads",
+             "says nothing without sum_rate_per_thread; add it, or leave this out");
+  }
   check_switches(group, path);
   check_places(group, path);
   check_sockets(group, path);

@@ -6,6 +6,7 @@
 namespace weir {
 
 constexpr Duration kLongestLatency{1'000'000'000};  // that of a satellite's link, and half as much again
+constexpr int kMostThreads = 4096;
 constexpr double kLeastRatio = 0.001;
 constexpr double kMostRatio = 1000;
 
@@ -32,6 +33,12 @@ void fields(Visitor& visitor, NumaSpec& numa) {
   visitor.optional("memory_rate", numa.memory_rate, "what its memory reads and writes, both together");
   visitor.optional("sum_rate", numa.sum_rate,
                    "how fast all its cores together add one buffer to another, in bytes of one of them");
+  visitor.optional("sum_rate_per_thread", numa.sum_rate_per_thread,
+                   "how fast one thread adds, where sum_threads says how many do");
+  visitor.optional("sum_threads", numa.sum_threads,
+                   "how many threads add, together not faster than sum_rate; 0 is as many as that was "
+                   "measured with",
+                   within(0, kMostThreads));
   visitor.optional("cores", numa.cores, "how many cores it has; 0 if it does not matter", at_least(0));
 }
 

@@ -80,6 +80,11 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
   visitor.optional("placement", options.placement,
                    "how parts find the machine that sums them: as the shares say, or by BytePS's hash");
+  visitor.optional("numa", options.numa,
+                   "the NUMA node where a NIC's bytes lie in host memory and are summed: its own, another, "
+                   "or all in turn");
+  visitor.optional("optimizer", options.optimizer,
+                   "what parameter servers do with a sum before they send it back");
   visitor.optional(
       "allreduce_efficiency", options.allreduce_efficiency,
       "the fraction of a NIC's rate that messages of all-reduces reach; NCCL's 63 of 90 Gbps are 0.7",

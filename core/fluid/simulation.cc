@@ -6,6 +6,7 @@
 #include "core/base/random.h"
 #include "core/base/units_text.h"
 #include "core/fluid/physics.h"
+#include "core/fluid/redundant_links.h"
 #include "core/fluid/traffic.h"
 #include "core/run/node.h"
 
@@ -14,6 +15,28 @@ namespace {
 
 // Engines count seconds in doubles, which tell nanoseconds apart up to here.
 constexpr Duration kLongestRun{4'000'000'000'000'000};
+
+// By path: no other flow ever slows its flows down, as all of its links but the cores of a NUMA node, which
+// serve one op at a time, let through whatever comes. So are sums where memory has room for all traffic.
+std::vector<bool> steady_paths(const Plan& plan, const Cluster& cluster, std::span<const Path> paths) {
+  const auto is_sum = [&](const LinkUse& use) { return cluster.link(use.link).kind == Link::Kind::kSum; };
+  std::vector<bool> steady;
+  bool known = true;
+  for (const Path& path : paths) {
+    steady.push_back(std::all_of(path.begin(), path.end(), is_sum));
+    known = known && (steady.back() || std::none_of(path.begin(), path.end(), is_sum));
+  }
+  if (known) return steady;
+  std::vector<double> rates;
+  for (const Link& link : cluster.links())
+    rates.push_back(static_cast<double>(reached_rate(plan, link).value()));
+  const std::vector<bool> redundant = redundant_links(rates, paths);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    steady[i] = std::all_of(paths[i].begin(), paths[i].end(),
+                            [&](const LinkUse& use) { return is_sum(use) || redundant[use.link.index()]; });
+  }
+  return steady;
+}
 
 class World;
 
@@ -43,6 +66,7 @@ class World {
         works_(plan, cluster),
         traffic_(plan, works_, settings.dispatch, settings.model),
         physics_(plan, cluster, works_),
+        steady_(steady_paths(plan, cluster, works_.paths())),
         record_(plan.ops().size(), settings.iterations),
         runs_(settings.model.compute_jitter > 0 ? plan.ops().size() : 0, 0) {
     for (std::size_t i = 0; i < plan.machines(); ++i) {
@@ -134,7 +158,7 @@ class World {
           if (flowing_.empty()) flowing_.assign(plan_.ops().size(), false);
           flowing_[action.op.index()] = true;
           physics_.flow_started(action.op, engine_.seconds());
-          engine_.start_flow(action.op.value(), works_.of(action.op).path, works_.of(action.op).size);
+          start_flow(action.op);
           break;
         case Action::Kind::kComplete:
           if (observer_) observer_(op);
@@ -144,6 +168,15 @@ class World {
       }
     }
     actions.clear();
+  }
+
+  void start_flow(OpId op) {
+    const Work& work = works_.of(op);
+    if (steady_[static_cast<std::size_t>(work.path)]) {
+      engine_.start_timer(op.value(), works_.flow_time(op));
+    } else {
+      engine_.start_flow(op.value(), work.path, work.size);
+    }
   }
 
   void deliver(const Op& op) {
@@ -184,6 +217,7 @@ class World {
   WorkTable works_;
   Traffic traffic_;
   Physics physics_;
+  std::vector<bool> steady_;  // by path: a timer will do for its flows
   Record record_;
   std::vector<std::uint64_t> runs_;  // per compute op, how often it was submitted; for the jitter
   std::vector<bool> flowing_;        // per op

@@ -174,18 +174,9 @@ void WorkTable::add(const Op& op) {
       work.resource = serve(Resource::Kind::kScheduler, 0);
       work.hold = op.duration;
       return;
-    case OpKind::kSum: {
-      const Machine& machine = cluster_->machine(op.machine);
-      const Buffer& buffer = plan_->buffer(op.into.buffer);
-      const bool host = buffer.place == Memory::Kind::kHost;
-      const int index = host ? buffer.numa : gpu_of(*plan_, op.into, 0);
-      work.resource = serve(host ? Resource::Kind::kHostSum : Resource::Kind::kGpuSum, index);
-      const auto device = static_cast<std::size_t>(index);
-      const BytesPerSecond rate =
-          host ? machine.numas[device].sum_rate.of(op.dtype) : machine.gpus[device].sum_rate;
-      work.hold = flow_size(op.into, shares_of(op, *plan_)) / rate;
-      return;
-    }
+    case OpKind::kSum:
+    case OpKind::kUpdate:
+      return route_sum(op, work);
     case OpKind::kCopy:
       return route_copy(op, work);
     case OpKind::kSend:
@@ -199,6 +190,38 @@ void WorkTable::add(const Op& op) {
     case OpKind::kBroadcast:
       return route_collective(op, work);
   }
+}
+
+// A sum reads both operands and writes one. The cores of a NUMA node are a link of their own, next to the
+// bus: so sums share the memory's rate with copies and messages, and never are faster than the cores. An
+// update passes the memory as a sum of f32 would that has as many bytes to read and write.
+void WorkTable::route_sum(const Op& op, Work& work) {
+  const Buffer& into = plan_->buffer(op.into.buffer);
+  work.size = flow_size(op.into, shares_of(op, *plan_));
+  if (into.place == Memory::Kind::kGpu) {
+    const int gpu = gpu_of(*plan_, op.into, 0);
+    work.resource = resource({op.machine, Resource::Kind::kGpuSum, gpu});
+    work.hold = work.size / cluster_->machine(op.machine).gpus[static_cast<std::size_t>(gpu)].sum_rate;
+    return;
+  }
+  const bool sum = op.kind == OpKind::kSum;
+  if (!sum) {
+    const std::int64_t bytes = work.size.count() / size(op.dtype).count() * size(Dtype::kF32).count();
+    work.size = Bytes((bytes * op.passes + kPassesOfSum - 1) / kPassesOfSum);
+  }
+  const Dtype dtype = sum ? op.dtype : Dtype::kF32;
+  const int from = sum ? plan_->buffer(op.from.buffer).numa : into.numa;
+  work.resource = resource({op.machine, Resource::Kind::kHostSum, into.numa});
+  const RouteKey key = {5, number(op.machine), from, into.numa, static_cast<int>(dtype), 0, 0};
+  route(key, work, [&] {
+    const Numa& numa = cluster_->machine(op.machine).numas[static_cast<std::size_t>(into.numa)];
+    // What is summed crosses the way between the memories, with a pass over each; a third one writes.
+    Route all = cluster_->route(op.machine, Memory::host(from), Memory::host(into.numa));
+    for (const LinkId link : {numa.bus, numa.sum_link(dtype)}) {
+      if (link.valid()) all.links.push_back(link);
+    }
+    return std::vector<Route>{all};
+  });
 }
 
 void WorkTable::route_copy(const Op& op, Work& work) {
@@ -280,6 +303,14 @@ void WorkTable::add_message(const Op& send, Work& work) {
     }
     return routes;
   });
+}
+
+Duration WorkTable::flow_time(OpId op) const {
+  const Work& work = of(op);
+  Duration time;
+  for (const LinkUse& use : paths_[static_cast<std::size_t>(work.path)])
+    time = std::max(time, work.size * use.weight / reached_rate(*plan_, cluster_->link(use.link)));
+  return time;
 }
 
 Duration WorkTable::shortest(OpId op) const {

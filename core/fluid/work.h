@@ -23,7 +23,7 @@ struct Resource {
     kCopyOut,        // from GPUs to host memory; by the first GPU
     kCopyIn,         // from host memory to GPUs; by the first GPU
     kCopyWithin,     // between GPUs, or within host memory; by source
-    kHostSum,        // the cores of a NUMA node
+    kHostSum,        // the cores of a NUMA node, which sum and update
     kGpuSum,         // a GPU's summation
     kScheduler,      // waits of a machine
     kNic,            // messages that leave through a NIC
@@ -36,6 +36,9 @@ struct Resource {
 
 /// The name for people: "gpu[3] compute", "cpu[0].numa0 sum", "gpu[3].nic0".
 std::string name(const Resource& resource, const Cluster& cluster);
+
+/// How often a sum passes memory: it reads twice and writes once.
+constexpr int kPassesOfSum = 3;
 
 /// What one op asks. First it occupies its resource for `hold`, then its flow runs; then the resource is
 /// free, and the op completes after `latency`. A message's work stands at its send; its receive asks for
@@ -72,6 +75,8 @@ class WorkTable {
 
   /// The shortest time in which the op can be done, alone in the cluster.
   Duration shortest(OpId op) const;
+  /// How long its flow takes alone; the op flows.
+  Duration flow_time(OpId op) const;
 
  private:
   struct Routed {
@@ -81,6 +86,7 @@ class WorkTable {
   void add(const Op& op);
   void add_message(const Op& send, Work& work);
   void connect();
+  void route_sum(const Op& op, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);
   // What a route depends on: kind of op, machine, root or peer, and for each end the NIC and the place.

@@ -106,7 +106,7 @@ std::string PlatformWriter::host(MachineId machine, Memory memory) const {
 std::string PlatformWriter::links_of(MachineId machine, const char* margin) const {
   std::string text;
   for (const Link& link : cluster_.links()) {
-    if (link.machine != machine || !link.rate.limited()) continue;
+    if (link.machine != machine || !link.rate.limited() || link.kind == Link::Kind::kSum) continue;
     text += fmt::format("{}<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}ns\"/>\n", margin,
                         xml_escaped(link.name), link.rate.value(), link.latency.ns());
   }

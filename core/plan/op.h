@@ -68,6 +68,7 @@ enum class OpKind : std::uint8_t {
   kSend,           // sends `from` as `message` to `peer`
   kReceive,        // receives `message` from `peer` into `into`
   kSum,            // into += from, element by element, in one memory
+  kUpdate,         // into = the parameters after an optimizer's step with the sum in it, in host memory
   kCopy,           // into = from, between two memories of the machine
   kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
   kWait,           // lets `duration` pass on the machine's scheduler, which handles one wait at a time
@@ -99,6 +100,7 @@ struct Op {
   MessageId message;  // messages: matches one send with one receive
   Slice from;
   Slice into;
+  int passes = 0;     // update: how often each parameter or part of its state is read or written, in f32
   Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler
   friend bool operator==(const Op&, const Op&) = default;
 };

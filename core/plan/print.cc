@@ -71,6 +71,7 @@ void append_op(std::string& out, const Plan& plan, const Op& op) {
   if (op.into.buffer.valid() && op.from.buffer.valid()) out += op.kind == OpKind::kSum ? " +=" : " =";
   if (op.from.buffer.valid()) append(out, " {}", text(plan, op.from));
   if (op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast) append(out, " root {}", op.root);
+  if (op.kind == OpKind::kUpdate) append(out, " passes {}", op.passes);
   if (is_message(op.kind)) {
     append(out, " message {} {} {}", op.message, op.kind == OpKind::kSend ? "to" : "from", op.peer);
   }

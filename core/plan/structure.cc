@@ -71,6 +71,7 @@ class Structure {
     if (is_compute(op.kind)) return check_compute(op);
     if (is_collective(op.kind)) return check_collective(op);
     if (is_message(op.kind)) return check_end(op);
+    if (op.kind == OpKind::kUpdate) return check_update(op);
     if (op.kind == OpKind::kJoin || op.kind == OpKind::kWait) {
       if (op.duration < Duration(0)) complain(op, "its duration is negative");
       check_unused(op, op.from, "from");
@@ -119,6 +120,13 @@ class Structure {
     if (rooted && std::find(group.begin(), group.end(), op.root) == group.end()) {
       complain(op, fmt::format("its root, GPU {}, is not in its group", op.root));
     }
+  }
+
+  void check_update(const Op& op) {
+    check_unused(op, op.from, "from");
+    if (!check_slice(op, op.into, "into")) return;
+    if (plan_.buffer(op.into.buffer).place != Memory::Kind::kHost) complain(op, "works on host memory only");
+    if (op.passes < 1) complain(op, "it has no passes over memory");
   }
 
   void check_end(const Op& op) {

@@ -69,6 +69,8 @@ class Run {
         return move(op, op);
       case OpKind::kSum:
         return sum(op);
+      case OpKind::kUpdate:
+        return update(op);
       case OpKind::kReduceScatter:
         return reduce_scatter(op);
       case OpKind::kAllGather:
@@ -121,6 +123,20 @@ class Run {
       read(op, move.into, into_);
       unite(op, move.into, into_, from_, total_);
       write(move.into, total_);
+    }
+  }
+
+  // What is updated counts as the sum that it comes from. An optimizer's step is not linear, so that must be
+  // the sum of all.
+  void update(const Op& op) {
+    const SetId all = contributors_.all();
+    for (const Extent& extent : Extents(plan_, op.into, op.dtype)) {
+      read(op, extent, from_);
+      for (const Symbol& symbol : from_) {
+        if (!error_ && symbol.set != all) complain_set(op, extent, symbol);
+      }
+      copy(op, from_, into_);
+      write(extent, into_);
     }
   }
 

@@ -87,12 +87,13 @@ class Search {
     const Duration rest = works_.shortest(id) - latency;
     path.ops.push_back(id);
     path.latency += latency;
-    (is_compute(kind)        ? path.compute
-     : is_collective(kind)   ? path.collectives
-     : kind == OpKind::kCopy ? path.copies
-     : kind == OpKind::kSend ? path.sends
-     : kind == OpKind::kWait ? path.waits
-                             : path.sums) += rest;
+    (is_compute(kind)          ? path.compute
+     : is_collective(kind)     ? path.collectives
+     : kind == OpKind::kCopy   ? path.copies
+     : kind == OpKind::kSend   ? path.sends
+     : kind == OpKind::kWait   ? path.waits
+     : kind == OpKind::kUpdate ? path.updates
+                               : path.sums) += rest;
   }
 
   const Plan& plan_;

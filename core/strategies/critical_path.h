@@ -19,6 +19,7 @@ struct CriticalPath {
   Duration copies;
   Duration sends;
   Duration sums;
+  Duration updates;
   Duration waits;
   Duration latency;  // of what stands above, which is without it
 };

@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::int64_t kElements = 1 << 22;  // of a sample: so many that unequal shares do not show
 
-// A scheme that some bytes go by, through one of the NICs.
+// A scheme that some bytes go by, to one of the NUMA nodes and through one of the NICs.
 struct Sample {
   int nic = 0;
+  int numa = 0;
   LocalMix mix;
 };
 
@@ -29,9 +30,10 @@ LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage sta
   const std::vector<double> fractions = nic_fractions(cluster, machine);
   for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
     const int number = static_cast<int>(nic);
-    for (LocalMix mix : local_mix(cluster, machine, number, stage, options.brute_force)) {
-      mix.fraction *= fractions[nic];
-      samples.push_back({number, mix});
+    for (const LocalMix& mix : local_mix(cluster, machine, number, stage, options.brute_force)) {
+      for (const auto& [numa, fraction] : numa_fractions(cluster, machine, number, options.numa)) {
+        samples.push_back({number, numa, {mix.scheme, mix.fraction * fractions[nic] * fraction}});
+      }
     }
   }
   const Trace trace = trace_of(samples.size(), dtype);
@@ -40,7 +42,7 @@ LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage sta
   LocalStages stages(cluster, workload, options, no_local_stages(cluster), builder);
   for (const Part& part : workload.partition(size(dtype) * kElements)) {
     const Sample& sample = samples[static_cast<std::size_t>(part.first_layer)];
-    const LocalWay way = stages.out_by(sample.mix.scheme, machine, part, sample.nic, !own);
+    const LocalWay way = stages.out_by(sample.mix.scheme, machine, part, sample.nic, sample.numa, !own);
     stages.in(way, part, {way.ready});
   }
   const Plan plan = std::move(builder).build();
@@ -51,15 +53,9 @@ LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage sta
     const Work& work = works.of(op.id);
     const double fraction = samples[static_cast<std::size_t>(op.layer)].mix.fraction /
                             static_cast<double>(size(dtype).count() * kElements);
-    if (work.path != Work::kNoPath) {
-      for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)]) {
-        loads.links[use.link] += fraction * static_cast<double>((work.size * use.weight).count());
-      }
-    }
-    const Resource& resource = works.resources()[work.resource];
-    if (resource.kind == Resource::Kind::kHostSum) {
-      loads.sums[resource.index] += fraction * work.hold.seconds();
-    }
+    if (work.path == Work::kNoPath) continue;
+    for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)])
+      loads[use.link] += fraction * static_cast<double>((work.size * use.weight).count());
   }
   return loads;
 }

@@ -7,14 +7,12 @@
 
 namespace weir {
 
-struct LocalLoads {
-  std::map<LinkId, double> links;  // bytes that pass the link
-  std::map<int, double> sums;      // by NUMA node: seconds that its cores sum
-};
+/// Bytes that pass each link, the cores of NUMA nodes among them.
+using LocalLoads = std::map<LinkId, double>;
 
-/// The way out and in of a byte of this dtype on the machine, averaged over its NICs and schemes: measured on
-/// the ops that LocalStages makes of it. `own` bytes are those that the machine itself sums, others a way out
-/// that may be direct.
+/// The way out and in of a byte of this dtype on the machine, averaged over its NICs, NUMA nodes and schemes:
+/// measured on the ops that LocalStages makes of it. `own` bytes are those that the machine itself sums,
+/// others a way out that may be direct.
 LocalLoads local_loads(const Cluster& cluster, MachineId machine, LocalStage stage, Dtype dtype,
                        const Options& options, bool own);
 

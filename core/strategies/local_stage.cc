@@ -62,6 +62,7 @@ LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const
       workload_(&workload),
       options_(options),
       builder_(&builder),
+      numas_(cluster, options.numa),
       state_(cluster.machines().size()) {
   for (const MachineId machine : cluster.gpu_machines()) {
     add_backward(machine);
@@ -117,12 +118,12 @@ Slice LocalStages::reserve(std::vector<BufferId>& buffers, MachineId machine, in
   return builder_->reserve(buffer, part.range.size, part.dtype);
 }
 
-// A group copies its sum to the NUMA node of the NIC, the first such group right into staging. Where several
+// A group copies its sum to the NUMA node of staging, the first such group right into staging. Where several
 // groups are nearer to another node, the sums of these meet there first, so that the link between the sockets
 // is crossed once.
 std::vector<Slice> LocalStages::landings(const LocalWay& way, const Part& part) {
   const Machine& machine = cluster_->machine(way.machine);
-  const int near = numa_of_nic(*cluster_, way.machine, way.nic);
+  const int near = builder_->buffer(way.staging.buffer).numa;
   const auto numa_of = [&](const std::vector<int>& gpus) {
     return machine.gpus[static_cast<std::size_t>(gpus.front())].numa;
   };
@@ -182,11 +183,12 @@ OpId LocalStages::copy(const Part& part, MachineId machine, const Slice& from, c
 LocalWay LocalStages::out(MachineId machine, const Part& part, int nic, bool direct) {
   Schemes& schemes = at(machine).schemes[static_cast<std::size_t>(nic)];
   const LocalMix& mix = schemes.mix[schemes.turns.take(part.range.size)];
-  return out_by(mix.scheme, machine, part, nic, direct);
+  const int numa = numas_.take(machine, nic, part.range.size);
+  return out_by(mix.scheme, machine, part, nic, numa, direct);
 }
 
 LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic,
-                             bool direct) {
+                             int near, bool direct) {
   State& state = at(machine);
   LocalWay way;
   way.machine = machine;
@@ -198,7 +200,6 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
     way.begun = backward(machine, part.last_layer);
     return way;
   }
-  const int near = numa_of_nic(*cluster_, machine, nic);
   way.staging = reserve(state.staging, machine, near, Buffer::Role::kStaging, part);
   way.landed = landings(way, part);
 

@@ -44,11 +44,12 @@ class LocalStages {
   GroupId all_gpus(MachineId machine) const { return at(machine).all_gpus; }
 
   /// Adds the way out: from the backward of the part's layers to the machine's sum in the way's staging
-  /// slice. That lies on the NUMA node of the NIC which the part uses; if `direct` and the machine's stage
-  /// allows it, on a GPU beside that NIC.
+  /// slice. That lies on the NUMA node of the NIC which the part uses, or where the options place it; if
+  /// `direct` and the machine's stage allows it, on a GPU beside that NIC.
   LocalWay out(MachineId machine, const Part& part, int nic, bool direct = false);
-  /// The same by a scheme of the caller's choice, which outlives this.
-  LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, bool direct);
+  /// The same by a scheme of the caller's choice, which outlives this, and with staging on this NUMA node.
+  LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, int numa,
+                  bool direct);
   /// Adds the way in, after all the ops of `after`: from staging to every GPU; the next forward waits for it.
   void in(const LocalWay& way, const Part& part, const std::vector<OpId>& after);
 
@@ -100,6 +101,7 @@ class LocalStages {
   const Workload* workload_;
   Options options_;
   PlanBuilder* builder_;
+  NumaTurns numas_;
   std::vector<State> state_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/strategies/options.h"
 
 namespace weir {
 
@@ -14,6 +15,16 @@ std::vector<double> nic_fractions(const Cluster& cluster, MachineId machine);
 
 /// The NUMA node that the machine's NIC hangs at; 0 if the machine has none.
 int numa_of_nic(const Cluster& cluster, MachineId machine, int nic);
+
+/// A NUMA node and the fraction of the bytes of a NIC that lie there.
+struct NumaFraction {
+  int numa = 0;
+  double fraction = 1.0;
+};
+
+/// Where the bytes of one of the machine's NICs lie.
+std::vector<NumaFraction> numa_fractions(const Cluster& cluster, MachineId machine, int nic,
+                                         NumaPlacement placement);
 
 /// Shares bytes out among things so that each gets its fraction of them at any time.
 class Turns {
@@ -43,6 +54,22 @@ class NicTurns {
 
  private:
   std::vector<Turns> turns_;  // by machine
+};
+
+/// Deals bytes of NICs out to NUMA nodes by their fractions.
+class NumaTurns {
+ public:
+  NumaTurns(const Cluster& cluster, NumaPlacement placement);
+
+  /// The NUMA node where these bytes of the NIC are to lie.
+  int take(MachineId machine, int nic, Bytes bytes);
+
+ private:
+  struct Choice {
+    std::vector<NumaFraction> numas;
+    Turns turns;
+  };
+  std::vector<std::vector<Choice>> choices_;  // by machine and NIC
 };
 
 /// How long the NICs of the slowest GPU machine take to send and receive these bytes.

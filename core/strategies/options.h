@@ -52,6 +52,53 @@ constexpr auto enum_names(PartPlacement /*placement*/) {
       {{PartPlacement::kBalanced, "balanced"}, {PartPlacement::kHash, "hash"}}};
 }
 
+/// On which of a machine's NUMA nodes lies what goes through a NIC: staging, landing and accumulating memory.
+/// The cores of that node sum it.
+enum class NumaPlacement {
+  kNic,     // that of the NIC
+  kFar,     // the next one, where there is one
+  kSpread,  // all in turn
+};
+
+constexpr auto enum_names(NumaPlacement /*placement*/) {
+  return std::array<Named<NumaPlacement>, 3>{
+      {{NumaPlacement::kNic, "nic"}, {NumaPlacement::kFar, "far"}, {NumaPlacement::kSpread, "spread"}}};
+}
+
+/// What a parameter server does with a sum before it sends it back.
+enum class Optimizer {
+  kNone,  // nothing: workers update their parameters themselves
+  kSgd,
+  kMomentum,
+  kRmsprop,
+  kAdam,
+};
+
+constexpr auto enum_names(Optimizer /*optimizer*/) {
+  return std::array<Named<Optimizer>, 5>{{{Optimizer::kNone, "none"},
+                                          {Optimizer::kSgd, "sgd"},
+                                          {Optimizer::kMomentum, "momentum"},
+                                          {Optimizer::kRmsprop, "rmsprop"},
+                                          {Optimizer::kAdam, "adam"}}};
+}
+
+/// How often a step passes over memory for each parameter: the gradient is read, the parameter and whatever
+/// state it has are read and written.
+constexpr int memory_passes(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::kNone:
+      return 0;
+    case Optimizer::kSgd:
+      return 3;
+    case Optimizer::kMomentum:
+    case Optimizer::kRmsprop:
+      return 5;
+    case Optimizer::kAdam:
+      return 7;
+  }
+  return 0;
+}
+
 /// The stage's name in files and messages.
 std::string_view name(LocalStage stage);
 
@@ -74,6 +121,9 @@ struct Options {
   /// model at most), and the GPU machines the rest: to see that the optimum is one.
   double cpu_share_factor = 1.0;
   PartPlacement placement = PartPlacement::kBalanced;
+  NumaPlacement numa = NumaPlacement::kNic;
+  /// Of parameter servers alone.
+  Optimizer optimizer = Optimizer::kNone;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.

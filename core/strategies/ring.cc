@@ -119,7 +119,7 @@ class Builder {
   // bucket b did.
   Slots& landing(const Member& member, std::size_t position, std::size_t b) {
     const bool host = where_ == Where::kHost;
-    const int numa = host ? numa_of_nic(cluster_, member.machine, member.nic) : 0;
+    const int numa = host ? plan_.buffer(member.bucket.buffer).numa : 0;
     const std::tuple key(position, b % landing_count_, numa);
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;

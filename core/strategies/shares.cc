@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "core/fluid/work.h"
 #include "core/strategies/linear_program.h"
 #include "core/strategies/local_loads.h"
 #include "core/strategies/nics.h"
@@ -25,8 +26,13 @@ struct Row {
 // Collects, link by link and device by device, what the exchange of one byte of model costs.
 class Costs {
  public:
-  Costs(const Cluster& cluster, Dtype dtype, const Options& options, const LocalStageOf& stages)
-      : cluster_(cluster), dtype_(dtype), options_(options), stages_(stages) {
+  Costs(const Cluster& cluster, Dtype dtype, const Options& options, const LocalStageOf& stages,
+        Summing summing)
+      : cluster_(cluster),
+        dtype_(dtype),
+        options_(options),
+        stages_(stages),
+        passes_(summing == Summing::kOptimal ? 0 : memory_passes(options.optimizer)) {
     std::map<int, std::size_t> classes;
     for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
       const int original = cluster.machine_class(MachineId(i));
@@ -38,7 +44,10 @@ class Costs {
     links_.resize(cluster.links().size());
     for (auto& link : links_) link.by_class.assign(members_.size(), 0.0);
     add_exchange();
-    for (std::size_t i = 0; i < members_.size(); ++i) add_sums(i, has_gpus(i) ? add_local(i) : LocalLoads());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (has_gpus(i)) add_local(i);
+      add_sums(i);
+    }
   }
 
   // One row for each different resource. Of the machines of a class, which are interchangeable, the first
@@ -61,7 +70,6 @@ class Costs {
       for (double& coefficient : row.by_class) coefficient /= rate;
       keep(row);
     }
-    for (const Row& row : sums_) keep(row);
     std::vector<Row> rows;
     for (const auto& [key, row] : distinct) rows.push_back(row);
     return rows;
@@ -80,26 +88,34 @@ class Costs {
   }
 
   // The way between GPUs and host memory; bytes that the machine sums itself may take another.
-  LocalLoads add_local(std::size_t index) {
+  void add_local(std::size_t index) {
     const MachineId machine = members_[index].front();
     const LocalStage stage = stages_[machine.index()];
-    LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
-    for (const auto& [link, bytes] : local.links) links_[link.index()].fixed += bytes;
-    if (stage != LocalStage::kGpuDirect) return local;
+    const LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
+    for (const auto& [link, bytes] : local) links_[link.index()].fixed += bytes;
+    if (stage != LocalStage::kGpuDirect) return;
     const LocalLoads own = local_loads(cluster_, machine, stage, dtype_, options_, true);
-    for (const auto& [link, bytes] : own.links) links_[link.index()].by_class[index] += bytes;
-    for (const auto& [link, bytes] : local.links) links_[link.index()].by_class[index] -= bytes;
-    return local;
+    for (const auto& [link, bytes] : own) links_[link.index()].by_class[index] += bytes;
+    for (const auto& [link, bytes] : local) links_[link.index()].by_class[index] -= bytes;
   }
 
-  // Where a worker's bytes are when its NIC takes them, and their fractions.
-  std::vector<std::pair<Memory, double>> sources(MachineId worker, int nic) const {
-    std::vector<std::pair<Memory, double>> sources;
+  // Memories where the bytes of a NIC lie, and their fractions.
+  using Places = std::vector<std::pair<Memory, double>>;
+
+  Places hosts(MachineId machine, int nic) const {
+    Places hosts;
+    for (const auto& [numa, fraction] : numa_fractions(cluster_, machine, nic, options_.numa))
+      hosts.emplace_back(Memory::host(numa), fraction);
+    return hosts;
+  }
+
+  // Of a worker that sends to another machine.
+  Places sources(MachineId worker, int nic) const {
+    Places sources;
     const LocalStage stage = stages_[worker.index()];
     for (const LocalMix& mix : local_mix(cluster_, worker, nic, stage, options_.brute_force)) {
-      const Memory host = Memory::host(numa_of_nic(cluster_, worker, nic));
-      sources.emplace_back(mix.scheme.direct ? Memory::gpu(mix.scheme.root) : host, mix.fraction);
-      if (!mix.scheme.direct) return {{host, 1.0}};
+      if (!mix.scheme.direct) return hosts(worker, nic);
+      sources.emplace_back(Memory::gpu(mix.scheme.root), mix.fraction);
     }
     return sources;
   }
@@ -120,9 +136,12 @@ class Costs {
           if (server == worker) continue;
           if (!shared && !stands_for_class(worker) && !stands_for_class(server)) continue;
           for (std::size_t in = 0; in < fractions[s].size(); ++in) {
-            for (const auto& [place, fraction] : places) {
-              add_pair(worker, place, static_cast<int>(out), server, static_cast<int>(in),
-                       fraction * fractions[worker.index()][out] * fractions[s][in]);
+            const double nics = fractions[worker.index()][out] * fractions[s][in];
+            for (const auto& [there, sum] : hosts(server, static_cast<int>(in))) {
+              for (const auto& [here, fraction] : places) {
+                add_pair({worker, here, static_cast<int>(out)}, {server, there, static_cast<int>(in)},
+                         fraction * sum * nics);
+              }
             }
           }
         }
@@ -130,34 +149,38 @@ class Costs {
     }
   }
 
-  void add_pair(MachineId worker, Memory here, int worker_nic, MachineId server, int server_nic,
-                double fraction) {
-    const Memory there = Memory::host(numa_of_nic(cluster_, server, server_nic));
-    load_class(cluster_.route(worker, here, worker_nic, server, there, server_nic), class_of(server),
-               fraction);
-    load_class(cluster_.route(server, there, server_nic, worker, here, worker_nic), class_of(server),
-               fraction);
+  struct Place {
+    MachineId machine;
+    Memory memory;
+    int nic = 0;
+  };
+
+  void add_pair(const Place& worker, const Place& server, double fraction) {
+    const std::size_t by = class_of(server.machine);
+    const auto route = [&](const Place& from, const Place& into) {
+      return cluster_.route(from.machine, from.memory, from.nic, into.machine, into.memory, into.nic);
+    };
+    load_class(route(worker, server), by, fraction);
+    load_class(route(server, worker), by, fraction);
   }
 
-  // What the cores of each NUMA node sum: others' parts, and those of the machine's own groups of GPUs.
-  void add_sums(std::size_t index, const LocalLoads& local) {
-    const auto additions = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
+  // What the cores of each NUMA node and their memory do with others' parts: they sum and update.
+  void add_sums(std::size_t index) {
+    const auto sums = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
     const MachineId first = members_[index].front();
-    const Machine& machine = cluster_.machine(first);
     const std::vector<double> fractions = nic_fractions(cluster_, first);
-    std::vector<double> by_numa(machine.numas.size(), 0.0);
+    const double updates = static_cast<double>(size(Dtype::kF32).count()) /
+                           static_cast<double>(size(dtype_).count()) * passes_ / kPassesOfSum;
     for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
-      by_numa[static_cast<std::size_t>(numa_of_nic(cluster_, first, static_cast<int>(nic)))] +=
-          fractions[nic];
-    }
-    for (std::size_t numa = 0; numa < by_numa.size(); ++numa) {
-      const BytesPerSecond rate = machine.numas[numa].sum_rate.of(dtype_);
-      if (!rate.limited()) continue;
-      Row row{machine.name + "." + machine.numas[numa].name + " sum", 0.0,
-              std::vector<double>(members_.size())};
-      if (local.sums.contains(static_cast<int>(numa))) row.fixed = local.sums.at(static_cast<int>(numa));
-      row.by_class[index] = additions * by_numa[numa] / static_cast<double>(rate.value());
-      if (row.fixed > 0.0 || by_numa[numa] > 0.0) sums_.push_back(row);
+      for (const auto& [host, fraction] : hosts(first, static_cast<int>(nic))) {
+        const Numa& numa = cluster_.machine(first).numas[static_cast<std::size_t>(host.index)];
+        const auto load = [&](LinkId link, double bytes) {
+          if (link.valid()) links_[link.index()].by_class[index] += bytes * fraction * fractions[nic];
+        };
+        load(numa.sum_link(dtype_), sums);
+        load(numa.sum_link(Dtype::kF32), updates);
+        load(numa.bus, kPassesOfSum * (sums + updates));
+      }
     }
   }
 
@@ -165,10 +188,10 @@ class Costs {
   Dtype dtype_;
   const Options& options_;
   const LocalStageOf& stages_;
+  int passes_;  // over memory, of updates: only parameter servers do them
   std::vector<std::vector<MachineId>> members_;
   std::vector<std::size_t> class_of_;
   std::vector<Row> links_;
-  std::vector<Row> sums_;
 };
 
 double time_of(const Row& row, const std::vector<double>& shares) {
@@ -239,7 +262,7 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
     result.of_machine[0] = 1.0;
     return result;
   }
-  const Costs costs(cluster, dtype, options, stages);
+  const Costs costs(cluster, dtype, options, stages, summing);
   const std::vector<Row> rows = costs.rows();
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {

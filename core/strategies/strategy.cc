@@ -42,6 +42,14 @@ Result<Plan> all_reduce(const Cluster& cluster, const Workload& workload, const 
 
 Options as_given(Options options) { return options; }
 
+// The plan of a strategy that ends with sums.
+template <auto plan>
+Result<Plan> sums_only(const Cluster& cluster, const Workload& workload, const Options& options) {
+  if (options.optimizer == Optimizer::kNone) return plan(cluster, workload, options);
+  return failure(
+      "its GPUs update parameters themselves; leave 'optimizer' to ps, colocated-ps and mxnet-ps, or out");
+}
+
 // Frameworks call their collectives in the order in which gradients become ready, and what is called runs.
 Options first_come(Options options) {
   options.policy = Policy::kFifo;
@@ -147,26 +155,26 @@ double summation_ops(const Cluster& cluster, const Workload& workload, const Opt
 constexpr std::string_view kParts = "partition_size and finest_part";
 
 constexpr std::array<Strategy, 11> kStrategies = {{
-    {"unified", "the optimal split of summation between GPU machines and CPU machines", unified,
+    {"unified", "the optimal split of summation between GPU machines and CPU machines", sums_only<unified>,
      summation_ops<Summing::kOptimal>, kParts, as_given, choose_local},
-    {"ring", "ring all-reduce among GPU machines, summed in host memory", ring_plan, ring_ops, "fusion_size",
-     as_given, conventional_local},
-    {"flat-ring", "ring all-reduce over all GPUs of all machines", flat_ring, flat_ring_ops, "fusion_size",
-     as_given, nullptr},
+    {"ring", "ring all-reduce among GPU machines, summed in host memory", sums_only<ring_plan>, ring_ops,
+     "fusion_size", as_given, conventional_local},
+    {"flat-ring", "ring all-reduce over all GPUs of all machines", sums_only<flat_ring>, flat_ring_ops,
+     "fusion_size", as_given, nullptr},
     {"hierarchical", "reduce-scatter in each machine, a ring among machines per GPU, all-gather",
-     hierarchical, hierarchical_ops, "fusion_size", as_given, nullptr},
-    {"double-tree", "all-reduce along two complementary binary trees of GPU machines", double_tree_plan,
-     double_tree_ops, "partition_size", as_given, conventional_local},
+     sums_only<hierarchical>, hierarchical_ops, "fusion_size", as_given, nullptr},
+    {"double-tree", "all-reduce along two complementary binary trees of GPU machines",
+     sums_only<double_tree_plan>, double_tree_ops, "partition_size", as_given, conventional_local},
     {"ps", "parameter server on the CPU machines", ps, summation_ops<Summing::kCpuMachines>, kParts, as_given,
      choose_local},
     {"colocated-ps", "parameter server on the GPU machines themselves", colocated_ps,
      summation_ops<Summing::kGpuMachines>, kParts, as_given, choose_local},
-    {"ddp", "PyTorch's buckets of whole tensors, first come, first served", ddp, ddp_ops, "bucket_size",
-     first_come, nullptr},
-    {"horovod", "what becomes ready within a cycle fused, first come, first served", horovod, horovod_ops,
-     "fusion_buffer and cycle_time", first_come, nullptr},
-    {"bytescheduler", "all-reduces of parts of tensors, by priority, a few at a time", byte_scheduler,
-     byte_scheduler_ops, "partition_size", as_given, nullptr},
+    {"ddp", "PyTorch's buckets of whole tensors, first come, first served", sums_only<ddp>, ddp_ops,
+     "bucket_size", first_come, nullptr},
+    {"horovod", "what becomes ready within a cycle fused, first come, first served", sums_only<horovod>,
+     horovod_ops, "fusion_buffer and cycle_time", first_come, nullptr},
+    {"bytescheduler", "all-reduces of parts of tensors, by priority, a few at a time",
+     sums_only<byte_scheduler>, byte_scheduler_ops, "partition_size", as_given, nullptr},
     {"mxnet-ps", "parameter server of whole tensors, placed by a hash of their number", mxnet_ps, mxnet_ops,
      "", as_mxnet, choose_local},
 }};

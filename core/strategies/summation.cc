@@ -97,6 +97,7 @@ class Builder {
         plan_(std::move(name), cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         push_nics_(cluster),
+        numas_(cluster, options.numa),
         parts_(std::move(parts)),
         nodes_(cluster.machines().size()) {
     for (const PlacedPart& placed : parts_) {
@@ -191,12 +192,24 @@ class Builder {
       }
       pushes[i] = add_to(total, first, worker, owner, owner_nic, part, sums);
     }
-    const OpId complete = sums.empty() ? first : join(plan_, part, owner, sums);
+    const OpId summed = sums.empty() ? first : join(plan_, part, owner, sums);
+    const OpId complete = updated(part, owner, total, summed);
     nodes_[owner.index()].complete.push_back(complete);
     const OpId begun = workers.front().machine == owner ? workers.front().begun : first;
     for (std::size_t i = 0; i < workers.size(); ++i) {
       finish(workers[i], pushes[i], owner, owner_nic, part, total, begun, complete);
     }
+  }
+
+  // What has the optimizer's step in it, if there is one.
+  OpId updated(const Part& part, MachineId owner, const Slice& total, OpId summed) {
+    if (options_.optimizer == Optimizer::kNone) return summed;
+    Op update = op_for(part, owner, OpKind::kUpdate);
+    update.into = total;
+    update.passes = memory_passes(options_.optimizer);
+    const OpId id = plan_.add(update);
+    plan_.order(summed, id);
+    return id;
   }
 
   // Workers push the parts of a round, of which each owner has about one, in the same cyclic order, but each
@@ -222,12 +235,10 @@ class Builder {
       first = worker.ready;
       return worker.staging;
     }
-    BufferId& buffer =
-        nodes_[owner.index()].accumulators.try_emplace(numa_of_nic(cluster_, owner, owner_nic)).first->second;
-    if (!buffer.valid()) {
-      buffer = plan_.add({owner, Buffer::Role::kAccumulator, Memory::Kind::kHost,
-                          numa_of_nic(cluster_, owner, owner_nic), 1, Bytes(0)});
-    }
+    const int numa = numas_.take(owner, owner_nic, part.range.size);
+    BufferId& buffer = nodes_[owner.index()].accumulators.try_emplace(numa).first->second;
+    if (!buffer.valid())
+      buffer = plan_.add({owner, Buffer::Role::kAccumulator, Memory::Kind::kHost, numa, 1, Bytes(0)});
     const Slice total = plan_.reserve(buffer, part.range.size, part.dtype);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, total});
@@ -246,7 +257,7 @@ class Builder {
 
   OpId add_to(const Slice& total, OpId first, const LocalWay& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
-    Ring& ring = ring_of(owner, worker.machine, numa_of_nic(cluster_, owner, owner_nic));
+    Ring& ring = ring_of(owner, worker.machine, plan_.buffer(total.buffer).numa);
     // Without a window each part has a slot of its own.
     const std::size_t slot = options_.credit ? ring.used++ % ring.slots.count()
                                              : ring.slots.add(plan_, ring.buffer, part.range.size);
@@ -270,7 +281,7 @@ class Builder {
     plan_.order(complete, message.send);
     plan_.order(push, message.receive);
     if (options_.pull_requests) {
-      const Message asked = request(worker, push, owner, owner_nic, part);
+      const Message asked = request(worker, push, owner, owner_nic, part, plan_.buffer(total.buffer).numa);
       plan_.order(asked.receive, message.send);
       plan_.order(asked.send, message.receive);
     }
@@ -280,15 +291,13 @@ class Builder {
   }
 
   // A message of one element, which the owner must have before it sends the sum.
-  Message request(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part) {
+  Message request(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
+                  int numa) {
     Slice word = worker.staging;
     word.size = size(part.dtype);
-    BufferId& buffer =
-        nodes_[owner.index()].requests.try_emplace(numa_of_nic(cluster_, owner, owner_nic)).first->second;
-    if (!buffer.valid()) {
-      buffer = plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost,
-                          numa_of_nic(cluster_, owner, owner_nic), 1, Bytes(0)});
-    }
+    BufferId& buffer = nodes_[owner.index()].requests.try_emplace(numa).first->second;
+    if (!buffer.valid())
+      buffer = plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
     const Slice landed = plan_.reserve(buffer, word.size, part.dtype);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, word}, {owner, owner_nic, landed});
@@ -302,6 +311,7 @@ class Builder {
   PlanBuilder plan_;
   LocalStages local_;
   NicTurns push_nics_;
+  NumaTurns numas_;                    // of machines that sum only
   std::vector<PlacedPart> parts_;      // in the order in which they are expected to be served
   std::span<const PlacedPart> round_;  // the parts, of one layer, that are served side by side
   std::size_t owners_ = 0;

@@ -152,7 +152,7 @@ class Builder {
   }
 
   Ring& ring_of(const End& parent, MachineId child) {
-    const int numa = numa_of_nic(cluster_, parent.machine, parent.nic);
+    const int numa = plan_.buffer(parent.slice.buffer).numa;
     const auto known = rings_.find({parent.machine, child, numa});
     if (known != rings_.end()) return known->second;
     const BufferId buffer =

@@ -158,6 +158,33 @@ class PartitionSize(Page):
         self.assertAlmostEqual(self.at("unified", "64MB") / least, 2, delta=0.15)
 
 
+class ParameterServerOptimizer(Page):
+    path = "experiments/parameter_server_optimizer/README.md"
+    experiment = "experiments/parameter_server_optimizer"
+    passes = {"sgd": 3, "momentum": 5, "rmsprop": 5, "adam": 7}
+
+    def speed(self, strategy, optimizer):
+        return self.time(strategy, optimizer="none") / self.time(strategy, optimizer=optimizer)
+
+    def test_its_table_is_what_comes_out(self):
+        for optimizer in ("none", *self.passes):
+            ps, mxnet = self.numbers(f"| {optimizer} | " + {"none": "1", "sgd": "0.80", "momentum": "0.78",
+                                                            "rmsprop": "0.63", "adam": ""}[optimizer]
+                                     + (" " if optimizer != "adam" else "") + "| # | # |")
+            self.assert_rounded(ps, self.speed("ps", optimizer), optimizer)
+            self.assert_rounded(mxnet, self.speed("mxnet-ps", optimizer), optimizer)
+
+    def test_it_expects_what_passes_take(self):
+        (trace,) = self.whole["traces"].values()
+        model = 4 * sum(tensor["elements"] for layer in trace["layers"] for tensor in layer["tensors"])
+        each = model / 103.5e9 * 1e3
+        self.says("M = # MB of parameters", model / 1e6)
+        self.says("103.5 GB/s of memory: # ms, # ms and # ms an iteration. NICs need # ms each way",
+                  3 * each, 5 * each, 7 * each, model / 11.25e9 * 1e3)
+        self.says("took # ms, # ms and # ms more", *[166.7 * (1 / speed - 1) for speed in (0.80, 0.78, 0.63)])
+        self.says("would add # ms, # ms and # ms.", 3 * each, 5 * each, 5 * each)
+
+
 class OptimalSplit(Page):
     path = "experiments/optimal_split/README.md"  # tests/apps/targets_test.cc runs it
 

@@ -41,9 +41,10 @@ void for_small_plans(const std::function<void(const Planned& planned, Random ran
     const Workload workload(random.trace);
     for (const Strategy& strategy : strategies()) {
       INFO(strategy.name);
-      const Result<Plan> plan = strategy.plan(cluster, workload, random.options);
+      const property::Case tried = property::case_for(random, strategy.name);
+      const Result<Plan> plan = strategy.plan(cluster, workload, tried.options);
       if (plan && plan->ops().size() <= kLargest)
-        check({random, cluster, workload, strategy, *plan}, Random(seed));
+        check({tried, cluster, workload, strategy, *plan}, Random(seed));
     }
   }
 }

@@ -1,5 +1,5 @@
-// What copies, collectives and messages do to each other inside a machine, worked out by hand, on SimGrid and
-// on the toy engine. A megabyte at 1 GB/s takes a millisecond.
+// What copies, collectives, messages and sums do to each other inside a machine, worked out by hand, on
+// SimGrid and on the toy engine. A megabyte at 1 GB/s takes a millisecond.
 #include "backends/sim/world.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
@@ -22,19 +22,31 @@ const Cluster& cluster() {
   return made;
 }
 
-constexpr int kGpus = 6;
+// Four machines without GPUs. In each, two NUMA nodes with memory of 30 GB/s whose cores sum 8 GB/s, or 5 in
+// half precision, joined by 4 GB/s; a NIC of 12 GB/s at the first.
+const Cluster& summing() {
+  static const Cluster made = cluster_of(R"({"name": "summing", "groups": [
+    {"name": "m", "count": 4,
+     "numa": [{"memory_rate": "30GB/s", "sum_rate": {"f32": "8GB/s", "f16": "5GB/s"}},
+              {"memory_rate": "30GB/s", "sum_rate": "8GB/s"}],
+     "sockets": [{"between": [0, 1], "rate": "4GB/s"}],
+     "nics": [{"at": "numa0", "rate": "12GB/s"}]}]})");
+  return made;
+}
 
 // Ops that all start at once, without edges, and when they end.
 class Traffic {
  public:
-  Traffic() {
+  explicit Traffic(const Cluster& cluster = weir::cluster()) : cluster_(cluster) {
+    const auto gpus = static_cast<int>(cluster.machine(MachineId(0)).gpus.size());
     for (std::size_t m = 0; m < 4; ++m) {
       for (int numa = 0; numa < 2; ++numa) {
         host_.push_back(
             builder_.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)}));
       }
+      if (gpus == 0) continue;
       gpus_.push_back(
-          builder_.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kGpu, 0, kGpus, Bytes(0)}));
+          builder_.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kGpu, 0, gpus, Bytes(0)}));
     }
   }
 
@@ -54,6 +66,26 @@ class Traffic {
     op.kind = OpKind::kCopy;
     op.from = from;
     op.into = into;
+    add(op);
+  }
+
+  // On the first machine, one such op after the other.
+  void sum(int from, int into, Bytes size, Dtype dtype = Dtype::kF32) {
+    Op op;
+    op.machine = MachineId(0);
+    op.kind = OpKind::kSum;
+    op.dtype = dtype;
+    op.from = host(from, size);
+    op.into = host(into, size);
+    add(op);
+  }
+  void update(int numa, Bytes size, int passes, Dtype dtype = Dtype::kF32) {
+    Op op;
+    op.machine = MachineId(0);
+    op.kind = OpKind::kUpdate;
+    op.dtype = dtype;
+    op.into = host(numa, size);
+    op.passes = passes;
     add(op);
   }
 
@@ -79,9 +111,9 @@ class Traffic {
     const Plan plan = std::move(builder_).build();
     SimulationSettings settings;
     settings.dispatch.window = 1_GB;
-    const auto simgrid = sim::simulate(plan, cluster(), settings);
+    const auto simgrid = sim::simulate(plan, cluster_, settings);
     REQUIRE(simgrid);
-    const auto toy = toy::run(plan, cluster(), settings);
+    const auto toy = toy::run(plan, cluster_, settings);
     REQUIRE(toy);
     std::vector<double> ends;
     for (std::size_t i = 0; i < added_.size(); ++i) {
@@ -125,6 +157,7 @@ class Traffic {
     builder_.add(receive);
   }
 
+  const Cluster& cluster_;
   PlanBuilder builder_{"contention", 4};
   std::vector<BufferId> host_;  // by machine and NUMA node
   std::vector<BufferId> gpus_;  // by machine
@@ -205,6 +238,81 @@ TEST_CASE("a NIC on the far socket is reached over the link between sockets, whi
   beside.send(beside.host(1, 40_MB), 1);
   beside.copy(beside.gpu(4, 40_MB), beside.host(0, 40_MB));
   check(beside.ends(), {20, 20});
+}
+
+TEST_CASE("sums take turns at the rate of their cores, and three bytes of memory for each byte",
+          "[contention]") {
+  Traffic one(summing());
+  one.sum(0, 0, 40_MB);
+  check(one.ends(), {5});
+  Traffic two(summing());
+  two.sum(0, 0, 40_MB);
+  two.sum(0, 0, 40_MB, Dtype::kF16);
+  two.sum(1, 1, 40_MB);
+  check(two.ends(), {5, 13, 5});
+  // Memory of 12 GB/s lets sums go at 4.
+  const Cluster slow = cluster_of(R"({"name": "slow", "groups": [{"name": "m", "count": 4, "numa":
+    [{"memory_rate": "12GB/s", "sum_rate": "8GB/s"}, {}], "sockets": [{"between": [0, 1]}],
+    "nics": [{"at": "numa0", "rate": "12GB/s"}]}]})");
+  Traffic bound(slow);
+  bound.sum(0, 0, 40_MB);
+  check(bound.ends(), {10});
+}
+
+// Both at 7.5 GB/s fill the bus: 3 x 7.5 + 7.5 = 30. After the sum the message has the NIC's 12.
+TEST_CASE("a sum and what the NIC receives share the memory's rate", "[contention]") {
+  Traffic traffic(summing());
+  traffic.sum(0, 0, 30_MB);
+  traffic.receive(traffic.host(0, 60_MB), 1);
+  check(traffic.ends(), {4, 6.5});
+}
+
+// All three at 6 GB/s: 3 x 6 + 6 + 6 = 30. On the other node memory has room.
+TEST_CASE("a sum slows both of the NIC's ways, if it is on its node", "[contention]") {
+  Traffic near(summing());
+  near.sum(0, 0, 24_MB);
+  near.receive(near.host(0, 48_MB), 1);
+  near.send(near.host(0, 48_MB), 2);
+  check(near.ends(), {4, 6, 6});
+  Traffic far(summing());
+  far.sum(1, 1, 40_MB);
+  far.receive(far.host(0, 48_MB), 1);
+  far.send(far.host(0, 48_MB), 2);
+  check(far.ends(), {5, 4, 4});
+}
+
+// The sockets' link holds 4 GB/s; a copy takes half of that until the sum is done.
+TEST_CASE("a sum of what lies at the other socket crosses the link between sockets once", "[contention]") {
+  Traffic alone(summing());
+  alone.sum(1, 0, 20_MB);
+  check(alone.ends(), {5});
+  Traffic beside(summing());
+  beside.sum(1, 0, 20_MB);
+  beside.copy(beside.host(1, 40_MB), beside.host(0, 40_MB));
+  check(beside.ends(), {10, 15});
+  // Of 30 GB/s on the sum's own side, it takes 8 for 4; copies within that memory two bytes each byte.
+  Traffic full(summing());
+  full.sum(1, 0, 20_MB);
+  full.copy(full.host(0, 55_MB), full.host(0, 55_MB));
+  check(full.ends(), {5, 5});
+}
+
+// Three passes are a sum's; elements of half precision have parameters of single precision.
+TEST_CASE("an update moves memory as fast as a sum of single precision does", "[contention]") {
+  Traffic sgd(summing());
+  sgd.update(0, 24_MB, 3);
+  check(sgd.ends(), {3});
+  Traffic adam(summing());
+  adam.update(0, 24_MB, 7);
+  check(adam.ends(), {7});
+  Traffic half(summing());
+  half.update(0, 24_MB, 7, Dtype::kF16);
+  check(half.ends(), {14});
+  // Both at 7.5 GB/s, of which the update is 56 MB.
+  Traffic beside(summing());
+  beside.update(0, 24_MB, 7);
+  beside.receive(beside.host(0, 56_MB), 1);
+  check(beside.ends(), {56 / 7.5, 56 / 7.5});
 }
 
 }  // namespace

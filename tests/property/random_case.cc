@@ -124,6 +124,22 @@ Topology random_topology(Dice& dice, std::uint64_t seed) {
   return topology;
 }
 
+// How many threads sum, on some NUMA nodes; and memory about as fast as sums need it, on others.
+void add_cores(Dice& dice, Topology& topology) {
+  for (GroupSpec& group : topology.groups) {
+    for (NumaSpec& numa : group.numa) {
+      if (dice.chance(25)) {
+        numa.sum_threads = static_cast<int>(dice.between(1, 8));
+        numa.sum_rate_per_thread.other = dice.rate();
+        if (dice.chance(30)) numa.sum_rate_per_thread.by_dtype[Dtype::kF16] = dice.rate();
+      }
+      const BytesPerSecond rate = sum_rates(numa).other;
+      if (rate.limited() && dice.chance(40))
+        numa.memory_rate = BytesPerSecond(rate.value() / 2 * dice.between(2, 10));
+    }
+  }
+}
+
 Trace random_trace(Dice& dice, std::uint64_t seed) {
   constexpr std::array kDtypes = {Dtype::kF16, Dtype::kBf16, Dtype::kF32,
                                   Dtype::kF64, Dtype::kI32,  Dtype::kI64};
@@ -180,6 +196,11 @@ Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
   options.fusion_buffer = cut(4);
   options.cycle_time = dice.chance(20) ? Duration(0) : Duration(dice.scaled(1'000, 5'000'000));
   options.pull_requests = dice.chance(20);
+  if (dice.chance(40)) options.numa = dice.chance(50) ? NumaPlacement::kFar : NumaPlacement::kSpread;
+  if (dice.chance(50)) {
+    options.optimizer =
+        dice.of(std::array{Optimizer::kSgd, Optimizer::kMomentum, Optimizer::kRmsprop, Optimizer::kAdam});
+  }
   return options;
 }
 
@@ -190,12 +211,20 @@ Case random_case(std::uint64_t seed) {
   Dice topology(random.split(0));
   Dice trace(random.split(1));
   Dice options(random.split(2));
+  Dice cores(random.split(3));
   Case result;
   result.seed = seed;
   result.topology = random_topology(topology, seed);
+  add_cores(cores, result.topology);
   result.trace = random_trace(trace, seed);
   result.options = random_options(options, Cluster(result.topology), size(result.trace));
   return result;
+}
+
+Case case_for(const Case& random, std::string_view strategy) {
+  Case taken = random;
+  if (!strategy.ends_with("ps")) taken.options.optimizer = Optimizer::kNone;
+  return taken;
 }
 
 std::string text(const Case& random) {
@@ -207,15 +236,16 @@ std::string text(const Case& random) {
   return fmt::format(
       "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
       "{}, "
-      "{}, brute force {}, {} placement, efficiency {}, overhead {}, cycle {}, {}{}{}{}",
+      "{}, brute force {}, {} placement, numa {}, optimizer {}, efficiency {}, overhead {}, cycle {}, "
+      "{}{}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
       options.credit ? fmt::format("{}", *options.credit) : "unlimited",
       options.policy == Policy::kFifo ? "first come" : "priority", name(options.local), options.brute_force,
-      options.placement == PartPlacement::kHash ? "hashed" : "balanced", options.allreduce_efficiency,
-      text(options.part_overhead), text(options.cycle_time),
-      options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
+      options.placement == PartPlacement::kHash ? "hashed" : "balanced", static_cast<int>(options.numa),
+      static_cast<int>(options.optimizer), options.allreduce_efficiency, text(options.part_overhead),
+      text(options.cycle_time), options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
       options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
       options.overlap ? "" : ", no overlap");
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/cluster/topology.h"
 #include "core/strategies/options.h"
@@ -21,6 +22,9 @@ struct Case {
 
 /// The case of this number; the same on every machine.
 Case random_case(std::uint64_t seed);
+
+/// The case as the strategy takes it: an optimizer is for parameter servers only.
+Case case_for(const Case& random, std::string_view strategy);
 
 /// How to get the case again, and what is in it: "random_case(17): 3 GPU machines, ...".
 std::string text(const Case& random);

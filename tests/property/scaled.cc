@@ -54,8 +54,10 @@ Topology with_faster_links(Topology topology, int factor) {
 Topology with_faster_sums(Topology topology, int factor) {
   for (GroupSpec& group : topology.groups) {
     for (NumaSpec& numa : group.numa) {
-      scale(numa.sum_rate.other, factor);
-      for (auto& [dtype, rate] : numa.sum_rate.by_dtype) scale(rate, factor);
+      for (SumRates* rates : {&numa.sum_rate, &numa.sum_rate_per_thread}) {
+        scale(rates->other, factor);
+        for (auto& [dtype, rate] : rates->by_dtype) scale(rate, factor);
+      }
     }
     for (GpuSpec& gpu : group.gpus) scale(gpu.sum_rate, factor);
   }

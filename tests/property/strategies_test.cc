@@ -80,9 +80,10 @@ void for_all(const std::function<void(const Planned&)>& check) {
     const Workload workload(random.trace);
     for (const Strategy& strategy : strategies()) {
       INFO(strategy.name);
-      const Result<Plan> plan = strategy.plan(cluster, workload, random.options);
+      const Case tried = property::case_for(random, strategy.name);
+      const Result<Plan> plan = strategy.plan(cluster, workload, tried.options);
       if (plan) {
-        check({random, cluster, workload, strategy, *plan});
+        check({tried, cluster, workload, strategy, *plan});
       } else {
         INFO(plan.error().text);
         CHECK(documented(random, strategy.name, plan.error()));

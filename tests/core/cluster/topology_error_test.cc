@@ -26,6 +26,12 @@ TEST_CASE("a rate without a unit is told with one") {
         "lab.json:3: groups[0].numa[0].sum_rate: unknown key 'fp32'; did you mean 'f32'?");
 }
 
+TEST_CASE("a number of threads needs the rate of one") {
+  CHECK(group_error("\"numa\": [\n{\"sum_rate\": \"1GB/s\", \"sum_threads\": 4}]") ==
+        "lab.json:4: groups[0].numa[0].sum_threads: says nothing without sum_rate_per_thread; add it, or "
+        "leave this out");
+}
+
 TEST_CASE("an unknown key is told with the nearest known one") {
   CHECK(group_error("\"gpu\": []") == "lab.json:3: groups[0]: unknown key 'gpu'; did you mean 'gpus'?");
   CHECK(error("{\"name\": \"lab\", \"groups\": [{\"name\": \"a\"}],\n\"netwrok\": {}}") ==

@@ -49,7 +49,8 @@ TEST_CASE("what is written has every default") {
   CHECK(
       write_topology(topology).dump() ==
       R"({"name":"lab","source":"","groups":[{"name":"gpu","count":1,"numa":[{"memory":"0B",)"
-      R"("memory_rate":"unlimited","sum_rate":"unlimited","cores":0}],"sockets":[],"switches":[],"gpus":[],)"
+      R"("memory_rate":"unlimited","sum_rate":"unlimited",)"
+      R"("sum_rate_per_thread":"unlimited","sum_threads":0,"cores":0}],"sockets":[],"switches":[],"gpus":[],)"
       R"("nics":[{"count":1,"at":"numa0","rate":{"in":"90Gbps","out":"88Gbps"},"latency":"0s",)"
       R"("pcie":"unlimited"}]}],"network":{"latency":"0s"}})");
 }
@@ -61,6 +62,24 @@ TEST_CASE("sum rates are read for all types together or for each") {
   CHECK(topology.groups[0].numa[0].sum_rate.of(Dtype::kI64) == 10_GBps);
   CHECK(topology.groups[0].numa[1].sum_rate.of(Dtype::kF32) == 276_Gbps);
   CHECK_FALSE(topology.groups[0].numa[1].sum_rate.of(Dtype::kF64).limited());
+}
+
+TEST_CASE("threads sum as fast as all of them, but no faster than sum_rate") {
+  const auto numa = [](int threads) {
+    const Cluster cluster(
+        topology_of(R"({"name": "lab", "groups": [{"name": "a", "numa": [{"sum_rate": {"f32": "10GB/s"},
+        "sum_rate_per_thread": {"f32": "3GB/s", "f16": "2GB/s"}, "sum_threads": )" +
+                    std::to_string(threads) + "}]}]}"));
+    return cluster.machine(MachineId(0)).numas[0];
+  };
+  CHECK(numa(0).sum_rate.of(Dtype::kF32) == 10_GBps);
+  CHECK(numa(2).sum_rate.of(Dtype::kF32) == 6_GBps);
+  CHECK(numa(4).sum_rate.of(Dtype::kF32) == 10_GBps);
+  CHECK_FALSE(numa(0).sum_rate.of(Dtype::kF16).limited());
+  CHECK(numa(4).sum_rate.of(Dtype::kF16) == 8_GBps);
+  CHECK_FALSE(numa(4).sum_rate.of(Dtype::kI64).limited());
+  CHECK(numa(4).sums.size() == 2);  // a link for each rate
+  CHECK_FALSE(numa(4).sum_link(Dtype::kI64).valid());
 }
 
 TEST_CASE("the example in the README is right") {

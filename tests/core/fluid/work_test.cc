@@ -77,15 +77,33 @@ TEST_CASE("compute occupies the machine's GPUs for its time") {
   CHECK(maker.table->shortest(OpId(0)) == 3_ms);
 }
 
-TEST_CASE("a sum occupies the memory's cores at the rate of its dtype") {
+TEST_CASE("a sum flows at the rate of its dtype, and passes its memory three times") {
   Maker f32;
   Op op = make_op(OpKind::kSum, {f32.landing, 0, 0_B, 5_MB}, {f32.total, 0, 0_B, 5_MB});
   op.machine = MachineId(1);
   const Work work = f32.work(op);
-  CHECK(work.hold == 1_ms);
+  CHECK(work.hold == 0_ms);
+  CHECK(f32.path(work) == "cpu[0].numa0.bus*3 cpu[0].numa0 sum*1");
+  CHECK(f32.table->shortest(OpId(0)) == 1_ms);
+  CHECK(f32.table->flow_time(OpId(0)) == 1_ms);
   CHECK(f32.resource(work) == "cpu[0].numa0 sum");
   op.dtype = Dtype::kF16;
-  CHECK(Maker().work(op).hold == 2500_us);
+  Maker f16;
+  f16.work(op);
+  CHECK(f16.table->shortest(OpId(0)) == 2500_us);
+}
+
+TEST_CASE("an update is as many sums of single precision as it passes memory") {
+  Maker maker;
+  Op op = make_op(OpKind::kUpdate, {}, {maker.total, 0, 0_B, 6_MB});
+  op.machine = MachineId(1);
+  op.dtype = Dtype::kF16;  // of parameters in single precision
+  op.passes = 5;
+  const Work work = maker.work(op);
+  CHECK(maker.path(work) == "cpu[0].numa0.bus*3 cpu[0].numa0 sum*1");
+  CHECK(work.size == 20_MB);
+  CHECK(maker.table->shortest(OpId(0)) == 4_ms);
+  CHECK(maker.resource(work) == "cpu[0].numa0 sum");
 }
 
 TEST_CASE("the shares of a sharded copy move side by side, and share the memory bus") {

@@ -91,6 +91,36 @@ TEST_CASE("a scratch slot that is reused too early is a race", "[plan][proof]") 
       "writes it, but neither waits for the other"));
 }
 
+TEST_CASE("an update is ordered like a write, and takes the sum of all", "[plan][proof]") {
+  // The server updates layer 1's sum before it goes back to the workers, or at a wrong time.
+  const auto updated = [](bool after_sum, bool before_send) {
+    Server plan;
+    Op update = plan.builder.op(plan.add[1]);
+    update.kind = OpKind::kUpdate;
+    update.from = {};
+    update.passes = 3;
+    const OpId id = plan.builder.add(update);
+    if (after_sum) plan.builder.order(plan.add[1], id);
+    if (before_send) {
+      for (const auto& sends : plan.send) plan.builder.order(id, sends[1]);
+    }
+    return complaint(plan);
+  };
+  REQUIRE(updated(true, true) == "proved");
+  REQUIRE(has(updated(true, false), "race: "));
+  REQUIRE(has(updated(false, true), "race: "));
+  REQUIRE(has(updated(false, true), "update on machine 2, layer 1"));
+  Server early;
+  Op update = early.builder.op(early.add[1]);
+  update.kind = OpKind::kUpdate;
+  update.from = {};
+  update.passes = 3;
+  const OpId id = early.builder.add(update);
+  early.builder.order(early.receive[0][1], id);
+  early.builder.order(id, early.add[1]);
+  REQUIRE(has(complaint(early), "incomplete sum: "));
+}
+
 TEST_CASE("sums into the same bytes need no order, but what reads them does", "[plan][proof]") {
   // Machine 0's gradient lands in a buffer of its own, and two sums side by side add to what machine 0
   // computed.

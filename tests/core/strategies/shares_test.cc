@@ -157,6 +157,56 @@ TEST_CASE("summation binds where it is slow") {
   CHECK(shares.binding.find("sum") != std::string::npos);
 }
 
+TEST_CASE("memory binds where it is slow") {
+  // Four workers and one CPU machine. Per byte of model a worker's memory passes 2 bytes between GPU and
+  // host, 2 (1 - w) of pushes and pulls, 2 x 3 w of others', and 3 x 3 w of sums: 4 + 13 w; a CPU machine's 8
+  // w and 9 w. At 53 and 102 GB/s w is 0.1 and 0.6, and the time 0.1 ns. Cores at 20 GB/s hold up nothing.
+  const Shares shares = optimal(cluster_of(R"({"name": "memory", "groups": [
+    {"name": "gpu", "count": 4, "numa": [{"memory_rate": "53GB/s", "sum_rate": "20GB/s"}],
+     "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "100GB/s"}]},
+    {"name": "cpu", "count": 1, "numa": [{"memory_rate": "102GB/s", "sum_rate": "20GB/s"}],
+     "nics": [{"at": "numa0", "rate": "100GB/s"}]}]})"));
+  CHECK(shares.seconds_per_byte == Approx(0.1e-9).epsilon(1e-6));
+  CHECK(shares.of_machine.front() == Approx(0.1).epsilon(1e-6));
+  CHECK(shares.of_machine.back() == Approx(0.6).epsilon(1e-6));
+  CHECK(shares.binding.find(".numa0.bus") != std::string::npos);
+}
+
+TEST_CASE("servers' updates bind where cores are slow, and are no matter of the optimal split") {
+  // Adam passes seven times over four bytes for each element, of which a sum of single precision would take
+  // three a byte at 1 GB/s.
+  const Cluster cluster = cluster_of(R"({"name": "update", "groups": [
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
+    {"name": "cpu", "count": 1, "numa": [{"sum_rate": {"f32": "1GB/s", "f16": "5GB/s"}}],
+     "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})");
+  Options options;
+  options.optimizer = Optimizer::kAdam;
+  const auto shares = [&](Dtype dtype, Summing summing) {
+    return *shares_of(cluster, dtype, options, no_local_stages(cluster), summing);
+  };
+  CHECK(shares(Dtype::kF32, Summing::kCpuMachines).seconds_per_byte == Approx(7 / 3e9));
+  CHECK(shares(Dtype::kF16, Summing::kCpuMachines).seconds_per_byte == Approx(14 / 3e9));
+  CHECK(shares(Dtype::kF16, Summing::kCpuMachines).binding == "cpu[0].numa0 sum");
+  CHECK(shares(Dtype::kF32, Summing::kOptimal).seconds_per_byte == 0.0);
+}
+
+TEST_CASE("placement on another NUMA node loads the link between sockets") {
+  // One worker's bytes cross it both ways, all of them or half.
+  const Cluster cluster = cluster_of(R"({"name": "sockets", "groups": [
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
+    {"name": "cpu", "count": 1, "numa": [{}, {}], "sockets": [{"between": [0, 1], "rate": "4GB/s"}],
+     "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})");
+  Options options;
+  const auto seconds = [&](NumaPlacement numa) {
+    options.numa = numa;
+    return shares_of(cluster, Dtype::kF32, options, no_local_stages(cluster), Summing::kCpuMachines)
+        ->seconds_per_byte;
+  };
+  CHECK(seconds(NumaPlacement::kNic) == Approx(1 / 10e9));
+  CHECK(seconds(NumaPlacement::kFar) == Approx(1 / 4e9));
+  CHECK(seconds(NumaPlacement::kSpread) == Approx(1 / 8e9));
+}
+
 TEST_CASE("parameter servers take equal shares") {
   const Cluster cluster = uniform(3, 2);
   const auto ps = split(cluster, Summing::kCpuMachines);

@@ -1,10 +1,10 @@
-#include "backends/sim/redundant_links.h"
+#include "core/fluid/redundant_links.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-namespace weir::sim {
+namespace weir {
 namespace {
 
 // One path through a link under test.
@@ -68,4 +68,4 @@ std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<co
   return gone;
 }
 
-}  // namespace weir::sim
+}  // namespace weir
