@@ -25,7 +25,9 @@ struct Proof {
 ///  3. order: no ops wait for one another, where a message waits for both of its ends (rendezvous);
 ///  4. races: of any two ops that touch the same bytes, one at least writing, one waits for the other, also
 ///     across the border between iterations; sums into the same bytes commute;
-///  5. sums: at each forward, every byte on every GPU holds the contributions of all GPUs, each once.
+///  5. sums: at each forward, every byte on every GPU holds the contributions of all GPUs, each once; either
+///  all
+///     parameters have been updated with it, each once, or none has.
 /// A step relies on those before it; races and sums are both reported.
 Result<Proof> prove(const Plan& plan, const Cluster& cluster, const Workload& workload);
 

@@ -100,6 +100,11 @@ class Run {
         if (error_) return;
         if (symbol.gradient != symbol.range.offset) return complain_place(op, extent, symbol);
         if (symbol.set != all) return complain_set(op, extent, symbol);
+        if (symbol.updated != updated_.value_or(symbol.updated)) {
+          return complain(op, fmt::format("some parameters are updated, others are not: {} is{}",
+                                          left_by(extent, symbol), symbol.updated ? "" : " not"));
+        }
+        updated_ = symbol.updated;
       }
       right_ += extent.range.size;
     }
@@ -134,8 +139,10 @@ class Run {
       read(op, extent, from_);
       for (const Symbol& symbol : from_) {
         if (!error_ && symbol.set != all) complain_set(op, extent, symbol);
+        if (symbol.updated) complain(op, fmt::format("updated twice: {} has been", left_by(extent, symbol)));
       }
       copy(op, from_, into_);
+      for (Symbol& symbol : into_) symbol.updated = true;
       write(extent, into_);
     }
   }
@@ -278,6 +285,10 @@ class Run {
                     words(plan_.op(right.writer))));
   }
 
+  std::string left_by(const Extent& extent, const Symbol& symbol) const {
+    return fmt::format("{}, left by {},", name(extent, symbol.range), words(plan_.op(symbol.writer)));
+  }
+
   void complain_place(const Op& op, const Extent& extent, const Symbol& symbol) {
     complain(op,
              fmt::format("wrong slice: {} holds gradient bytes {}+{}, left by {}", name(extent, symbol.range),
@@ -317,6 +328,7 @@ class Run {
   Contributors contributors_;
   std::vector<std::vector<Symbols>> memory_;  // by buffer, by replica
   Bytes right_;
+  std::optional<bool> updated_;  // what forward has found so far
   std::optional<Error> error_;
   // What one op works on, kept for their room.
   std::vector<Move> moves_;

@@ -23,7 +23,7 @@ Symbol clipped(const Symbol& symbol, const Range& range) {
 void append(std::vector<Symbol>& symbols, const Symbol& symbol) {
   if (!symbols.empty()) {
     Symbol& last = symbols.back();
-    if (last.set == symbol.set && last.writer == symbol.writer &&
+    if (last.set == symbol.set && last.writer == symbol.writer && last.updated == symbol.updated &&
         last.gradient + last.range.size == symbol.gradient) {
       last.range.size += symbol.range.size;
       return;

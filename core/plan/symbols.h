@@ -14,9 +14,10 @@ namespace weir {
 /// A run of bytes that hold one sum.
 struct Symbol {
   Range range;
-  Bytes gradient;  // offset in the gradient buffer of the byte that the first byte holds
-  SetId set;       // whose gradients are summed; none: an op left nothing of use there
-  OpId writer;     // the last op that changed them
+  Bytes gradient;        // offset in the gradient buffer of the byte that the first byte holds
+  SetId set;             // whose gradients are summed; none: an op left nothing of use there
+  OpId writer;           // the last op that changed them
+  bool updated = false;  // an optimizer's step is in it
 };
 
 /// The part of the symbol within the range, which overlaps it.

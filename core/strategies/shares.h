@@ -3,7 +3,8 @@
 //
 // With n GPU machines, load w_i on machine i and M bytes (BytePS, OSDI'20, section 4.1, for machines that
 // differ):
-//   a GPU machine sends and receives M + (n-2) w_i, a CPU machine n w_j; each sums (n-1) w;
+//   a GPU machine sends and receives M + (n-2) w_i, a CPU machine n w_j; each sums (n-1) w, and passes its
+//   memory three times for that;
 //   every link that machines share (PCIe switch, socket, bus, rack uplink) carries what the routes over it
 //   carry.
 // The split minimises the time T in which every link and every summing CPU can do its part: a linear program.

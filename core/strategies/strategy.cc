@@ -46,8 +46,7 @@ Options as_given(Options options) { return options; }
 template <auto plan>
 Result<Plan> sums_only(const Cluster& cluster, const Workload& workload, const Options& options) {
   if (options.optimizer == Optimizer::kNone) return plan(cluster, workload, options);
-  return failure(
-      "its GPUs update parameters themselves; leave 'optimizer' to ps, colocated-ps and mxnet-ps, or out");
+  return failure("its GPUs update parameters themselves; 'optimizer' is for ps, colocated-ps and mxnet-ps");
 }
 
 // Frameworks call their collectives in the order in which gradients become ready, and what is called runs.

@@ -22,15 +22,15 @@ const Cluster& cluster() {
   return made;
 }
 
-// Four machines without GPUs. In each, two NUMA nodes with memory of 30 GB/s whose cores sum 8 GB/s, or 5 in
-// half precision, joined by 4 GB/s; a NIC of 12 GB/s at the first.
+// Four machines without GPUs. In each, two NUMA nodes with memory of 30 MB/s whose cores sum 8 MB/s, or 5 in
+// half precision, joined by 4 MB/s; a NIC of 12 MB/s at the first.
 const Cluster& summing() {
   static const Cluster made = cluster_of(R"({"name": "summing", "groups": [
     {"name": "m", "count": 4,
-     "numa": [{"memory_rate": "30GB/s", "sum_rate": {"f32": "8GB/s", "f16": "5GB/s"}},
-              {"memory_rate": "30GB/s", "sum_rate": "8GB/s"}],
-     "sockets": [{"between": [0, 1], "rate": "4GB/s"}],
-     "nics": [{"at": "numa0", "rate": "12GB/s"}]}]})");
+     "numa": [{"memory_rate": "30MB/s", "sum_rate": {"f32": "8MB/s", "f16": "5MB/s"}},
+              {"memory_rate": "30MB/s", "sum_rate": "8MB/s"}],
+     "sockets": [{"between": [0, 1], "rate": "4MB/s"}],
+     "nics": [{"at": "numa0", "rate": "12MB/s"}]}]})");
   return made;
 }
 
@@ -243,75 +243,75 @@ TEST_CASE("a NIC on the far socket is reached over the link between sockets, whi
 TEST_CASE("sums take turns at the rate of their cores, and three bytes of memory for each byte",
           "[contention]") {
   Traffic one(summing());
-  one.sum(0, 0, 40_MB);
+  one.sum(0, 0, 40_KB);
   check(one.ends(), {5});
   Traffic two(summing());
-  two.sum(0, 0, 40_MB);
-  two.sum(0, 0, 40_MB, Dtype::kF16);
-  two.sum(1, 1, 40_MB);
+  two.sum(0, 0, 40_KB);
+  two.sum(0, 0, 40_KB, Dtype::kF16);
+  two.sum(1, 1, 40_KB);
   check(two.ends(), {5, 13, 5});
-  // Memory of 12 GB/s lets sums go at 4.
+  // Memory of 12 MB/s lets sums go at 4.
   const Cluster slow = cluster_of(R"({"name": "slow", "groups": [{"name": "m", "count": 4, "numa":
-    [{"memory_rate": "12GB/s", "sum_rate": "8GB/s"}, {}], "sockets": [{"between": [0, 1]}],
-    "nics": [{"at": "numa0", "rate": "12GB/s"}]}]})");
+    [{"memory_rate": "12MB/s", "sum_rate": "8MB/s"}, {}], "sockets": [{"between": [0, 1]}],
+    "nics": [{"at": "numa0", "rate": "12MB/s"}]}]})");
   Traffic bound(slow);
-  bound.sum(0, 0, 40_MB);
+  bound.sum(0, 0, 40_KB);
   check(bound.ends(), {10});
 }
 
-// Both at 7.5 GB/s fill the bus: 3 x 7.5 + 7.5 = 30. After the sum the message has the NIC's 12.
+// Both at 7.5 MB/s fill the bus: 3 x 7.5 + 7.5 = 30. After the sum the message has the NIC's 12.
 TEST_CASE("a sum and what the NIC receives share the memory's rate", "[contention]") {
   Traffic traffic(summing());
-  traffic.sum(0, 0, 30_MB);
-  traffic.receive(traffic.host(0, 60_MB), 1);
+  traffic.sum(0, 0, 30_KB);
+  traffic.receive(traffic.host(0, 60_KB), 1);
   check(traffic.ends(), {4, 6.5});
 }
 
-// All three at 6 GB/s: 3 x 6 + 6 + 6 = 30. On the other node memory has room.
+// All three at 6 MB/s: 3 x 6 + 6 + 6 = 30. On the other node memory has room.
 TEST_CASE("a sum slows both of the NIC's ways, if it is on its node", "[contention]") {
   Traffic near(summing());
-  near.sum(0, 0, 24_MB);
-  near.receive(near.host(0, 48_MB), 1);
-  near.send(near.host(0, 48_MB), 2);
+  near.sum(0, 0, 24_KB);
+  near.receive(near.host(0, 48_KB), 1);
+  near.send(near.host(0, 48_KB), 2);
   check(near.ends(), {4, 6, 6});
   Traffic far(summing());
-  far.sum(1, 1, 40_MB);
-  far.receive(far.host(0, 48_MB), 1);
-  far.send(far.host(0, 48_MB), 2);
+  far.sum(1, 1, 40_KB);
+  far.receive(far.host(0, 48_KB), 1);
+  far.send(far.host(0, 48_KB), 2);
   check(far.ends(), {5, 4, 4});
 }
 
-// The sockets' link holds 4 GB/s; a copy takes half of that until the sum is done.
+// The sockets' link holds 4 MB/s; a copy takes half of that until the sum is done.
 TEST_CASE("a sum of what lies at the other socket crosses the link between sockets once", "[contention]") {
   Traffic alone(summing());
-  alone.sum(1, 0, 20_MB);
+  alone.sum(1, 0, 20_KB);
   check(alone.ends(), {5});
   Traffic beside(summing());
-  beside.sum(1, 0, 20_MB);
-  beside.copy(beside.host(1, 40_MB), beside.host(0, 40_MB));
+  beside.sum(1, 0, 20_KB);
+  beside.copy(beside.host(1, 40_KB), beside.host(0, 40_KB));
   check(beside.ends(), {10, 15});
-  // Of 30 GB/s on the sum's own side, it takes 8 for 4; copies within that memory two bytes each byte.
+  // Of 30 MB/s on the sum's own side, it takes 8 for 4; copies within that memory two bytes each byte.
   Traffic full(summing());
-  full.sum(1, 0, 20_MB);
-  full.copy(full.host(0, 55_MB), full.host(0, 55_MB));
+  full.sum(1, 0, 20_KB);
+  full.copy(full.host(0, 55_KB), full.host(0, 55_KB));
   check(full.ends(), {5, 5});
 }
 
 // Three passes are a sum's; elements of half precision have parameters of single precision.
 TEST_CASE("an update moves memory as fast as a sum of single precision does", "[contention]") {
   Traffic sgd(summing());
-  sgd.update(0, 24_MB, 3);
+  sgd.update(0, 24_KB, 3);
   check(sgd.ends(), {3});
   Traffic adam(summing());
-  adam.update(0, 24_MB, 7);
+  adam.update(0, 24_KB, 7);
   check(adam.ends(), {7});
   Traffic half(summing());
-  half.update(0, 24_MB, 7, Dtype::kF16);
+  half.update(0, 24_KB, 7, Dtype::kF16);
   check(half.ends(), {14});
-  // Both at 7.5 GB/s, of which the update is 56 MB.
+  // Both at 7.5 MB/s, of which the update is 56 KB.
   Traffic beside(summing());
-  beside.update(0, 24_MB, 7);
-  beside.receive(beside.host(0, 56_MB), 1);
+  beside.update(0, 24_KB, 7);
+  beside.receive(beside.host(0, 56_KB), 1);
   check(beside.ends(), {56 / 7.5, 56 / 7.5});
 }
 

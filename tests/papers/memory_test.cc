@@ -107,7 +107,7 @@ TEST_CASE("strategies that are no parameter servers refuse an optimizer", "[memo
         strategy.name == "ps" || strategy.name == "colocated-ps" || strategy.name == "mxnet-ps";
     INFO(strategy.name);
     CHECK(plan.has_value() == server);
-    if (!server) CHECK(plan.error().text.find("leave 'optimizer' to ps") != std::string::npos);
+    if (!server) CHECK(plan.error().text.find("'optimizer' is for ps") != std::string::npos);
   }
 }
 

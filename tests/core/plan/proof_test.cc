@@ -91,34 +91,49 @@ TEST_CASE("a scratch slot that is reused too early is a race", "[plan][proof]") 
       "writes it, but neither waits for the other"));
 }
 
-TEST_CASE("an update is ordered like a write, and takes the sum of all", "[plan][proof]") {
-  // The server updates layer 1's sum before it goes back to the workers, or at a wrong time.
-  const auto updated = [](bool after_sum, bool before_send) {
+TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[plan][proof]") {
+  // The server updates sums of some layers, so many times, before they go back to the workers.
+  struct Updated {
     Server plan;
-    Op update = plan.builder.op(plan.add[1]);
-    update.kind = OpKind::kUpdate;
-    update.from = {};
-    update.passes = 3;
-    const OpId id = plan.builder.add(update);
-    if (after_sum) plan.builder.order(plan.add[1], id);
-    if (before_send) {
-      for (const auto& sends : plan.send) plan.builder.order(id, sends[1]);
+    OpId update(std::size_t layer) {
+      Op update = plan.builder.op(plan.add[layer]);
+      update.kind = OpKind::kUpdate;
+      update.from = {};
+      update.passes = 3;
+      return plan.builder.add(update);
     }
-    return complaint(plan);
+    void before_sends(OpId id, std::size_t layer) {
+      for (const auto& sends : plan.send) plan.builder.order(id, sends[layer]);
+    }
+    OpId in_order(std::size_t layer) {
+      const OpId id = update(layer);
+      plan.builder.order(plan.add[layer], id);
+      before_sends(id, layer);
+      return id;
+    }
   };
-  REQUIRE(updated(true, true) == "proved");
-  REQUIRE(has(updated(true, false), "race: "));
-  REQUIRE(has(updated(false, true), "race: "));
-  REQUIRE(has(updated(false, true), "update on machine 2, layer 1"));
-  Server early;
-  Op update = early.builder.op(early.add[1]);
-  update.kind = OpKind::kUpdate;
-  update.from = {};
-  update.passes = 3;
-  const OpId id = early.builder.add(update);
-  early.builder.order(early.receive[0][1], id);
-  early.builder.order(id, early.add[1]);
-  REQUIRE(has(complaint(early), "incomplete sum: "));
+  Updated all;
+  for (std::size_t layer = 0; layer < all.plan.add.size(); ++layer) all.in_order(layer);
+  REQUIRE(complaint(all.plan) == "proved");
+  Updated some;
+  some.in_order(1);
+  REQUIRE(has(complaint(some.plan), "some parameters are updated, others are not"));
+  Updated twice;
+  const OpId first = twice.in_order(1);
+  twice.plan.builder.order(first, twice.in_order(1));
+  REQUIRE(has(complaint(twice.plan), "updated twice: "));
+
+  Updated late;  // beside the sends
+  late.plan.builder.order(late.plan.add[1], late.update(1));
+  REQUIRE(has(complaint(late.plan), "race: "));
+  Updated beside;  // the sum
+  beside.before_sends(beside.update(1), 1);
+  REQUIRE(has(complaint(beside.plan), "race: "));
+  Updated early;
+  const OpId id = early.update(1);
+  early.plan.builder.order(early.plan.receive[0][1], id);
+  early.plan.builder.order(id, early.plan.add[1]);
+  REQUIRE(has(complaint(early.plan), "incomplete sum: "));
 }
 
 TEST_CASE("sums into the same bytes need no order, but what reads them does", "[plan][proof]") {
