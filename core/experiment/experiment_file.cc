@@ -173,8 +173,10 @@ std::vector<Error> ExperimentFile::read_sweep() {
     for (std::string& path : paths_in(axis.path)) {
       for (const std::string& other : paths) {
         if (!same(path, other)) continue;
-        errors.push_back({complaint(*sweep->find(axis.path), joined("sweep", axis.path),
-                                    fmt::format("'{}' is the same as '{}'", path, other))});
+        errors.push_back(
+            {complaint(*sweep->find(axis.path), joined("sweep", axis.path),
+                       fmt::format("{} is the same as '{}'",
+                                   path == axis.path ? "this" : fmt::format("'{}'", path), other))});
       }
       paths.push_back(std::move(path));
     }

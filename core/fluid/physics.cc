@@ -6,6 +6,8 @@ namespace weir {
 namespace {
 
 constexpr double kTolerance = 1e-6;  // relative, of doubles added many times
+// What engines may leave of a flow that ends, in bytes.
+constexpr double kLeft = 1e-4;
 // What the difference of two of an engine's instants may be off, the later of which is this.
 double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double>::epsilon(); }
 
@@ -37,14 +39,17 @@ void Physics::flow_ended(OpId op, double now) {
   for (const LinkUse& use : works_->paths()[static_cast<std::size_t>(works_->of(op).path)]) {
     Use& link = uses_[use.link.index()];
     const double carried = bytes * use.weight;
+    const double left = kLeft * use.weight;
     link.bytes += carried;
+    link.left += left;
     link.ends += 1.0;
     if (--link.flows == 0) link.busy += now - link.since;
     const double possible =
         rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
-    if (carried > possible && violation_.empty()) {
-      violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows", op,
-                               carried, cluster_->link(use.link).name, seconds);
+    if (carried - left > possible && violation_.empty()) {
+      violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate of {} B/s allows",
+                               op, carried, cluster_->link(use.link).name, seconds,
+                               rate(*plan_, cluster_->link(use.link)));
     }
   }
 }
@@ -55,7 +60,8 @@ Result<void> Physics::verdict(int iterations) const {
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     const Use& use = uses_[i];
     const Link& link = cluster_->links()[i];
-    if (use.bytes > rate(*plan_, link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
+    if (use.bytes - use.left >
+        rate(*plan_, link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
       return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
                                  link.name, use.bytes, use.busy));
     }

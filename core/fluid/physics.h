@@ -27,6 +27,7 @@ class Physics {
     double since = 0.0;  // start of the present spell of use
     double busy = 0.0;   // seconds in earlier spells
     double bytes = 0.0;  // carried by flows that have ended
+    double left = 0.0;   // of these, what may not have been carried
     double ends = 0.0;   // how many have
   };
   const Plan* plan_;

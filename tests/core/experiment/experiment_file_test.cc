@@ -119,7 +119,7 @@ TEST_CASE("paths with commas between them are swept together") {
   CHECK(files.error({"topology.groups.cpu.count=4"}) ==
         "experiment.json:2: sweep." + both + ": these are swept together: set all of them or none");
   const Files twice(R"("sweep": {"credit, policy": [1], "policy": ["fifo"]})");
-  CHECK(twice.error() == "experiment.json:2: sweep.policy: 'policy' is the same as 'policy'");
+  CHECK(twice.error() == "experiment.json:2: sweep.policy: this is the same as 'policy'");
   const Files whole(R"("sweep": {"credit, topology": [1]})");
   CHECK(whole.error() == "experiment.json:2: sweep.credit, topology: 'topology' is swept alone");
 }

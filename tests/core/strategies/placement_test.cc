@@ -118,7 +118,7 @@ TEST_CASE("urgent parts overtake those that wait, but not those that are sent be
   Options options;
   CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{0, 3, 1, 2});
   options.overlap = false;
-  CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{3, 2, 1, 0});
+  CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{3, 0, 1, 2});
   options.policy = Policy::kFifo;
   CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{0, 1, 2, 3});
 }
