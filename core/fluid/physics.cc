@@ -47,7 +47,7 @@ void Physics::flow_ended(OpId op, double now) {
     const double possible =
         rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
     if (carried - left > possible && violation_.empty()) {
-      violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate of {} B/s allows",
+      violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows, {} B/s",
                                op, carried, cluster_->link(use.link).name, seconds,
                                rate(*plan_, cluster_->link(use.link)));
     }
