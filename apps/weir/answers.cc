@@ -93,7 +93,7 @@ Answer answer_of(const Scenario& scenario, int count, const Row& row, std::optio
   answer.strategy = scenario.strategy;
   answer.gpu_nic_bytes_per_s = value(scenario.gpu_nic);
   answer.cpu_nic_bytes_per_s = value(scenario.cpu_nic);
-  if (scenario.local) answer.local = name(*scenario.local);
+  if (scenario.local) answer.local = enum_name(*scenario.local);
   answer.gpu_machines = row.gpu_machines;
   answer.cpu_machines = count;
   answer.iteration_ns = row.iteration_ns;

@@ -49,13 +49,6 @@ std::string shown(Measure measure, double value) {
   return fmt::format("{:.0f}/s", value);
 }
 
-std::string name(Measure measure) {
-  for (const auto& named : enum_names(measure)) {
-    if (named.value == measure) return std::string(named.name);
-  }
-  return {};
-}
-
 std::string at(const ExperimentFile& file, std::size_t point) {
   std::vector<std::string> paths;
   for (const Axis& axis : file.axes()) paths.push_back(paths_in(axis.path).front());
@@ -133,7 +126,7 @@ std::string csv(const std::vector<Comparison>& all) {
   std::string text = "experiment,source,calibrated_on,strategy,at,measure,published,ours,tolerance,within\n";
   for (const Comparison& one : all) {
     text += fmt::format("{},{},{},{},{},{},{:.6g},{},{:.6g},{}\n", cell(one.experiment), cell(one.source),
-                        cell(one.calibrated_on), cell(one.strategy), cell(one.at), name(one.measure),
+                        cell(one.calibrated_on), cell(one.strategy), cell(one.at), enum_name(one.measure),
                         one.published, one.ours ? fmt::format("{:.6g}", *one.ours) : "", one.tolerance,
                         one.within() ? "yes" : "no");
   }

@@ -79,8 +79,10 @@ void show_shortages(const Plan& plan, const Cluster& cluster) {
   }
 }
 
-void show_options(const Experiment& experiment) {
-  const nlohmann::ordered_json written = write_experiment(experiment);
+void show_options(const Experiment& experiment, const Options& options) {
+  Experiment under = experiment;
+  under.options = options;
+  const nlohmann::ordered_json written = write_experiment(under);
   std::string line;
   for (const char* key :
        {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local", "brute_force", "overlap",
@@ -93,25 +95,25 @@ void show_options(const Experiment& experiment) {
 }
 
 // What is done inside the machines, and why.
-void show_local(const Strategy& strategy, const Experiment& experiment, const Cluster& cluster) {
-  if (strategy.local == nullptr) return;
-  const auto local = strategy.local(cluster, most_common_dtype(experiment.trace), experiment.options);
+void show_local(const Contender& contender, const Trace& trace, const Cluster& cluster) {
+  if (contender.strategy->local == nullptr) return;
+  const auto local = contender.strategy->local(cluster, most_common_dtype(trace), contender.options);
   if (!local) return;
   for (const LocalChoice::Reason& reason : local->reasons) {
     const std::string& first = cluster.machine(reason.machines.front()).name;
     const std::string& last = cluster.machine(reason.machines.back()).name;
     print("local stage of {}: {}, as {}\n", first == last ? first : fmt::format("{} to {}", first, last),
-          name(reason.stage), reason.why);
+          enum_name(reason.stage), reason.why);
   }
 }
 
-void show(const Strategy& strategy, const Experiment& experiment, const Plan& plan, const Cluster& cluster,
+void show(const Contender& contender, const Experiment& experiment, const Plan& plan, const Cluster& cluster,
           const Workload& workload) {
   print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(), experiment.trace.name,
         rounded(workload.size()), experiment.topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
-  show_options(experiment);
-  show_local(strategy, experiment, cluster);
+  show_options(experiment, contender.options);
+  show_local(contender, experiment.trace, cluster);
   print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
   const WorkTable works(plan, cluster);
   show_machines(plan, cluster, works);
@@ -119,7 +121,7 @@ void show(const Strategy& strategy, const Experiment& experiment, const Plan& pl
   show_shortages(plan, cluster);
   const Busiest most = busiest(plan, cluster, works);
   print("\nLargest load: {} for {}", rounded(most.time), most.name.empty() ? "nothing" : most.name);
-  if (const auto least = ideal(cluster, workload, experiment.options); least && *least > Duration(0)) {
+  if (const auto least = ideal(cluster, workload, contender.options); least && *least > Duration(0)) {
     print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
   }
   const Bound bound = plan_bound(plan, cluster, workload);
@@ -147,8 +149,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   } else if (choices.graphviz) {
     print("{}", graphviz(*plan));
   } else {
-    experiment->options = options;
-    show(*strategy, *experiment, *plan, cluster, workload);
+    show(*found, *experiment, *plan, cluster, workload);
   }
   if (!choices.prove) return kExitWell;
   const auto proof = prove(*plan, cluster, workload);

@@ -155,7 +155,7 @@ std::string text(const Scenario& scenario) {
     if (scenario.gpu_nic) parts.push_back(fmt::format("GPU machines' NICs of {}", text(*scenario.gpu_nic)));
     if (scenario.cpu_nic) parts.push_back(fmt::format("CPU machines' NICs of {}", text(*scenario.cpu_nic)));
   }
-  if (scenario.local) parts.push_back(fmt::format("local stage {}", name(*scenario.local)));
+  if (scenario.local) parts.push_back(fmt::format("local stage {}", enum_name(*scenario.local)));
   return parts.empty() ? scenario.strategy
                        : fmt::format("{} with {}", scenario.strategy, fmt::join(parts, ", "));
 }

@@ -31,6 +31,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/document.h"
 #include "core/base/result.h"
 #include "core/base/spelling.h"
@@ -64,6 +65,16 @@ template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value) {
   enum_names(value).size();
 };
+
+/// The name of a value that has one.
+template <NamedEnum T>
+std::string_view enum_name(T value) {
+  for (const auto& named : enum_names(value)) {
+    if (named.value == value) return named.name;
+  }
+  WEIR_CHECK(false, static_cast<int>(value));
+  return {};
+}
 
 /// A struct that may also be written as one simple value, such as a rate for both directions, specializes
 /// this with

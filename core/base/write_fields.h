@@ -54,11 +54,7 @@ nlohmann::ordered_json Writer::written(T& from) {
   } else if constexpr (HasUnit<T>) {
     return text(from);
   } else if constexpr (NamedEnum<T>) {
-    for (const auto& named : enum_names(from)) {
-      if (named.value == from) return std::string(named.name);
-    }
-    WEIR_CHECK(false, static_cast<int>(from));
-    return nullptr;
+    return std::string(enum_name(from));
   } else if constexpr (Vector<T> || Optional<T> || Map<T>) {
     return written_container(from);
   } else {

@@ -51,9 +51,6 @@ Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Wor
                     "least two with GPUs, and no more without; try placement 'balanced'",
                     cpus.size(), gpus.size()));
   }
-  if (summing == Summing::kCpuMachines && cpus.empty()) {
-    return failure("a parameter server on CPU machines needs at least one machine without GPUs");
-  }
   const MixedMode mixed_mode(cluster);
   std::vector<Assigned> assigned;
   for (const Workload::Whole& tensor : workload.tensors()) {

@@ -29,7 +29,7 @@ struct Assigned {
 /// the key falls into one of kMixedSlots slots; those below the fraction 2k(n-1) / (n^2 + kn - 2k) belong to
 /// the CPU machines, and the slot's hash chooses one. So loads follow the optimal split in steps of a slot,
 /// and the hashes of slots come out unevenly. Fails where mixed mode has no such fraction: k > n, or n = 1
-/// beside CPU machines. In order of readiness.
+/// beside CPU machines. Some machine must be one that sums. In order of readiness.
 Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Workload& workload,
                                                Bytes partition, Summing summing);
 

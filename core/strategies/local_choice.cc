@@ -26,13 +26,6 @@ void set(LocalStageOf& stages, const std::vector<MachineId>& machines, LocalStag
 
 }  // namespace
 
-std::string_view name(LocalStage stage) {
-  for (const auto& named : enum_names(stage)) {
-    if (named.value == stage) return named.name;
-  }
-  return {};
-}
-
 Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Options& options) {
   LocalChoice choice;
   choice.stages = no_local_stages(cluster);
@@ -71,7 +64,7 @@ Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Opti
     if (best > 0) {
       why =
           fmt::format("the split takes {:.4g} ms per GB, but {:.4g} ms with {}, which the rules prefer as {}",
-                      seconds[best] * 1e3, seconds[0] * 1e3, name(stages[0]), why);
+                      seconds[best] * 1e3, seconds[0] * 1e3, enum_name(stages[0]), why);
     }
     choice.reasons.push_back({classes[i], stages[best], std::move(why)});
   }

@@ -99,9 +99,6 @@ constexpr int memory_passes(Optimizer optimizer) {
   return 0;
 }
 
-/// The stage's name in files and messages.
-std::string_view name(LocalStage stage);
-
 struct Options {
   /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
   Bytes partition_size = Bytes(4'000'000);

@@ -256,6 +256,9 @@ void scale_cpu_shares(const Costs& costs, double factor, std::vector<double>& sh
 Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& options,
                          const LocalStageOf& stages, Summing summing) {
   const std::size_t machines = cluster.machines().size();
+  if (summing == Summing::kCpuMachines && cluster.cpu_machines().empty()) {
+    return failure("a parameter server on CPU machines needs at least one machine without GPUs");
+  }
   Shares result;
   result.of_machine.assign(machines, 0.0);
   if (machines == 1) {
@@ -283,8 +286,6 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
   } else {
     const bool gpus = summing == Summing::kGpuMachines;
     const auto& members = gpus ? cluster.gpu_machines() : cluster.cpu_machines();
-    if (members.empty())
-      return failure("a parameter server on CPU machines needs at least one machine without GPUs");
     for (std::size_t i = 0; i < shares.size(); ++i) {
       if (costs.has_gpus(i) == gpus) shares[i] = 1.0 / static_cast<double>(members.size());
     }

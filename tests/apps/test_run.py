@@ -7,69 +7,13 @@ import re
 import resource
 import signal
 import subprocess
-import tempfile
 import time
-import unittest
-from pathlib import Path
 
 import program
+from tiny import COUNT, TRACE, TOPOLOGY, Case
 
-COUNT = "topology.groups.cpu.count"
-TOPOLOGY = {"name": "lab", "groups": [
-    {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]},
-    {"name": "cpu", "count": 1, "nics": [{"at": "numa0", "rate": "8Gbps"}]}]}
-TRACE = {"name": "net", "layers": [
-    {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 500000}]}
-    for name in ("a", "b")]}
 COLUMNS = ["strategy", "gpu_machines", "cpu_machines", COUNT, "policy", "seed", "iteration_ns",
            "exposed_communication_ns", "goodput_bytes_per_s", "bound_ns", "bound_percent", "binding", "speedup"]
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = Path(temporary.name)
-        self.out = self.folder / "out"
-        self.write()
-
-    def write(self, **more):
-        whole = {"topology": TOPOLOGY, "trace": TRACE, "strategies": ["unified", "ring", "ps"],
-                 "sweep": {COUNT: [0, 3], "policy": ["fifo", "priority"]}, **more}
-        (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
-
-    def command(self, name, *more):
-        return program.command(name, self.folder / "tiny.json", *more)
-
-    def weir(self, name, *more):
-        return program.run(name, self.folder / "tiny.json", *more, cwd=self.folder)
-
-    def run_command(self, *more):
-        return self.command("run", "--no-plots", "--out", str(self.out), *more)
-
-    def run_weir(self, *more):
-        return self.weir("run", "--no-plots", "--out", self.out, *more)
-
-    def rows(self):
-        return program.rows(self.out)
-
-    def json(self):
-        return program.whole(self.out)
-
-    def long(self):
-        """Hundreds of runs."""
-        self.write(strategies=["ring", "unified"], seeds=list(range(1, 301)), model={"compute_jitter": 0.1})
-
-    def started(self, *more, **how):
-        """The experiment of many runs, running, with some of them done."""
-        self.long()
-        process = subprocess.Popen(self.run_command("--jobs", "2", *more), **how)
-        self.addCleanup(process.kill)
-        for _ in range(1200):
-            if (self.out / "results.json").is_file():
-                return process
-            time.sleep(0.05)
-        self.fail("no results came")
 
 
 class Run(Case):
@@ -240,62 +184,6 @@ class Run(Case):
             self.assertEqual(done.returncode, 2)
             self.assertIn(complaint, done.stderr)
         self.assertEqual((self.out / "results.csv").read_bytes(), before)
-
-
-class Suite(Case):
-    def suite(self, published):
-        """Of two experiments, one of which states what is published."""
-        tiny = json.loads((self.folder / "tiny.json").read_text())
-        (self.folder / "suite/second").mkdir(parents=True)
-        (self.folder / "suite/first.json").write_text(json.dumps(tiny))
-        tiny["published"] = published
-        (self.folder / "suite/second/experiment.json").write_text(json.dumps(tiny))
-        (self.folder / "suite/note.json").write_text("[]")
-
-    def published(self, times, tolerance):
-        curve = {"strategy": "unified", "measure": "iteration", "values": times, "tolerance": tolerance}
-        return {"source": "A paper, Fig. 1", "calibrated_on": "nothing", "curves": [curve]}
-
-    def run_suite(self):
-        return program.run("run", "suite", "--no-plots", "--page", "page.md", cwd=self.folder)
-
-    def times(self):
-        self.run_weir()
-        return [int(row["iteration_ns"]) for row in program.rows(self.out) if row["strategy"] == "unified"]
-
-    def test_all_experiments_of_a_folder_run_and_are_compared_with_what_is_published(self):
-        times = self.times()
-        self.suite(self.published([f"{time}ns" for time in times], 1e-5))
-        done = self.run_suite()
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertIn(f"{len(times)} of {len(times)} published values are met", done.stdout)
-        self.assertTrue((self.folder / "results/suite/first/results.csv").is_file())
-        with (self.folder / "results/suite/second/published.csv").open() as file:
-            rows = list(csv.DictReader(file))
-        self.assertEqual([round(float(row["ours"]) * 1e9, -3) for row in rows], [round(time, -3) for time in times])
-        self.assertEqual({row["within"] for row in rows}, {"yes"})
-        page = (self.folder / "page.md").read_text()
-        self.assertIn("### second\n\nA paper, Fig. 1. Calibrated on: nothing.", page)
-        self.assertIn("| unified |", page)
-
-    def test_a_value_that_is_missed_is_a_failure(self):
-        times = self.times()
-        self.suite(self.published([f"{2 * time}ns" for time in times], 0.1))
-        done = self.run_suite()
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("-50.0 %", done.stdout)
-        self.assertIn(f"0 of {len(times)} published values are met", done.stdout)
-
-    def test_what_is_wrong_with_any_is_told_before_the_first_runs(self):
-        self.suite("nothing")
-        (self.folder / "suite/wrong.json").write_text('{"topology": "none.json", "trace": "none.json"}')
-        done = self.run_suite()
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("suite/second/experiment.json:1: published: expected an object", done.stderr)
-        self.assertIn("suite/wrong.json:1: topology: there is no file suite/none.json", done.stderr)
-        (self.folder / "empty").mkdir()
-        done = program.run("run", "empty", cwd=self.folder)
-        self.assertEqual((done.returncode, done.stderr), (2, "weir run: empty: there is no experiment in this folder\n"))
 
 
 class Interrupted(Case):

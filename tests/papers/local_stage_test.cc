@@ -104,7 +104,7 @@ TEST_CASE("auto is never slower than the best local stage by more than 2 percent
     for (const LocalStage stage : {LocalStage::kReduceScatter, LocalStage::kReduce, LocalStage::kReduceInTurn,
                                    LocalStage::kCpuAssisted, LocalStage::kGpuDirect}) {
       if (!choose_local(cluster, Dtype::kF32, with(stage))) continue;
-      CAPTURE(name, weir::name(stage), chosen);
+      CAPTURE(name, enum_name(stage), chosen);
       CHECK(chosen <= 1.02 * simulated("unified", topology, with(stage)).iteration.seconds());
     }
   }

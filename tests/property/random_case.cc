@@ -242,10 +242,11 @@ std::string text(const Case& random) {
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
       options.credit ? fmt::format("{}", *options.credit) : "unlimited",
-      options.policy == Policy::kFifo ? "first come" : "priority", name(options.local), options.brute_force,
-      options.placement == PartPlacement::kHash ? "hashed" : "balanced", static_cast<int>(options.numa),
-      static_cast<int>(options.optimizer), options.allreduce_efficiency, text(options.part_overhead),
-      text(options.cycle_time), options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
+      options.policy == Policy::kFifo ? "first come" : "priority", enum_name(options.local),
+      options.brute_force, options.placement == PartPlacement::kHash ? "hashed" : "balanced",
+      static_cast<int>(options.numa), static_cast<int>(options.optimizer), options.allreduce_efficiency,
+      text(options.part_overhead), text(options.cycle_time),
+      options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
       options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
       options.overlap ? "" : ", no overlap");
 }
