@@ -110,6 +110,7 @@ class Run {
 
   void check(OpId op, Duration started, Duration completed, int iteration = 0) const {
     INFO(world_.name << ", op " << op.value() << ", iteration " << iteration);
+    if (!world_.exact) return;
     check_near(of(op, iteration).started, started);
     check_near(of(op, iteration).completed, completed);
   }
@@ -157,19 +158,25 @@ void check_exactly_once(const World& world) {
 void check_rendezvous(const World& world) {
   Draft late_receive;
   const Draft::Ends a = late_receive.message(0, 1);
-  late_receive.builder.order(late_receive.compute(1, 5_ms), a.receive);
+  const OpId before_receive = late_receive.compute(1, 5_ms);
+  late_receive.builder.order(before_receive, a.receive);
   const Run first(world, late_receive, kWide);
-  CHECK(first.of(a.send).submitted == Instant());
+  CHECK(first.of(a.send).submitted < first.of(before_receive).completed);
+  CHECK(first.of(a.send).started >= first.of(before_receive).completed);
   first.check(a.send, 5_ms, 6_ms);
   first.check(a.receive, 5_ms, 6_ms);
 
   Draft late_send;
   const Draft::Ends b = late_send.message(0, 1);
-  late_send.builder.order(late_send.compute(0, 3_ms), b.send);
+  const OpId before_send = late_send.compute(0, 3_ms);
+  late_send.builder.order(before_send, b.send);
   const Run second(world, late_send, kWide);
-  CHECK(second.of(b.receive).submitted == Instant());
+  CHECK(second.of(b.receive).submitted < second.of(before_send).completed);
+  CHECK(second.of(b.receive).completed >= second.of(before_send).completed);
   second.check(b.receive, 3_ms, 4_ms);
 }
+
+bool earlier(const OpRecord& a, const OpRecord& b) { return a.started < b.started; }
 
 void check_window(const World& world) {
   // What waits for its other end takes no window: the second message passes the first.
@@ -178,6 +185,7 @@ void check_window(const World& world) {
   const Draft::Ends free = waiting.message(0, 2);
   waiting.builder.order(waiting.compute(1, 5_ms), held.receive);
   const Run passing(world, waiting, 1_B);
+  CHECK(passing.of(free.send).completed <= passing.of(held.send).started);
   passing.check(free.send, 0_ms, 1_ms);
   passing.check(held.send, 5_ms, 6_ms);
 
@@ -187,6 +195,7 @@ void check_window(const World& world) {
   const Draft::Ends two = crossed.message(0, 1);
   crossed.builder.order(two.receive, one.receive);
   const Run uncrossed(world, crossed, 1_B);
+  CHECK(uncrossed.of(two.send).completed <= uncrossed.of(one.send).started);
   uncrossed.check(two.send, 0_ms, 1_ms);
   uncrossed.check(one.send, 1_ms, 2_ms);
 
@@ -196,6 +205,9 @@ void check_window(const World& world) {
   const Draft::Ends y = three.message(0, 2);
   const Draft::Ends z = three.message(0, 3);
   const Run shared(world, three, 2_MB);
+  std::vector<OpRecord> lives = {shared.of(x.send), shared.of(y.send), shared.of(z.send)};
+  std::sort(lives.begin(), lives.end(), earlier);
+  CHECK(lives[2].started >= std::min(lives[0].completed, lives[1].completed));
   shared.check(x.send, 0_ms, 2_ms);
   shared.check(y.send, 0_ms, 2_ms);
   shared.check(z.send, 2_ms, 3_ms);
@@ -236,10 +248,9 @@ void check_sums(const World& world) {
   const Run run(world, draft, kWide);
   std::vector<OpRecord> lives;
   for (const OpId op : sums) lives.push_back(run.of(op));
-  std::sort(lives.begin(), lives.end(),
-            [](const OpRecord& a, const OpRecord& b) { return a.started < b.started; });
+  std::sort(lives.begin(), lives.end(), earlier);
   for (std::size_t i = 0; i + 1 < lives.size(); ++i) CHECK(lives[i].completed <= lives[i + 1].started);
-  CHECK((lives.back().completed - Instant()).ns() >= (4_ms - world.tolerance).ns());
+  if (world.exact) CHECK((lives.back().completed - Instant()).ns() >= (4_ms - world.tolerance).ns());
 }
 
 void check_one_instant(const World& world) {
@@ -270,6 +281,7 @@ void check_resubmission(const World& world) {
   for (int i = 0; i < kIterations; ++i) {
     run.check(ping.send, 2_ms * i, 2_ms * i + 1_ms, i);
     run.check(echo.receive, 2_ms * i + 1_ms, 2_ms * i + 2_ms, i);
+    CHECK(run.of(ping.receive, i).completed <= run.of(echo.send, i).started);
   }
 }
 

@@ -1,0 +1,20 @@
+// Runs one node in the real world until its plan is done.
+#pragma once
+
+#include <atomic>
+
+#include "backends/real/port.h"
+#include "core/run/node.h"
+
+namespace weir::real {
+
+struct DriveSettings {
+  Duration patience{30'000'000'000};        // how long nothing may happen, beyond the longest computation
+  const std::atomic<bool>* stop = nullptr;  // set by others: gives up; may be none
+};
+
+/// In the calling thread, the owner of node and port. Fails with the node's first error, naming what it
+/// waited for if nothing has happened for too long.
+Result<void> drive(Node& node, RealPort& port, const Plan& plan, const DriveSettings& settings);
+
+}  // namespace weir::real

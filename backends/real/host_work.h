@@ -1,0 +1,15 @@
+// What ops do to host memory: sums, copies, and collectives over a machine's replicas.
+#pragma once
+
+#include "backends/real/buffers.h"
+
+namespace weir::real {
+
+/// Whether the op is done by reading and writing the machine's memory.
+bool is_memory_work(OpKind kind);
+
+/// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
+/// would, and leaves the bytes as they are.
+void work_on(const Op& op, const Plan& plan, const Buffers& buffers);
+
+}  // namespace weir::real

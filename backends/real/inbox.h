@@ -1,0 +1,51 @@
+// Where the threads of a node's engines leave what has happened, for the one thread that owns the node.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/real/descriptor.h"
+#include "core/base/ids.h"
+#include "core/base/units.h"
+
+namespace weir::real {
+
+/// What an engine tells.
+struct Event {
+  enum class Kind : std::uint8_t {
+    kDone,    // the op is done
+    kReady,   // the receiver of this send has room for it
+    kFailed,  // the peer is lost: none of the messages with it will move any more
+  };
+  Kind kind = Kind::kDone;
+  OpId op;
+  std::uint64_t round = 0;  // ready: which time that the message is sent, from 0
+  Instant started;          // done: when the op began to use its resource, if the engine alone knows
+  Instant at;
+  MachineId peer;    // failed
+  std::string text;  // failed: why
+};
+
+/// Many threads put, one takes. A waiting owner is woken through descriptor(), which can be polled.
+class Inbox {
+ public:
+  Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  void put(Event event);
+  /// Moves all events, in the order in which they came, to the end of `into`.
+  void take(std::vector<Event>& into);
+  /// Waits for an event, until `timeout` is over if there is one. False if none came.
+  bool wait(std::optional<Duration> timeout);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Event> events_;
+  Descriptor wake_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,192 @@
+#include "backends/real/links.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <list>
+#include <optional>
+
+#include "backends/real/clock.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+constexpr std::array<char, 4> kMagic = {'W', 'E', 'I', 'R'};
+constexpr std::byte kVersion{1};
+constexpr std::size_t kHelloSize = 4 + 1 + 1 + 2 + 4 + 4 + sizeof(Token);
+constexpr Duration kHelloPatience{2'000'000'000};  // for a stranger to say who it is
+constexpr std::size_t kMostStrangers = 1024;       // at once
+
+using Hello = std::array<std::byte, kHelloSize>;
+
+// What both ends say first: who speaks to whom, and what the connection is for.
+struct Greeting {
+  MachineId from;
+  MachineId into;
+  int channel = 0;
+  bool data = false;
+};
+
+Hello encode(const Greeting& greeting, const Token& token) {
+  Hello hello{};
+  for (std::size_t i = 0; i < kMagic.size(); ++i) hello[i] = static_cast<std::byte>(kMagic[i]);
+  hello[4] = kVersion;
+  hello[5] = std::byte{greeting.data};
+  hello[6] = static_cast<std::byte>(greeting.channel & 0xff);
+  hello[7] = static_cast<std::byte>(greeting.channel >> 8);
+  for (int i = 0; i < 4; ++i) {
+    hello[8 + static_cast<std::size_t>(i)] = static_cast<std::byte>(greeting.from.value() >> (8 * i));
+    hello[12 + static_cast<std::size_t>(i)] = static_cast<std::byte>(greeting.into.value() >> (8 * i));
+  }
+  std::copy(token.begin(), token.end(), hello.begin() + 16);
+  return hello;
+}
+
+// Takes the same time wherever they differ.
+bool equal(const Hello& a, const Hello& b) {
+  std::byte differ{0};
+  for (std::size_t i = 0; i < a.size(); ++i) differ |= a[i] ^ b[i];
+  return differ == std::byte{0};
+}
+
+// A connection that has not said yet who it is.
+struct Stranger {
+  Descriptor socket;
+  Hello hello{};
+  std::size_t got = 0;
+  Instant until;
+  std::optional<Greeting> expected;  // if this node connected: the answer that it waits for
+};
+
+class Party {
+ public:
+  Party(const Meeting& meeting, const Descriptor& listener)
+      : meeting_(meeting), listener_(listener), until_(Clock::monotonic() + meeting.patience) {
+    for (const MachineId peer : meeting.peers) {
+      for (int i = 0; i < meeting.channels; ++i) channels_.push_back({peer, i, {}, {}});
+    }
+  }
+
+  Result<std::vector<Channel>> meet() {
+    for (const Channel& channel : channels_) {
+      if (channel.peer > meeting_.self) continue;
+      for (const bool data : {false, true}) {
+        if (const auto greeted = greet(channel, data); !greeted) return tl::unexpected(greeted.error());
+      }
+    }
+    while (!complete()) {
+      if (Clock::monotonic() > until_) return failure(missing());
+      wait();
+      admit();
+      if (const auto listened = listen(); !listened) return tl::unexpected(listened.error());
+    }
+    return std::move(channels_);
+  }
+
+ private:
+  bool complete() const {
+    return std::all_of(channels_.begin(), channels_.end(),
+                       [](const Channel& channel) { return channel.words.valid() && channel.data.valid(); });
+  }
+
+  std::string missing() const {
+    std::string text =
+        fmt::format("after {} these machines have not connected:", weir::text(meeting_.patience));
+    MachineId last;
+    for (const Channel& channel : channels_) {
+      if ((channel.words.valid() && channel.data.valid()) || channel.peer == last) continue;
+      last = channel.peer;
+      text += fmt::format(" {} ({})", last, real::text(meeting_.addresses[last.index()]));
+    }
+    return text;
+  }
+
+  Result<void> greet(const Channel& channel, bool data) {
+    auto socket = connect_to(meeting_.addresses[channel.peer.index()], until_ - Clock::monotonic());
+    if (!socket) return tl::unexpected(socket.error());
+    const Greeting greeting = {meeting_.self, channel.peer, channel.index, data};
+    if (!say(*socket, greeting)) return failure(lost(channel.peer));
+    strangers_.push_back(
+        {std::move(*socket), {}, 0, until_, Greeting{channel.peer, meeting_.self, channel.index, data}});
+    return {};
+  }
+
+  // A fresh connection takes so few bytes at once.
+  bool say(const Descriptor& socket, const Greeting& greeting) const {
+    const Hello hello = encode(greeting, meeting_.token);
+    return ::send(socket.number(), hello.data(), hello.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(hello.size());
+  }
+
+  std::string lost(MachineId peer) const {
+    return fmt::format("machine {} at {} closed the connection: it is of another job, or no node of Weir",
+                       peer, real::text(meeting_.addresses[peer.index()]));
+  }
+
+  void wait() const {
+    std::vector<pollfd> polled = {{listener_.number(), POLLIN, 0}};
+    for (const Stranger& stranger : strangers_) polled.push_back({stranger.socket.number(), POLLIN, 0});
+    constexpr int kSlice = 100;  // milliseconds, so that deadlines are looked at
+    [[maybe_unused]] const int ready = ::poll(polled.data(), polled.size(), kSlice);
+  }
+
+  void admit() {
+    while (strangers_.size() < kMostStrangers) {
+      Descriptor socket = accept_one(listener_);
+      if (!socket.valid()) return;
+      strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
+    }
+  }
+
+  Result<void> listen() {
+    for (auto stranger = strangers_.begin(); stranger != strangers_.end();) {
+      std::byte* at = stranger->hello.data() + stranger->got;
+      const ssize_t got = ::recv(stranger->socket.number(), at, kHelloSize - stranger->got, 0);
+      if (got > 0) stranger->got += static_cast<std::size_t>(got);
+      const bool waiting = got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
+      const bool whole = stranger->got == kHelloSize;
+      if (!whole && waiting && Clock::monotonic() < stranger->until) {
+        ++stranger;
+        continue;
+      }
+      const bool welcome = whole && seat(*stranger);
+      if (!welcome && stranger->expected) return failure(lost(stranger->expected->from));
+      stranger = strangers_.erase(stranger);
+    }
+    return {};
+  }
+
+  // Gives a connection that said the right words its place.
+  bool seat(Stranger& stranger) {
+    for (Channel& channel : channels_) {
+      for (const bool data : {false, true}) {
+        Descriptor& place = data ? channel.data : channel.words;
+        const Greeting theirs = {channel.peer, meeting_.self, channel.index, data};
+        if (place.valid() || !equal(stranger.hello, encode(theirs, meeting_.token))) continue;
+        const bool ours = stranger.expected.has_value();
+        if (!ours && !say(stranger.socket, {meeting_.self, channel.peer, channel.index, data})) return false;
+        place = std::move(stranger.socket);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Meeting& meeting_;
+  const Descriptor& listener_;
+  Instant until_;
+  std::vector<Channel> channels_;
+  std::list<Stranger> strangers_;
+};
+
+}  // namespace
+
+Result<std::vector<Channel>> meet(const Meeting& meeting, const Descriptor& listener) {
+  return Party(meeting, listener).meet();
+}
+
+}  // namespace weir::real

@@ -1,0 +1,38 @@
+// The connections of one node with its peers: how they come about, and that nobody without the job's token
+// gets one.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "backends/real/socket.h"
+#include "core/base/ids.h"
+
+namespace weir::real {
+
+/// What each connection must show before a byte of a message moves.
+using Token = std::array<std::byte, 32>;
+
+/// One of the channels between two nodes: messages of a channel move one after the other. Words (frame.h)
+/// have a connection of their own, so that none waits behind a message.
+struct Channel {
+  MachineId peer;
+  int index = 0;  // among those with this peer
+  Descriptor words;
+  Descriptor data;
+};
+
+struct Meeting {
+  MachineId self;
+  std::vector<MachineId> peers;    // that this node exchanges messages with
+  std::vector<Address> addresses;  // of all machines, by number
+  int channels = 1;                // with each peer
+  Token token{};
+  Duration patience;  // for all peers together
+};
+
+/// Connects to the peers of smaller number, which listen, and lets the others connect to `listener`. Fails
+/// naming who did not come in time. Connections that do not show the token are closed and forgotten.
+Result<std::vector<Channel>> meet(const Meeting& meeting, const Descriptor& listener);
+
+}  // namespace weir::real

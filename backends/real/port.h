@@ -1,0 +1,84 @@
+// One machine's door to the real world: messages through a transport, sums and copies by threads, computation
+// as time that passes.
+#pragma once
+
+#include <queue>
+#include <vector>
+
+#include "backends/real/clock.h"
+#include "backends/real/inbox.h"
+#include "backends/real/transport.h"
+#include "backends/real/workers.h"
+#include "core/fluid/work.h"
+#include "core/run/port.h"
+#include "core/run/queue.h"
+
+namespace weir::real {
+
+struct PortSettings {
+  Dispatch dispatch;
+  int sums = 1;                // that a NUMA node works on at once: as many threads as it has for them
+  bool works_compute = false;  // compute ops are the workers' too, and take at least their duration
+};
+
+/// Resources are those of the simulated world (WorkTable): each has a queue, so that the same policy and the
+/// same window decide in both. A sum waits for one that is under way into overlapping bytes. A compute op
+/// takes its duration; the owner's thread sleeps meanwhile.
+class RealPort final : public Port {
+ public:
+  /// All outlive the port.
+  RealPort(const Plan& plan, const WorkTable& works, MachineId machine, const PortSettings& settings,
+           const Clock& clock, Transport& transport, Workers& workers, Inbox& inbox);
+
+  Instant now() const override { return now_; }
+  void submit(const Op& op) override;
+  void poll(std::vector<Completion>& out) override;
+
+  /// Waits until poll() may bring something, at most so long. False if nothing came.
+  bool wait(Duration longest);
+
+ private:
+  struct State {  // of an op
+    bool submitted = false;
+    bool ready = false;       // a send: the receiver has room for this round
+    std::uint64_t round = 0;  // of the next submission or the one under way
+    Instant started;
+  };
+  struct Timer {
+    Instant at;
+    OpId op;
+    bool operator>(const Timer& other) const { return at != other.at ? at > other.at : op > other.op; }
+  };
+
+  State& state(OpId op) { return states_[op.index() - first_]; }
+  const Op& op_of(OpId op) const { return plan_->op(op); }
+  void enqueue(const Op& op);
+  void serve(std::uint32_t resource);
+  void start(const Op& op);
+  bool overlaps(const Op& sum) const;
+  void done(const Op& op, Instant started, Instant at);
+  void ready(const Event& event);
+  void lose(const Event& event);
+  void complete(const Op& op, Instant started, Instant at, const Error* error);
+  Bytes charge(const Op& op) const { return op.kind == OpKind::kSend ? op.from.size : Bytes(1); }
+
+  const Plan* plan_;
+  const WorkTable* works_;
+  PortSettings settings_;
+  Clock clock_;
+  Transport* transport_;
+  Workers* workers_;
+  Inbox* inbox_;
+  std::size_t first_;  // id of the machine's first op
+  std::vector<State> states_;
+  std::vector<Queue> queues_;    // by resource
+  std::vector<const Op*> sums_;  // under way
+  std::vector<const Op*> held_;  // started, and waiting for a sum into the same bytes
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::vector<Event> events_;
+  std::vector<Completion> completed_;
+  std::vector<std::unique_ptr<Error>> lost_;  // by machine
+  Instant now_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,128 @@
+#include "backends/real/socket.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "backends/real/clock.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+// Bytes that wait in the kernel before they go on the wire: few, so that the order in which messages were
+// started holds, and enough to keep the wire busy while the sender's thread sleeps.
+constexpr int kUnsent = 512 * 1024;
+
+using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+Result<Found> look_up(const Address& address, int flags) {
+  addrinfo hints = {};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(address.host.empty() ? nullptr : address.host.c_str(),
+                                   std::to_string(address.port).c_str(), &hints, &found);
+  if (failed != 0) {
+    return failure(fmt::format("'{}' is no host: {}; expected a name or an address", address.host,
+                               ::gai_strerror(failed)));
+  }
+  return Found(found, &::freeaddrinfo);
+}
+
+void set(const Descriptor& socket, int level, int option, int value) {
+  // An option that the system lacks costs speed only.
+  [[maybe_unused]] const int failed = ::setsockopt(socket.number(), level, option, &value, sizeof value);
+}
+
+void prepare(const Descriptor& socket) {
+  set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsent);
+}
+
+Result<void> wait_until_connected(const Descriptor& socket, const Address& address, Instant until) {
+  pollfd one = {socket.number(), POLLOUT, 0};
+  int ready = 0;
+  do {
+    const std::int64_t left = (until - Clock::monotonic()).ns() / 1'000'000;
+    if (left <= 0) return failure(fmt::format("{} did not answer in time", text(address)));
+    ready = ::poll(&one, 1, static_cast<int>(left));
+  } while (ready == 0 || (ready < 0 && errno == EINTR));
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  if (error != 0) return failure(fmt::format("cannot connect to {}: {}", text(address), reason(error)));
+  return {};
+}
+
+}  // namespace
+
+std::string reason(int error_number) {
+  std::array<char, 128> buffer{};
+  return ::strerror_r(error_number, buffer.data(), buffer.size());
+}
+
+std::string text(const Address& address) {
+  const bool six = address.host.find(':') != std::string::npos;
+  const std::string host = six ? '[' + address.host + ']' : address.host;
+  return fmt::format("{}:{}", host, address.port);
+}
+
+Result<Descriptor> listen_at(const Address& address) {
+  const auto found = look_up(address, AI_PASSIVE);
+  if (!found) return tl::unexpected(found.error());
+  const addrinfo& at = **found;
+  Descriptor socket(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.valid()) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (!socket.valid() || ::bind(socket.number(), at.ai_addr, at.ai_addrlen) != 0 ||
+      ::listen(socket.number(), SOMAXCONN) != 0) {
+    return failure(fmt::format("cannot listen at {}: {}", text(address), reason(errno)));
+  }
+  return socket;
+}
+
+Address listening_at(const Descriptor& socket) {
+  sockaddr_storage storage = {};
+  socklen_t size = sizeof storage;
+  auto* at = reinterpret_cast<sockaddr*>(&storage);  // NOLINT: how sockets are asked
+  WEIR_CHECK(::getsockname(socket.number(), at, &size) == 0, errno);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  WEIR_CHECK(::getnameinfo(at, size, host.data(), host.size(), port.data(), port.size(),
+                           NI_NUMERICHOST | NI_NUMERICSERV) == 0);
+  return {host.data(), static_cast<std::uint16_t>(std::stoi(port.data()))};
+}
+
+Descriptor accept_one(const Descriptor& listener) {
+  Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.valid()) prepare(socket);
+  return socket;
+}
+
+Result<Descriptor> connect_to(const Address& address, Duration patience) {
+  const Instant until = Clock::monotonic() + patience;
+  const auto found = look_up(address, 0);
+  if (!found) return tl::unexpected(found.error());
+  const addrinfo& at = **found;
+  Descriptor socket(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.valid()) return failure(fmt::format("no socket for {}: {}", text(address), reason(errno)));
+  prepare(socket);
+  if (::connect(socket.number(), at.ai_addr, at.ai_addrlen) != 0 && errno != EINPROGRESS) {
+    return failure(fmt::format("cannot connect to {}: {}", text(address), reason(errno)));
+  }
+  if (const auto connected = wait_until_connected(socket, address, until); !connected) {
+    return tl::unexpected(connected.error());
+  }
+  return socket;
+}
+
+}  // namespace weir::real

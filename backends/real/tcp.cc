@@ -1,0 +1,203 @@
+#include "backends/real/tcp.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+
+#include "backends/real/clock.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+
+// One thread and its channels.
+class TcpTransport::Loop {
+ public:
+  Loop(const TcpSettings& settings, const TcpShared& shared)
+      : settings_(settings), shared_(shared), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(make_wake()) {
+    WEIR_CHECK(epoll_.valid(), errno);
+    watch(EPOLL_CTL_ADD, wake_.number(), EPOLLIN, kWake);
+  }
+
+  ~Loop() {
+    stop_ = true;
+    wake(wake_);
+    thread_.join();
+  }
+
+  void add(std::size_t number, TcpChannel& channel) { seats_.push_back({number, &channel}); }
+
+  void begin() {
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      seats_[i].heard = Clock::monotonic();
+      watch(EPOLL_CTL_ADD, seats_[i].channel->words(), EPOLLIN, 2 * i);
+      watch(EPOLL_CTL_ADD, seats_[i].channel->data(), EPOLLIN, 2 * i + 1);
+    }
+    thread_ = std::thread([this] { run(); });
+  }
+
+  void put(const Command& command) {
+    bool first = false;
+    {
+      const std::lock_guard lock(mutex_);
+      first = commands_.empty();
+      commands_.push_back(command);
+    }
+    if (first) wake(wake_);
+  }
+
+ private:
+  static constexpr std::uint64_t kWake = ~0ULL;
+
+  struct Seat {
+    std::size_t number;  // of the channel
+    TcpChannel* channel;
+    bool lost = false;
+    bool writes_words = false;  // waits until its connection takes more
+    bool writes_data = false;
+    Instant heard;  // last, from this peer over this channel
+  };
+
+  void watch(int how, int descriptor, std::uint32_t events, std::uint64_t number) {
+    epoll_event event = {};
+    event.events = events;
+    event.data.u64 = number;
+    [[maybe_unused]] const int failed = ::epoll_ctl(epoll_.number(), how, descriptor, &event);
+  }
+
+  void run() {
+    std::array<epoll_event, 64> events{};
+    Instant beat = Clock::monotonic();
+    while (!stop_) {
+      const int ready = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()), 500);
+      for (int i = 0; i < ready; ++i) serve(events[static_cast<std::size_t>(i)]);
+      obey();
+      const Instant now = Clock::monotonic();
+      if (now - beat < Duration(1'000'000'000)) continue;
+      // A thread that was itself held up has not heard what lies there to be read.
+      if (now - beat < settings_.silence / 2) tell_silent(now);
+      beat = now;
+    }
+  }
+
+  void serve(const epoll_event& event) {
+    if (event.data.u64 == kWake) return clear_wake(wake_);
+    Seat& seat = seats_[event.data.u64 / 2];
+    if (seat.lost) return;
+    const bool data = event.data.u64 % 2 == 1;
+    TcpChannel& channel = *seat.channel;
+    if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+      seat.heard = Clock::monotonic();
+      if (const auto read = data ? channel.read_data() : channel.read_words(); !read) {
+        return lose(seat, read.error().text);
+      }
+    }
+    if ((event.events & EPOLLOUT) != 0) flush(seat);
+  }
+
+  // Writes what the connections take, and asks to be told when they take more.
+  void flush(Seat& seat) {
+    if (seat.lost) return;
+    TcpChannel& channel = *seat.channel;
+    if (const auto written = channel.write_words(); !written) return lose(seat, written.error().text);
+    if (const auto written = channel.write_data(); !written) return lose(seat, written.error().text);
+    const auto place = static_cast<std::uint64_t>(&seat - seats_.data());
+    const auto want = [&](bool& before, bool now, int descriptor, std::uint64_t number) {
+      if (before == now) return;
+      before = now;
+      watch(EPOLL_CTL_MOD, descriptor, EPOLLIN | (now ? EPOLLOUT : 0U), number);
+    };
+    want(seat.writes_words, channel.words_pending(), channel.words(), 2 * place);
+    want(seat.writes_data, channel.data_pending(), channel.data(), 2 * place + 1);
+  }
+
+  void obey() {
+    {
+      const std::lock_guard lock(mutex_);
+      obeyed_.swap(commands_);
+    }
+    for (const Command& command : obeyed_) {
+      Seat& seat = seat_of(command.channel);
+      if (seat.lost) continue;
+      if (command.op->kind == OpKind::kReceive) {
+        seat.channel->expect(*command.op, command.round);
+      } else {
+        seat.channel->start(*command.op, command.round);
+      }
+    }
+    for (const Command& command : obeyed_) flush(seat_of(command.channel));
+    obeyed_.clear();
+  }
+
+  Seat& seat_of(std::size_t channel) {
+    for (Seat& seat : seats_) {
+      if (seat.number == channel) return seat;
+    }
+    WEIR_CHECK(false, channel);
+    return seats_.front();
+  }
+
+  void tell_silent(Instant now) {
+    for (Seat& seat : seats_) {
+      if (seat.lost) continue;
+      seat.channel->say_alive();
+      flush(seat);
+      if (!seat.lost && now - seat.heard > settings_.silence) {
+        lose(seat, fmt::format("it has said nothing for {}", weir::text(settings_.silence)));
+      }
+    }
+  }
+
+  void lose(Seat& seat, const std::string& why) {
+    seat.lost = true;
+    watch(EPOLL_CTL_DEL, seat.channel->words(), 0, 0);
+    watch(EPOLL_CTL_DEL, seat.channel->data(), 0, 0);
+    Event event;
+    event.kind = Event::Kind::kFailed;
+    event.peer = seat.channel->peer();
+    event.text = why;
+    shared_.inbox->put(std::move(event));
+  }
+
+  TcpSettings settings_;
+  const TcpShared& shared_;
+  Descriptor epoll_;
+  Descriptor wake_;
+  std::atomic<bool> stop_ = false;
+  std::vector<Seat> seats_;
+  std::mutex mutex_;
+  std::vector<Command> commands_;
+  std::vector<Command> obeyed_;
+  std::thread thread_;
+};
+
+TcpTransport::TcpTransport(std::vector<Channel> channels, const TcpSettings& settings, const Plan& plan,
+                           MachineId self, const Buffers& buffers, Inbox& inbox)
+    : shared_{&plan, self, &buffers, &inbox}, with_peer_(plan.machines()) {
+  const auto threads = static_cast<std::size_t>(settings.threads);
+  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, shared_));
+  for (Channel& channel : channels) {
+    const std::size_t number = channels_.size();
+    with_peer_[channel.peer.index()].push_back(number);
+    channels_.push_back(std::make_unique<TcpChannel>(std::move(channel), shared_));
+    loop_of_.push_back(number % threads);
+    loops_[loop_of_.back()]->add(number, *channels_.back());
+  }
+  for (const auto& loop : loops_) loop->begin();
+}
+
+TcpTransport::~TcpTransport() = default;
+
+void TcpTransport::put(const Op& op, std::uint64_t round) {
+  const std::vector<std::size_t>& among = with_peer_[op.peer.index()];
+  WEIR_CHECK(!among.empty(), op.id, op.peer);
+  const std::size_t channel = among[op.message.index() % among.size()];
+  loops_[loop_of_[channel]]->put({channel, &op, round});
+}
+
+void TcpTransport::expect(const Op& receive, std::uint64_t round) { put(receive, round); }
+void TcpTransport::start(const Op& send, std::uint64_t round) { put(send, round); }
+
+}  // namespace weir::real

@@ -1,0 +1,47 @@
+// The threads of a node that sum, copy and compute in host memory.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "backends/real/inbox.h"
+#include "core/plan/op.h"
+
+namespace weir::real {
+
+/// Ops are worked on in the order in which they are put, as many at once as there are threads. Each is told
+/// to the inbox when it is done. put() belongs to the owner of the node; the inbox outlives the workers.
+class Workers {
+ public:
+  using Work = std::function<void(const Op& op, std::uint64_t round)>;
+
+  /// `work` is called by several threads at once.
+  Workers(int threads, Work work, Inbox& inbox);
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  /// Ends the threads once they have done what they have begun.
+  ~Workers();
+
+  void put(const Op& op, std::uint64_t round);
+
+ private:
+  struct Job {
+    const Op* op;
+    std::uint64_t round;
+  };
+  void run();
+
+  Work work_;
+  Inbox* inbox_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<Job> jobs_;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,40 @@
+// All machines of a plan as threads of the test, with real sockets between them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/real/buffers.h"
+#include "backends/real/drive.h"
+#include "backends/real/tcp.h"
+#include "core/fluid/simulation.h"
+
+namespace weir::real {
+
+/// A job on this host. A resource: its buffers live as long as it.
+class ThreadWorld {
+ public:
+  struct Settings {
+    int channels = 1;
+    int threads = 1;  // of each: workers and those of the transport
+    DriveSettings drive;
+    TcpSettings tcp;
+  };
+
+  ThreadWorld(const Plan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {}
+
+  /// Of machine `machine`, made by the first call.
+  Buffers& buffers(MachineId machine);
+  Result<Record> run(const Dispatch& dispatch, int iterations, const Settings& settings);
+
+ private:
+  const Plan& plan_;
+  const Cluster& cluster_;
+  std::vector<std::unique_ptr<Buffers>> buffers_;
+};
+
+/// The machines that this one exchanges messages with, in order.
+std::vector<MachineId> peers_of(const Plan& plan, MachineId machine);
+
+}  // namespace weir::real
