@@ -6,7 +6,6 @@
 
 #include "apps/weir/csv.h"
 #include "apps/weir/version.h"
-#include "apps/weir/world.h"
 #include "core/base/spelling.h"
 #include "core/base/units_text.h"
 #include "core/base/write_fields.h"
@@ -130,8 +129,13 @@ std::string legend() {
 
 }  // namespace
 
-Results::Results(const ExperimentFile& file, Configuration configuration, const std::string& folder)
-    : file_(&file), configuration_(std::move(configuration)), left_(file.points(), 0) {
+Results::Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
+                 const World& world)
+    : file_(&file),
+      configuration_(std::move(configuration)),
+      world_(world.name),
+      world_settings_(world.settings),
+      left_(file.points(), 0) {
   for (std::size_t point = 0; point < file.points(); ++point) {
     for (const std::string& strategy : configuration_.first.strategies) {
       for (const std::uint64_t seed : configuration_.first.seeds) {
@@ -210,7 +214,7 @@ void Results::compare(std::size_t point) {
 }
 
 std::string Results::csv() const {
-  std::string text = comment(fmt::format("Weir {}, simulated by {}", version(), world_name()));
+  std::string text = comment(fmt::format("Weir {}, run by {}", version(), world_));
   const std::string settings = label(file_->settings());
   text += comment(fmt::format("{}{}{}", file_->name(), settings.empty() ? "" : " with ", settings));
   if (!configuration_.first.question.empty()) text += comment(configuration_.first.question);
@@ -264,7 +268,7 @@ std::string Results::json() const {
   }
   std::string text = "{\n" + member("weir", version()) + member("experiment_file", file_->name()) +
                      member("settings", settings) + member("question", configuration_.first.question) +
-                     member("world", {{"name", world_name()}, {"settings", world_settings()}}) +
+                     member("world", {{"name", world_}, {"settings", world_settings_}}) +
                      member("experiment", shared(configuration_.first, file_->axes())) +
                      member("sweep", sweep) + member("finished", ended_ == runs_.size());
   text += list("topologies", '{', by_hash(configuration_.topologies), '}') + ",\n";

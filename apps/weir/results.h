@@ -24,7 +24,8 @@ struct Run {
 class Results {
  public:
   /// Timelines go into the folder. The file outlives the results; the configuration is the file's.
-  Results(const ExperimentFile& file, Configuration configuration, const std::string& folder);
+  Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
+          const World& world);
 
   const std::vector<Run>& runs() const { return runs_; }
   std::size_t runs_per_point() const { return runs_.size() / file_->points(); }
@@ -51,6 +52,8 @@ class Results {
 
   const ExperimentFile* file_;
   Configuration configuration_;
+  std::string world_;  // its name
+  std::string world_settings_;
   std::vector<Run> runs_;
   std::vector<std::size_t> left_;  // by point: runs that have not ended
   std::size_t ended_ = 0;

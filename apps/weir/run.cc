@@ -13,6 +13,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/plots.h"
 #include "apps/weir/processes.h"
+#include "apps/weir/real_world.h"
 #include "apps/weir/result_files.h"
 #include "apps/weir/scoreboard.h"
 #include "apps/weir/world.h"
@@ -29,6 +30,8 @@ struct Choices {
   std::string page;
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool skip_plots = false;
+  std::string on = "simulation";
+  RealSettings real;
 };
 
 // One experiment of a run, and where its results go.
@@ -100,7 +103,7 @@ void introduce(const Configuration& configuration, std::size_t runs, const std::
   std::fflush(stdout);
 }
 
-Outcome run_one(const ExperimentFile& file, const Run& run, World world) {
+Outcome run_one(const ExperimentFile& file, const Run& run, const World& world) {
   return guarded([&] {
     const auto experiment = file.experiment(file.point(run.point));
     if (!experiment) return Outcome{Outcome::Kind::kFailed, {}, experiment.error().text};
@@ -130,7 +133,7 @@ ExitStatus summarise(const Results& results, std::optional<int> signal, const st
 
 // All runs, until a signal comes; what has ended by then is in the files when this returns.
 Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results, ResultFiles& files,
-                                   World world, int jobs) {
+                                   const World& world, int jobs) {
   const Signals signals;
   Scoreboard scoreboard(file, results);
   const Task task = [&](std::size_t index) { return text(run_one(file, results.runs()[index], world)); };
@@ -147,13 +150,13 @@ Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results,
   return signal;
 }
 
-Result<Ran> run_job(const Job& job, const Choices& choices, World world) {
-  Results results(job.file, job.configuration, job.folder);
+Result<Ran> run_job(const Job& job, const Choices& choices, const World& world) {
+  Results results(job.file, job.configuration, job.folder, world);
   ResultFiles files(results, job.folder);
   if (const auto made = files.prepare(); !made) return tl::unexpected(made.error());
 
   introduce(job.configuration, results.runs().size(), job.folder);
-  const auto signal = run_all(job.file, results, files, world, choices.jobs);
+  const auto signal = run_all(job.file, results, files, world, world.simulated ? choices.jobs : 1);
   if (!signal) return tl::unexpected(signal.error());
   Ran ran{summarise(results, *signal, job.folder), signal->has_value(),
           comparisons(job.file, job.configuration.first, results, job.name)};
@@ -185,7 +188,7 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
 Result<ExitStatus> run_experiments(const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = weir::world();
+  const auto world = choices.on == "local" ? local_world(choices.real) : simulated_world();
   if (!world) return tl::unexpected(world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong("run", jobs.error());
@@ -206,8 +209,40 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
 
 }  // namespace
 
+namespace {
+
+void add_world(CLI::App& command, Choices& choices) {
+  command
+      .add_option("--on", choices.on,
+                  "Where: in simulation, or for real (local), each machine being a process of this host and\n"
+                  "every byte moved and summed; one run at a time then")
+      ->check(CLI::IsMember({"simulation", "local"}))
+      ->capture_default_str();
+  const std::string group = "Real runs";
+  command.add_option("--channels", choices.real.channels, "Connections between two machines")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--io-threads", choices.real.io_threads, "Threads of each machine that move bytes")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--workers", choices.real.workers, "Threads of each machine that sum and copy")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--verify", choices.real.verify, "Write gradients, and check every element of their sums")
+      ->group(group);
+  command.add_option("--patience", choices.real.patience, "Seconds to wait for each step of a job")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str()
+      ->group(group);
+}
+
+}  // namespace
+
 void add_run(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("run", "Compares strategies on a simulated cluster");
+  CLI::App* command = weir.add_subcommand("run", "Compares strategies on a cluster, simulated or real");
   const auto choices = std::make_shared<Choices>();
   add_input(*command, choices->input);
   command->add_option("--out", choices->out,
@@ -221,6 +256,7 @@ void add_run(CLI::App& weir, ExitStatus& status) {
                    "A file for the comparison with published values, as tables in Markdown")
       ->type_name("FILE");
   command->add_flag("--no-plots", choices->skip_plots, "Draw no figures");
+  add_world(*command, *choices);
   command->footer(
       "Every combination of swept values is run with every strategy and every seed, each in a process of its "
       "own.\n"

@@ -35,12 +35,25 @@ struct Trial {
   std::string timeline;  // the file to draw the run in; empty for none
 };
 
-/// A world: runs a plan on a cluster.
-using World = Result<Record> (*)(const Plan& plan, const Cluster& cluster,
-                                 const SimulationSettings& settings);
+/// A plan, what it was made from, and how it is to be run.
+struct Planned {
+  const Experiment& experiment;
+  const std::string& contender;
+  const Plan& plan;
+  const Cluster& cluster;
+  SimulationSettings settings;
+};
+
+/// Where plans run. A value.
+struct World {
+  std::string name;      // for people: "SimGrid"
+  std::string settings;  // that its results depend on
+  std::function<Result<Record>(const Planned& planned)> run;
+  bool simulated = true;  // its links have just the rates of the topology, so that bounds hold
+};
 
 /// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.
-Outcome run(const Trial& trial, const Experiment& experiment, World world);
+Outcome run(const Trial& trial, const Experiment& experiment, const World& world);
 
 /// What the function leaves, or that it failed if memory ran out or SimGrid threw.
 Outcome guarded(const std::function<Outcome()>& function);

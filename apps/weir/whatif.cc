@@ -76,7 +76,7 @@ class Runs {
         outcomes_(scenarios.scenarios().size() * scenarios.counts().size()) {}
 
   /// Until a signal comes. Without a world there are bounds alone.
-  std::optional<int> run(std::optional<World> world, int jobs) {
+  std::optional<int> run(const std::optional<World>& world, int jobs) {
     const Signals signals;
     Progress progress(outcomes_.size());
     const Task task = [&](std::size_t index) {
@@ -229,7 +229,7 @@ Result<ExitStatus> answer(Choices choices) {
   if (!scenarios) return wrong("whatif", scenarios.error());
   std::optional<World> world;
   if (!choices.bound_only) {
-    const auto built = weir::world();
+    const auto built = simulated_world();
     if (!built) return tl::unexpected(built.error());
     world = *built;
   }

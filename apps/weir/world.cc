@@ -9,24 +9,20 @@ namespace weir {
 
 #ifdef WEIR_SIMGRID
 
-Result<World> world() { return World{sim::simulate}; }
-
-std::string world_name() { return "SimGrid"; }
-
-std::string world_settings() { return sim::Engine::settings(); }
+Result<World> simulated_world() {
+  const auto run = [](const Planned& planned) {
+    return sim::simulate(planned.plan, planned.cluster, planned.settings);
+  };
+  return World{"SimGrid", sim::Engine::settings(), run};
+}
 
 #else
 
-Result<World> world() {
+Result<World> simulated_world() {
   return failure(
       "this weir was built without SimGrid, which simulates clusters; install libsimgrid-dev (Debian, "
-      "Ubuntu) and "
-      "build it again");
+      "Ubuntu) and build it again");
 }
-
-std::string world_name() { return "none"; }
-
-std::string world_settings() { return {}; }
 
 #endif
 

@@ -1,17 +1,11 @@
-// The world that experiments run in.
+// The simulated world that experiments run in.
 #pragma once
-
-#include <string>
 
 #include "apps/weir/trial.h"
 
 namespace weir {
 
-/// The world that this program was built with, or what to do if with none.
-Result<World> world();
-
-/// What it is called, and the settings that its results depend on.
-std::string world_name();
-std::string world_settings();
+/// The one that this program was built with, or what to do if with none.
+Result<World> simulated_world();
 
 }  // namespace weir

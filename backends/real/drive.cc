@@ -15,33 +15,38 @@ Duration longest_computation(const Plan& plan) {
   return longest;
 }
 
-std::string waiting(const Node& node, const Plan& plan) {
+std::string waiting(const Node& node, const Plan& plan, const Cluster& cluster) {
   std::string text;
   for (const OpId id : node.outstanding(4)) {
     const Op& op = plan.op(id);
     text += fmt::format(" op {} ({}{});", id, name(op.kind),
-                        is_message(op.kind) ? fmt::format(", message {} with machine {}", op.message, op.peer)
-                                            : std::string());
+                        is_message(op.kind)
+                            ? fmt::format(", message {} with {}", op.message, cluster.machine(op.peer).name)
+                            : std::string());
   }
   return text;
 }
 
 }  // namespace
 
-Result<void> drive(Node& node, RealPort& port, const Plan& plan, const DriveSettings& settings) {
+Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& cluster,
+                   const DriveSettings& settings) {
   const Duration patience = settings.patience + longest_computation(plan) * 2;
   Instant last = Clock::monotonic();
+  Instant ticked = last;
   while (!node.finished()) {
-    if (node.pump(port)) {
-      last = Clock::monotonic();
-      continue;
+    const bool worked = node.pump(port);
+    const Instant now = Clock::monotonic();
+    if (worked) last = now;
+    if (settings.tick && now - ticked >= kSlice) {
+      ticked = now;
+      if (auto well = settings.tick(); !well) return well;
     }
-    if (settings.stop != nullptr && *settings.stop) return failure("it was stopped");
-    if (port.wait(kSlice)) continue;
-    if (Clock::monotonic() - last > patience) {
-      return failure(
-          fmt::format("nothing has happened for {}; these wait:{}", text(patience), waiting(node, plan)));
+    if (now - last > patience) {
+      return failure(fmt::format("nothing has happened for {}; these wait:{}", text(patience),
+                                 waiting(node, plan, cluster)));
     }
+    if (!worked) port.wait(kSlice);
   }
   if (node.error()) return tl::unexpected(*node.error());
   return {};

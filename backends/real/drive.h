@@ -1,7 +1,7 @@
 // Runs one node in the real world until its plan is done.
 #pragma once
 
-#include <atomic>
+#include <functional>
 
 #include "backends/real/port.h"
 #include "core/run/node.h"
@@ -9,12 +9,13 @@
 namespace weir::real {
 
 struct DriveSettings {
-  Duration patience{30'000'000'000};        // how long nothing may happen, beyond the longest computation
-  const std::atomic<bool>* stop = nullptr;  // set by others: gives up; may be none
+  Duration patience{30'000'000'000};   // how long nothing may happen, beyond the longest computation
+  std::function<Result<void>()> tick;  // called some ten times a second; what it fails with ends the run
 };
 
 /// In the calling thread, the owner of node and port. Fails with the node's first error, naming what it
 /// waited for if nothing has happened for too long.
-Result<void> drive(Node& node, RealPort& port, const Plan& plan, const DriveSettings& settings);
+Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& cluster,
+                   const DriveSettings& settings);
 
 }  // namespace weir::real

@@ -9,9 +9,11 @@ bool is_timed(OpKind kind) { return is_compute(kind) || kind == OpKind::kWait; }
 
 }  // namespace
 
-RealPort::RealPort(const Plan& plan, const WorkTable& works, MachineId machine, const PortSettings& settings,
-                   const Clock& clock, Transport& transport, Workers& workers, Inbox& inbox)
+RealPort::RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& works, MachineId machine,
+                   const PortSettings& settings, const Clock& clock, Transport& transport, Workers& workers,
+                   Inbox& inbox)
     : plan_(&plan),
+      cluster_(&cluster),
       works_(&works),
       settings_(settings),
       clock_(clock),
@@ -123,7 +125,8 @@ void RealPort::ready(const Event& event) {
 void RealPort::lose(const Event& event) {
   std::unique_ptr<Error>& error = lost_[event.peer.index()];
   if (error) return;
-  error = std::make_unique<Error>(Error{fmt::format("machine {} is lost: {}", event.peer, event.text)});
+  error = std::make_unique<Error>(
+      Error{fmt::format("machine {} is lost: {}", cluster_->machine(event.peer).name, event.text)});
   for (std::size_t i = 0; i < states_.size(); ++i) {
     const Op& op = op_of(OpId(first_ + i));
     if (!states_[i].submitted || !is_message(op.kind) || op.peer != event.peer) continue;

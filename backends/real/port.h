@@ -2,6 +2,7 @@
 // as time that passes.
 #pragma once
 
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -27,8 +28,9 @@ struct PortSettings {
 class RealPort final : public Port {
  public:
   /// All outlive the port.
-  RealPort(const Plan& plan, const WorkTable& works, MachineId machine, const PortSettings& settings,
-           const Clock& clock, Transport& transport, Workers& workers, Inbox& inbox);
+  RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& works, MachineId machine,
+           const PortSettings& settings, const Clock& clock, Transport& transport, Workers& workers,
+           Inbox& inbox);
 
   Instant now() const override { return now_; }
   void submit(const Op& op) override;
@@ -63,6 +65,7 @@ class RealPort final : public Port {
   Bytes charge(const Op& op) const { return op.kind == OpKind::kSend ? op.from.size : Bytes(1); }
 
   const Plan* plan_;
+  const Cluster* cluster_;
   const WorkTable* works_;
   PortSettings settings_;
   Clock clock_;

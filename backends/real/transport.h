@@ -1,7 +1,9 @@
 // What moves messages between the machines of a job, whatever the wire.
 #pragma once
 
-#include "core/plan/op.h"
+#include <vector>
+
+#include "core/plan/plan.h"
 
 namespace weir::real {
 
@@ -26,5 +28,8 @@ class Transport {
   /// Sends the bytes, which the receiver expects.
   virtual void start(const Op& send, std::uint64_t round) = 0;
 };
+
+/// The machines that this one exchanges messages with, in order.
+std::vector<MachineId> peers_of(const Plan& plan, MachineId machine);
 
 }  // namespace weir::real

@@ -104,6 +104,12 @@ Result<ExperimentFile> ExperimentFile::of(const std::string& topology, const std
   return whole(ExperimentFile("", std::move(document), settings));
 }
 
+Result<ExperimentFile> ExperimentFile::parse(const std::string& text, const std::string& name) {
+  auto document = parse_document(text, name);
+  if (!document) return tl::unexpected(document.error());
+  return whole(ExperimentFile(name, std::move(*document), {}));
+}
+
 Result<ExperimentFile> ExperimentFile::whole(ExperimentFile file) {
   std::vector<Error> errors = file.read_parts();
   for (Error& error : file.read_sweep()) errors.push_back(std::move(error));

@@ -30,6 +30,10 @@ class ExperimentFile {
   static Result<ExperimentFile> of(const std::string& topology, const std::string& trace,
                                    const std::vector<Setting>& settings = {});
 
+  /// The same for the text of an experiment that holds its topology and its trace itself; complaints call it
+  /// by this name.
+  static Result<ExperimentFile> parse(const std::string& text, const std::string& name);
+
   /// The file that was read, which the name of a folder stands for; empty if there is none.
   const std::string& name() const { return name_; }
   const std::vector<Setting>& settings() const { return settings_; }
@@ -78,6 +82,10 @@ class ExperimentFile {
 
 /// The experiment as JSON with every default filled in; topology and trace by their hashes.
 nlohmann::ordered_json write_experiment(const Experiment& experiment);
+
+/// The experiment with one of its strategies or variants alone, as the text of a file that holds its topology
+/// and its trace itself: all that another machine needs to make the same plan.
+std::string whole_text(const Experiment& experiment, const std::string& contender);
 
 /// A topology or trace as compact JSON with every default filled in, and the hash of that text.
 struct HashedText {

@@ -42,6 +42,18 @@ nlohmann::ordered_json write_experiment(const Experiment& experiment) {
   return written;
 }
 
+std::string whole_text(const Experiment& experiment, const std::string& contender) {
+  Experiment alone = experiment;
+  alone.strategies = {contender};
+  alone.baseline = contender;
+  alone.timelines.clear();
+  alone.published.reset();
+  nlohmann::ordered_json written = write_experiment(alone);
+  written["topology"] = write_topology(experiment.topology);
+  written["trace"] = write_trace(experiment.trace);
+  return written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 HashedText hashed(const Topology& topology) { return hashed(write_topology(topology)); }
 
 HashedText hashed(const Trace& trace) { return hashed(write_trace(trace)); }

@@ -16,15 +16,19 @@
 namespace weir {
 namespace {
 
-Result<Record> toy_world(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
+Result<Record> toy_run(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
   toy::ToyEngine engine(plan, cluster);
   return simulate(plan, cluster, settings, engine);
 }
 
+const World kToyWorld = {"toy", "", [](const Planned& planned) {
+                           return toy_run(planned.plan, planned.cluster, planned.settings);
+                         }};
+
 // Faster than light: all is done at once.
-Result<Record> wrong_world(const Plan& plan, const Cluster& /*cluster*/, const SimulationSettings& settings) {
-  return Record(plan.ops().size(), settings.iterations);
-}
+const World kWrongWorld = {"wrong", "", [](const Planned& planned) -> Result<Record> {
+                             return Record(planned.plan.ops().size(), planned.settings.iterations);
+                           }};
 
 constexpr const char* kExperiment = R"({
   "question": "Do CPU machines help?",
@@ -45,9 +49,9 @@ struct Scene {
   explicit Scene(const std::string& text)
       : file(ExperimentFile::read(folder.write("e.json", text)).value()) {}
 
-  Results results() const { return {file, configuration_of(file).value(), folder.path()}; }
+  Results results() const { return {file, configuration_of(file).value(), folder.path(), kToyWorld}; }
 
-  Results run(World world) const {
+  Results run(const World& world) const {
     Results all = results();
     for (std::size_t i = all.runs().size(); i-- > 0;) {  // not in the order in which they are shown
       const Run& run = all.runs()[i];
@@ -74,7 +78,7 @@ std::vector<std::string> lines(const std::string& text) {
 TEST_CASE(
     "results.csv has the columns that scripts rely on, and a row for each run in the order of the file") {
   const Scene scene;
-  const std::vector<std::string> csv = lines(scene.run(toy_world).csv());
+  const std::vector<std::string> csv = lines(scene.run(kToyWorld).csv());
   REQUIRE(csv.size() == 11);  // the title, and 12 runs less those of ps without CPU machines
   CHECK(csv[0] ==
         "strategy,gpu_machines,cpu_machines,topology.groups.cpu.count,seed,iteration_ns,exposed_"
@@ -92,15 +96,15 @@ TEST_CASE(
 
 TEST_CASE("the same experiment gives the same files, byte by byte") {
   const Scene scene;
-  const Results first = scene.run(toy_world);
-  const Results second = scene.run(toy_world);
+  const Results first = scene.run(kToyWorld);
+  const Results second = scene.run(kToyWorld);
   CHECK(first.csv() == second.csv());
   CHECK(first.json() == second.json());
 }
 
 TEST_CASE("results.json has the whole configuration, and says what had no row and why") {
   const Scene scene;
-  const auto json = nlohmann::json::parse(scene.run(toy_world).json(), nullptr, false);
+  const auto json = nlohmann::json::parse(scene.run(kToyWorld).json(), nullptr, false);
   REQUIRE(json.is_object());
   CHECK(json["finished"] == true);
   CHECK(json["experiment"]["fusion_size"] == "1MB");
@@ -236,7 +240,7 @@ TEST_CASE(
     const Workload workload(experiment.trace);
     const Plan plan = (*strategy_named(name))->plan(cluster, workload, experiment.options).value();
     SimulationSettings settings{dispatch_of(**strategy_named(name), experiment.options), experiment.model, 3};
-    const Record record = toy_world(plan, cluster, settings).value();
+    const Record record = toy_run(plan, cluster, settings).value();
     std::map<Key, std::int64_t> computed;
     for (const Op& op : plan.ops()) {
       for (int i = 0; is_compute(op.kind) && i < 3; ++i) {
@@ -250,7 +254,7 @@ TEST_CASE(
     if (first.empty()) first = computed;
     CHECK(computed == first);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      const Outcome outcome = run({name, seed, ""}, experiment, toy_world);
+      const Outcome outcome = run({name, seed, ""}, experiment, kToyWorld);
       REQUIRE(outcome.kind == Outcome::Kind::kRow);
       CHECK(outcome.row.exposed_communication_ns >= 0);
       CHECK(outcome.row.exposed_communication_ns == outcome.row.iteration_ns - outcome.row.compute_ns);
@@ -264,7 +268,7 @@ TEST_CASE("more iterations than memory holds are refused") {
   const Scene scene;
   Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
   experiment.iterations = 1'000'000'000;
-  const Outcome outcome = run({"ring", 1, ""}, experiment, toy_world);
+  const Outcome outcome = run({"ring", 1, ""}, experiment, kToyWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
   CHECK_THAT(outcome.text, has_text("more than memory is likely to hold"));
 }
@@ -274,7 +278,7 @@ TEST_CASE("a plan too large for memory fails before it is made") {
   Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
   experiment.trace.layers[0].tensors[0].elements = 10'000'000'000;
   experiment.options.partition_size = experiment.options.finest_part = Bytes(1000);
-  const Outcome outcome = run({"ps", 1, ""}, experiment, toy_world);
+  const Outcome outcome = run({"ps", 1, ""}, experiment, kToyWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
   CHECK_THAT(outcome.text, has_text("raise partition_size and finest_part"));
 }
@@ -308,7 +312,7 @@ TEST_CASE("a file that cannot be written says why, and leaves nothing unfinished
 TEST_CASE("a run that beats its bound is an error") {
   const Scene scene;
   const Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
-  const Outcome outcome = run({"ring", 1, ""}, experiment, wrong_world);
+  const Outcome outcome = run({"ring", 1, ""}, experiment, kWrongWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
   CHECK_THAT(outcome.text, Catch::Matchers::StartsWith("the simulation beat its bound: 0s where "));
 }

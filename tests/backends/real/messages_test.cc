@@ -90,13 +90,12 @@ TEST_CASE("messages of all sizes arrive whole, at every window") {
 
 TEST_CASE("a message may be larger than what one system call moves") { check_echo({1_MiB * 1024}, 1_B, 1); }
 
-TEST_CASE("a peer that stops answering is told by name, in time") {
+TEST_CASE("a run that is stopped says why") {
   const Echo echo({1_MiB});
   ThreadWorld world(*echo.plan, pair());
-  std::atomic<bool> stop = true;
   ThreadWorld::Settings settings;
-  settings.drive.stop = &stop;
-  const auto record = world.run({Policy::kFifo, 1_MB}, 1, settings);
+  settings.drive.tick = []() -> Result<void> { return failure("it was stopped"); };
+  const auto record = world.run({Policy::kFifo, 1_MB}, 1'000'000, settings);
   REQUIRE_FALSE(record);
   CHECK(record.error().text == "it was stopped");
 }

@@ -1,20 +1,11 @@
 #include "tests/backends/real/world.h"
 
 #include <barrier>
-#include <set>
 #include <thread>
 
 #include "backends/real/host_work.h"
 
 namespace weir::real {
-
-std::vector<MachineId> peers_of(const Plan& plan, MachineId machine) {
-  std::set<MachineId> peers;
-  for (const Op& op : plan.ops(machine)) {
-    if (is_message(op.kind)) peers.insert(op.peer);
-  }
-  return {peers.begin(), peers.end()};
-}
 
 Buffers& ThreadWorld::buffers(MachineId machine) {
   while (buffers_.size() < plan_.machines()) {
@@ -56,10 +47,10 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     Workers workers(
         settings.threads, [&](const Op& op, std::uint64_t) { work_on(op, plan_, mine); }, inbox);
     TcpTransport transport(std::move(*channels), settings.tcp, plan_, machine, mine, inbox);
-    RealPort port(plan_, works, machine, {dispatch, settings.threads, false}, clock, transport, workers,
-                  inbox);
+    RealPort port(plan_, cluster_, works, machine, {dispatch, settings.threads, false}, clock, transport,
+                  workers, inbox);
     Node node(plan_, machine, iterations, record);
-    results[machine.index()] = drive(node, port, plan_, settings.drive);
+    results[machine.index()] = drive(node, port, plan_, cluster_, settings.drive);
     together.arrive_and_wait();  // nobody leaves while others still move bytes
   };
   std::vector<std::thread> threads;

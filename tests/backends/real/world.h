@@ -34,7 +34,4 @@ class ThreadWorld {
   std::vector<std::unique_ptr<Buffers>> buffers_;
 };
 
-/// The machines that this one exchanges messages with, in order.
-std::vector<MachineId> peers_of(const Plan& plan, MachineId machine);
-
 }  // namespace weir::real

@@ -208,6 +208,21 @@ TEST_CASE("a file that is not there is told where it is named") {
         folder.path() + "/f.json: there is no such file to read");
 }
 
+TEST_CASE("one contender's experiment as text reads as what it was") {
+  const Files files(R"("strategies": ["ring", {"name": "ps", "as": "mine", "credit": 2}], "seeds": [3],
+    "partition_size": "1MB", "timelines": ["mine"])");
+  const Experiment experiment = files.read()->experiment({}).value();
+  for (const std::string name : {"ring", "mine"}) {
+    const auto parsed = ExperimentFile::parse(whole_text(experiment, name), "shipped");
+    REQUIRE(parsed);
+    const Experiment shipped = parsed->experiment({}).value();
+    CHECK(shipped.strategies == std::vector<std::string>{name});
+    CHECK(contender(shipped, name)->options.credit == contender(experiment, name)->options.credit);
+    CHECK(whole_text(shipped, name) == whole_text(experiment, name));
+  }
+  CHECK(ExperimentFile::parse("{", "shipped").error().text.starts_with("shipped:1: "));
+}
+
 TEST_CASE("an experiment may hold its topology and trace itself") {
   const Folder folder;
   const std::string file = folder.write("e.json", fmt::format("{{\"topology\": {},\n\"trace\": {}}}",

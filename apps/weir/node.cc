@@ -1,0 +1,84 @@
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "apps/weir/version.h"
+#include "backends/real/job/member.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  std::string key = "-";
+  std::optional<int> machine;
+  std::string listen;
+  double patience = 30;
+};
+
+// What launchers call the number of a process, the first that is set: ours, Slurm's, Open MPI's, torchrun's.
+std::optional<int> rank_of_environment() {
+  for (const char* name : {"WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return std::atoi(value);
+  }
+  return std::nullopt;
+}
+
+Result<real::JobKey> key_of(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return real::parse_key(text.str(), "the standard input");
+  }
+  std::ifstream stream(file);
+  if (!stream) return failure(file + ": there is no such file, or it cannot be read");
+  text << stream.rdbuf();
+  return real::parse_key(text.str(), file);
+}
+
+Result<ExitStatus> take_part(const Choices& choices) {
+  const auto key = key_of(choices.key);
+  if (!key) return wrong("node", key.error());
+  const std::optional<int> machine = choices.machine ? choices.machine : rank_of_environment();
+  if (!machine || *machine < 0) {
+    return wrong("node",
+                 Error{"--machine: say which machine of the cluster this is, from 0; or let a launcher set "
+                       "WEIR_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or RANK"});
+  }
+  real::MemberSettings settings;
+  settings.machine = MachineId(static_cast<std::size_t>(*machine));
+  settings.listen = choices.listen;
+  settings.version = version();
+  settings.patience = Duration::from_seconds(choices.patience);
+  if (const auto done = real::take_part(*key, settings); !done) return tl::unexpected(done.error());
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_node(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("node", "Is one machine of a job: joins it, runs its part, and ends with it");
+  const auto choices = std::make_shared<Choices>();
+  command
+      ->add_option("--job", choices->key, "The file with the job's key; - reads it from the standard input")
+      ->capture_default_str();
+  command->add_option("--machine", choices->machine, "Which machine of the cluster this is, counted from 0");
+  command
+      ->add_option("--listen", choices->listen, "The address or name of this host at which its peers find it")
+      ->required();
+  command->add_option("--patience", choices->patience, "Seconds to wait for each step of the job")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str();
+  command->footer(
+      "Launchers start it, one for each machine of the topology: weir run --on local, weir launch, or a "
+      "batch "
+      "system.\nWhoever has the key can take part in the job: keep its file to yourself.");
+  command->callback([choices, &status] { status = exit_status("node", take_part(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,202 @@
+#include "backends/real/job/coordinator.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/real/clock.h"
+#include "backends/real/job/host.h"
+#include "backends/real/links.h"
+#include "core/base/units_text.h"
+#include "core/plan/print.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSlice{100'000'000};
+constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
+constexpr Duration kForEver{std::numeric_limits<std::int64_t>::max() / 2};
+
+}  // namespace
+
+template <class T>
+void Coordinator::tell_all(const T& content) {
+  for (const Member& member : members_) {
+    if (!member.connection.empty()) socket_->send(note_of(content, member.connection));
+  }
+}
+
+std::string Coordinator::missing(const Cluster& cluster) const {
+  std::string names;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].answered) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", cluster.machine(MachineId(i)).name);
+  }
+  return names;
+}
+
+Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
+  const auto join = content_of<JoinNote>(note);
+  std::string wrong;
+  if (!join) {
+    wrong = join.error().text;
+  } else if (join->machine < 0 || static_cast<std::size_t>(join->machine) >= members_.size()) {
+    wrong = fmt::format("there is no machine {}; the cluster has {}", join->machine, members_.size());
+  } else if (!members_[static_cast<std::size_t>(join->machine)].connection.empty()) {
+    wrong = fmt::format("{} has joined already", cluster.machine(MachineId(join->machine)).name);
+  } else if (join->version != settings_.version) {
+    return failure(fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
+                               cluster.machine(MachineId(join->machine)).name, join->version,
+                               settings_.version));
+  }
+  if (!wrong.empty()) {  // turned away; the job goes on without it
+    socket_->send(note_of(FailedNote{wrong}, note.from));
+    return {};
+  }
+  Member& member = members_[static_cast<std::size_t>(join->machine)];
+  member.connection = note.from;
+  member.address = {join->host, static_cast<std::uint16_t>(join->port)};
+  member.answered = true;
+  return {};
+}
+
+Result<void> Coordinator::join(const Cluster& cluster) {
+  const Instant until = Clock::monotonic() + settings_.patience;
+  while (
+      !std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.answered; })) {
+    if (settings_.watch) {
+      if (auto well = settings_.watch(); !well) return well;
+    }
+    if (Clock::monotonic() > until) {
+      return failure(fmt::format("after {} these machines have not joined: {}", text(settings_.patience),
+                                 missing(cluster)));
+    }
+    const auto note = socket_->receive(kSlice);
+    if (!note) continue;
+    if (note->type == FailedNote::kType) {
+      const auto why = content_of<FailedNote>(*note);
+      return failure(why ? why->text : why.error().text);
+    }
+    if (auto seated = seat(*note, cluster); !seated) return seated;
+  }
+  return {};
+}
+
+template <class T>
+Result<void> Coordinator::gather(
+    const Cluster& cluster, Duration silence, Duration patience,
+    const std::function<Result<void>(std::size_t, const T&, const Note&)>& take) {
+  const Instant until = Clock::monotonic() + patience;
+  Instant told = Clock::monotonic();
+  for (Member& member : members_) {
+    member.answered = false;
+    member.heard = told;
+  }
+  const auto whole = [&] {
+    return std::all_of(members_.begin(), members_.end(),
+                       [](const Member& member) { return member.answered; });
+  };
+  while (!whole()) {
+    if (settings_.watch) {
+      if (auto well = settings_.watch(); !well) return well;
+    }
+    const Instant now = Clock::monotonic();
+    if (now - told > Duration(1'000'000'000)) {
+      tell_all(AliveNote{});
+      told = now;
+    }
+    if (now > until) {
+      return failure(fmt::format("after {} these machines have not said '{}': {}", text(patience), T::kType,
+                                 missing(cluster)));
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      if (members_[i].answered || now - members_[i].heard <= silence) continue;
+      return failure(
+          fmt::format("{} has said nothing for {}", cluster.machine(MachineId(i)).name, text(silence)));
+    }
+    const auto note = socket_->receive(kSlice);
+    if (!note) continue;
+    const auto from = std::find_if(members_.begin(), members_.end(),
+                                   [&](const Member& member) { return member.connection == note->from; });
+    if (from == members_.end()) {
+      socket_->send(note_of(FailedNote{"the job has begun without it"}, note->from));
+      continue;
+    }
+    from->heard = Clock::monotonic();
+    if (note->type == AliveNote::kType) continue;
+    const auto machine = static_cast<std::size_t>(from - members_.begin());
+    const std::string& name = cluster.machine(MachineId(machine)).name;
+    if (note->type == FailedNote::kType) {
+      const auto why = content_of<FailedNote>(*note);
+      return failure(fmt::format("{}: {}", name, why ? why->text : why.error().text));
+    }
+    const auto content = content_of<T>(*note);
+    if (!content) return failure(fmt::format("{}: {}", name, content.error().text));
+    if (auto taken = take(machine, *content, *note); !taken) return taken;
+    from->answered = true;
+  }
+  return {};
+}
+
+Result<void> Coordinator::take_record(std::size_t machine, const Note& note, const Plan& plan,
+                                      Record& record) const {
+  const auto ops = plan.ops(MachineId(machine));
+  const std::size_t size = ops.size() * record.iterations.size() * sizeof(OpRecord);
+  if (note.body.size() != size) {
+    return failure(fmt::format("a record of {} bytes came instead of {}", note.body.size(), size));
+  }
+  const char* at = note.body.data();
+  for (auto& iteration : record.iterations) {
+    if (ops.empty()) break;
+    std::memcpy(static_cast<void*>(&iteration[ops.front().id.index()]), at, ops.size() * sizeof(OpRecord));
+    at += ops.size() * sizeof(OpRecord);
+  }
+  return {};
+}
+
+Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
+  members_.assign(cluster.machines().size(), {});
+  auto result = lead(inputs, plan, cluster);
+  if (!result) tell_all(FailedNote{result.error().text});
+  return result;
+}
+
+Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
+  if (auto joined = join(cluster); !joined) return tl::unexpected(joined.error());
+  tell_all(inputs);
+  const std::string hash = plan_hash(plan);
+  const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
+    if (planned.hash == hash) return {};
+    return failure(fmt::format("{} has made another plan of the same inputs: its program is another build",
+                               cluster.machine(MachineId(machine)).name));
+  };
+  if (auto planned = gather<PlannedNote>(cluster, kForEver, settings_.patience, compare); !planned)
+    return tl::unexpected(planned.error());
+
+  MeetNote meet;
+  for (const Member& member : members_) {
+    meet.hosts.push_back(member.address.host);
+    meet.ports.push_back(member.address.port);
+  }
+  const auto token = make_token();
+  if (!token) return tl::unexpected(token.error());
+  meet.token = hexadecimal(*token);
+  tell_all(meet);
+  const auto pass = [](std::size_t, const MetNote&, const Note&) -> Result<void> { return {}; };
+  if (auto met = gather<MetNote>(cluster, kForEver, settings_.patience, pass); !met)
+    return tl::unexpected(met.error());
+
+  const Instant begin = Clock::monotonic() + kAhead;
+  tell_all(GoNote{boot_id(), begin.ns(), kAhead.ns()});
+  JobResult result;
+  result.record = Record(plan.ops().size(), inputs.iterations);
+  const auto collect = [&](std::size_t machine, const DoneNote& done, const Note& note) -> Result<void> {
+    result.checked += done.checked;
+    return take_record(machine, note, plan, result.record);
+  };
+  if (auto done = gather<DoneNote>(cluster, settings_.silence, kForEver, collect); !done)
+    return tl::unexpected(done.error());
+  tell_all(GoodbyeNote{});
+  return result;
+}
+
+}  // namespace weir::real

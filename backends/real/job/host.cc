@@ -1,0 +1,54 @@
+#include "backends/real/job/host.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <fstream>
+
+#include "core/plan/print.h"
+
+namespace weir::real {
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+Result<Token> make_token() {
+  Token token{};
+  if (::getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size())) {
+    return failure("the system gives no random bytes for the job's token");
+  }
+  return token;
+}
+
+std::string hexadecimal(const Token& token) {
+  std::string text;
+  for (const std::byte byte : token) text += fmt::format("{:02x}", std::to_integer<int>(byte));
+  return text;
+}
+
+Result<Token> token_from(const std::string& hexadecimal) {
+  Token token{};
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  if (hexadecimal.size() != 2 * token.size()) return failure("the token has another length");
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const int high = digit(hexadecimal[2 * i]);
+    const int low = digit(hexadecimal[2 * i + 1]);
+    if (high < 0 || low < 0) return failure("the token is no hexadecimal number");
+    token[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  return token;
+}
+
+std::string plan_hash(const Plan& plan) {
+  std::uint64_t value = 0xcbf29ce484222325ULL;  // FNV-1a
+  for (const char c : text(plan)) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", value);
+}
+
+}  // namespace weir::real

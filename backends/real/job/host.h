@@ -1,0 +1,23 @@
+// What the parts of a job need to know of this host, and secrets that it makes.
+#pragma once
+
+#include <string>
+
+#include "backends/real/links.h"
+#include "core/base/result.h"
+#include "core/plan/plan.h"
+
+namespace weir::real {
+
+/// Tells hosts apart, and a host from itself after it was started anew.
+std::string boot_id();
+
+/// 32 random bytes.
+Result<Token> make_token();
+std::string hexadecimal(const Token& token);
+Result<Token> token_from(const std::string& hexadecimal);
+
+/// Equal plans have equal hashes; guards against mistakes, not against malice.
+std::string plan_hash(const Plan& plan);
+
+}  // namespace weir::real

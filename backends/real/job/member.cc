@@ -1,0 +1,207 @@
+#include "backends/real/job/member.h"
+
+#include <thread>
+
+#include "backends/real/drive.h"
+#include "backends/real/gradients.h"
+#include "backends/real/host_work.h"
+#include "backends/real/job/host.h"
+#include "backends/real/job/notes.h"
+#include "backends/real/tcp.h"
+#include "core/base/units_text.h"
+#include "core/experiment/experiment_file.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSilence{10'000'000'000};  // of a coordinator that is alive
+constexpr Duration kBeat{1'000'000'000};
+
+// What the inputs come to: all that a node stands on.
+struct Undertaking {
+  explicit Undertaking(Experiment given)
+      : experiment(std::move(given)), cluster(experiment.topology), workload(experiment.trace) {}
+  Experiment experiment;
+  Cluster cluster;
+  Workload workload;
+  Plan plan;
+  Dispatch dispatch;
+};
+
+Result<std::unique_ptr<Undertaking>> prepare(const InputsNote& inputs) {
+  const auto file = ExperimentFile::parse(inputs.experiment, "the job's experiment");
+  if (!file) return tl::unexpected(file.error());
+  auto experiment = file->experiment({});
+  if (!experiment) return tl::unexpected(experiment.error());
+  auto made = std::make_unique<Undertaking>(std::move(*experiment));
+  const auto found = contender(made->experiment, inputs.strategy);
+  if (!found) return tl::unexpected(found.error());
+  const auto& [strategy, options] = *found;
+  auto plan = strategy->plan(made->cluster, made->workload, options);
+  if (!plan) return tl::unexpected(plan.error());
+  made->plan = std::move(*plan);
+  made->dispatch = dispatch_of(*strategy, options);
+  return made;
+}
+
+class Member {
+ public:
+  Member(const MemberSettings& settings, ControlSocket& socket) : settings_(settings), socket_(socket) {}
+
+  Result<void> take_part() {
+    auto listener = listen_at({settings_.listen, 0});
+    if (!listener) return tl::unexpected(listener.error());
+    const Address here = listening_at(*listener);
+    socket_.send(note_of(
+        JoinNote{static_cast<int>(settings_.machine.value()), settings_.version, here.host, here.port}));
+    const auto inputs = hear<InputsNote>();
+    if (!inputs) return tl::unexpected(inputs.error());
+    const auto undertaking = prepare(*inputs);
+    if (!undertaking) return tl::unexpected(undertaking.error());
+    const auto buffers = Buffers::make((*undertaking)->plan, settings_.machine);
+    if (!buffers) return tl::unexpected(buffers.error());
+    socket_.send(note_of(PlannedNote{plan_hash((*undertaking)->plan)}));
+    const auto meet = hear<MeetNote>();
+    if (!meet) return tl::unexpected(meet.error());
+    auto channels = connect(*meet, *inputs, **undertaking, *listener);
+    if (!channels) return tl::unexpected(channels.error());
+    return run(*inputs, **undertaking, **buffers, std::move(*channels));
+  }
+
+ private:
+  /// The next note that is a T; the coordinator may say in between that it is alive.
+  template <class T>
+  Result<T> hear() {
+    Instant heard = Clock::monotonic();
+    const Instant until = heard + settings_.patience;
+    while (true) {
+      const auto note = socket_.receive(Duration(100'000'000));
+      if (!note) {
+        if (Clock::monotonic() < until) continue;
+        return failure(
+            fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
+      }
+      if (note->type == AliveNote::kType) continue;
+      if (note->type == FailedNote::kType) {
+        const auto why = content_of<FailedNote>(*note);
+        return failure(why ? why->text : why.error().text);
+      }
+      return content_of<T>(*note);
+    }
+  }
+
+  Result<std::vector<Channel>> connect(const MeetNote& meet, const InputsNote& inputs,
+                                       const Undertaking& undertaking, const Descriptor& listener) {
+    const std::size_t machines = undertaking.cluster.machines().size();
+    if (meet.hosts.size() != machines || meet.ports.size() != machines) {
+      return failure("the coordinator tells of another number of machines");
+    }
+    const auto token = token_from(meet.token);
+    if (!token) return tl::unexpected(token.error());
+    Meeting meeting;
+    meeting.self = settings_.machine;
+    meeting.peers = peers_of(undertaking.plan, settings_.machine);
+    for (std::size_t i = 0; i < machines; ++i)
+      meeting.addresses.push_back({meet.hosts[i], static_cast<std::uint16_t>(meet.ports[i])});
+    meeting.channels = inputs.channels;
+    meeting.token = *token;
+    meeting.patience = settings_.patience;
+    return real::meet(meeting, listener);
+  }
+
+  // Says that it is alive; fails if the coordinator has given up, or is gone.
+  Result<void> tick() {
+    const Instant now = Clock::monotonic();
+    if (now - beaten_ >= kBeat) {
+      beaten_ = now;
+      socket_.send(note_of(AliveNote{}));
+    }
+    while (const auto note = socket_.receive(Duration(0))) {
+      heard_ = now;
+      if (note->type != FailedNote::kType) continue;
+      const auto why = content_of<FailedNote>(*note);
+      return failure(why ? why->text : why.error().text);
+    }
+    if (now - heard_ > kSilence)
+      return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
+    return {};
+  }
+
+  Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers,
+                   std::vector<Channel> channels) {
+    Gradients gradients(job.plan, job.workload, buffers);
+    Inbox inbox;
+    const auto work = [&](const Op& op, std::uint64_t round) {
+      if (is_compute(op.kind)) {
+        gradients.compute(op, round);
+      } else {
+        work_on(op, job.plan, buffers);
+      }
+    };
+    Workers workers(inputs.workers, work, inbox);
+    TcpSettings tcp;
+    tcp.threads = inputs.io_threads;
+    TcpTransport transport(std::move(channels), tcp, job.plan, settings_.machine, buffers, inbox);
+    const WorkTable works(job.plan, job.cluster);
+    Record record(job.plan.ops().size(), inputs.iterations);
+    Node node(job.plan, settings_.machine, inputs.iterations, record);
+    socket_.send(note_of(MetNote{}));
+    const auto go = hear<GoNote>();
+    if (!go) return tl::unexpected(go.error());
+    const Instant begin =
+        go->host == boot_id() ? Instant(go->begin) : Clock::monotonic() + Duration(go->ahead);
+    const Clock clock(begin);
+    RealPort port(job.plan, job.cluster, works, settings_.machine,
+                  {job.dispatch, inputs.workers, inputs.verify}, clock, transport, workers, inbox);
+    if (clock.now() < Instant()) std::this_thread::sleep_for(std::chrono::nanoseconds(-clock.now().ns()));
+    heard_ = beaten_ = Clock::monotonic();
+    DriveSettings settings;
+    settings.patience = settings_.patience;
+    settings.tick = [this] { return tick(); };
+    if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) return driven;
+    if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
+    const auto ops = job.plan.ops(settings_.machine);
+    std::string body;
+    for (const auto& iteration : record.iterations) {
+      if (ops.empty()) break;
+      const OpRecord* first = &iteration[ops.front().id.index()];
+      body.append(reinterpret_cast<const char*>(first),
+                  ops.size() * sizeof(OpRecord));  // NOLINT: plain numbers
+    }
+    socket_.send(note_of(DoneNote{gradients.checked()}, {}, std::move(body)));
+    return await_goodbye();
+  }
+
+  // Others may still move bytes with this machine for as long as they like.
+  Result<void> await_goodbye() {
+    while (true) {
+      const auto note = socket_.receive(Duration(100'000'000));
+      const Instant now = Clock::monotonic();
+      if (note && note->type == GoodbyeNote::kType) return {};
+      if (note && note->type == FailedNote::kType) {
+        const auto why = content_of<FailedNote>(*note);
+        return failure(why ? why->text : why.error().text);
+      }
+      if (note) heard_ = now;
+      if (now - heard_ > kSilence)
+        return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
+    }
+  }
+
+  const MemberSettings& settings_;
+  ControlSocket& socket_;
+  Instant heard_;   // the coordinator
+  Instant beaten_;  // told it that this machine is alive
+};
+
+}  // namespace
+
+Result<void> take_part(const JobKey& key, const MemberSettings& settings) {
+  auto socket = ControlSocket::join(key);
+  if (!socket) return tl::unexpected(socket.error());
+  auto done = Member(settings, **socket).take_part();
+  if (!done) (*socket)->send(note_of(FailedNote{done.error().text}));
+  return done;
+}
+
+}  // namespace weir::real

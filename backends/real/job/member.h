@@ -1,0 +1,22 @@
+// One machine's part of a job, from joining to goodbye.
+#pragma once
+
+#include <string>
+
+#include "backends/real/job/key.h"
+#include "backends/real/socket.h"
+#include "core/base/ids.h"
+
+namespace weir::real {
+
+struct MemberSettings {
+  MachineId machine;                  // which of the cluster this is
+  std::string listen;                 // the host or address at which its peers find it
+  std::string version;                // of the program
+  Duration patience{30'000'000'000};  // for each step of the coordinator
+};
+
+/// Blocks until the job is over. Fails, having told the coordinator, with whatever ends it early.
+Result<void> take_part(const JobKey& key, const MemberSettings& settings);
+
+}  // namespace weir::real

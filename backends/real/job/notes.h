@@ -1,0 +1,159 @@
+// What coordinator and machines say to each other, in this order:
+//
+//   machine                     coordinator
+//   join      ------------->                     which machine it is, its version, where it listens
+//             <-------------    inputs           once all have joined: the experiment, which everyone plans
+//             alone
+//   planned   ------------->                     the hash of its plan: all must be the same
+//             <-------------    meet             where the others listen, and the token of data connections
+//   met       ------------->                     it is connected to all its peers
+//             <-------------    go               when the first iteration begins
+//   alive     ------------->                     every second while it runs
+//   done      ------------->                     with its part of the record
+//             <-------------    goodbye          once all are done
+//
+// Either side may say `failed` instead, with the reason; the coordinator passes it on to all others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/real/job/control.h"
+#include "core/base/read_fields.h"
+#include "core/base/write_fields.h"
+
+namespace weir::real {
+
+struct JoinNote {
+  static constexpr std::string_view kType = "join";
+  int machine = 0;
+  std::string version;
+  std::string host;
+  int port = 0;
+};
+
+struct InputsNote {
+  static constexpr std::string_view kType = "inputs";
+  std::string experiment;  // JSON with topology and trace in it
+  std::string strategy;
+  int iterations = 1;
+  int channels = 1;
+  int io_threads = 1;
+  int workers = 1;
+  bool verify = false;
+};
+
+struct PlannedNote {
+  static constexpr std::string_view kType = "planned";
+  std::string hash;
+};
+
+struct MeetNote {
+  static constexpr std::string_view kType = "meet";
+  std::vector<std::string> hosts;  // by machine
+  std::vector<int> ports;
+  std::string token;  // hexadecimal
+};
+
+struct MetNote {
+  static constexpr std::string_view kType = "met";
+};
+
+struct GoNote {
+  static constexpr std::string_view kType = "go";
+  std::string host;        // the boot id of the coordinator's host
+  std::int64_t begin = 0;  // there, on its monotonic clock (ns)
+  std::int64_t ahead = 0;  // how far that lay ahead when this was sent (ns), for other hosts
+};
+
+struct AliveNote {
+  static constexpr std::string_view kType = "alive";
+};
+
+struct DoneNote {
+  static constexpr std::string_view kType = "done";
+  std::int64_t checked = 0;  // elements whose sums were checked
+};
+
+struct GoodbyeNote {
+  static constexpr std::string_view kType = "goodbye";
+};
+
+struct FailedNote {
+  static constexpr std::string_view kType = "failed";
+  std::string text;
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, JoinNote& note) {
+  visitor.required("machine", note.machine, "which it is");
+  visitor.required("version", note.version, "of its program");
+  visitor.required("host", note.host, "where it listens");
+  visitor.required("port", note.port, "where it listens", {.least = 1, .most = 65535});
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, InputsNote& note) {
+  visitor.required("experiment", note.experiment, "what to run");
+  visitor.required("strategy", note.strategy, "how");
+  visitor.required("iterations", note.iterations, "how often", at_least(1));
+  visitor.required("channels", note.channels, "with each peer", at_least(1));
+  visitor.required("io_threads", note.io_threads, "that move bytes", at_least(1));
+  visitor.required("workers", note.workers, "threads that sum and copy", at_least(1));
+  visitor.required("verify", note.verify, "whether to write gradients and check sums");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, PlannedNote& note) {
+  visitor.required("hash", note.hash, "of the plan");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, MeetNote& note) {
+  visitor.required("hosts", note.hosts, "by machine");
+  visitor.required("ports", note.ports, "by machine");
+  visitor.required("token", note.token, "of data connections");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, GoNote& note) {
+  visitor.required("host", note.host, "the boot id");
+  visitor.required("begin", note.begin, "on that host's monotonic clock");
+  visitor.required("ahead", note.ahead, "from when this was sent");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, DoneNote& note) {
+  visitor.required("checked", note.checked, "elements");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, FailedNote& note) {
+  visitor.required("text", note.text, "why");
+}
+
+template <class Visitor>
+void fields(Visitor& /*visitor*/, MetNote& /*note*/) {}
+template <class Visitor>
+void fields(Visitor& /*visitor*/, AliveNote& /*note*/) {}
+template <class Visitor>
+void fields(Visitor& /*visitor*/, GoodbyeNote& /*note*/) {}
+
+/// To the connection `from`; a machine's end has but one, and leaves it empty.
+template <class T>
+Note note_of(const T& content, std::string from = {}, std::string body = {}) {
+  return {std::move(from), std::string(T::kType), write_fields(content).dump(), std::move(body)};
+}
+
+/// What the note says, if it is of that type and well-formed.
+template <class T>
+Result<T> content_of(const Note& note) {
+  if (note.type != T::kType) {
+    return failure(fmt::format("expected '{}', and '{}' came", T::kType, note.type.substr(0, 20)));
+  }
+  const auto document = parse_document(note.text, note.type);
+  if (!document) return tl::unexpected(document.error());
+  return read_fields<T>(*document);
+}
+
+}  // namespace weir::real

@@ -1,0 +1,176 @@
+"""weir run --on local and weir node, as users call them. Run: python3 tests/apps/test_real.py WEIR"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import program
+from tiny import Case
+
+GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
+        "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
+CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
+STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
+
+
+def layers(dtype, elements, backward="1ms"):
+    return [{"name": name, "forward": "1ms", "backward": backward,
+             "tensors": [{"name": f"{name}{i}", "elements": elements + i, "dtype": dtype} for i in range(3)]}
+            for name in ("a", "b")]
+
+
+def nodes_of(process):
+    """The processes of the machines of the run that this one leads, by machine."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if words[1:2] == [b"node"] and process.pid in ancestors(int(folder.name)):
+                found[int(words[words.index(b"--machine") + 1])] = int(folder.name)
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def ancestors(pid):
+    found = []
+    while pid > 1:
+        status = Path(f"/proc/{pid}/stat").read_text()
+        pid = int(status[status.rindex(")") + 2:].split()[1])
+        found.append(pid)
+    return found
+
+
+def exists(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Real(Case):
+    def write(self, **more):
+        whole = {"topology": {"name": "lab", "groups": [GPUS, CPUS]},
+                 "trace": {"name": "net", "layers": layers("f32", 100_000)},
+                 "strategies": STRATEGIES, "baseline": "ring", "partition_size": "100KB", "iterations": 2, **more}
+        (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
+
+    def run_on_local(self, *more):
+        return self.run_weir("--on", "local", *more)
+
+    def long_run(self, *more):
+        """A run of minutes, once its machines are at work."""
+        self.write(strategies=["ring"], iterations=10_000,
+                   trace={"name": "net", "layers": layers("f32", 100_000, "5ms")})
+        process = subprocess.Popen(self.run_command("--on", "local", *more), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        for _ in range(200):
+            nodes = nodes_of(process)
+            if len(nodes) == 5:
+                time.sleep(1)
+                return process, nodes
+            time.sleep(0.1)
+        self.fail("the machines' processes did not come")
+
+    def gone(self, nodes):
+        for _ in range(50):
+            if not any(exists(pid) for pid in nodes.values()):
+                return True
+            time.sleep(0.1)
+        return False
+
+
+class Sums(Real):
+    def test_every_strategy_sums_every_element_right_and_has_a_row(self):
+        for dtype in ("f32", "f16", "bf16"):
+            self.write(trace={"name": "net", "layers": layers(dtype, 30_001)})
+            done = self.run_on_local("--verify")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual({row["strategy"] for row in self.rows()}, set(STRATEGIES))
+        self.assertEqual(self.json()["world"]["name"], "processes on one host")
+
+    def test_local_stages_over_several_gpus_sum_right(self):
+        for local in ("reduce", "reduce_scatter"):
+            self.write(strategies=["unified", "ps"], baseline="ps", local=local)
+            done = self.run_on_local("--verify")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_several_connections_and_threads_do_the_same(self):
+        done = self.run_on_local("--verify", "--channels", "3", "--io-threads", "2", "--workers", "3",
+                                 "--set", "credit=1", "--set", 'strategies=["unified","ring"]')
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_an_iteration_takes_at_least_its_computation(self):
+        self.write(strategies=["ring"], trace={"name": "net", "layers": layers("f32", 1000, "50ms")})
+        self.run_on_local()
+        self.assertGreater(int(self.rows()[0]["iteration_ns"]), 102e6)
+
+
+class Failures(Real):
+    def test_a_machine_that_is_killed_is_named_and_nothing_is_left(self):
+        process, nodes = self.long_run()
+        os.kill(nodes[1], signal.SIGKILL)
+        begin = time.monotonic()
+        _, errors = process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("gpu[1]", json.dumps(self.json()["failed"]) + errors)
+        self.assertTrue(self.gone(nodes))
+
+    def test_a_machine_that_falls_silent_is_named_within_five_seconds(self):
+        process, nodes = self.long_run()
+        os.kill(nodes[2], signal.SIGSTOP)
+        begin = time.monotonic()
+        process.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, 6)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("gpu[2]", self.json()["failed"][0]["why"])
+        self.assertTrue(self.gone(nodes))
+
+    def test_a_signal_ends_all(self):
+        process, nodes = self.long_run()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertTrue(self.gone(nodes))
+
+    def test_nothing_is_left_of_a_run_that_is_killed(self):
+        process, nodes = self.long_run()
+        process.kill()
+        process.communicate(timeout=20)
+        self.assertTrue(self.gone(nodes))
+
+
+class Node(unittest.TestCase):
+    KEY = {"job": "j", "endpoint": "tcp://127.0.0.1:1", "server_public": "x" * 40, "member_public": "y" * 40,
+           "member_secret": "z" * 40}
+
+    def node(self, key, *more):
+        return subprocess.run(program.command("node", "--listen", "127.0.0.1", *more), input=key, text=True,
+                              capture_output=True, timeout=30, check=False)
+
+    def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
+        done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
+
+    def test_a_key_that_is_none_is_told(self):
+        for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),
+                         (json.dumps({**self.KEY, "member_secret": "z"}), "40 characters")):
+            done = self.node(key, "--machine", "0")
+            self.assertEqual(done.returncode, 2, key)
+            self.assertIn(why, done.stderr)
+
+    def test_the_machine_must_be_said(self):
+        done = self.node(json.dumps(self.KEY))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--machine", done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
