@@ -172,10 +172,11 @@ class Costs {
     const double updates = static_cast<double>(size(Dtype::kF32).count()) /
                            static_cast<double>(size(dtype_).count()) * passes_ / kPassesOfSum;
     for (std::size_t nic = 0; nic < fractions.size(); ++nic) {
-      for (const auto& [host, fraction] : hosts(first, static_cast<int>(nic))) {
-        const Numa& numa = cluster_.machine(first).numas[static_cast<std::size_t>(host.index)];
+      for (const auto& place : hosts(first, static_cast<int>(nic))) {
+        const Numa& numa = cluster_.machine(first).numas[static_cast<std::size_t>(place.first.index)];
+        const double fraction = place.second * fractions[nic];
         const auto load = [&](LinkId link, double bytes) {
-          if (link.valid()) links_[link.index()].by_class[index] += bytes * fraction * fractions[nic];
+          if (link.valid()) links_[link.index()].by_class[index] += bytes * fraction;
         };
         load(numa.sum_link(dtype_), sums);
         load(numa.sum_link(Dtype::kF32), updates);

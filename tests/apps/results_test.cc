@@ -201,7 +201,7 @@ TEST_CASE("the files hold what has ended, and take the place of earlier ones onl
     out.write(name, "old");
   }
   out.write("results.json", R"({"rows": [{"timeline": "timeline-ps-old.json"}]})");
-  Results results(scene.file, configuration_of(scene.file).value(), out.path());
+  Results results(scene.file, configuration_of(scene.file).value(), out.path(), kToyWorld);
   ResultFiles files(results, out.path());
   REQUIRE(files.prepare());
   REQUIRE(files.finish());

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "apps/weir/trial.h"
-#include "backends/sim/world.h"
+#include "apps/weir/world.h"
 #include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_file.h"
 #include "core/strategies/shares.h"
@@ -29,7 +29,7 @@ std::string value(const std::vector<Setting>& point, const std::string& path) {
 }
 
 double seconds(const Experiment& experiment, const std::string& strategy) {
-  const Outcome outcome = run({strategy, 1, ""}, experiment, sim::simulate);
+  const Outcome outcome = run({strategy, 1, ""}, experiment, simulated_world().value());
   INFO(outcome.text);
   REQUIRE(outcome.kind == Outcome::Kind::kRow);
   return static_cast<double>(outcome.row.iteration_ns) * 1e-9;

@@ -1,7 +1,9 @@
 #include "backends/real/job/coordinator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "backends/real/clock.h"
 #include "backends/real/job/host.h"
@@ -153,10 +155,23 @@ Result<void> Coordinator::take_record(std::size_t machine, const Note& note, con
   return {};
 }
 
+// One machine's end makes others fail, which may be told first.
+std::optional<Error> Coordinator::root_cause() const {
+  constexpr Duration kMoment{300'000'000};
+  const Instant until = Clock::monotonic() + kMoment;
+  while (settings_.watch && Clock::monotonic() < until) {
+    if (const auto well = settings_.watch(); !well) return well.error();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return std::nullopt;
+}
+
 Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   members_.assign(cluster.machines().size(), {});
   auto result = lead(inputs, plan, cluster);
-  if (!result) tell_all(FailedNote{result.error().text});
+  if (result) return result;
+  if (const auto why = root_cause()) result = tl::unexpected(*why);
+  tell_all(FailedNote{result.error().text});
   return result;
 }
 

@@ -54,6 +54,7 @@ class Coordinator {
   template <class T>
   void tell_all(const T& content);
   std::string missing(const Cluster& cluster) const;
+  std::optional<Error> root_cause() const;
   Result<JobResult> lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster);
 
   std::unique_ptr<ControlSocket> socket_;

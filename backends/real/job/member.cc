@@ -158,7 +158,10 @@ class Member {
     DriveSettings settings;
     settings.patience = settings_.patience;
     settings.tick = [this] { return tick(); };
-    if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) return driven;
+    if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) {
+      linger(driven.error());
+      return driven;
+    }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     const auto ops = job.plan.ops(settings_.machine);
     std::string body;
@@ -170,6 +173,17 @@ class Member {
     }
     socket_.send(note_of(DoneNote{gradients.checked()}, {}, std::move(body)));
     return await_goodbye();
+  }
+
+  // Tells why, and holds the connections until the coordinator has heard it: else a peer that sees them
+  // closed might be heard first, and blame this machine.
+  void linger(const Error& error) {
+    socket_.send(note_of(FailedNote{error.text}));
+    const Instant until = Clock::monotonic() + kBeat;
+    while (Clock::monotonic() < until) {
+      const auto note = socket_.receive(Duration(100'000'000));
+      if (note && note->type == FailedNote::kType) return;
+    }
   }
 
   // Others may still move bytes with this machine for as long as they like.
