@@ -20,5 +20,6 @@ void add_check(CLI::App& weir, ExitStatus& status);
 void add_node(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);
+void add_bench(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir

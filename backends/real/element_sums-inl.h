@@ -49,13 +49,13 @@ struct Plain {
   }
 };
 
+// The nearest bf16, in the upper half: ties to even need one less where the bit before the half is not set.
+// What is no number stays as it is, as rounding up could make it infinite.
 HWY_INLINE Word rounded_bf16(Float value) {
   const Word bits = hn::BitCast(Words(), value);
-  const Word odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(Words(), 1));
-  const Word nearest = hn::Add(hn::Add(bits, hn::Set(Words(), 0x7FFF)), odd);
-  const Word quiet = hn::Or(bits, hn::Set(Words(), 0x00400000));
-  return hn::BitCast(Words(), hn::IfThenElse(hn::IsNaN(value), hn::BitCast(Floats(), quiet),
-                                             hn::BitCast(Floats(), nearest)));
+  const auto odd = hn::TestBit(bits, hn::Set(Words(), 0x10000));
+  const Word half = hn::IfThenElse(odd, hn::Set(Words(), 0x8000), hn::Set(Words(), 0x7FFF));
+  return hn::Add(bits, hn::IfThenZeroElse(hn::RebindMask(Words(), hn::IsNaN(value)), half));
 }
 
 /// bf16: the upper half of an f32. Two neighbours are a word; the even ones are added in one vector and the
@@ -72,8 +72,8 @@ struct Bf16 {
     high = hn::BitCast(Floats(), hn::And(pairs, hn::Set(Words(), 0xFFFF0000)));
   }
   static HWY_INLINE void store(Vector low, Vector high, std::byte* at) {
-    const Word pairs = hn::Or(hn::ShiftRight<16>(rounded_bf16(low)),
-                              hn::And(rounded_bf16(high), hn::Set(Words(), 0xFFFF0000)));
+    const Word pairs =
+        hn::OrAnd(hn::ShiftRight<16>(rounded_bf16(low)), rounded_bf16(high), hn::Set(Words(), 0xFFFF0000));
     hn::StoreU(pairs, Words(), reinterpret_cast<std::uint32_t*>(at));
   }
 };

@@ -1,0 +1,11 @@
+#include "apps/weir/bench.h"
+
+namespace weir {
+
+void add_bench(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command = weir.add_subcommand("bench", "Measures what this machine reaches");
+  command->require_subcommand(1);
+  add_bench_sum(*command, status);
+}
+
+}  // namespace weir

@@ -1,0 +1,10 @@
+// The benchmarks of `weir bench`. Each adds itself below that command with its options and its help.
+#pragma once
+
+#include "apps/weir/commands.h"
+
+namespace weir {
+
+void add_bench_sum(CLI::App& bench, ExitStatus& status);
+
+}  // namespace weir
