@@ -6,5 +6,6 @@
 namespace weir {
 
 void add_bench_sum(CLI::App& bench, ExitStatus& status);
+void add_bench_transport(CLI::App& bench, ExitStatus& status);
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/real/pages.h"
 #include "core/base/result.h"
 #include "core/plan/access.h"
 #include "core/plan/plan.h"
@@ -13,14 +14,14 @@
 namespace weir::real {
 
 /// Replicas on GPUs are host memory too: a machine without CUDA computes on its CPUs. All of it is there
-/// before the first op runs. Neither copies nor moves; ops decide which thread touches which bytes when.
+/// before the first op runs, on the NUMA node that the plan says if this host has that. Neither copies nor
+/// moves; ops decide which thread touches which bytes when.
 class Buffers {
  public:
-  /// Fails if the system has no memory for the machine's buffers. The plan outlives the memory.
+  /// Fails if the system has no memory for the machine's buffers. The plan outlives them.
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine);
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
-  ~Buffers();
 
   /// The bytes of the extent, which is of a buffer of this machine.
   std::span<std::byte> bytes(const Extent& extent) const;
@@ -29,14 +30,10 @@ class Buffers {
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
 
  private:
-  struct Block {
-    std::byte* begin = nullptr;
-    std::size_t size = 0;
-  };
   explicit Buffers(const Plan& plan) : plan_(&plan) {}
 
   const Plan* plan_;
-  std::vector<std::vector<Block>> buffers_;  // [buffer][replica]; empty for those of other machines
+  std::vector<std::vector<std::unique_ptr<Pages>>> pages_;  // [buffer][replica]; none of other machines
 };
 
 }  // namespace weir::real

@@ -1,0 +1,224 @@
+#include "backends/real/transport_meter.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <functional>
+#include <thread>
+
+#include "backends/real/drive.h"
+#include "backends/real/tcp.h"
+#include "core/cluster/topology.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kPatience{10'000'000'000};
+
+// What the two processes of a measurement tell: bytes that arrived, and the time from the first to the last.
+struct Told {
+  std::atomic<std::int64_t> bytes;
+  std::atomic<std::int64_t> ns;
+};
+
+// Two processes, in memory of which both can write.
+class Pair {
+ public:
+  using Body = std::function<int(int self, Told& told)>;
+
+  Pair() {
+    void* at = ::mmap(nullptr, sizeof(std::array<Told, 2>), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    WEIR_CHECK(at != MAP_FAILED, errno);
+    told_ = new (at) std::array<Told, 2>();
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() { ::munmap(told_, sizeof *told_); }
+
+  // Bytes a second that arrived at one of them; the slower one counts.
+  Result<BytesPerSecond> run(const Body& body) {
+    std::array<pid_t, 2> processes{};
+    for (int self = 0; self < 2; ++self) {
+      processes[static_cast<std::size_t>(self)] = ::fork();
+      if (processes[static_cast<std::size_t>(self)] == 0)
+        ::_exit(body(self, (*told_)[static_cast<std::size_t>(self)]));
+    }
+    bool well = true;
+    for (const pid_t process : processes) {
+      int status = 0;
+      well = process > 0 && ::waitpid(process, &status, 0) == process && status == 0 && well;
+    }
+    if (!well) return failure("a process of the measurement failed");
+    BytesPerSecond least = BytesPerSecond::unlimited();
+    for (const Told& told : *told_) {
+      const double seconds = static_cast<double>(told.ns) * 1e-9;
+      least = std::min(least, BytesPerSecond(std::llround(static_cast<double>(told.bytes) / seconds)));
+    }
+    return least;
+  }
+
+ private:
+  std::array<Told, 2>* told_;
+};
+
+struct Ends {
+  Descriptor listener;
+  Address address;
+};
+
+Result<std::array<Ends, 2>> listen_both() {
+  std::array<Ends, 2> ends;
+  for (Ends& end : ends) {
+    auto listener = listen_at({"127.0.0.1", 0});
+    if (!listener) return tl::unexpected(listener.error());
+    end.address = listening_at(*listener);
+    end.listener = std::move(*listener);
+  }
+  return ends;
+}
+
+// Both send and receive all the time, a thread for each, with writes as large as sockets like them.
+int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Duration time) {
+  Meeting meeting;
+  meeting.self = MachineId(static_cast<std::size_t>(self));
+  meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
+  meeting.addresses = {ends[0].address, ends[1].address};
+  meeting.patience = kPatience;
+  const auto channels = meet(meeting, ends[static_cast<std::size_t>(self)].listener);
+  if (!channels) return 1;
+  // One connection for each direction, both blocking.
+  const int mine = self == 0 ? channels->front().words.number() : channels->front().data.number();
+  const int theirs = self == 0 ? channels->front().data.number() : channels->front().words.number();
+  for (const int connection : {mine, theirs}) {
+    const int flags = ::fcntl(connection, F_GETFL);
+    ::fcntl(connection, F_SETFL, flags & ~O_NONBLOCK);
+  }
+  const Instant until = Clock::monotonic() + time;
+  std::thread sender([&] {
+    const std::vector<char> bytes(std::size_t{1} << 20, 'w');
+    while (Clock::monotonic() < until) {
+      if (::send(mine, bytes.data(), bytes.size(), MSG_NOSIGNAL) <= 0) break;
+    }
+    ::shutdown(mine, SHUT_WR);
+  });
+  std::vector<char> bytes(std::size_t{1} << 20, 'r');
+  const Instant begin = Clock::monotonic();
+  std::int64_t got = 0;
+  for (ssize_t count = 1; count > 0; got += count) {
+    count = ::recv(theirs, bytes.data(), bytes.size(), 0);
+    if (count < 0) break;
+  }
+  told.bytes = got;
+  told.ns = (Clock::monotonic() - begin).ns();
+  sender.join();
+  return 0;
+}
+
+// Each sends `messages` messages to the other at once.
+Plan exchange(const TransportSettings& settings) {
+  PlanBuilder builder("exchange", 2);
+  std::array<BufferId, 2> out{};
+  std::array<BufferId, 2> in{};
+  const Bytes size = settings.message * settings.under_way;
+  for (std::size_t m = 0; m < 2; ++m) {
+    out[m] = builder.add({MachineId(m), Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, size});
+    in[m] = builder.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, size});
+  }
+  for (int i = 0; i < settings.under_way; ++i) {
+    for (std::size_t m = 0; m < 2; ++m) {
+      Op op;
+      op.machine = MachineId(m);
+      op.peer = MachineId(1 - m);
+      op.kind = OpKind::kSend;
+      op.message = builder.add_message();
+      op.priority = i;
+      op.from = {out[m], 0, settings.message * i, settings.message};
+      builder.add(op);
+      std::swap(op.machine, op.peer);
+      op.kind = OpKind::kReceive;
+      op.into = {in[1 - m], 0, settings.message * i, settings.message};
+      op.from = {};
+      builder.add(op);
+    }
+  }
+  return std::move(builder).build();
+}
+
+Cluster two_machines() {
+  Topology topology;
+  topology.name = "two";
+  GroupSpec group;
+  group.name = "node";
+  group.count = 2;
+  group.gpus.resize(1);
+  group.gpus[0].at = "numa0";
+  group.nics.resize(1);
+  group.nics[0].at = "numa0";
+  topology.groups = {group};
+  return Cluster(topology);
+}
+
+int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
+                      const TransportSettings& settings, int rounds) {
+  const Plan plan = exchange(settings);
+  const Cluster cluster = two_machines();
+  const WorkTable works(plan, cluster);
+  const MachineId machine(static_cast<std::size_t>(self));
+  const auto buffers = Buffers::make(plan, machine);
+  if (!buffers) return 1;
+  Meeting meeting;
+  meeting.self = machine;
+  meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
+  meeting.addresses = {ends[0].address, ends[1].address};
+  meeting.channels = settings.channels;
+  meeting.patience = kPatience;
+  auto channels = meet(meeting, ends[static_cast<std::size_t>(self)].listener);
+  if (!channels) return 1;
+  Inbox inbox;
+  Workers workers(
+      1, [](const Op&, std::uint64_t) {}, inbox);
+  TcpSettings tcp;
+  tcp.threads = settings.io_threads;
+  const Clock clock;
+  TcpTransport transport(std::move(*channels), tcp, plan, machine, **buffers, inbox);
+  Record record(plan.ops().size(), rounds);
+  const PortSettings how = {{Policy::kPriority, settings.message * settings.under_way}, 1, false};
+  RealPort port(plan, cluster, works, machine, how, clock, transport, workers, inbox);
+  Node node(plan, machine, rounds, record);
+  const Instant begin = Clock::monotonic();
+  if (!drive(node, port, plan, cluster, {})) return 1;
+  told.bytes = settings.message.count() * settings.under_way * rounds;
+  told.ns = (Clock::monotonic() - begin).ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still read
+  return 0;
+}
+
+}  // namespace
+
+Result<TransportRate> measure_transport(const TransportSettings& settings) {
+  const auto plain = listen_both();
+  if (!plain) return tl::unexpected(plain.error());
+  const auto sockets =
+      Pair().run([&](int self, Told& told) { return exchange_plainly(self, told, *plain, settings.time); });
+  if (!sockets) return tl::unexpected(sockets.error());
+  const auto ends = listen_both();
+  if (!ends) return tl::unexpected(ends.error());
+  // As many rounds as plain sockets would need that time for.
+  const double round = static_cast<double>(settings.message.count()) * settings.under_way;
+  const auto rounds = std::max<std::int64_t>(
+      1, std::llround(settings.time.seconds() * static_cast<double>(sockets->value()) / round));
+  const auto nodes = Pair().run([&](int self, Told& told) {
+    return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
+  });
+  if (!nodes) return tl::unexpected(nodes.error());
+  return TransportRate{*nodes, *sockets};
+}
+
+}  // namespace weir::real

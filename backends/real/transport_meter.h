@@ -1,0 +1,30 @@
+// Measures how fast two nodes of this host exchange messages, beside what plain sockets move between two
+// processes in the same time.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+
+namespace weir::real {
+
+struct TransportSettings {
+  Bytes message = Bytes(4 << 20);  // of each
+  int under_way = 8;               // messages that a node may send at once, and as many places for them
+  int channels = 1;
+  int io_threads = 1;                       // of each node
+  bool shared_memory = false;               // instead of TCP
+  Duration time = Duration(1'000'000'000);  // about, of one measurement
+};
+
+/// Payload in one direction while the other was as busy.
+struct TransportRate {
+  BytesPerSecond nodes;
+  BytesPerSecond sockets;
+};
+
+/// Runs two processes for either, one after the other. Fails if one of them does.
+Result<TransportRate> measure_transport(const TransportSettings& settings);
+
+}  // namespace weir::real
