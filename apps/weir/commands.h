@@ -19,5 +19,6 @@ void add_whatif(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);
+void add_lab(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   weir::add_check(weir, status);
   weir::add_import(weir, status);
   weir::add_export(weir, status);
+  weir::add_lab(weir, status);
   try {
     weir.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
