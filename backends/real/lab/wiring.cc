@@ -80,8 +80,8 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
 // again.
 std::string route(const std::string& where, std::size_t nic, const std::string& address,
                   const std::string& table) {
-  return fmt::format("route replace {} dev eth{} src {} rto_min 50ms congctl reno{}\n", where, nic, address,
-                     table);
+  return fmt::format("route replace {} dev eth{} src {} rto_min 50ms initcwnd 20 congctl reno{}\n", where,
+                     nic, address, table);
 }
 
 // Of several NICs each speaks for its own address: what comes from it leaves through it, and what goes to the
