@@ -24,7 +24,7 @@ constexpr Duration kEnded = Duration(1'000'000'000);  // what has ended is waite
 
 // What comes out of a stream of one machine, told by whole lines.
 struct Stream {
-  real::File file;
+  real::Descriptor file;
   std::FILE* into = stdout;
   std::string line;  // begun
 };
@@ -32,7 +32,7 @@ struct Stream {
 struct Running {
   std::string name;
   pid_t process = -1;
-  real::File handle;  // readable once the process has ended; closed after
+  real::Descriptor handle;  // readable once the process has ended; closed after
   Stream streams[2];
 };
 
@@ -70,12 +70,12 @@ class Runs {
     int ends[2][2];
     for (int i = 0; i < 2; ++i) {
       if (pipe2(ends[i], O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
-      run.streams[i].file = real::File(ends[i][0]);
+      run.streams[i].file = real::Descriptor(ends[i][0]);
       fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
       run.streams[i].into = i == 0 ? stdout : stderr;
     }
-    const real::File output(ends[0][1]);
-    const real::File error(ends[1][1]);
+    const real::Descriptor output(ends[0][1]);
+    const real::Descriptor error(ends[1][1]);
     const auto process = lab_.spawn(machine, real::Program{.arguments = command,
                                                            .environment = lab_environment(cluster_, machine),
                                                            .output = output.number(),
@@ -88,7 +88,7 @@ class Runs {
   }
 
   bool running() const {
-    return std::any_of(runs_.begin(), runs_.end(), [](const Running& run) { return run.handle.open(); });
+    return std::any_of(runs_.begin(), runs_.end(), [](const Running& run) { return run.handle.valid(); });
   }
 
   // Takes what has come; false once waiting is over.
@@ -127,17 +127,17 @@ class Runs {
     status_ = status;
     deadline_ = Clock::now() + kGrace;
     for (const Running& run : runs_) {
-      if (run.handle.open()) lab_.stop(run.process);
+      if (run.handle.valid()) lab_.stop(run.process);
     }
     return true;
   }
 
   void take(const Running& run, Stream& stream) const {
     char buffer[65536];
-    while (stream.file.open()) {
+    while (stream.file.valid()) {
       const ssize_t count = read(stream.file.number(), buffer, sizeof buffer);
       if (count < 0 && errno == EINTR) continue;
-      if (count == 0) stream.file.close();
+      if (count == 0) stream.file = real::Descriptor();
       if (count <= 0) return;
       stream.line.append(buffer, static_cast<std::size_t>(count));
       std::size_t from = 0;
@@ -154,7 +154,7 @@ class Runs {
   }
 
   void end(Running& run) {
-    run.handle.close();
+    run.handle = real::Descriptor();
     for (Stream& stream : run.streams) take(run, stream);
     const auto ended = lab_.wait(run.process, kEnded);
     if (!ended || (WIFEXITED(*ended) && WEXITSTATUS(*ended) == 0) || stopping_) return;

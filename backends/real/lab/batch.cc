@@ -22,19 +22,19 @@ constexpr int kNoNamespace = 125;
 constexpr int kNoProgram = 127;
 
 // A file in memory that is open for reading from its start.
-File file_with(const std::string& text) {
-  File file(memfd_create("weir-lab", MFD_CLOEXEC));
+Descriptor file_with(const std::string& text) {
+  Descriptor file(memfd_create("weir-lab", MFD_CLOEXEC));
   std::size_t written = 0;
-  while (file.open() && written < text.size()) {
+  while (file.valid() && written < text.size()) {
     const ssize_t count = write(file.number(), text.data() + written, text.size() - written);
-    if (count <= 0) return File();
+    if (count <= 0) return Descriptor();
     written += static_cast<std::size_t>(count);
   }
-  if (file.open()) lseek(file.number(), 0, SEEK_SET);
+  if (file.valid()) lseek(file.number(), 0, SEEK_SET);
   return file;
 }
 
-std::string text_of(const File& file) {
+std::string text_of(const Descriptor& file) {
   std::string text(4096, '\0');
   const ssize_t size = pread(file.number(), text.data(), text.size(), 0);
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
@@ -60,8 +60,9 @@ int write_settings(const std::string& lines) {
 }
 
 // In the child: never returns.
-[[noreturn]] void run(const Wiring::Batch& batch, const File& space, const std::vector<File>& machines,
-                      const File& input, const File& output) {
+[[noreturn]] void run(const Wiring::Batch& batch, const Descriptor& space,
+                      const std::vector<Descriptor>& machines, const Descriptor& input,
+                      const Descriptor& output) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(kDeadline);
   if (setns(space.number(), CLONE_NEWNET) != 0) _exit(kNoNamespace);
@@ -84,10 +85,11 @@ int write_settings(const std::string& lines) {
 
 }  // namespace
 
-Result<void> run_batch(const Wiring::Batch& batch, const File& space, const std::vector<File>& machines) {
-  const File input = file_with(batch.lines);
-  const File output = file_with("");
-  if (!input.open() || !output.open()) return failure("no memory for the lab's commands");
+Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
+                       const std::vector<Descriptor>& machines) {
+  const Descriptor input = file_with(batch.lines);
+  const Descriptor output = file_with("");
+  if (!input.valid() || !output.valid()) return failure("no memory for the lab's commands");
   const pid_t process = fork();
   if (process < 0) return failure(fmt::format("no process for {}: {}", batch.tool, std::strerror(errno)));
   if (process == 0) run(batch, space, machines, input, output);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "backends/real/lab/file.h"
+#include "backends/real/descriptor.h"
 #include "backends/real/lab/wiring.h"
 
 namespace weir::real {
@@ -11,6 +11,7 @@ namespace weir::real {
 /// Runs the batch in the namespace, with the machines' namespaces at the numbers that its lines name. Fails
 /// with what the program complained of, or if it takes longer than a minute. To be called from a process with
 /// one thread, whose children nobody else waits for.
-Result<void> run_batch(const Wiring::Batch& batch, const File& space, const std::vector<File>& machines);
+Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
+                       const std::vector<Descriptor>& machines);
 
 }  // namespace weir::real

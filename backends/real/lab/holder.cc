@@ -34,8 +34,8 @@ struct Orders {
   const Wiring* wiring = nullptr;  // none: beside another lab
   std::size_t machines = 0;
   const Namespaces* kept = nullptr;
-  std::vector<const File*> lives;  // processes (pidfd) that must live for the holder to
-  const File* listener = nullptr;
+  std::vector<const Descriptor*> lives;  // processes (pidfd) that must live for the holder to
+  const Descriptor* listener = nullptr;
   std::uint64_t fingerprint = 0;
 };
 
@@ -88,12 +88,12 @@ void close_all_but(std::vector<int> kept) {
   syscall(SYS_close_range, from, ~0U, 0);
 }
 
-void become_quiet(const Orders& orders, const File& socket) {
+void become_quiet(const Orders& orders, const Descriptor& socket) {
   setsid();
   (void)!chdir("/");
   prctl(PR_SET_NAME, "weir-lab");
   std::vector<int> kept = {socket.number()};
-  for (const File* life : orders.lives) kept.push_back(life->number());
+  for (const Descriptor* life : orders.lives) kept.push_back(life->number());
   if (orders.listener != nullptr) kept.push_back(orders.listener->number());
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) dup2(nothing, standard);
@@ -117,16 +117,16 @@ void mount_own_files() {
   mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
 }
 
-Result<std::vector<File>> make_networks(std::size_t machines) {
-  const File own = own_namespace("net");
-  std::vector<File> networks;
+Result<std::vector<Descriptor>> make_networks(std::size_t machines) {
+  const Descriptor own = own_namespace("net");
+  std::vector<Descriptor> networks;
   for (std::size_t i = 0; i < machines; ++i) {
     if (unshare(CLONE_NEWNET) != 0)
       return failure(fmt::format("no network namespace for machine {}: {}", i, std::strerror(errno)));
-    const File made = own_namespace("net");
+    const Descriptor made = own_namespace("net");
     // Out of the way of the numbers under which `ip` finds them.
     networks.emplace_back(dup3(made.number(), network_file(machines, i), O_CLOEXEC));
-    if (!networks.back().open())
+    if (!networks.back().valid())
       return failure(fmt::format("no file for machine {}: {}; try ulimit -n 4096", i, std::strerror(errno)));
   }
   if (setns(own.number(), CLONE_NEWNET) != 0)
@@ -140,15 +140,15 @@ Result<Namespaces> make(const Orders& orders) {
   made.mount = own_namespace("mnt");
   made.process = own_namespace("pid");
   made.keeper = handle_of(getpid());
-  if (!made.user.open() || !made.mount.open() || !made.process.open() || !made.keeper.open())
+  if (!made.user.valid() || !made.mount.valid() || !made.process.valid() || !made.keeper.valid())
     return failure(fmt::format("the lab's namespaces cannot be opened: {}", std::strerror(errno)));
   if (orders.wiring == nullptr) return made;
   auto networks = make_networks(orders.machines);
   if (!networks) return tl::unexpected(networks.error());
   made.machines = std::move(*networks);
-  const File own = own_namespace("net");
+  const Descriptor own = own_namespace("net");
   for (const Wiring::Batch& batch : orders.wiring->batches) {
-    const File& space = batch.machine.valid() ? made.machines[batch.machine.index()] : own;
+    const Descriptor& space = batch.machine.valid() ? made.machines[batch.machine.index()] : own;
     if (const auto run = run_batch(batch, space, made.machines); !run) return tl::unexpected(run.error());
   }
   return made;
@@ -157,7 +157,7 @@ Result<Namespaces> make(const Orders& orders) {
 std::vector<int> numbers(const Namespaces& namespaces) {
   std::vector<int> files = {namespaces.user.number(), namespaces.mount.number(), namespaces.process.number(),
                             namespaces.keeper.number()};
-  for (const File& machine : namespaces.machines) files.push_back(machine.number());
+  for (const Descriptor& machine : namespaces.machines) files.push_back(machine.number());
   return files;
 }
 
@@ -170,7 +170,7 @@ Result<Kept> take(int socket, Duration patience) {
   auto message = receive(socket, patience);
   if (!message) return tl::unexpected(message.error());
   if (message->text.rfind(kUp, 0) != 0 || message->files.size() < 4) return failure(std::move(message->text));
-  std::vector<File>& files = message->files;
+  std::vector<Descriptor>& files = message->files;
   Kept taken;
   taken.wiring = std::strtoull(message->text.c_str() + std::strlen(kUp), nullptr, 10);
   taken.namespaces = {std::move(files[0]), std::move(files[1]), std::move(files[2]), std::move(files[3]), {}};
@@ -180,7 +180,7 @@ Result<Kept> take(int socket, Duration patience) {
 
 // Serves one who has connected; they may be anybody on this host.
 void serve(const Orders& orders, const Namespaces& made) {
-  const File guest(accept4(orders.listener->number(), nullptr, nullptr, SOCK_CLOEXEC));
+  const Descriptor guest(accept4(orders.listener->number(), nullptr, nullptr, SOCK_CLOEXEC));
   ucred who = {};
   socklen_t size = sizeof who;
   if (getsockopt(guest.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return;
@@ -193,7 +193,7 @@ void serve(const Orders& orders, const Namespaces& made) {
 [[noreturn]] void stand(const Orders& orders, const Namespaces& made) {
   std::signal(SIGCHLD, SIG_IGN);  // orphans of the lab go without a trace
   std::vector<pollfd> files;
-  for (const File* life : orders.lives) files.push_back({life->number(), POLLIN, 0});
+  for (const Descriptor* life : orders.lives) files.push_back({life->number(), POLLIN, 0});
   if (orders.listener != nullptr) files.push_back({orders.listener->number(), POLLIN, 0});
   for (;;) {
     if (poll(files.data(), files.size(), -1) < 0) continue;
@@ -204,7 +204,7 @@ void serve(const Orders& orders, const Namespaces& made) {
   }
 }
 
-[[noreturn]] void be_holder(const Orders& orders, const File& socket) {
+[[noreturn]] void be_holder(const Orders& orders, const Descriptor& socket) {
   become_quiet(orders, socket);
   mount_own_files();
   auto made = make(orders);
@@ -218,7 +218,7 @@ void serve(const Orders& orders, const Namespaces& made) {
 
 // A child enters the new namespaces and leaves the holder there as its sibling: only a child of one that has
 // made a process namespace is within.
-[[noreturn]] void be_guide(const Orders& orders, const File& socket, const File& of_holder) {
+[[noreturn]] void be_guide(const Orders& orders, const Descriptor& socket, const Descriptor& of_holder) {
   if (const auto separated = separate(orders); !separated) {
     (void)send(socket.number(), "!" + separated.error().text, {}, kShortPatience);
     _exit(1);
@@ -247,15 +247,15 @@ Result<Held> launch(const Orders& orders) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, guide_ends) != 0)
     return failure(fmt::format("no sockets for a lab: {}", std::strerror(errno)));
-  const File here(ends[0]);
-  File there(ends[1]);
-  const File guide_here(guide_ends[0]);
-  File guide_there(guide_ends[1]);
+  const Descriptor here(ends[0]);
+  Descriptor there(ends[1]);
+  const Descriptor guide_here(guide_ends[0]);
+  Descriptor guide_there(guide_ends[1]);
   const pid_t guide = fork();
   if (guide < 0) return failure(fmt::format("no process for a lab: {}", std::strerror(errno)));
   if (guide == 0) be_guide(orders, guide_there, there);
-  there.close();
-  guide_there.close();
+  there = Descriptor();
+  guide_there = Descriptor();
   const auto told = receive(guide_here.number(), kShortPatience * 5);
   reap(guide);
   if (!told) return tl::unexpected(told.error());
@@ -276,19 +276,19 @@ Result<Held> launch(const Orders& orders) {
 }  // namespace
 
 Result<Held> hold(const Wiring& wiring, std::size_t machines) {
-  const File owner = handle_of(getpid());
-  if (!owner.open()) return failure("a lab needs Linux 5.10 or later");
+  const Descriptor owner = handle_of(getpid());
+  if (!owner.valid()) return failure("a lab needs Linux 5.10 or later");
   return launch({.wiring = &wiring, .machines = machines, .lives = {&owner}});
 }
 
 Result<Held> hold_for_all(const Wiring& wiring, std::size_t machines, std::uint64_t fingerprint,
-                          const File& listener) {
+                          const Descriptor& listener) {
   return launch({.wiring = &wiring, .machines = machines, .listener = &listener, .fingerprint = fingerprint});
 }
 
 Result<Held> hold_beside(Namespaces kept) {
-  const File owner = handle_of(getpid());
-  if (!owner.open()) return failure("a lab needs Linux 5.10 or later");
+  const Descriptor owner = handle_of(getpid());
+  if (!owner.valid()) return failure("a lab needs Linux 5.10 or later");
   auto held = launch({.kept = &kept, .lives = {&owner, &kept.keeper}});
   if (!held) return held;
   held->namespaces.user = std::move(kept.user);
@@ -296,7 +296,7 @@ Result<Held> hold_beside(Namespaces kept) {
   return held;
 }
 
-Result<Kept> ask(const File& socket, Request request) {
+Result<Kept> ask(const Descriptor& socket, Request request) {
   const char* const word = request == Request::kEnd ? "end" : "join";
   if (const auto asked = send(socket.number(), word, {}, kShortPatience); !asked)
     return tl::unexpected(asked.error());

@@ -25,7 +25,7 @@ Result<Held> hold(const Wiring& wiring, std::size_t machines);
 /// The same, but held until somebody asks for its end at the listening socket, where it tells all who ask()
 /// the fingerprint of what it is wired as.
 Result<Held> hold_for_all(const Wiring& wiring, std::size_t machines, std::uint64_t fingerprint,
-                          const File& listener);
+                          const Descriptor& listener);
 
 /// A process namespace of this process's own in a lab that another process holds: it ends with either of
 /// them.
@@ -46,6 +46,6 @@ struct Kept {
 
 /// The holder's namespaces, once it has wired them. With kEnd its process, whose handle is among them, is
 /// about to end.
-Result<Kept> ask(const File& socket, Request request);
+Result<Kept> ask(const Descriptor& socket, Request request);
 
 }  // namespace weir::real

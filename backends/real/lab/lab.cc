@@ -46,17 +46,17 @@ struct Address {
   const sockaddr* of() const { return reinterpret_cast<const sockaddr*>(&name); }
 };
 
-File local_socket() { return File(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+Descriptor local_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
 // A connection to the keeper of the lab, if there is one and it is this user's.
-File connected(const std::string& lab) {
+Descriptor connected(const std::string& lab) {
   const Address address(lab);
-  File file = local_socket();
+  Descriptor file = local_socket();
   ucred who = {};
   socklen_t size = sizeof who;
-  if (!file.open() || connect(file.number(), address.of(), address.size) != 0 ||
+  if (!file.valid() || connect(file.number(), address.of(), address.size) != 0 ||
       getsockopt(file.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid())
-    file.close();
+    file = Descriptor();
   return file;
 }
 
@@ -77,8 +77,8 @@ Result<std::unique_ptr<Lab>> Lab::up(const Cluster& cluster) {
 Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
   const auto wired = wiring(cluster);
   if (!wired) return tl::unexpected(wired.error());
-  const File keeper = connected(cluster.name());
-  if (!keeper.open()) return tl::unexpected(no_lab(cluster.name()));
+  const Descriptor keeper = connected(cluster.name());
+  if (!keeper.valid()) return tl::unexpected(no_lab(cluster.name()));
   auto kept = ask(keeper, Request::kJoin);
   if (!kept) return tl::unexpected(kept.error());
   if (kept->wiring != fingerprint(wired->text())) {
@@ -94,8 +94,8 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
   const auto wired = wiring(cluster);
   if (!wired) return tl::unexpected(wired.error());
   const Address address(cluster.name());
-  File listener = local_socket();
-  if (!listener.open() || bind(listener.number(), address.of(), address.size) != 0 ||
+  Descriptor listener = local_socket();
+  if (!listener.valid() || bind(listener.number(), address.of(), address.size) != 0 ||
       listen(listener.number(), SOMAXCONN) != 0) {
     if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
     return failure(fmt::format("a lab of '{}' is up already; weir lab down ends it", cluster.name()));
@@ -110,11 +110,11 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
   return keeper;
 }
 
-bool Lab::kept(const std::string& name) { return connected(name).open(); }
+bool Lab::kept(const std::string& name) { return connected(name).valid(); }
 
 Result<void> Lab::down(const std::string& name) {
-  const File keeper = connected(name);
-  if (!keeper.open()) return tl::unexpected(no_lab(name));
+  const Descriptor keeper = connected(name);
+  if (!keeper.valid()) return tl::unexpected(no_lab(name));
   const auto kept = ask(keeper, Request::kEnd);
   if (!kept) return tl::unexpected(kept.error());
   if (!readable(kept->namespaces.keeper.number(), kPatience))
@@ -143,8 +143,8 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
   WEIR_CHECK(!program.arguments.empty());
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
-  const File here(ends[0]);
-  File there(ends[1]);
+  const Descriptor here(ends[0]);
+  Descriptor there(ends[1]);
   const auto process = spawn(machine, [&] {
     sigset_t none;
     sigemptyset(&none);
@@ -166,7 +166,7 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
     return kNotExecuted;
   });
   if (!process) return process;
-  there.close();
+  there = Descriptor();
   int why = 0;
   if (readable(here.number(), kPatience) && read(here.number(), &why, sizeof why) == sizeof why) {
     (void)wait(*process, kPatience);
@@ -178,8 +178,8 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
 Result<void> Lab::enter(MachineId machine) const { return real::enter(held_.namespaces, machine); }
 
 Result<int> Lab::wait(pid_t process, Duration patience) {
-  const File handle = handle_of(process);
-  if (handle.open() && !readable(handle.number(), patience))
+  const Descriptor handle = handle_of(process);
+  if (handle.valid() && !readable(handle.number(), patience))
     return failure(fmt::format("process {} has not ended after {} s", process, patience.seconds()));
   int status = 0;
   if (waitpid(process, &status, 0) != process)

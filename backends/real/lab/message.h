@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/lab/file.h"
+#include "backends/real/descriptor.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -13,7 +13,7 @@ namespace weir::real {
 
 struct Message {
   std::string text;  // 64 KiB at most; longer ones are cut
-  std::vector<File> files;
+  std::vector<Descriptor> files;
 };
 
 /// Sends the text and handles of the files, which stay open here too. Waits up to the deadline's span.

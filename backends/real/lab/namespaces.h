@@ -8,22 +8,22 @@
 #include <functional>
 #include <vector>
 
-#include "backends/real/lab/file.h"
+#include "backends/real/descriptor.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
 namespace weir::real {
 
 struct Namespaces {
-  File user;                   // whose root may change the others; the process's own if it is root itself
-  File mount;                  // the process's files, with a /proc of its own where that is allowed
-  File process;                // every process of the lab: all die with its first
-  File keeper;                 // the process (pidfd) that must live for the lab to be up
-  std::vector<File> machines;  // networks
+  Descriptor user;     // whose root may change the others; the process's own if it is root itself
+  Descriptor mount;    // the process's files, with a /proc of its own where that is allowed
+  Descriptor process;  // every process of the lab: all die with its first
+  Descriptor keeper;   // the process (pidfd) that must live for the lab to be up
+  std::vector<Descriptor> machines;  // networks
 };
 
 /// Of the calling process: "user", "mnt", "pid", "net".
-File own_namespace(const char* kind);
+Descriptor own_namespace(const char* kind);
 
 /// Makes this process's files and network those of the machine. To be called from a process with one thread,
 /// which it leaves with the machine's even if it fails halfway.
@@ -38,6 +38,6 @@ Result<pid_t> start_in(const Namespaces& namespaces, MachineId machine, const st
 pid_t fork_sibling();
 
 /// Opens a handle (pidfd) that can be read once the process has ended.
-File handle_of(pid_t process);
+Descriptor handle_of(pid_t process);
 
 }  // namespace weir::real

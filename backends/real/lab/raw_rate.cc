@@ -40,7 +40,7 @@ sockaddr_in address(MachineId machine, int nic, int port) {
 
 const sockaddr* of(const sockaddr_in& name) { return reinterpret_cast<const sockaddr*>(&name); }
 
-void set_deadline(const File& connection) {
+void set_deadline(const Descriptor& connection) {
   const timeval patience = {kPatience.ns() / 1'000'000'000, 0};
   setsockopt(connection.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   setsockopt(connection.number(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -72,14 +72,14 @@ bool give(int file, const void* from, std::size_t size) {
 
 // Says that it listens, and at the end how many bytes came within the span that the sender names first.
 int receive_all(const Stream& stream, int port, int report) {
-  const File listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int again = 1;
   setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
   const sockaddr_in here = address(stream.into, stream.into_nic, port);
   if (bind(listener.number(), of(here), sizeof here) != 0 || listen(listener.number(), 1) != 0) return 1;
   const char ready = 1;
   if (write(report, &ready, 1) != 1 || !readable(listener.number(), kPatience)) return 1;
-  const File connection(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));
+  const Descriptor connection(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));
   set_deadline(connection);
   Span span;
   if (!take(connection.number(), &span, sizeof span)) return 1;
@@ -96,7 +96,7 @@ int receive_all(const Stream& stream, int port, int report) {
 }
 
 int send_all(const Stream& stream, int port, Bytes write, const Span& span) {
-  const File connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Descriptor connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   set_deadline(connection);
   const sockaddr_in here = address(stream.from, stream.from_nic, 0);
   const sockaddr_in there = address(stream.into, stream.into_nic, port);
@@ -162,7 +162,7 @@ class Run {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
     reports_.emplace_back(ends[0]);
-    const File report(ends[1]);
+    const Descriptor report(ends[1]);
     const auto receiver = lab_.spawn(stream.into, [&] { return receive_all(stream, port, report.number()); });
     if (!receiver) return tl::unexpected(receiver.error());
     processes_.push_back(*receiver);
@@ -170,7 +170,7 @@ class Run {
   }
 
   bool said(std::size_t stream, void* into, std::size_t size) {
-    const File& report = reports_[stream];
+    const Descriptor& report = reports_[stream];
     return readable(report.number(), settings_.warm_up + settings_.time + kPatience) &&
            take(report.number(), into, size);
   }
@@ -184,7 +184,7 @@ class Run {
   Lab& lab_;
   const std::vector<Stream>& streams_;
   const RateSettings& settings_;
-  std::vector<File> reports_;
+  std::vector<Descriptor> reports_;
   std::vector<pid_t> processes_;
 };
 
