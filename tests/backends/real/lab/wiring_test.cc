@@ -55,7 +55,7 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xffc0 at 2 flowid 1:20\n";
   const auto lines = [&](const std::string& where, const std::string& device, bool out) {
     const std::string all =
-        out ? fmt::format(fmt::runtime(shaped), device, 126047915, 123526957, 2520958, 31511, 2520958)
+        out ? fmt::format(fmt::runtime(shaped), device, 126047914, 123526956, 2520958, 31511, 2520958)
             : fmt::format(fmt::runtime(shaped), device, 63023956, 61763477, 1260479, 16384, 1260479);
     std::string with;
     for (std::size_t from = 0; from < all.size(); from = all.find('\n', from) + 1)
