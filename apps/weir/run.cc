@@ -204,7 +204,7 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
     if (ran->interrupted) return status;
     all.insert(all.end(), ran->compared.begin(), ran->compared.end());
   }
-  const auto compared = compare(all, choices.page);
+  auto compared = compare(all, choices.page);
   if (!compared) return compared;
   return std::max(status, *compared);
 }
