@@ -139,7 +139,8 @@ Result<Record> run_locally(const Planned& planned, const RealSettings& settings)
                                    settings.channels,
                                    settings.io_threads,
                                    settings.workers,
-                                   settings.verify};
+                                   settings.verify,
+                                   settings.transport == "shm"};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
   if (!result) return tl::unexpected(result.error());
@@ -150,8 +151,8 @@ Result<Record> run_locally(const Planned& planned, const RealSettings& settings)
 
 World local_world(const RealSettings& settings) {
   return {"processes on one host",
-          fmt::format("channels={} io_threads={} workers={} verify={}", settings.channels,
-                      settings.io_threads, settings.workers, settings.verify),
+          fmt::format("transport={} channels={} io_threads={} workers={} verify={}", settings.transport,
+                      settings.channels, settings.io_threads, settings.workers, settings.verify),
           [settings](const Planned& planned) { return run_locally(planned, settings); }, false};
 }
 
