@@ -52,7 +52,8 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, rea
                                    settings.channels,
                                    settings.io_threads,
                                    settings.workers,
-                                   settings.verify};
+                                   settings.verify,
+                                   settings.transport == "shm"};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
   how.joined();
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
@@ -129,8 +130,9 @@ World real_world(const std::string& name, const RealSettings& settings,
                  Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
   World world;
   world.name = name;
-  world.settings = fmt::format("channels={} io_threads={} workers={} verify={}", settings.channels,
-                               settings.io_threads, settings.workers, settings.verify);
+  world.settings =
+      fmt::format("transport={} channels={} io_threads={} workers={} verify={}", settings.transport,
+                  settings.channels, settings.io_threads, settings.workers, settings.verify);
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
   world.predict = prediction();
   world.simulated = false;

@@ -223,6 +223,14 @@ void add_world(CLI::App& command, Choices& choices) {
       ->check(CLI::IsMember({"simulation", "local", "lab"}))
       ->capture_default_str();
   const std::string group = "Real runs";
+  command
+      .add_option(
+          "--transport", choices.real.transport,
+          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
+          "with one copy a message: the faster way where one host is all there is")
+      ->check(CLI::IsMember({"tcp", "shm"}))
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--channels", choices.real.channels, "Connections between two machines")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()

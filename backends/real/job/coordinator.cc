@@ -181,6 +181,8 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   tell_all(inputs);
   const std::string hash = plan_hash(plan);
   const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
+    members_[machine].reach = planned.reach;
+    members_[machine].local = planned.local;
     if (planned.hash == hash) return {};
     return failure(fmt::format("{} has made another plan of the same inputs: its program is another build",
                                cluster.machine(MachineId(machine)).name));
@@ -192,6 +194,8 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   for (const Member& member : members_) {
     meet.hosts.push_back(member.address.host);
     meet.ports.push_back(member.address.port);
+    meet.reaches.push_back(member.reach);
+    meet.locals.push_back(member.local);
   }
   const auto token = make_token();
   if (!token) return tl::unexpected(token.error());

@@ -41,6 +41,8 @@ class Coordinator {
   struct Member {
     std::string connection;  // empty until it has joined
     Address address;
+    std::string reach;  // as of `planned`
+    std::string local;
     bool answered = false;  // in this step
     Instant heard;
   };
