@@ -26,29 +26,44 @@ std::string how_it_ended(int status) {
   return fmt::format("ended with status {}", WEXITSTATUS(status));
 }
 
-// In this process's network. The child dies with this process.
-Result<pid_t> start_here(const real::Program& program, const std::string& variable) {
-  std::vector<char*> arguments;
-  for (const std::string& argument : program.arguments)
-    arguments.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
-  arguments.push_back(nullptr);
-  const std::size_t equals = variable.find('=');
-  const std::string name = variable.substr(0, equals);
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// In this process's network. The child dies with this process. Between fork and exec it calls nothing that
+// another thread of this process might have locked.
+Result<pid_t> start_here(NodeCommand command, int nowhere) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+  const real::Descriptor reading(ends[0]);
+  const real::Descriptor writing(ends[1]);
+  std::vector<std::string> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  if (!command.variable.empty()) environment.push_back(command.variable);
+  const std::vector<char*> arguments = pointers(command.arguments);
+  const std::vector<char*> variables = pointers(environment);
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0) return failure(fmt::format("no process for a machine: {}", std::strerror(errno)));
-  if (process > 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::setenv(name.c_str(), variable.c_str() + equals + 1, 1);
-  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(program.output, STDOUT_FILENO);
-  ::dup2(program.error, STDERR_FILENO);
-  if (::getppid() == parent) ::execv(arguments.front(), arguments.data());
-  ::_exit(127);
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(reading.number(), STDIN_FILENO);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+    if (::getppid() == parent) ::execvpe(arguments.front(), arguments.data(), variables.data());
+    ::_exit(127);
+  }
+  if (::write(writing.number(), command.input.data(), command.input.size()) !=
+      static_cast<ssize_t>(command.input.size())) {
+    return failure("a machine's process does not take the job's key");
+  }
+  return process;
 }
 
 }  // namespace
@@ -60,17 +75,15 @@ Nodes::~Nodes() {
   wait(Duration::from_seconds(5));
 }
 
-Result<void> Nodes::start(MachineId machine, const std::string& key, double patience) {
+Result<void> Nodes::start(MachineId machine, const NodeCommand& command) {
   const real::Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const std::string address = lab_ != nullptr ? real::Lab::address(machine, 0) : "127.0.0.1";
-  real::Program program;
-  program.arguments = {"/proc/self/exe", "node",  "--machine",  fmt::format("{}", machine),
-                       "--listen",       address, "--patience", fmt::format("{}", patience)};
-  program.environment = {"WEIR_JOB=" + key};
-  program.output = nowhere.number();
-  program.error = nowhere.number();
-  const auto process =
-      lab_ != nullptr ? lab_->spawn(machine, program) : start_here(program, program.environment.front());
+  Result<pid_t> process = 0;
+  if (lab_ != nullptr) {
+    process =
+        lab_->spawn(machine, {command.arguments, {command.variable}, nowhere.number(), nowhere.number()});
+  } else {
+    process = start_here(command, nowhere.number());
+  }
   if (!process) return tl::unexpected(process.error());
   children_.push_back({machine, *process, false});
   return {};

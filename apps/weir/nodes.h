@@ -13,7 +13,15 @@
 
 namespace weir {
 
-/// Whatever happens, none outlives this. One owner thread.
+/// How a machine's process is started.
+struct NodeCommand {
+  std::vector<std::string> arguments;  // the program first, looked for in PATH
+  std::string variable;                // "NAME=value", beside the environment of this process; may be empty
+  std::string input;                   // what it reads; little enough for a pipe
+};
+
+/// Whatever happens, none outlives this (of one on another host, the program that started it there). One
+/// owner thread.
 class Nodes {
  public:
   /// In machines of the lab if there is one, which outlives the nodes.
@@ -22,8 +30,8 @@ class Nodes {
   Nodes& operator=(const Nodes&) = delete;
   ~Nodes();
 
-  /// Starts this program as the machine's node, which gets the job's key and says nothing.
-  Result<void> start(MachineId machine, const std::string& key, double patience);
+  /// What it prints goes nowhere: what fails, it tells the coordinator.
+  Result<void> start(MachineId machine, const NodeCommand& command);
   /// Fails if one has ended by itself without having said why, naming its machine.
   Result<void> watch();
   /// Waits for all to end by themselves, but not longer.

@@ -1,9 +1,14 @@
 #include "apps/weir/real_world.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "apps/weir/nodes.h"
 #include "apps/weir/version.h"
@@ -23,28 +28,62 @@ Result<std::string> job_name() {
   return "weir-" + real::hexadecimal(*token).substr(0, 16);
 }
 
-Result<Record> run_job(const Planned& planned, const RealSettings& settings, real::Lab* lab) {
-  const auto job = job_name();
-  if (!job) return tl::unexpected(job.error());
-  // Without a file a socket leaves nothing however this process ends, but is known in one network only. That
-  // of a lab has one until all machines have joined.
-  const std::string file = lab != nullptr ? (std::filesystem::temp_directory_path() / *job).string() : "";
-  const auto fresh = real::make_key(*job, "ipc://" + (file.empty() ? "@" + *job : file));
-  if (!fresh) return tl::unexpected(fresh.error());
-  Nodes nodes(planned.cluster, lab);
-  for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
-    const auto started = nodes.start(MachineId(i), text(fresh->key), settings.patience);
-    if (!started) return tl::unexpected(started.error());
+// For a shell.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// A file that nobody but its owner can read.
+Result<void> write_secret(const std::string& file, const std::string& text) {
+  ::unlink(file.c_str());
+  const real::Descriptor written(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!written.valid() ||
+      ::write(written.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return failure(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
   }
+  return {};
+}
+
+// Where a job's machines are, and how they come to it.
+struct Site {
+  std::string endpoint;  // of the coordinator, * being a free port
+  real::Lab* lab = nullptr;
+  /// How a machine's process is started; none if others start it.
+  std::function<NodeCommand(MachineId machine, const std::string& key)> command;
+  /// Called with the key, before anything is started.
+  std::function<Result<void>(const std::string& key)> tell;
+  std::function<void()> joined;
+};
+
+std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
+                                        const std::string& listen, const RealSettings& settings) {
+  return {program,    "node", "--machine",  fmt::format("{}", machine),
+          "--listen", listen, "--patience", fmt::format("{}", settings.patience)};
+}
+
+Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
+                       const Site& site) {
+  auto fresh = real::make_key(job, site.endpoint);
+  if (!fresh) return tl::unexpected(fresh.error());
   auto socket = real::ControlSocket::listen(*fresh);
   if (!socket) return tl::unexpected(socket.error());
+  fresh->key.endpoint = (*socket)->endpoint();
+  const std::string key = text(fresh->key);
+  if (site.tell) {
+    if (auto told = site.tell(key); !told) return tl::unexpected(told.error());
+  }
+  Nodes nodes(planned.cluster, site.lab);
+  for (std::size_t i = 0; i < planned.cluster.machines().size() && site.command; ++i) {
+    const auto started = nodes.start(MachineId(i), site.command(MachineId(i), key));
+    if (!started) return tl::unexpected(started.error());
+  }
   real::CoordinatorSettings how;
   how.version = version();
   how.patience = Duration::from_seconds(settings.patience);
   how.watch = [&nodes] { return nodes.watch(); };
-  how.joined = [&file] {
-    if (!file.empty()) ::unlink(file.c_str());
-  };
+  how.joined = site.joined;
   real::Coordinator coordinator(std::move(*socket), how);
   const real::InputsNote inputs = {whole_text(planned.experiment, planned.contender),
                                    planned.contender,
@@ -55,10 +94,27 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, rea
                                    settings.verify,
                                    settings.transport == "shm"};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
-  how.joined();
+  if (site.joined) site.joined();
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
   if (!result) return tl::unexpected(result.error());
   return std::move(result->record);
+}
+
+Result<Lived> lived(Result<Record> record) {
+  if (!record) return tl::unexpected(record.error());
+  return Lived{std::move(*record), {}, {}};
+}
+
+Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings) {
+  const auto job = job_name();
+  if (!job) return tl::unexpected(job.error());
+  Site site;
+  site.endpoint = "ipc://@" + *job;  // no file, so nothing is left however this process ends
+  site.command = [&](MachineId machine, const std::string& key) {
+    return NodeCommand{node_arguments("/proc/self/exe", machine, "127.0.0.1", settings), "WEIR_JOB=" + key,
+                       ""};
+  };
+  return lived(run_job(planned, settings, *job, site));
 }
 
 struct Measured {
@@ -116,14 +172,24 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
   if (!lab) return tl::unexpected(lab.error());
   const auto measured = measure(**lab, planned.cluster);
   if (!measured) return tl::unexpected(measured.error());
-  auto record = run_job(planned, settings, lab->get());
-  if (!record) return tl::unexpected(record.error());
-  Lived lived{std::move(*record), {}, {}};
-  if (*measured) {
-    lived.link_rate = (*measured)->rate;
-    lived.measured = as_measured(planned.experiment.topology, (*measured)->factor);
+  const auto job = job_name();
+  if (!job) return tl::unexpected(job.error());
+  // A socket without a file is known in one network only. This one has a file until all machines have joined.
+  const std::string file = (std::filesystem::temp_directory_path() / *job).string();
+  Site site;
+  site.endpoint = "ipc://" + file;
+  site.lab = lab->get();
+  site.joined = [&file] { ::unlink(file.c_str()); };
+  site.command = [&](MachineId machine, const std::string& key) {
+    const std::string address = real::Lab::address(machine, 0);
+    return NodeCommand{node_arguments("/proc/self/exe", machine, address, settings), "WEIR_JOB=" + key, ""};
+  };
+  auto result = lived(run_job(planned, settings, *job, site));
+  if (result && *measured) {
+    result->link_rate = (*measured)->rate;
+    result->measured = as_measured(planned.experiment.topology, (*measured)->factor);
   }
-  return lived;
+  return result;
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
@@ -139,19 +205,69 @@ World real_world(const std::string& name, const RealSettings& settings,
   return world;
 }
 
+Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& settings) {
+  const std::size_t machines = planned.cluster.machines().size();
+  if (settings.key_file.empty() && settings.hosts.size() != machines) {
+    return failure(
+        fmt::format("the topology has {} machines, and --hosts names {}", machines, settings.hosts.size()));
+  }
+  const auto job = job_name();
+  if (!job) return tl::unexpected(job.error());
+  Site site;
+  const bool six = settings.listen.find(':') != std::string::npos;
+  site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
+  if (!settings.key_file.empty()) {
+    site.tell = [&](const std::string& key) { return write_secret(settings.key_file, key); };
+    site.joined = [&] { ::unlink(settings.key_file.c_str()); };
+  } else {
+    site.command = [&](MachineId machine, const std::string& key) {
+      const Host& host = settings.hosts[machine.index()];
+      std::vector<std::string> arguments = settings.remote_shell;
+      arguments.push_back(host.name);
+      std::string words;
+      for (const std::string& word : node_arguments(settings.program, machine, host.address, settings))
+        words += quoted(word) + ' ';
+      arguments.push_back(words + "--job -");
+      return NodeCommand{arguments, "", key};
+    };
+  }
+  return lived(run_job(planned, settings, *job, site));
+}
+
 }  // namespace
 
 World local_world(const RealSettings& settings) {
-  return real_world("processes on one host", settings,
-                    [](const Planned& planned, const RealSettings& how) -> Result<Lived> {
-                      auto record = run_job(planned, how, nullptr);
-                      if (!record) return tl::unexpected(record.error());
-                      return Lived{std::move(*record), {}, {}};
-                    });
+  return real_world("processes on one host", settings, run_on_local);
 }
 
 World lab_world(const RealSettings& settings) {
   return real_world("a lab on one host", settings, run_in_lab);
+}
+
+World cluster_world(const RealSettings& settings) {
+  return real_world("a cluster", settings, run_on_cluster);
+}
+
+Result<std::vector<Host>> read_hosts(const std::string& file) {
+  std::ifstream stream(file);
+  if (!stream) return failure(file + ": there is no such file, or it cannot be read");
+  std::vector<Host> hosts;
+  std::string line;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    Host host;
+    std::string more;
+    if (!(words >> host.name)) continue;
+    if (!(words >> host.address)) host.address = host.name;
+    if (words >> more) {
+      return failure(fmt::format("{}:{}: expected a host and perhaps its address, and '{}' follows", file,
+                                 number, more));
+    }
+    if (host.name.starts_with('-'))
+      return failure(fmt::format("{}:{}: '{}' is no host", file, number, host.name));
+    hosts.push_back(std::move(host));
+  }
+  return hosts;
 }
 
 }  // namespace weir

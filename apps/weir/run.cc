@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include "apps/weir/commands.h"
@@ -32,6 +33,8 @@ struct Choices {
   bool skip_plots = false;
   std::string on = "simulation";
   RealSettings real;
+  std::string hosts;
+  std::string remote_shell = "ssh -o BatchMode=yes";
 };
 
 // One experiment of a run, and where its results go.
@@ -185,12 +188,37 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
   return static_cast<std::size_t>(within) == all.size() ? kExitWell : kExitFailed;
 }
 
+Result<World> on_cluster(const Choices& choices) {
+  RealSettings settings = choices.real;
+  if (settings.listen.empty())
+    return failure("--listen: say at which address of this host the machines find it");
+  if (choices.hosts.empty() == settings.key_file.empty()) {
+    return failure(
+        "say either --hosts, where nodes are to be started, or --key, for nodes that others start");
+  }
+  if (!choices.hosts.empty()) {
+    auto hosts = read_hosts(choices.hosts);
+    if (!hosts) return tl::unexpected(hosts.error());
+    settings.hosts = std::move(*hosts);
+  }
+  std::istringstream words(choices.remote_shell);
+  for (std::string word; words >> word;) settings.remote_shell.push_back(word);
+  std::error_code ignored;
+  if (settings.program.empty()) settings.program = fs::read_symlink("/proc/self/exe", ignored).string();
+  return cluster_world(settings);
+}
+
+Result<World> world_of(const Choices& choices) {
+  if (choices.on == "local") return local_world(choices.real);
+  if (choices.on == "lab") return lab_world(choices.real);
+  if (choices.on == "cluster") return on_cluster(choices);
+  return simulated_world();
+}
+
 Result<ExitStatus> run_experiments(const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = choices.on == "local" ? local_world(choices.real)
-                     : choices.on == "lab" ? lab_world(choices.real)
-                                           : simulated_world();
+  const auto world = world_of(choices);
   if (!world) return tl::unexpected(world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong("run", jobs.error());
@@ -219,9 +247,31 @@ void add_world(CLI::App& command, Choices& choices) {
           "--on", choices.on,
           "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
           "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
-          "links have the topology's rates (lab)")
-      ->check(CLI::IsMember({"simulation", "local", "lab"}))
+          "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
+      ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
       ->capture_default_str();
+  const std::string cluster = "On a cluster";
+  command
+      .add_option(
+          "--hosts", choices.hosts,
+          "A file with a host for each machine, one a line: its name, and its address if that is another")
+      ->type_name("FILE")
+      ->group(cluster);
+  command
+      .add_option("--key", choices.real.key_file,
+                  "Instead of --hosts: a file to write the job's key to, for nodes that others start")
+      ->type_name("FILE")
+      ->group(cluster);
+  command
+      .add_option("--listen", choices.real.listen, "The address of this host at which the machines find it")
+      ->type_name("ADDRESS")
+      ->group(cluster);
+  command.add_option("--remote-shell", choices.remote_shell, "What runs a command on a host")
+      ->capture_default_str()
+      ->group(cluster);
+  command.add_option("--program", choices.real.program, "Where weir is on the hosts (as here)")
+      ->type_name("FILE")
+      ->group(cluster);
   const std::string group = "Real runs";
   command
       .add_option(

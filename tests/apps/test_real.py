@@ -111,6 +111,51 @@ class Sums(Real):
         self.assertGreater(int(self.rows()[0]["iteration_ns"]), 102e6)
 
 
+class Cluster(Real):
+    def setUp(self):
+        super().setUp()
+        self.write(strategies=["unified"], baseline="unified")
+        shell = self.folder / "shell"  # in place of ssh: the host's name, then words for a shell
+        shell.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+        shell.chmod(0o700)
+        self.hosts = self.folder / "hosts"
+        self.hosts.write_text("# by machine\n" + "somewhere 127.0.0.1\n" * 4 + "127.0.0.1\n")
+        self.options = ("--on", "cluster", "--listen", "127.0.0.1", "--remote-shell", str(shell), "--verify")
+
+    def test_nodes_are_started_on_hosts(self):
+        done = self.run_weir(*self.options, "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_nodes_that_others_start_join_with_the_key(self):
+        key = self.folder / "key"
+        run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        for _ in range(100):
+            if key.is_file() and key.read_text().endswith("}"):
+                break
+            time.sleep(0.1)
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        command = program.command("node", "--job", str(key), "--listen", "127.0.0.1")
+        ranks = ("WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK", "WEIR_RANK")
+        nodes = [subprocess.Popen(command, env={**os.environ, name: str(machine)})
+                 for machine, name in enumerate(ranks)]
+        out, errors = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, errors), (0, ""), out)
+        self.assertEqual([node.wait(10) for node in nodes], [0] * 5)
+        self.assertFalse(key.exists())
+
+    def test_what_is_missing_is_told_before_anything_runs(self):
+        short = self.folder / "short"
+        short.write_text("a\nb\n")
+        for options, why in ((("--on", "cluster"), "--listen"), (self.options, "--hosts"),
+                             ((*self.options, "--hosts", self.folder / "none"), "there is no such file"),
+                             ((*self.options, "--hosts", short), "5 machines, and --hosts names 2")):
+            done = self.run_weir(*options)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(why, done.stderr)
+
+
 class Failures(Real):
     def test_a_machine_that_is_killed_is_named_and_nothing_is_left(self):
         process, nodes = self.long_run()
