@@ -19,4 +19,8 @@ struct RealSettings {
 /// Runs plans on processes of this program that talk over the loopback interface or share memory.
 World local_world(const RealSettings& settings);
 
+/// The same in a lab (backends/real/lab/lab.h), whose links are shaped to the topology's rates. Before each
+/// run the rate of plain connections is measured there, all machines sending and receiving at once.
+World lab_world(const RealSettings& settings);
+
 }  // namespace weir

@@ -188,7 +188,9 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
 Result<ExitStatus> run_experiments(const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = choices.on == "local" ? local_world(choices.real) : simulated_world();
+  const auto world = choices.on == "local" ? local_world(choices.real)
+                     : choices.on == "lab" ? lab_world(choices.real)
+                                           : simulated_world();
   if (!world) return tl::unexpected(world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong("run", jobs.error());
@@ -202,7 +204,7 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
     if (ran->interrupted) return status;
     all.insert(all.end(), ran->compared.begin(), ran->compared.end());
   }
-  const auto compared = compare(all, choices.page);
+  auto compared = compare(all, choices.page);
   if (!compared) return compared;
   return std::max(status, *compared);
 }
@@ -213,10 +215,12 @@ namespace {
 
 void add_world(CLI::App& command, Choices& choices) {
   command
-      .add_option("--on", choices.on,
-                  "Where: in simulation, or for real (local), each machine being a process of this host and\n"
-                  "every byte moved and summed; one run at a time then")
-      ->check(CLI::IsMember({"simulation", "local"}))
+      .add_option(
+          "--on", choices.on,
+          "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
+          "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
+          "links have the topology's rates (lab)")
+      ->check(CLI::IsMember({"simulation", "local", "lab"}))
       ->capture_default_str();
   const std::string group = "Real runs";
   command

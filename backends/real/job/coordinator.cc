@@ -177,6 +177,7 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
 
 Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   if (auto joined = join(cluster); !joined) return tl::unexpected(joined.error());
+  if (settings_.joined) settings_.joined();
   tell_all(inputs);
   const std::string hash = plan_hash(plan);
   const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
