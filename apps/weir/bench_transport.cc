@@ -22,12 +22,13 @@ struct Choices {
   bool json = false;
 };
 
-// Medians over the repetitions; of the share too, as both rates of one are measured at about the same time.
+// Medians over the repetitions; of shares too, as all rates of one are measured at about the same time.
 struct Measured {
   Bytes message;
-  BytesPerSecond nodes;
-  BytesPerSecond sockets;
-  double share;
+  real::TransportRate rate;
+  double of_sockets;
+  double of_spread;
+  double of_copies;
 };
 
 template <class T>
@@ -37,21 +38,38 @@ T median(std::vector<T> values) {
   return *middle;
 }
 
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
 Result<Measured> measure(const Choices& choices, Bytes message) {
   real::TransportSettings settings = choices.settings;
   settings.message = message;
   settings.time = Duration::from_seconds(choices.seconds);
-  std::vector<BytesPerSecond> nodes;
-  std::vector<BytesPerSecond> sockets;
-  std::vector<double> shares;
+  std::vector<real::TransportRate> rates;
   for (int i = 0; i < choices.repetitions; ++i) {
     const auto rate = real::measure_transport(settings);
     if (!rate) return tl::unexpected(rate.error());
-    nodes.push_back(rate->nodes);
-    sockets.push_back(rate->sockets);
-    shares.push_back(static_cast<double>(rate->nodes.value()) / static_cast<double>(rate->sockets.value()));
+    rates.push_back(*rate);
   }
-  return Measured{message, median(nodes), median(sockets), median(shares)};
+  using Member = BytesPerSecond real::TransportRate::*;
+  const auto middle = [&](Member member) {
+    std::vector<BytesPerSecond> values;
+    for (const real::TransportRate& rate : rates) values.push_back(rate.*member);
+    return median(values);
+  };
+  const auto share_of = [&](Member member) {
+    std::vector<double> values;
+    for (const real::TransportRate& rate : rates) {
+      values.push_back(static_cast<double>(rate.nodes.value()) / static_cast<double>((rate.*member).value()));
+    }
+    return median(values);
+  };
+  using real::TransportRate;
+  return Measured{message,
+                  {middle(&TransportRate::nodes), middle(&TransportRate::sockets),
+                   middle(&TransportRate::spread), middle(&TransportRate::copies)},
+                  share_of(&TransportRate::sockets),
+                  share_of(&TransportRate::spread),
+                  share_of(&TransportRate::copies)};
 }
 
 Result<ExitStatus> bench_transport(const Choices& choices) {
@@ -61,19 +79,32 @@ Result<ExitStatus> bench_transport(const Choices& choices) {
     if (!size) return wrong("bench transport", Error{"--sizes: " + size.error().text});
     sizes.push_back(*size);
   }
-  const Table table({{"messages of"}, {"nodes"}, {"plain sockets"}, {"share"}});
+  const Table table({{"messages of"},
+                     {"nodes"},
+                     {"plain sockets"},
+                     {"share"},
+                     {"as much memory"},
+                     {"share"},
+                     {"one copy"},
+                     {"share"}});
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!choices.json) print("{}", table.header());
   for (const Bytes size : sizes) {
     const auto measured = measure(choices, size);
     if (!measured) return tl::unexpected(measured.error());
+    const real::TransportRate& rate = measured->rate;
     rows.push_back({{"message_bytes", size.count()},
-                    {"nodes_bytes_per_s", measured->nodes.value()},
-                    {"sockets_bytes_per_s", measured->sockets.value()},
-                    {"share", measured->share}});
+                    {"nodes_bytes_per_s", rate.nodes.value()},
+                    {"sockets_bytes_per_s", rate.sockets.value()},
+                    {"share", measured->of_sockets},
+                    {"spread_sockets_bytes_per_s", rate.spread.value()},
+                    {"share_of_spread_sockets", measured->of_spread},
+                    {"copies_bytes_per_s", rate.copies.value()},
+                    {"share_of_copies", measured->of_copies}});
     if (choices.json) continue;
-    print("{}", table.line({rounded(size), rounded(measured->nodes), rounded(measured->sockets),
-                            fmt::format("{:.1f} %", 100 * measured->share)}));
+    print("{}", table.line({rounded(size), rounded(rate.nodes), rounded(rate.sockets),
+                            percent(measured->of_sockets), rounded(rate.spread), percent(measured->of_spread),
+                            rounded(rate.copies), percent(measured->of_copies)}));
     std::fflush(stdout);
   }
   if (choices.json) {
@@ -118,10 +149,16 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_flag("--json", choices->json, "Prints JSON");
   command->footer(
       "Two processes send each other messages all the time, and in turn with them two processes that do\n"
-      "nothing but write to and read from a socket for each direction. Rates are of one direction.\n\n"
+      "nothing but write to and read from a socket for each direction: the same 1 MiB again and again, "
+      "which\n"
+      "stays in caches, and then as much memory as the messages have. One copy is what each of two "
+      "processes\n"
+      "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
+      "direction; shares are the nodes' of the rate to their left.\n\n"
       "Examples:\n"
       "  weir bench transport\n"
-      "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json");
+      "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
+      "  weir bench transport --shared-memory");
   command->callback(
       [choices, &status] { status = exit_status("bench transport", bench_transport(*choices)); });
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 #include <thread>
 
@@ -97,8 +98,22 @@ Result<std::array<Ends, 2>> listen_locally() {
   return ends;
 }
 
+// Bytes that are moved piece by piece, from the beginning again after the last.
+class Reel {
+ public:
+  explicit Reel(Bytes size) : bytes_(static_cast<std::size_t>(size.count()), 'w') {}
+  char* at() { return bytes_.data() + at_; }
+  std::size_t piece() const { return std::min(kPiece, bytes_.size() - at_); }
+  void turn(ssize_t count) { at_ = (at_ + static_cast<std::size_t>(count)) % bytes_.size(); }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::vector<char> bytes_;
+  std::size_t at_ = 0;
+};
+
 // Both send and receive all the time, a thread for each, with writes as large as sockets like them.
-int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Duration time) {
+int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Duration time, Bytes memory) {
   Meeting meeting;
   meeting.self = MachineId(static_cast<std::size_t>(self));
   meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
@@ -113,25 +128,48 @@ int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Dura
     const int flags = ::fcntl(connection, F_GETFL);
     ::fcntl(connection, F_SETFL, flags & ~O_NONBLOCK);
   }
-  const Instant until = Clock::monotonic() + time;
+  Reel out(memory);
+  Reel in(memory);
+  const Instant begin = Clock::monotonic();
   std::thread sender([&] {
-    const std::vector<char> bytes(std::size_t{1} << 20, 'w');
-    while (Clock::monotonic() < until) {
-      if (::send(mine, bytes.data(), bytes.size(), MSG_NOSIGNAL) <= 0) break;
+    while (Clock::monotonic() < begin + time) {
+      const ssize_t count = ::send(mine, out.at(), out.piece(), MSG_NOSIGNAL);
+      if (count <= 0) break;
+      out.turn(count);
     }
     ::shutdown(mine, SHUT_WR);
   });
-  std::vector<char> bytes(std::size_t{1} << 20, 'r');
-  const Instant begin = Clock::monotonic();
   std::int64_t got = 0;
   for (ssize_t count = 1; count > 0; got += count) {
-    count = ::recv(theirs, bytes.data(), bytes.size(), 0);
+    count = ::recv(theirs, in.at(), in.piece(), 0);
     if (count < 0) break;
+    in.turn(count);
   }
   told.bytes = got;
   told.ns = (Clock::monotonic() - begin).ns();
   sender.join();
   return 0;
+}
+
+int copy_plainly(Told& told, Duration time, Bytes memory) {
+  Reel from(memory);
+  Reel into(memory);
+  const Instant begin = Clock::monotonic();
+  while (Clock::monotonic() < begin + time) {
+    const std::size_t piece = from.piece();
+    std::memcpy(into.at(), from.at(), piece);
+    from.turn(static_cast<ssize_t>(piece));
+    into.turn(static_cast<ssize_t>(piece));
+    told.bytes += static_cast<std::int64_t>(piece);
+  }
+  told.ns = (Clock::monotonic() - begin).ns();
+  return 0;
+}
+
+Result<BytesPerSecond> measure_sockets(Duration time, Bytes memory) {
+  const auto ends = listen_both();
+  if (!ends) return tl::unexpected(ends.error());
+  return Pair().run([&](int self, Told& told) { return exchange_plainly(self, told, *ends, time, memory); });
 }
 
 // Each sends `messages` messages to the other at once.
@@ -217,11 +255,14 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
 }  // namespace
 
 Result<TransportRate> measure_transport(const TransportSettings& settings) {
-  const auto plain = listen_both();
-  if (!plain) return tl::unexpected(plain.error());
-  const auto sockets =
-      Pair().run([&](int self, Told& told) { return exchange_plainly(self, told, *plain, settings.time); });
+  constexpr Bytes kCached(1 << 20);
+  const Bytes memory = std::max(settings.message * settings.under_way, Bytes(1));
+  const auto sockets = measure_sockets(settings.time, kCached);
   if (!sockets) return tl::unexpected(sockets.error());
+  const auto spread = measure_sockets(settings.time, memory);
+  if (!spread) return tl::unexpected(spread.error());
+  const auto copies = Pair().run([&](int, Told& told) { return copy_plainly(told, settings.time, memory); });
+  if (!copies) return tl::unexpected(copies.error());
   const auto ends = settings.shared_memory ? listen_locally() : listen_both();
   if (!ends) return tl::unexpected(ends.error());
   // As many rounds as plain sockets would need that time for.
@@ -232,7 +273,7 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
     return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
   });
   if (!nodes) return tl::unexpected(nodes.error());
-  return TransportRate{*nodes, *sockets};
+  return TransportRate{*nodes, *sockets, *spread, *copies};
 }
 
 }  // namespace weir::real

@@ -1,5 +1,5 @@
 // Measures how fast two nodes of this host exchange messages, beside what plain sockets move between two
-// processes in the same time.
+// processes in the same time, and what two processes copy.
 #pragma once
 
 #include <string>
@@ -21,10 +21,12 @@ struct TransportSettings {
 /// Payload in one direction while the other was as busy.
 struct TransportRate {
   BytesPerSecond nodes;
-  BytesPerSecond sockets;
+  BytesPerSecond sockets;  // that move the same 1 MiB again and again, which stays in caches
+  BytesPerSecond spread;   // sockets that move as much memory as the messages under way have
+  BytesPerSecond copies;   // of as much memory, within each of two processes: no message is faster
 };
 
-/// Runs two processes for either, one after the other. Fails if one of them does.
+/// Runs two processes for each, one after the other. Fails if one of them does.
 Result<TransportRate> measure_transport(const TransportSettings& settings);
 
 }  // namespace weir::real

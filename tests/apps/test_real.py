@@ -105,10 +105,27 @@ class Sums(Real):
                                  "--set", "credit=1", "--set", 'strategies=["unified","ring"]')
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_machines_that_share_memory_sum_right(self):
+        for dtype in ("f32", "bf16"):
+            self.write(trace={"name": "net", "layers": layers(dtype, 30_001)})
+            done = self.run_on_local("--verify", "--transport", "shm")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual({row["strategy"] for row in self.rows()}, set(STRATEGIES))
+        self.write(strategies=["unified", "ring"], local="reduce_scatter")
+        done = self.run_on_local("--verify", "--transport", "shm", "--channels", "3", "--io-threads", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("transport=shm", json.dumps(self.json()["world"]))
+
     def test_an_iteration_takes_at_least_its_computation(self):
         self.write(strategies=["ring"], trace={"name": "net", "layers": layers("f32", 1000, "50ms")})
         self.run_on_local()
         self.assertGreater(int(self.rows()[0]["iteration_ns"]), 102e6)
+
+
+def shared_memory(nodes):
+    """Mappings of other nodes' memory, and what has a name that outlives processes."""
+    mapped = sum("/memfd:weir-" in Path(f"/proc/{pid}/maps").read_text() for pid in nodes.values())
+    return mapped, sorted(os.listdir("/dev/shm"))
 
 
 class Cluster(Real):
@@ -157,8 +174,9 @@ class Cluster(Real):
 
 
 class Failures(Real):
-    def test_a_machine_that_is_killed_is_named_and_nothing_is_left(self):
-        process, nodes = self.long_run()
+    def check_killed(self, *more):
+        process, nodes = self.long_run(*more)
+        mapped, named = shared_memory(nodes)
         os.kill(nodes[1], signal.SIGKILL)
         begin = time.monotonic()
         _, errors = process.communicate(timeout=20)
@@ -166,6 +184,15 @@ class Failures(Real):
         self.assertEqual(process.returncode, 1)
         self.assertIn("gpu[1]", json.dumps(self.json()["failed"]) + errors)
         self.assertTrue(self.gone(nodes))
+        return mapped, [name for name in named if "weir" in name]
+
+    def test_a_machine_that_is_killed_is_named_and_nothing_is_left(self):
+        self.assertEqual(self.check_killed()[0], 0)
+
+    def test_a_machine_that_shares_memory_is_named_when_killed_and_nothing_is_left(self):
+        mapped, named = self.check_killed("--transport", "shm")
+        self.assertGreaterEqual(mapped, 3)  # the ring's: its GPU machines
+        self.assertEqual(named, [])
 
     def test_a_machine_that_falls_silent_is_named_within_five_seconds(self):
         process, nodes = self.long_run()

@@ -1,0 +1,90 @@
+#include "backends/real/links.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <thread>
+
+#include "tests/catch.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSoon{1'000'000'000};
+
+struct Ends {
+  Ends() {
+    for (std::size_t i = 0; i < listeners.size(); ++i) {
+      listeners[i] = std::move(listen_at({"127.0.0.1", 0}).value());
+      addresses.push_back(listening_at(listeners[i]));
+    }
+  }
+
+  Meeting meeting(std::size_t self, std::byte token, Duration patience) const {
+    Meeting meeting;
+    meeting.self = MachineId(self);
+    meeting.peers = {MachineId(1 - self)};
+    meeting.addresses = addresses;
+    meeting.channels = 2;
+    meeting.token.fill(token);
+    meeting.patience = patience;
+    return meeting;
+  }
+
+  Result<std::vector<Channel>> meet(std::size_t self, std::byte token, Duration patience) const {
+    return real::meet(meeting(self, token, patience), std::span(&listeners[self], 1));
+  }
+
+  std::array<Descriptor, 2> listeners;
+  std::vector<Address> addresses;
+};
+
+TEST_CASE("nodes meet though strangers knock, say nothing, nonsense or the words of another job") {
+  const Ends ends;
+  const auto knock = [&](const std::string& says) {
+    Descriptor stranger = std::move(connect_to(ends.addresses[0], kSoon).value());
+    ::send(stranger.number(), says.data(), says.size(), MSG_NOSIGNAL);
+    return stranger;
+  };
+  std::vector<Descriptor> strangers;
+  strangers.push_back(knock(""));
+  strangers.push_back(knock("GET / HTTP/1.1\r\n\r\n" + std::string(100, 'x')));
+  strangers.push_back(knock(std::string("WEIR\x01", 5) + std::string(200, '\0')));
+  Result<std::vector<Channel>> first;
+  std::thread listener([&] { first = ends.meet(0, std::byte{1}, Duration(5'000'000'000)); });
+  const auto second = ends.meet(1, std::byte{1}, Duration(5'000'000'000));
+  listener.join();
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const char said = 'a';
+    char heard = ' ';
+    CHECK(::send((*second)[i].data.number(), &said, 1, MSG_NOSIGNAL) == 1);
+    while (::recv((*first)[i].data.number(), &heard, 1, 0) < 0) {
+    }
+    CHECK(heard == 'a');
+  }
+}
+
+TEST_CASE("a node without the job's token gets nothing") {
+  const Ends ends;
+  Result<std::vector<Channel>> first;
+  std::thread listener([&] { first = ends.meet(0, std::byte{1}, kSoon); });
+  const auto second = ends.meet(1, std::byte{2}, kSoon);
+  listener.join();
+  REQUIRE_FALSE(second);
+  CHECK(second.error().text.find("closed the connection: it is of another job") != std::string::npos);
+  REQUIRE_FALSE(first);
+  CHECK(first.error().text.find("these machines have not connected: 1 (127.0.0.1:") != std::string::npos);
+}
+
+TEST_CASE("addresses that are none are told") {
+  CHECK(listen_at({"no such host.", 0}).error().text.find("'no such host.' is no host") != std::string::npos);
+  CHECK(connect_to({"127.0.0.1", 1}, kSoon).error().text.find("cannot connect to 127.0.0.1:1") !=
+        std::string::npos);
+  CHECK(text(Address{"::1", 80}) == "[::1]:80");
+}
+
+}  // namespace
+}  // namespace weir::real
