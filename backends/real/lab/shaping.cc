@@ -25,8 +25,8 @@ constexpr Bytes kPacket = Bytes(65536);
 constexpr std::int64_t kQueuesPerSecond = 50;
 constexpr Bytes kLeastQueue = Bytes(512 * 1024);
 
-// Acknowledgements, IP packets below 64 bytes, go first, with so much of the rate for sure. Behind the data
-// of the other direction they would make a link that is busy both ways lose a tenth of each.
+// Acknowledgements and words, IP packets below 256 bytes, go first, with so much of the rate for sure. Behind
+// the data of the other direction they would make a link that is busy both ways lose a tenth of each.
 constexpr std::int64_t kUrgentShare = 50;
 
 Bytes in(BytesPerSecond rate, std::int64_t times_per_second) {
@@ -56,7 +56,7 @@ std::string shaping(const std::string& interface, BytesPerSecond goodput) {
       "class add dev {0} parent 1:1 classid 1:20 htb rate {3}bps ceil {1}bps prio 0 {4}\n"
       "qdisc add dev {0} parent 1:10 handle 10: bfifo limit {5}b\n"
       "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {5}b\n"
-      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xffc0 at 2 flowid 1:20\n",
+      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:20\n",
       interface, rate.value(), rate.value() - urgent.value(), urgent.value(), burst, queue.count());
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "quantum 65536\n"
       "qdisc add dev {0} parent 1:10 handle 10: bfifo limit {5}b\n"
       "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {5}b\n"
-      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xffc0 at 2 flowid 1:20\n";
+      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:20\n";
   const auto lines = [&](const std::string& where, const std::string& device, bool out) {
     const std::string all =
         out ? fmt::format(fmt::runtime(shaped), device, 126047914, 123526956, 2520958, 31511, 2520958)
