@@ -5,12 +5,16 @@
 #include <new>
 
 #include "apps/weir/files.h"
+#include "apps/weir/version.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
 #include "core/base/write_fields.h"
+#include "core/experiment/experiment_file.h"
 #include "core/fluid/report.h"
 #include "core/fluid/timeline.h"
+#include "core/plan/hash.h"
 #include "core/plan/proof.h"
+#include "core/run/record_file.h"
 #include "core/strategies/bound.h"
 #include "core/strategies/strategy.h"
 
@@ -58,6 +62,28 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   row.host_memory_bytes =
       *std::max_element(row.host_memory_by_machine.begin(), row.host_memory_by_machine.end());
   return row;
+}
+
+RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {
+  // Ours, so it parses.
+  const auto experiment = parse_document(whole_text(planned.experiment, planned.contender), "");
+  const SimulationSettings& settings = planned.settings;
+  RecordHeader header;
+  header.weir = version();
+  header.world = world.name;
+  header.world_settings = world.settings;
+  header.strategy = trial.strategy;
+  header.seed = trial.seed;
+  header.point = trial.point;
+  header.machines = static_cast<std::int64_t>(planned.cluster.machines().size());
+  header.ops = static_cast<std::int64_t>(planned.plan.ops().size());
+  header.iterations = settings.iterations;
+  header.warm_up = planned.experiment.warm_up;
+  header.plan_hash = plan_hash(planned.plan);
+  header.policy = settings.dispatch.policy == Policy::kFifo ? "fifo" : "priority";
+  header.window_bytes = settings.dispatch.window.count();
+  header.experiment = *experiment;
+  return header;
 }
 
 }  // namespace
@@ -128,6 +154,13 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
+  }
+  if (!trial.record.empty()) {
+    const RecordHeader header =
+        header_of(trial, {experiment, trial.strategy, *plan, cluster, settings}, world);
+    if (const auto written = write_text(trial.record, text(header, *record)); !written)
+      return failed(written.error().text);
+    outcome.row.record = std::filesystem::path(trial.record).filename().string();
   }
   return outcome;
 }
