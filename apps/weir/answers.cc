@@ -140,6 +140,7 @@ std::string without_number(const std::string& binding) {
 
 std::string advice(const std::vector<Series>& series, const MoreHelps& more_helps) {
   const Chosen chosen = choose(series);
+  WEIR_CHECK(chosen.series != nullptr);
   const std::vector<Answer>& answers = chosen.series->answers;
   const Answer& first = answers.front();
   const Answer& answer = chosen.answer();

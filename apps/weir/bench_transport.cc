@@ -79,6 +79,7 @@ Result<ExitStatus> bench_transport(const Choices& choices) {
   if (choices.json) {
     const nlohmann::ordered_json document = {{"weir", version()},
                                              {"channels", choices.settings.channels},
+                                             {"shared_memory", choices.settings.shared_memory},
                                              {"io_threads", choices.settings.io_threads},
                                              {"under_way", choices.settings.under_way},
                                              {"repetitions", choices.repetitions},
@@ -107,6 +108,7 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  command->add_flag("--shared-memory", choices->settings.shared_memory, "Nodes share memory, instead of TCP");
   command->add_option("--seconds", choices->seconds, "Of each measurement")
       ->check(CLI::Range(0.01, 600.0))
       ->capture_default_str();

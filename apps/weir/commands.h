@@ -22,5 +22,6 @@ void add_node(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);
 void add_bench(CLI::App& weir, ExitStatus& status);
+void add_lab(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir

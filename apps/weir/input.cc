@@ -53,9 +53,11 @@ void add_input(CLI::App& command, Input& input) {
   add_settings(command, input);
 }
 
-void add_settings(CLI::App& command, Input& input) {
+void add_settings(CLI::App& command, Input& input) { add_settings(command, input.settings); }
+
+void add_settings(CLI::App& command, std::vector<std::string>& settings) {
   command
-      .add_option("--set", input.settings,
+      .add_option("--set", settings,
                   "Replaces what the file says at a path, such as policy, model.message_overhead,\n"
                   "topology.groups.cpu.count or trace.layers.0.forward; may be given several times")
       ->type_name("PATH=VALUE")

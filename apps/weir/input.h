@@ -26,6 +26,7 @@ struct Input {
 void add_input(CLI::App& command, Input& input);
 /// Adds --set alone.
 void add_settings(CLI::App& command, Input& input);
+void add_settings(CLI::App& command, std::vector<std::string>& settings);
 
 /// Adds --strategy, which takes the name of a strategy or of the experiment's variant of one. The name
 /// outlives the command.

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   weir::add_export(weir, status);
   weir::add_node(weir, status);
   weir::add_bench(weir, status);
+  weir::add_lab(weir, status);
   try {
     weir.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 struct Choices {
-  std::string key = "-";
+  std::string key;
   std::optional<int> machine;
   std::string listen;
   double patience = 30;
@@ -29,6 +29,10 @@ std::optional<int> rank_of_environment() {
 }
 
 Result<real::JobKey> key_of(const std::string& file) {
+  const char* given = std::getenv("WEIR_JOB");
+  if (file.empty() && given != nullptr) return real::parse_key(given, "WEIR_JOB");
+  if (file.empty())
+    return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB");
   std::ostringstream text;
   if (file == "-") {
     text << std::cin.rdbuf();
@@ -64,9 +68,9 @@ void add_node(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("node", "Is one machine of a job: joins it, runs its part, and ends with it");
   const auto choices = std::make_shared<Choices>();
-  command
-      ->add_option("--job", choices->key, "The file with the job's key; - reads it from the standard input")
-      ->capture_default_str();
+  command->add_option("--job", choices->key,
+                      "The file with the job's key; - reads it from the standard input\n"
+                      "(the environment variable WEIR_JOB if left out)");
   command->add_option("--machine", choices->machine, "Which machine of the cluster this is, counted from 0");
   command
       ->add_option("--listen", choices->listen, "The address or name of this host at which its peers find it")

@@ -1,130 +1,40 @@
 #include "apps/weir/real_world.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <thread>
+#include <algorithm>
+#include <filesystem>
 
+#include "apps/weir/nodes.h"
 #include "apps/weir/version.h"
-#include "backends/real/clock.h"
-#include "backends/real/descriptor.h"
+#include "apps/weir/world.h"
 #include "backends/real/job/coordinator.h"
 #include "backends/real/job/host.h"
+#include "backends/real/lab/raw_rate.h"
 #include "core/experiment/experiment_file.h"
 
 namespace weir {
 namespace {
 
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) {
-    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  }
-  return fmt::format("ended with status {}", WEXITSTATUS(status));
+// A name that no other job has.
+Result<std::string> job_name() {
+  const auto token = real::make_token();
+  if (!token) return tl::unexpected(token.error());
+  return "weir-" + real::hexadecimal(*token).substr(0, 16);
 }
 
-// The processes of a job; whatever happens, none outlives this.
-class Nodes {
- public:
-  explicit Nodes(const Cluster& cluster) : cluster_(&cluster) {}
-  Nodes(const Nodes&) = delete;
-  Nodes& operator=(const Nodes&) = delete;
-  ~Nodes() {
-    for (const Child& child : children_) {
-      if (!child.ended) ::kill(child.process, SIGKILL);
-    }
-    for (const Child& child : children_) {
-      if (!child.ended) ::waitpid(child.process, nullptr, 0);
-    }
-  }
-
-  /// Starts the machine's process, with the job's key on its standard input.
-  Result<void> start(MachineId machine, const std::string& key, const RealSettings& settings) {
-    int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
-    const real::Descriptor reading(ends[0]);
-    const real::Descriptor writing(ends[1]);
-    const std::string number = fmt::format("{}", machine);
-    const std::string patience = fmt::format("{}", settings.patience);
-    const char* arguments[] = {"weir",      "node",       "--machine",      number.c_str(), "--listen",
-                               "127.0.0.1", "--patience", patience.c_str(), nullptr};
-    const pid_t parent = ::getpid();
-    const pid_t process = ::fork();
-    if (process < 0) return failure(fmt::format("no process for a machine: {}", std::strerror(errno)));
-    if (process == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      sigset_t none;
-      sigemptyset(&none);
-      ::sigprocmask(SIG_SETMASK, &none, nullptr);
-      ::dup2(reading.number(), STDIN_FILENO);
-      const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-      ::dup2(nowhere, STDOUT_FILENO);
-      ::dup2(nowhere, STDERR_FILENO);
-      if (::getppid() == parent) ::execv("/proc/self/exe", const_cast<char* const*>(arguments));  // NOLINT
-      ::_exit(127);
-    }
-    children_.push_back({machine, process, false});
-    // The key fits a pipe.
-    if (::write(writing.number(), key.data(), key.size()) != static_cast<ssize_t>(key.size())) {
-      return failure("a machine's process does not take the job's key");
-    }
-    return {};
-  }
-
-  /// Fails if one has ended, naming its machine.
-  Result<void> watch() {
-    for (Child& child : children_) {
-      int status = 0;
-      if (child.ended || ::waitpid(child.process, &status, WNOHANG) != child.process) continue;
-      child.ended = true;
-      // One that failed has said why to the coordinator, which says it.
-      if (WIFEXITED(status) && WEXITSTATUS(status) <= kMostStatus) continue;
-      return failure(
-          fmt::format("the process of {} {}", cluster_->machine(child.machine).name, how_it_ended(status)));
-    }
-    return {};
-  }
-
-  /// Waits for all to end by themselves, but not for long.
-  void wait(Duration patience) {
-    const Instant until = real::Clock::monotonic() + patience;
-    for (Child& child : children_) {
-      while (!child.ended && real::Clock::monotonic() < until) {
-        child.ended = ::waitpid(child.process, nullptr, WNOHANG) == child.process;
-        if (!child.ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-    }
-  }
-
- private:
-  static constexpr int kMostStatus = 2;  // of weir node, when it has said why
-
-  struct Child {
-    MachineId machine;
-    pid_t process;
-    bool ended;
-  };
-  const Cluster* cluster_;
-  std::vector<Child> children_;
-};
-
-Result<Record> run_locally(const Planned& planned, const RealSettings& settings) {
-  // An abstract socket: it has no file, so nothing is left of it however this process ends.
-  const auto name = real::make_token();
-  if (!name) return tl::unexpected(name.error());
-  const std::string job = "weir-" + real::hexadecimal(*name).substr(0, 16);
-  const auto fresh = real::make_key(job, "ipc://@" + job);
+Result<Record> run_job(const Planned& planned, const RealSettings& settings, real::Lab* lab) {
+  const auto job = job_name();
+  if (!job) return tl::unexpected(job.error());
+  // Without a file a socket leaves nothing however this process ends, but is known in one network only. That
+  // of a lab has one until all machines have joined.
+  const std::string file = lab != nullptr ? (std::filesystem::temp_directory_path() / *job).string() : "";
+  const auto fresh = real::make_key(*job, "ipc://" + (file.empty() ? "@" + *job : file));
   if (!fresh) return tl::unexpected(fresh.error());
-  Nodes nodes(planned.cluster);
+  Nodes nodes(planned.cluster, lab);
   for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
-    if (auto started = nodes.start(MachineId(i), text(fresh->key), settings); !started)
-      return tl::unexpected(started.error());
+    const auto started = nodes.start(MachineId(i), text(fresh->key), settings.patience);
+    if (!started) return tl::unexpected(started.error());
   }
   auto socket = real::ControlSocket::listen(*fresh);
   if (!socket) return tl::unexpected(socket.error());
@@ -132,6 +42,9 @@ Result<Record> run_locally(const Planned& planned, const RealSettings& settings)
   how.version = version();
   how.patience = Duration::from_seconds(settings.patience);
   how.watch = [&nodes] { return nodes.watch(); };
+  how.joined = [&file] {
+    if (!file.empty()) ::unlink(file.c_str());
+  };
   real::Coordinator coordinator(std::move(*socket), how);
   const real::InputsNote inputs = {whole_text(planned.experiment, planned.contender),
                                    planned.contender,
@@ -139,20 +52,106 @@ Result<Record> run_locally(const Planned& planned, const RealSettings& settings)
                                    settings.channels,
                                    settings.io_threads,
                                    settings.workers,
-                                   settings.verify};
+                                   settings.verify,
+                                   settings.transport == "shm"};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
+  how.joined();
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
   if (!result) return tl::unexpected(result.error());
   return std::move(result->record);
 }
 
+struct Measured {
+  BytesPerSecond rate;  // the least of all NICs
+  double factor = 1.0;  // of what the topology says, on average
+};
+
+// Every machine sends to the next, all at once.
+Result<std::optional<Measured>> measure(real::Lab& lab, const Cluster& cluster) {
+  const std::size_t machines = cluster.machines().size();
+  std::vector<real::Stream> streams;
+  std::vector<double> nominal;
+  for (std::size_t i = 0; i < machines && machines > 1; ++i) {
+    const MachineId from(i);
+    const MachineId into((i + 1) % machines);
+    const Machine& source = cluster.machine(from);
+    const Machine& target = cluster.machine(into);
+    const auto rate =
+        std::min(cluster.link(source.nics.front().out).rate, cluster.link(target.nics.front().in).rate);
+    if (!rate.limited()) return std::optional<Measured>();
+    streams.push_back({from, into, 0, 0});
+    nominal.push_back(static_cast<double>(rate.value()));
+  }
+  if (streams.empty()) return std::optional<Measured>();
+  real::RateSettings how;
+  how.time = Duration::from_seconds(1);
+  const auto rates = real::raw_rates(lab, streams, how);
+  if (!rates) return tl::unexpected(rates.error());
+  Measured measured{*std::min_element(rates->begin(), rates->end()), 0.0};
+  for (std::size_t i = 0; i < rates->size(); ++i) {
+    measured.factor +=
+        static_cast<double>((*rates)[i].value()) / nominal[i] / static_cast<double>(rates->size());
+  }
+  return std::optional(measured);
+}
+
+BytesPerSecond scaled(BytesPerSecond rate, double factor) {
+  return rate.limited() ? BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor)) : rate;
+}
+
+// With NICs as fast as they were measured.
+Topology as_measured(Topology topology, double factor) {
+  for (GroupSpec& group : topology.groups) {
+    for (NicSpec& nic : group.nics) {
+      nic.rate.in = scaled(nic.rate.in, factor);
+      nic.rate.out = scaled(nic.rate.out, factor);
+    }
+  }
+  return topology;
+}
+
+Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
+  const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
+                                                           : real::Lab::up(planned.cluster);
+  if (!lab) return tl::unexpected(lab.error());
+  const auto measured = measure(**lab, planned.cluster);
+  if (!measured) return tl::unexpected(measured.error());
+  auto record = run_job(planned, settings, lab->get());
+  if (!record) return tl::unexpected(record.error());
+  Lived lived{std::move(*record), {}, {}};
+  if (*measured) {
+    lived.link_rate = (*measured)->rate;
+    lived.measured = as_measured(planned.experiment.topology, (*measured)->factor);
+  }
+  return lived;
+}
+
+World real_world(const std::string& name, const RealSettings& settings,
+                 Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
+  World world;
+  world.name = name;
+  world.settings =
+      fmt::format("transport={} channels={} io_threads={} workers={} verify={}", settings.transport,
+                  settings.channels, settings.io_threads, settings.workers, settings.verify);
+  world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
+  world.predict = prediction();
+  world.simulated = false;
+  return world;
+}
+
 }  // namespace
 
 World local_world(const RealSettings& settings) {
-  return {"processes on one host",
-          fmt::format("channels={} io_threads={} workers={} verify={}", settings.channels,
-                      settings.io_threads, settings.workers, settings.verify),
-          [settings](const Planned& planned) { return run_locally(planned, settings); }, false};
+  return real_world("processes on one host", settings,
+                    [](const Planned& planned, const RealSettings& how) -> Result<Lived> {
+                      auto record = run_job(planned, how, nullptr);
+                      if (!record) return tl::unexpected(record.error());
+                      return Lived{std::move(*record), {}, {}};
+                    });
+}
+
+World lab_world(const RealSettings& settings) {
+  return real_world("a lab on one host", settings, run_in_lab);
 }
 
 }  // namespace weir

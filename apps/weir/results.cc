@@ -17,6 +17,7 @@ using nlohmann::ordered_json;
 
 // Columns of results.csv; those of swept fields stand after kBeforeSweep.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
+constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns"};
 constexpr std::string_view kAfterSweep[] = {"seed",
                                             "iteration_ns",
                                             "exposed_communication_ns",
@@ -117,12 +118,18 @@ class Columns {
   std::map<std::string, std::string> about_;
 };
 
-std::string legend() {
+std::vector<std::string_view> after_sweep(bool real) {
+  std::vector<std::string_view> columns(std::begin(kAfterSweep), std::end(kAfterSweep));
+  if (real) columns.insert(columns.end(), std::begin(kOfRealRuns), std::end(kOfRealRuns));
+  return columns;
+}
+
+std::string legend(bool real) {
   Columns columns;
   Row row;
   fields(columns, row);
   std::string text;
-  for (const std::string_view name : kAfterSweep)
+  for (const std::string_view name : after_sweep(real))
     text += comment(fmt::format("{}: {}", name, columns.about(name)));
   return text;
 }
@@ -134,6 +141,7 @@ Results::Results(const ExperimentFile& file, Configuration configuration, const 
     : file_(&file),
       configuration_(std::move(configuration)),
       world_(world.name),
+      real_(!world.simulated),
       world_settings_(world.settings),
       left_(file.points(), 0) {
   for (std::size_t point = 0; point < file.points(); ++point) {
@@ -227,12 +235,13 @@ std::string Results::csv() const {
   if (!configuration_.first.question.empty()) text += comment(configuration_.first.question);
   text += comment(fmt::format("topology {}; model {}; speed-ups over {}", names(configuration_.topologies),
                               names(configuration_.traces), configuration_.first.baseline));
-  text +=
-      comment("results.json holds the whole configuration. Means over the measured iterations:") + legend();
+  text += comment("results.json holds the whole configuration. Means over the measured iterations:") +
+          legend(real_);
   std::vector<std::string> line;
   for (const std::string_view column : kBeforeSweep) line.emplace_back(column);
   for (const Axis& axis : file_->axes()) line.push_back(cell(axis.path));
-  for (const std::string_view column : kAfterSweep) line.emplace_back(column);
+  const std::vector<std::string_view> after = after_sweep(real_);
+  line.insert(line.end(), after.begin(), after.end());
   text += fmt::format("{}\n", fmt::join(line, ","));
   for (const Run& run : runs_) {
     if (!run.outcome || run.outcome->kind != Outcome::Kind::kRow) continue;
@@ -240,7 +249,7 @@ std::string Results::csv() const {
     line.clear();
     for (const std::string_view column : kBeforeSweep) line.push_back(cell(row, column));
     for (const Setting& setting : file_->point(run.point)) line.push_back(cell(setting.text));
-    for (const std::string_view column : kAfterSweep) line.push_back(cell(row, column));
+    for (const std::string_view column : after) line.push_back(cell(row, column));
     text += fmt::format("{}\n", fmt::join(line, ","));
   }
   return text;

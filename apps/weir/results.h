@@ -57,6 +57,7 @@ class Results {
   const ExperimentFile* file_;
   Configuration configuration_;
   std::string world_;  // its name
+  bool real_ = false;  // results have the columns of real runs
   std::string world_settings_;
   std::vector<Run> runs_;
   std::vector<std::size_t> left_;  // by point: runs that have not ended

@@ -37,6 +37,8 @@ struct Row {
   std::string binding;
   double samples_per_s = 0.0;
   std::optional<double> speedup;
+  std::optional<std::int64_t> link_rate_bytes_per_s;
+  std::optional<std::int64_t> predicted_ns;
   std::int64_t host_memory_bytes = 0;
   std::int64_t messages = 0;
   std::int64_t ops = 0;
@@ -82,6 +84,10 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
   visitor.optional("speedup", row.speedup,
                    "iteration_ns of the baseline at the same point and seed over this; empty without one");
+  visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
+                   "what plain connections moved over a NIC just before the run, each way");
+  visitor.optional("predicted_ns", row.predicted_ns,
+                   "iteration_ns of the same plan in simulation, at the rates that were measured");
   visitor.required("host_memory_bytes", row.host_memory_bytes,
                    "buffers in host memory, of the machine with most");
   visitor.required("messages", row.messages, "messages in an iteration");

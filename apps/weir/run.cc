@@ -190,7 +190,9 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
 Result<ExitStatus> run_experiments(const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = choices.on == "local" ? local_world(choices.real) : simulated_world();
+  const auto world = choices.on == "local" ? local_world(choices.real)
+                     : choices.on == "lab" ? lab_world(choices.real)
+                                           : simulated_world();
   if (!world) return tl::unexpected(world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong("run", jobs.error());
@@ -204,7 +206,7 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
     if (ran->interrupted) return status;
     all.insert(all.end(), ran->compared.begin(), ran->compared.end());
   }
-  const auto compared = compare(all, choices.page);
+  auto compared = compare(all, choices.page);
   if (!compared) return compared;
   return std::max(status, *compared);
 }
@@ -215,12 +217,22 @@ namespace {
 
 void add_world(CLI::App& command, Choices& choices) {
   command
-      .add_option("--on", choices.on,
-                  "Where: in simulation, or for real (local), each machine being a process of this host and\n"
-                  "every byte moved and summed; one run at a time then")
-      ->check(CLI::IsMember({"simulation", "local"}))
+      .add_option(
+          "--on", choices.on,
+          "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
+          "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
+          "links have the topology's rates (lab)")
+      ->check(CLI::IsMember({"simulation", "local", "lab"}))
       ->capture_default_str();
   const std::string group = "Real runs";
+  command
+      .add_option(
+          "--transport", choices.real.transport,
+          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
+          "with one copy a message: the faster way where one host is all there is")
+      ->check(CLI::IsMember({"tcp", "shm"}))
+      ->capture_default_str()
+      ->group(group);
   command.add_option("--channels", choices.real.channels, "Connections between two machines")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()

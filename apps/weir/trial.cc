@@ -133,32 +133,41 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations};
   settings.model.seed = trial.seed;
-  const auto record = world.run({experiment, trial.strategy, *plan, cluster, settings});
-  if (!record) return failed(record.error().text);
+  const auto lived = world.run({experiment, trial.strategy, *plan, cluster, settings});
+  if (!lived) return failed(lived.error().text);
 
-  const Report measured = report(*plan, cluster, workload, *record, experiment.warm_up);
-  const Bound least = cluster_bound(cluster, workload);
-  const Bound planned = plan_bound(*plan, cluster, workload);
+  // A real run is judged by the rates that were measured beside it.
+  const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
+  const Report measured = report(*plan, judged, workload, lived->record, experiment.warm_up);
+  const Bound least = cluster_bound(judged, workload);
+  const Bound planned = plan_bound(*plan, judged, workload);
   if (world.simulated) {
     const auto held = check_bounds(measured, least, planned, experiment.model);
     if (!held) return failed(held.error().text);
   }
-  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, cluster, measured), {}};
+  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
   outcome.row.bound_percent =
       measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
   outcome.row.bound_binding = least.binding;
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;
+  if (lived->link_rate) outcome.row.link_rate_bytes_per_s = lived->link_rate->value();
+  if (world.predict && lived->measured) {
+    const auto foretold = world.predict(*plan, judged, settings);
+    if (!foretold) return failed("its prediction: " + foretold.error().text);
+    outcome.row.predicted_ns = report(*plan, judged, workload, *foretold, experiment.warm_up).iteration.ns();
+  }
   if (!trial.timeline.empty()) {
-    const std::string drawn = timeline(*plan, cluster, workload, *record, experiment.warm_up, settings.model);
+    const std::string drawn =
+        timeline(*plan, judged, workload, lived->record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }
   if (!trial.record.empty()) {
     const RecordHeader header =
         header_of(trial, {experiment, trial.strategy, *plan, cluster, settings}, world);
-    if (const auto written = write_text(trial.record, text(header, *record)); !written)
+    if (const auto written = write_text(trial.record, text(header, lived->record)); !written)
       return failed(written.error().text);
     outcome.row.record = std::filesystem::path(trial.record).filename().string();
   }

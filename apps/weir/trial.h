@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,27 @@ struct Planned {
   SimulationSettings settings;
 };
 
+/// What a run leaves.
+struct Lived {
+  Record record;
+  /// Of a real run: what plain connections moved over a NIC just before it, and the topology with the rates
+  /// that were measured, by which it is judged.
+  std::optional<BytesPerSecond> link_rate;
+  std::optional<Topology> measured;
+};
+
+using Predict = std::function<Result<Record>(const Plan& plan, const Cluster& cluster,
+                                             const SimulationSettings& settings)>;
+
 /// Where plans run. A value.
 struct World {
   std::string name;      // for people: "SimGrid"
   std::string settings;  // that its results depend on
-  std::function<Result<Record>(const Planned& planned)> run;
-  bool simulated = true;  // its links have just the rates of the topology, so that bounds hold
+  std::function<Result<Lived>(const Planned& planned)> run;
+  /// Of a real world: what foretells its runs, if this program can. A simulated world, whose links have just
+  /// the rates of the topology, so that bounds hold, has none.
+  Predict predict;
+  bool simulated = true;
 };
 
 /// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.

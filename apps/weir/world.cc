@@ -10,13 +10,19 @@ namespace weir {
 #ifdef WEIR_SIMGRID
 
 Result<World> simulated_world() {
-  const auto run = [](const Planned& planned) {
-    return sim::simulate(planned.plan, planned.cluster, planned.settings);
+  const auto run = [](const Planned& planned) -> Result<Lived> {
+    auto record = sim::simulate(planned.plan, planned.cluster, planned.settings);
+    if (!record) return tl::unexpected(record.error());
+    return Lived{std::move(*record), {}, {}};
   };
-  return World{"SimGrid", sim::Engine::settings(), run};
+  return World{"SimGrid", sim::Engine::settings(), run, {}};
 }
 
+Predict prediction() { return sim::simulate; }
+
 #else
+
+Predict prediction() { return {}; }
 
 Result<World> simulated_world() {
   return failure(

@@ -3,15 +3,34 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
+#include "backends/real/descriptor.h"
 #include "backends/real/pages.h"
 #include "core/base/result.h"
 #include "core/plan/access.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {
+
+/// One replica of a buffer.
+struct Replica {
+  BufferId buffer;
+  int number = 0;
+  friend auto operator<=>(const Replica&, const Replica&) = default;
+};
+
+/// The replicas that messages from one machine into another land in, in order.
+std::vector<Replica> landings(const Plan& plan, MachineId into, MachineId from);
+
+/// A replica whose memory another process may map, through the descriptor.
+struct SharedReplica {
+  Replica replica;
+  Descriptor descriptor;
+};
 
 /// Replicas on GPUs are host memory too: a machine without CUDA computes on its CPUs. All of it is there
 /// before the first op runs, on the NUMA node that the plan says if this host has that. Neither copies nor
@@ -20,8 +39,17 @@ class Buffers {
  public:
   /// Fails if the system has no memory for the machine's buffers. The plan outlives them.
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine);
+  /// The same, but of memory that other processes can map where messages land.
+  static Result<std::unique_ptr<Buffers>> make_shared(const Plan& plan, MachineId machine);
+  /// Replicas of another machine, whose process has handed over their memory. Fails if that is not as large
+  /// as the plan says. The descriptors may be closed afterwards.
+  static Result<std::unique_ptr<Buffers>> map_shared(const Plan& plan,
+                                                     const std::vector<SharedReplica>& replicas);
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
+
+  /// What stands for the replica's memory, owned by these buffers; none if it is not shared.
+  std::optional<int> descriptor(const Replica& replica) const;
 
   /// The bytes of the extent, which is of a buffer of this machine.
   std::span<std::byte> bytes(const Extent& extent) const;
@@ -30,10 +58,12 @@ class Buffers {
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
 
  private:
-  explicit Buffers(const Plan& plan) : plan_(&plan) {}
+  explicit Buffers(const Plan& plan) : plan_(&plan), pages_(plan.buffers().size()) {}
+  static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine,
+                                               const std::set<Replica>& shared);
 
   const Plan* plan_;
-  std::vector<std::vector<std::unique_ptr<Pages>>> pages_;  // [buffer][replica]; none of other machines
+  std::vector<std::vector<std::unique_ptr<Pages>>> pages_;  // [buffer][replica]; null if not here
 };
 
 }  // namespace weir::real

@@ -64,10 +64,10 @@ struct Stranger {
 
 class Party {
  public:
-  Party(const Meeting& meeting, const Descriptor& listener)
-      : meeting_(meeting), listener_(listener), until_(Clock::monotonic() + meeting.patience) {
+  Party(const Meeting& meeting, std::span<const Descriptor> listeners)
+      : meeting_(meeting), listeners_(listeners), until_(Clock::monotonic() + meeting.patience) {
     for (const MachineId peer : meeting.peers) {
-      for (int i = 0; i < meeting.channels; ++i) channels_.push_back({peer, i, {}, {}});
+      for (int i = 0; i < meeting.channels; ++i) channels_.push_back({peer, i, {}, {}, nullptr});
     }
   }
 
@@ -128,17 +128,20 @@ class Party {
   }
 
   void wait() const {
-    std::vector<pollfd> polled = {{listener_.number(), POLLIN, 0}};
+    std::vector<pollfd> polled;
+    for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
     for (const Stranger& stranger : strangers_) polled.push_back({stranger.socket.number(), POLLIN, 0});
     constexpr int kSlice = 100;  // milliseconds, so that deadlines are looked at
     [[maybe_unused]] const int ready = ::poll(polled.data(), polled.size(), kSlice);
   }
 
   void admit() {
-    while (strangers_.size() < kMostStrangers) {
-      Descriptor socket = accept_one(listener_);
-      if (!socket.valid()) return;
-      strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
+    for (const Descriptor& listener : listeners_) {
+      while (strangers_.size() < kMostStrangers) {
+        Descriptor socket = accept_one(listener);
+        if (!socket.valid()) break;
+        strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
+      }
     }
   }
 
@@ -177,7 +180,7 @@ class Party {
   }
 
   const Meeting& meeting_;
-  const Descriptor& listener_;
+  std::span<const Descriptor> listeners_;
   Instant until_;
   std::vector<Channel> channels_;
   std::list<Stranger> strangers_;
@@ -185,8 +188,8 @@ class Party {
 
 }  // namespace
 
-Result<std::vector<Channel>> meet(const Meeting& meeting, const Descriptor& listener) {
-  return Party(meeting, listener).meet();
+Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners) {
+  return Party(meeting, listeners).meet();
 }
 
 }  // namespace weir::real

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "backends/real/buffers.h"
 #include "backends/real/socket.h"
 #include "core/base/ids.h"
 
@@ -20,19 +23,23 @@ struct Channel {
   int index = 0;  // among those with this peer
   Descriptor words;
   Descriptor data;
+  /// What of the peer's memory this node may write messages into; null if bytes take the data connection. All
+  /// channels with the peer write into the same.
+  std::shared_ptr<const Buffers> memory;
 };
 
 struct Meeting {
   MachineId self;
   std::vector<MachineId> peers;    // that this node exchanges messages with
-  std::vector<Address> addresses;  // of all machines, by number
+  std::vector<Address> addresses;  // of all machines, by number; a peer's as it listens for this node
   int channels = 1;                // with each peer
   Token token{};
   Duration patience;  // for all peers together
 };
 
-/// Connects to the peers of smaller number, which listen, and lets the others connect to `listener`. Fails
-/// naming who did not come in time. Connections that do not show the token are closed and forgotten.
-Result<std::vector<Channel>> meet(const Meeting& meeting, const Descriptor& listener);
+/// Connects to the peers of smaller number, which listen, and lets the others connect to any of
+/// `listeners`. Fails naming who did not come in time. Connections that do not show the token are closed and
+/// forgotten.
+Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners);
 
 }  // namespace weir::real

@@ -1,5 +1,6 @@
 #include "backends/real/pages.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <numa.h>
 #include <numaif.h>
@@ -30,6 +31,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr int kNoDescriptor = -1;
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::string why() { return std::generic_category().message(errno); }
 
@@ -157,7 +159,7 @@ Result<std::unique_ptr<Pages>> Pages::make(Bytes size, const PageWishes& wishes)
 Result<std::unique_ptr<Pages>> Pages::make_shared(Bytes size, const std::string& name,
                                                   const PageWishes& wishes) {
   if (const auto fits = check(size, wishes); !fits) return tl::unexpected(fits.error());
-  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC);
+  const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) {
     return failure(
         fmt::format("no shared memory '{}' can be made: {}; is the limit of open files reached? "
@@ -170,6 +172,8 @@ Result<std::unique_ptr<Pages>> Pages::make_shared(Bytes size, const std::string&
     return failure(
         fmt::format("shared memory '{}' cannot be {} large: {}; ask for less", name, rounded(size), reason));
   }
+  // Whoever maps it can rely on its size: bytes behind a file's end cannot be touched.
+  (void)fcntl(descriptor, F_ADD_SEALS, kSeals);  // map_shared() tells if they are missing
   return map(size, descriptor, wishes);
 }
 
@@ -179,7 +183,14 @@ Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor) {
     return failure(fmt::format(
         "descriptor {} is not that of shared memory; take that of Pages::make_shared()", descriptor));
   }
-  const int own = dup(descriptor);
+  const int seals = fcntl(descriptor, F_GET_SEALS);
+  if (seals < 0 || (seals & kSeals) != kSeals) {
+    return failure(
+        fmt::format("the shared memory of descriptor {} may be cut off by who made it; take that of "
+                    "Pages::make_shared()",
+                    descriptor));
+  }
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own < 0) {
     return failure(fmt::format("no descriptor is left for shared memory: {}; see ulimit -n", why()));
   }

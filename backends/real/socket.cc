@@ -6,9 +6,12 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -24,19 +27,50 @@ constexpr int kUnsent = 512 * 1024;
 
 using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-Result<Found> look_up(const Address& address, int flags) {
+// An address as the system takes it.
+struct Place {
+  sockaddr_storage storage = {};
+  socklen_t size = 0;
+  sockaddr* at() { return reinterpret_cast<sockaddr*>(&storage); }  // NOLINT: how sockets are told
+};
+
+Result<Place> place_of_name(const Address& address) {
+  sockaddr_un local = {};
+  local.sun_family = AF_UNIX;
+  if (address.host.size() > sizeof local.sun_path || address.host.size() < 2) {
+    return failure(fmt::format("'{}' is no name of a socket; expected up to {} characters after the '@'",
+                               address.host, sizeof local.sun_path - 1));
+  }
+  // The first byte is 0 for a name without a file.
+  std::copy(address.host.begin() + 1, address.host.end(), &local.sun_path[1]);
+  Place place;
+  place.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.host.size());
+  std::memcpy(&place.storage, &local, place.size);
+  return place;
+}
+
+Result<Place> look_up(const Address& address, int flags) {
+  if (is_local(address)) return place_of_name(address);
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
+  addrinfo* all = nullptr;
   const int failed = ::getaddrinfo(address.host.empty() ? nullptr : address.host.c_str(),
-                                   std::to_string(address.port).c_str(), &hints, &found);
+                                   std::to_string(address.port).c_str(), &hints, &all);
   if (failed != 0) {
     return failure(fmt::format("'{}' is no host: {}; expected a name or an address", address.host,
                                ::gai_strerror(failed)));
   }
-  return Found(found, &::freeaddrinfo);
+  const Found found(all, &::freeaddrinfo);
+  Place place;
+  place.size = found->ai_addrlen;
+  std::memcpy(&place.storage, found->ai_addr, place.size);
+  return place;
+}
+
+Descriptor socket_for(const Place& place) {
+  return Descriptor(::socket(place.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 void set(const Descriptor& socket, int level, int option, int value) {
@@ -71,19 +105,21 @@ std::string reason(int error_number) {
   return ::strerror_r(error_number, buffer.data(), buffer.size());
 }
 
+bool is_local(const Address& address) { return !address.host.empty() && address.host.front() == '@'; }
+
 std::string text(const Address& address) {
+  if (is_local(address)) return address.host;
   const bool six = address.host.find(':') != std::string::npos;
   const std::string host = six ? '[' + address.host + ']' : address.host;
   return fmt::format("{}:{}", host, address.port);
 }
 
 Result<Descriptor> listen_at(const Address& address) {
-  const auto found = look_up(address, AI_PASSIVE);
-  if (!found) return tl::unexpected(found.error());
-  const addrinfo& at = **found;
-  Descriptor socket(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  auto place = look_up(address, AI_PASSIVE);
+  if (!place) return tl::unexpected(place.error());
+  Descriptor socket = socket_for(*place);
   if (socket.valid()) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
-  if (!socket.valid() || ::bind(socket.number(), at.ai_addr, at.ai_addrlen) != 0 ||
+  if (!socket.valid() || ::bind(socket.number(), place->at(), place->size) != 0 ||
       ::listen(socket.number(), SOMAXCONN) != 0) {
     return failure(fmt::format("cannot listen at {}: {}", text(address), reason(errno)));
   }
@@ -102,6 +138,17 @@ Address listening_at(const Descriptor& socket) {
   return {host.data(), static_cast<std::uint16_t>(std::stoi(port.data()))};
 }
 
+Result<std::size_t> bytes_sent(ssize_t result) {
+  if (result >= 0) return static_cast<std::size_t>(result);
+  if (errno == EAGAIN || errno == EINTR) return std::size_t{0};
+  return failure(reason(errno));
+}
+
+Result<std::size_t> bytes_received(ssize_t result) {
+  if (result == 0) return failure("it closed the connection");
+  return bytes_sent(result);
+}
+
 Descriptor accept_one(const Descriptor& listener) {
   Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (socket.valid()) prepare(socket);
@@ -110,13 +157,12 @@ Descriptor accept_one(const Descriptor& listener) {
 
 Result<Descriptor> connect_to(const Address& address, Duration patience) {
   const Instant until = Clock::monotonic() + patience;
-  const auto found = look_up(address, 0);
-  if (!found) return tl::unexpected(found.error());
-  const addrinfo& at = **found;
-  Descriptor socket(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  auto place = look_up(address, 0);
+  if (!place) return tl::unexpected(place.error());
+  Descriptor socket = socket_for(*place);
   if (!socket.valid()) return failure(fmt::format("no socket for {}: {}", text(address), reason(errno)));
   prepare(socket);
-  if (::connect(socket.number(), at.ai_addr, at.ai_addrlen) != 0 && errno != EINPROGRESS) {
+  if (::connect(socket.number(), place->at(), place->size) != 0 && errno != EINPROGRESS) {
     return failure(fmt::format("cannot connect to {}: {}", text(address), reason(errno)));
   }
   if (const auto connected = wait_until_connected(socket, address, until); !connected) {

@@ -8,80 +8,62 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/buffers.h"
-#include "backends/real/frame.h"
-#include "backends/real/inbox.h"
 #include "backends/real/links.h"
-#include "core/plan/plan.h"
+#include "backends/real/wire.h"
+#include "backends/real/words.h"
 
 namespace weir::real {
 
-/// What all channels of a node share; it outlives them.
-struct TcpShared {
-  const Plan* plan;
-  MachineId self;
-  const Buffers* buffers;
-  Inbox* inbox;
-};
-
-/// Owned by one thread, that of its loop; never blocks. Words and sizes from the peer are checked against the
-/// plan before a byte of memory is touched.
-class TcpChannel {
+class TcpChannel final : public Wire {
  public:
-  TcpChannel(Channel channel, const TcpShared& shared) : channel_(std::move(channel)), shared_(&shared) {}
+  TcpChannel(Channel channel, const WireContext& context)
+      : peer_(channel.peer),
+        words_(std::move(channel.words)),
+        data_(std::move(channel.data)),
+        context_(&context) {}
 
-  MachineId peer() const { return channel_.peer; }
-  int words() const { return channel_.words.number(); }
-  int data() const { return channel_.data.number(); }
+  MachineId peer() const override { return peer_; }
+  int words() const override { return words_.connection(); }
+  std::optional<int> data() const override { return data_.number(); }
 
-  void expect(const Op& receive, std::uint64_t round);
-  void start(const Op& send, std::uint64_t round);
-  void say_alive();
+  void expect(const Op& receive, std::uint64_t round) override;
+  void start(const Op& send, std::uint64_t round) override;
+  void say_alive() override;
 
-  /// Moves what can be moved now, up to a bound so that other channels get their turn. Fails if the
-  /// connection is lost or the peer says what the plan does not allow.
-  Result<void> read_words();
-  Result<void> read_data();
-  Result<void> write_words();
-  Result<void> write_data();
+  Result<void> read_words() override;
+  Result<void> read_data() override;
+  Result<void> write_words() override { return words_.write(); }
+  Result<void> write_data() override;
 
-  bool words_pending() const { return sent_ < words_out_.size(); }
-  bool data_pending() const { return !outgoing_.empty(); }
+  bool words_wait() const override { return words_.pending(); }
+  bool data_wait() const override { return !outgoing_.empty(); }
+  bool can_go_on() const override { return false; }
 
  private:
   // A message's bytes on their way: the header if any, then the parts, `at` bytes of all of which are done.
   struct Flight {
     const Op* op = nullptr;
-    std::uint64_t round = 0;
     FrameBytes header{};
     std::vector<std::span<std::byte>> parts;
     std::size_t part = 0;  // the first that is not done
     std::size_t done = 0;  // bytes of it
     Instant started;
   };
-  struct Expected {
-    const Op* op;
-    std::uint64_t round;
-  };
 
-  Result<void> accept(const Frame& word);
   Result<void> begin_receive();
-  void finish(const Flight& flight);
   static void advance(Flight& flight, std::size_t bytes);
   static std::size_t gather(const Flight& flight, std::vector<iovec>& into);
 
-  Channel channel_;
-  const TcpShared* shared_;
-  std::vector<std::byte> words_out_;
-  std::size_t sent_ = 0;  // of words_out_
-  FrameBytes word_{};     // being read
-  std::size_t word_got_ = 0;
+  MachineId peer_;
+  Words words_;
+  Descriptor data_;
+  const WireContext* context_;
   std::deque<Flight> outgoing_;
   std::size_t header_sent_ = 0;  // of the first outgoing message
   FrameBytes header_{};          // of the next message, being read
   std::size_t header_got_ = 0;
-  Flight incoming_;                 // no op: none
-  std::vector<Expected> expected_;  // posted, and not begun
+  Flight incoming_;  // no op: none
+  Expected expected_;
   std::vector<iovec> vectors_;
 };
 

@@ -12,8 +12,9 @@
 #include <functional>
 #include <thread>
 
+#include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
-#include "backends/real/tcp.h"
+#include "backends/real/sharing.h"
 #include "core/cluster/topology.h"
 
 namespace weir::real {
@@ -84,6 +85,18 @@ Result<std::array<Ends, 2>> listen_both() {
   return ends;
 }
 
+// Names of this host, as nodes that share memory have.
+Result<std::array<Ends, 2>> listen_locally() {
+  std::array<Ends, 2> ends;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    ends[i].address = {fmt::format("@weir-bench-{}-{}", ::getpid(), i), 0};
+    auto listener = listen_at(ends[i].address);
+    if (!listener) return tl::unexpected(listener.error());
+    ends[i].listener = std::move(*listener);
+  }
+  return ends;
+}
+
 // Both send and receive all the time, a thread for each, with writes as large as sockets like them.
 int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Duration time) {
   Meeting meeting;
@@ -91,7 +104,7 @@ int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Dura
   meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
   meeting.addresses = {ends[0].address, ends[1].address};
   meeting.patience = kPatience;
-  const auto channels = meet(meeting, ends[static_cast<std::size_t>(self)].listener);
+  const auto channels = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
   if (!channels) return 1;
   // One connection for each direction, both blocking.
   const int mine = self == 0 ? channels->front().words.number() : channels->front().data.number();
@@ -171,7 +184,8 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
   const Cluster cluster = two_machines();
   const WorkTable works(plan, cluster);
   const MachineId machine(static_cast<std::size_t>(self));
-  const auto buffers = Buffers::make(plan, machine);
+  const auto buffers =
+      settings.shared_memory ? Buffers::make_shared(plan, machine) : Buffers::make(plan, machine);
   if (!buffers) return 1;
   Meeting meeting;
   meeting.self = machine;
@@ -179,15 +193,15 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
   meeting.addresses = {ends[0].address, ends[1].address};
   meeting.channels = settings.channels;
   meeting.patience = kPatience;
-  auto channels = meet(meeting, ends[static_cast<std::size_t>(self)].listener);
-  if (!channels) return 1;
+  auto channels = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
+  if (!channels || !share_memory(*channels, meeting, plan, **buffers)) return 1;
   Inbox inbox;
   Workers workers(
       1, [](const Op&, std::uint64_t) {}, inbox);
-  TcpSettings tcp;
-  tcp.threads = settings.io_threads;
+  ChannelSettings threads;
+  threads.threads = settings.io_threads;
   const Clock clock;
-  TcpTransport transport(std::move(*channels), tcp, plan, machine, **buffers, inbox);
+  ChannelTransport transport(std::move(*channels), threads, plan, machine, **buffers, inbox);
   Record record(plan.ops().size(), rounds);
   const PortSettings how = {{Policy::kPriority, settings.message * settings.under_way}, 1, false};
   RealPort port(plan, cluster, works, machine, how, clock, transport, workers, inbox);
@@ -208,7 +222,7 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
   const auto sockets =
       Pair().run([&](int self, Told& told) { return exchange_plainly(self, told, *plain, settings.time); });
   if (!sockets) return tl::unexpected(sockets.error());
-  const auto ends = listen_both();
+  const auto ends = settings.shared_memory ? listen_locally() : listen_both();
   if (!ends) return tl::unexpected(ends.error());
   // As many rounds as plain sockets would need that time for.
   const double round = static_cast<double>(settings.message.count()) * settings.under_way;

@@ -47,8 +47,9 @@ class LocalStages {
   /// slice. That lies on the NUMA node of the NIC which the part uses, or where the options place it; if
   /// `direct` and the machine's stage allows it, on a GPU beside that NIC.
   LocalWay out(MachineId machine, const Part& part, int nic, bool direct = false);
-  /// The same by a scheme of the caller's choice, which outlives this, and with staging on this NUMA node.
-  LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, int numa,
+  /// The same by a scheme of the caller's choice, which outlives this, and with staging on the NUMA node
+  /// `near`.
+  LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, int near,
                   bool direct);
   /// Adds the way in, after all the ops of `after`: from staging to every GPU; the next forward waits for it.
   void in(const LocalWay& way, const Part& part, const std::vector<OpId>& after);

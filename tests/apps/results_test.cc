@@ -21,14 +21,22 @@ Result<Record> toy_run(const Plan& plan, const Cluster& cluster, const Simulatio
   return simulate(plan, cluster, settings, engine);
 }
 
-const World kToyWorld = {"toy", "", [](const Planned& planned) {
-                           return toy_run(planned.plan, planned.cluster, planned.settings);
-                         }};
+const World kToyWorld = {
+    "toy",
+    "",
+    [](const Planned& planned) -> Result<Lived> {
+      return Lived{toy_run(planned.plan, planned.cluster, planned.settings).value(), {}, {}};
+    },
+    {}};
 
 // Faster than light: all is done at once.
-const World kWrongWorld = {"wrong", "", [](const Planned& planned) -> Result<Record> {
-                             return Record(planned.plan.ops().size(), planned.settings.iterations);
-                           }};
+const World kWrongWorld = {
+    "wrong",
+    "",
+    [](const Planned& planned) -> Result<Lived> {
+      return Lived{Record(planned.plan.ops().size(), planned.settings.iterations), {}, {}};
+    },
+    {}};
 
 constexpr const char* kExperiment = R"({
   "question": "Do CPU machines help?",

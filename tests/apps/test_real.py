@@ -151,7 +151,7 @@ class Node(unittest.TestCase):
            "member_secret": "z" * 40}
 
     def node(self, key, *more):
-        return subprocess.run(program.command("node", "--listen", "127.0.0.1", *more), input=key, text=True,
+        return subprocess.run(program.command("node", "--job", "-", "--listen", "127.0.0.1", *more), input=key, text=True,
                               capture_output=True, timeout=30, check=False)
 
     def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):

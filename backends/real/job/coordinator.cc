@@ -177,9 +177,12 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
 
 Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   if (auto joined = join(cluster); !joined) return tl::unexpected(joined.error());
+  if (settings_.joined) settings_.joined();
   tell_all(inputs);
   const std::string hash = plan_hash(plan);
   const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
+    members_[machine].reach = planned.reach;
+    members_[machine].local = planned.local;
     if (planned.hash == hash) return {};
     return failure(fmt::format("{} has made another plan of the same inputs: its program is another build",
                                cluster.machine(MachineId(machine)).name));
@@ -191,6 +194,8 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   for (const Member& member : members_) {
     meet.hosts.push_back(member.address.host);
     meet.ports.push_back(member.address.port);
+    meet.reaches.push_back(member.reach);
+    meet.locals.push_back(member.local);
   }
   const auto token = make_token();
   if (!token) return tl::unexpected(token.error());

@@ -18,6 +18,7 @@ struct CoordinatorSettings {
   Duration patience{30'000'000'000};    // for all machines to take a step together
   Duration silence{4'000'000'000};      // after which a machine that says nothing while it runs is lost
   std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the job
+  std::function<void()> joined;         // called once all machines have joined
 };
 
 /// What a job leaves.
@@ -40,6 +41,8 @@ class Coordinator {
   struct Member {
     std::string connection;  // empty until it has joined
     Address address;
+    std::string reach;  // as of `planned`
+    std::string local;
     bool answered = false;  // in this step
     Instant heard;
   };

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace weir::real {
 
@@ -12,6 +14,11 @@ std::string boot_id() {
   std::string id;
   std::getline(file, id);
   return id;
+}
+
+std::string reach() {
+  std::error_code none;
+  return boot_id() + ' ' + std::filesystem::read_symlink("/proc/self/ns/net", none).string();
 }
 
 Result<Token> make_token() {

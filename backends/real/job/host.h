@@ -11,6 +11,10 @@ namespace weir::real {
 /// Tells hosts apart, and a host from itself after it was started anew.
 std::string boot_id();
 
+/// Tells apart what processes can share memory: the host, and the network namespace in it, as names of
+/// sockets are known in one only.
+std::string reach();
+
 /// 32 random bytes.
 Result<Token> make_token();
 std::string hexadecimal(const Token& token);

@@ -2,12 +2,13 @@
 
 #include <thread>
 
+#include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
 #include "backends/real/gradients.h"
 #include "backends/real/host_work.h"
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
-#include "backends/real/tcp.h"
+#include "backends/real/sharing.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
 #include "core/plan/hash.h"
@@ -26,18 +27,24 @@ class Member {
     auto listener = listen_at({settings_.listen, 0});
     if (!listener) return tl::unexpected(listener.error());
     const Address here = listening_at(*listener);
+    listeners_.push_back(std::move(*listener));
     socket_.send(note_of(
         JoinNote{static_cast<int>(settings_.machine.value()), settings_.version, here.host, here.port}));
     const auto inputs = hear<InputsNote>();
     if (!inputs) return tl::unexpected(inputs.error());
     const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
     if (!undertaking) return tl::unexpected(undertaking.error());
-    const auto buffers = Buffers::make((*undertaking)->plan, settings_.machine);
+    const Plan& plan = (*undertaking)->plan;
+    const auto buffers = inputs->shared_memory ? Buffers::make_shared(plan, settings_.machine)
+                                               : Buffers::make(plan, settings_.machine);
     if (!buffers) return tl::unexpected(buffers.error());
-    socket_.send(note_of(PlannedNote{plan_hash((*undertaking)->plan)}));
+    if (inputs->shared_memory) {
+      if (auto listened = listen_locally(); !listened) return listened;
+    }
+    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local_}));
     const auto meet = hear<MeetNote>();
     if (!meet) return tl::unexpected(meet.error());
-    auto channels = connect(*meet, *inputs, **undertaking, *listener);
+    auto channels = connect(*meet, *inputs, **undertaking, **buffers);
     if (!channels) return tl::unexpected(channels.error());
     return run(*inputs, **undertaking, **buffers, std::move(*channels));
   }
@@ -64,10 +71,29 @@ class Member {
     }
   }
 
+  // For machines of this host, with which it shares memory.
+  Result<void> listen_locally() {
+    const auto name = make_token();
+    if (!name) return tl::unexpected(name.error());
+    local_ = "@weir-" + hexadecimal(*name).substr(0, 32);
+    auto listener = listen_at({local_, 0});
+    if (!listener) return tl::unexpected(listener.error());
+    listeners_.push_back(std::move(*listener));
+    return {};
+  }
+
+  // Where the machine listens for this one.
+  Address address(const MeetNote& meet, std::size_t machine) const {
+    const bool near = !local_.empty() && !meet.locals[machine].empty() && meet.reaches[machine] == reach();
+    if (near) return {meet.locals[machine], 0};
+    return {meet.hosts[machine], static_cast<std::uint16_t>(meet.ports[machine])};
+  }
+
   Result<std::vector<Channel>> connect(const MeetNote& meet, const InputsNote& inputs,
-                                       const Undertaking& undertaking, const Descriptor& listener) {
+                                       const Undertaking& undertaking, const Buffers& buffers) {
     const std::size_t machines = undertaking.cluster.machines().size();
-    if (meet.hosts.size() != machines || meet.ports.size() != machines) {
+    if (meet.hosts.size() != machines || meet.ports.size() != machines || meet.reaches.size() != machines ||
+        meet.locals.size() != machines) {
       return failure("the coordinator tells of another number of machines");
     }
     const auto token = token_from(meet.token);
@@ -75,12 +101,15 @@ class Member {
     Meeting meeting;
     meeting.self = settings_.machine;
     meeting.peers = peers_of(undertaking.plan, settings_.machine);
-    for (std::size_t i = 0; i < machines; ++i)
-      meeting.addresses.push_back({meet.hosts[i], static_cast<std::uint16_t>(meet.ports[i])});
+    for (std::size_t i = 0; i < machines; ++i) meeting.addresses.push_back(address(meet, i));
     meeting.channels = inputs.channels;
     meeting.token = *token;
     meeting.patience = settings_.patience;
-    return real::meet(meeting, listener);
+    auto channels = real::meet(meeting, listeners_);
+    if (!channels) return channels;
+    if (auto shared = share_memory(*channels, meeting, undertaking.plan, buffers); !shared)
+      return tl::unexpected(shared.error());
+    return channels;
   }
 
   // Says that it is alive; fails if the coordinator has given up, or is gone.
@@ -113,9 +142,9 @@ class Member {
       }
     };
     Workers workers(inputs.workers, work, inbox);
-    TcpSettings tcp;
-    tcp.threads = inputs.io_threads;
-    TcpTransport transport(std::move(channels), tcp, job.plan, settings_.machine, buffers, inbox);
+    ChannelSettings how;
+    how.threads = inputs.io_threads;
+    ChannelTransport transport(std::move(channels), how, job.plan, settings_.machine, buffers, inbox);
     const WorkTable works(job.plan, job.cluster);
     Record record(job.plan.ops().size(), inputs.iterations);
     Node node(job.plan, settings_.machine, inputs.iterations, record);
@@ -178,8 +207,10 @@ class Member {
 
   const MemberSettings& settings_;
   ControlSocket& socket_;
-  Instant heard_;   // the coordinator
-  Instant beaten_;  // told it that this machine is alive
+  std::vector<Descriptor> listeners_;
+  std::string local_;  // where it listens for machines of this host; empty if it does not
+  Instant heard_;      // the coordinator
+  Instant beaten_;     // told it that this machine is alive
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 //   join      ------------->                     which machine it is, its version, where it listens
 //             <-------------    inputs           once all have joined: the experiment, which everyone plans
 //             alone
-//   planned   ------------->                     the hash of its plan: all must be the same
+//   planned   ------------->                     the hash of its plan: all must be the same; and where it
+//                                                listens for machines of its own host, if they share memory
 //             <-------------    meet             where the others listen, and the token of data connections
 //   met       ------------->                     it is connected to all its peers
 //             <-------------    go               when the first iteration begins
@@ -41,17 +42,22 @@ struct InputsNote {
   int io_threads = 1;
   int workers = 1;
   bool verify = false;
+  bool shared_memory = false;
 };
 
 struct PlannedNote {
   static constexpr std::string_view kType = "planned";
   std::string hash;
+  std::string reach;  // which machines can share memory with it: those that say the same
+  std::string local;  // where it listens for them; empty if it does not
 };
 
 struct MeetNote {
   static constexpr std::string_view kType = "meet";
   std::vector<std::string> hosts;  // by machine
   std::vector<int> ports;
+  std::vector<std::string> reaches;  // as of `planned`
+  std::vector<std::string> locals;
   std::string token;  // hexadecimal
 };
 
@@ -101,17 +107,22 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("io_threads", note.io_threads, "that move bytes", at_least(1));
   visitor.required("workers", note.workers, "threads that sum and copy", at_least(1));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
+  visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, PlannedNote& note) {
   visitor.required("hash", note.hash, "of the plan");
+  visitor.required("reach", note.reach, "which machines can share memory with it");
+  visitor.required("local", note.local, "where it listens for them");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, MeetNote& note) {
   visitor.required("hosts", note.hosts, "by machine");
   visitor.required("ports", note.ports, "by machine");
+  visitor.required("reaches", note.reaches, "by machine");
+  visitor.required("locals", note.locals, "by machine");
   visitor.required("token", note.token, "of data connections");
 }
 

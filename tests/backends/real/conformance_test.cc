@@ -5,27 +5,39 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("nodes joined by TCP keep the contract of ports", "[conformance]") {
-  for (const int channels : {1, 3}) {
-    conformance::World world;
-    world.name = fmt::format("TCP, {} channels", channels);
-    world.exact = false;
-    world.run = [channels](const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
-                           const Observer& observer) -> Result<Record> {
-      ThreadWorld threads(plan, cluster);
-      ThreadWorld::Settings how;
-      how.channels = channels;
-      how.threads = channels;
-      auto record = threads.run(settings.dispatch, settings.iterations, how);
-      if (!record) return record;
-      for (const auto& iteration : record->iterations) {
-        for (const Op& op : plan.ops()) {
-          if (iteration[op.id.index()].completed > Instant()) observer(op);
-        }
+void check(const std::string& name, const ThreadWorld::Settings& how) {
+  conformance::World world;
+  world.name = fmt::format("{}, {} channels, {} threads", name, how.channels, how.transport.threads);
+  world.exact = false;
+  world.run = [how](const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
+                    const Observer& observer) -> Result<Record> {
+    ThreadWorld threads(plan, cluster);
+    auto record = threads.run(settings.dispatch, settings.iterations, how);
+    if (!record) return record;
+    for (const auto& iteration : record->iterations) {
+      for (const Op& op : plan.ops()) {
+        if (iteration[op.id.index()].completed > Instant()) observer(op);
       }
-      return record;
-    };
-    conformance::check_port(world);
+    }
+    return record;
+  };
+  conformance::check_port(world);
+}
+
+TEST_CASE("nodes joined by TCP keep the contract of ports", "[conformance]") {
+  for (const int count : {1, 3}) {
+    ThreadWorld::Settings how;
+    how.channels = how.threads = how.transport.threads = count;
+    check("TCP", how);
+  }
+}
+
+TEST_CASE("nodes that share memory keep the contract of ports", "[conformance]") {
+  for (const int count : {1, 3}) {
+    ThreadWorld::Settings how;
+    how.channels = how.threads = how.transport.threads = count;
+    how.shared_memory = true;
+    check("shared memory", how);
   }
 }
 

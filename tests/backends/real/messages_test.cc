@@ -72,10 +72,11 @@ void check_echo(const std::vector<Bytes>& sizes, Bytes window, int iterations) {
   ThreadWorld world(*echo.plan, pair());
   const auto bytes = whole(world, *echo.plan);
   for (std::size_t i = 0; i < echo.half; ++i) bytes[i] = pattern(i);
-  for (const int channels : {1, 2}) {
+  for (const auto& [channels, shared_memory] : {std::pair(1, false), {2, false}, {1, true}, {2, true}}) {
     std::memset(&bytes[echo.half], 0, echo.half);
     ThreadWorld::Settings settings;
     settings.channels = channels;
+    settings.shared_memory = shared_memory;
     const auto record = world.run({Policy::kPriority, window}, iterations, settings);
     INFO((record ? std::string() : record.error().text));
     REQUIRE(record);

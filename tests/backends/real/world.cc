@@ -4,12 +4,13 @@
 #include <thread>
 
 #include "backends/real/host_work.h"
+#include "backends/real/sharing.h"
 
 namespace weir::real {
 
 Buffers& ThreadWorld::buffers(MachineId machine) {
   while (buffers_.size() < plan_.machines()) {
-    buffers_.push_back(std::move(Buffers::make(plan_, MachineId(buffers_.size())).value()));
+    buffers_.push_back(std::move(Buffers::make_shared(plan_, MachineId(buffers_.size())).value()));
   }
   return *buffers_[machine.index()];
 }
@@ -23,8 +24,11 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   meeting.patience = Duration(5'000'000'000);
   meeting.token.fill(std::byte{42});
   for (std::size_t i = 0; i < machines; ++i) {
-    listeners.push_back(std::move(listen_at({"127.0.0.1", 0}).value()));
-    meeting.addresses.push_back(listening_at(listeners.back()));
+    const Address address = settings.shared_memory
+                                ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
+                                : Address{"127.0.0.1", 0};
+    listeners.push_back(std::move(listen_at(address).value()));
+    meeting.addresses.push_back(settings.shared_memory ? address : listening_at(listeners.back()));
   }
   Record record(plan_.ops().size(), iterations);
   std::vector<Result<void>> results(machines);
@@ -35,10 +39,12 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     Meeting own = meeting;
     own.self = machine;
     own.peers = peers_of(plan_, machine);
-    auto channels = meet(own, listeners[machine.index()]);
+    auto channels = meet(own, {&listeners[machine.index()], 1});
+    const Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
+                                         : Result<void>(tl::unexpected(channels.error()));
     together.arrive_and_wait();
-    if (!channels) {
-      results[machine.index()] = tl::unexpected(channels.error());
+    if (!shared) {
+      results[machine.index()] = shared;
       together.arrive_and_drop();
       return;
     }
@@ -46,7 +52,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     const Buffers& mine = *buffers_[machine.index()];
     Workers workers(
         settings.threads, [&](const Op& op, std::uint64_t) { work_on(op, plan_, mine); }, inbox);
-    TcpTransport transport(std::move(*channels), settings.tcp, plan_, machine, mine, inbox);
+    ChannelTransport transport(std::move(*channels), settings.transport, plan_, machine, mine, inbox);
     RealPort port(plan_, cluster_, works, machine, {dispatch, settings.threads, false}, clock, transport,
                   workers, inbox);
     Node node(plan_, machine, iterations, record);

@@ -1,4 +1,4 @@
-// All machines of a plan as threads of the test, with real sockets between them.
+// All machines of a plan as threads of the test, with real sockets or shared memory between them.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/real/buffers.h"
+#include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
-#include "backends/real/tcp.h"
 #include "core/fluid/simulation.h"
 
 namespace weir::real {
@@ -17,9 +17,10 @@ class ThreadWorld {
  public:
   struct Settings {
     int channels = 1;
-    int threads = 1;  // of each: workers and those of the transport
+    int threads = 1;  // of each: workers
+    bool shared_memory = false;
     DriveSettings drive;
-    TcpSettings tcp;
+    ChannelSettings transport;
   };
 
   ThreadWorld(const Plan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {}

@@ -1,4 +1,4 @@
-// Messages over TCP: threads that move the bytes of all channels of a node.
+// Messages over a node's channels, through TCP or shared memory: threads that move the bytes of all of them.
 #pragma once
 
 #include <memory>
@@ -6,26 +6,28 @@
 #include <thread>
 #include <vector>
 
-#include "backends/real/tcp_channel.h"
+#include "backends/real/links.h"
 #include "backends/real/transport.h"
-#include "backends/real/wake.h"
+#include "backends/real/wire.h"
 
 namespace weir::real {
 
-struct TcpSettings {
+struct ChannelSettings {
   int threads = 1;                  // that move bytes; each has its share of the channels
   Duration silence{4'000'000'000};  // after which a peer that says nothing is taken for dead
 };
 
-/// Each channel belongs to one thread. A message has its channel by its number, so that both ends know which.
-/// All that the constructor is given outlives the transport, but the channels, which it takes.
-class TcpTransport final : public Transport {
+/// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), else
+/// over its data connection. Each channel belongs to one thread. A message has its channel by its number, so
+/// that both ends know which. All that the constructor is given outlives the transport, but the channels,
+/// which it takes.
+class ChannelTransport final : public Transport {
  public:
-  TcpTransport(std::vector<Channel> channels, const TcpSettings& settings, const Plan& plan, MachineId self,
-               const Buffers& buffers, Inbox& inbox);
+  ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
+                   MachineId self, const Buffers& buffers, Inbox& inbox);
   /// Ends the threads and closes the connections. Nothing may be under way with any peer then, or its bytes
   /// are lost.
-  ~TcpTransport() override;
+  ~ChannelTransport() override;
 
   void expect(const Op& receive, std::uint64_t round) override;
   void start(const Op& send, std::uint64_t round) override;
@@ -40,8 +42,8 @@ class TcpTransport final : public Transport {
 
   void put(const Op& op, std::uint64_t round);
 
-  TcpShared shared_;
-  std::vector<std::unique_ptr<TcpChannel>> channels_;
+  WireContext context_;
+  std::vector<std::unique_ptr<Wire>> wires_;
   std::vector<std::vector<std::size_t>> with_peer_;  // by machine: its channels
   std::vector<std::size_t> loop_of_;                 // by channel
   std::vector<std::unique_ptr<Loop>> loops_;

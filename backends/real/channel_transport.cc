@@ -1,22 +1,26 @@
-#include "backends/real/tcp.h"
+#include "backends/real/channel_transport.h"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 
 #include "backends/real/clock.h"
+#include "backends/real/shared_channel.h"
+#include "backends/real/tcp_channel.h"
+#include "backends/real/wake.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
 
 // One thread and its channels.
-class TcpTransport::Loop {
+class ChannelTransport::Loop {
  public:
-  Loop(const TcpSettings& settings, const TcpShared& shared)
-      : settings_(settings), shared_(shared), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(make_wake()) {
+  Loop(const ChannelSettings& settings, const WireContext& context)
+      : settings_(settings), context_(context), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(make_wake()) {
     WEIR_CHECK(epoll_.valid(), errno);
     watch(EPOLL_CTL_ADD, wake_.number(), EPOLLIN, kWake);
   }
@@ -27,13 +31,14 @@ class TcpTransport::Loop {
     thread_.join();
   }
 
-  void add(std::size_t number, TcpChannel& channel) { seats_.push_back({number, &channel}); }
+  void add(std::size_t number, Wire& wire) { seats_.push_back({number, &wire}); }
 
   void begin() {
     for (std::size_t i = 0; i < seats_.size(); ++i) {
       seats_[i].heard = Clock::monotonic();
-      watch(EPOLL_CTL_ADD, seats_[i].channel->words(), EPOLLIN, 2 * i);
-      watch(EPOLL_CTL_ADD, seats_[i].channel->data(), EPOLLIN, 2 * i + 1);
+      const Wire& wire = *seats_[i].wire;
+      watch(EPOLL_CTL_ADD, wire.words(), EPOLLIN, 2 * i);
+      if (const auto data = wire.data()) watch(EPOLL_CTL_ADD, *data, EPOLLIN, 2 * i + 1);
     }
     thread_ = std::thread([this] { run(); });
   }
@@ -50,10 +55,11 @@ class TcpTransport::Loop {
 
  private:
   static constexpr std::uint64_t kWake = ~0ULL;
+  static constexpr int kLongest = 500;  // milliseconds, so that silence is noticed
 
   struct Seat {
     std::size_t number;  // of the channel
-    TcpChannel* channel;
+    Wire* wire;
     bool lost = false;
     bool writes_words = false;  // waits until its connection takes more
     bool writes_data = false;
@@ -71,9 +77,13 @@ class TcpTransport::Loop {
     std::array<epoll_event, 64> events{};
     Instant beat = Clock::monotonic();
     while (!stop_) {
-      const int ready = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()), 500);
+      const int ready = ::epoll_wait(epoll_.number(), events.data(), static_cast<int>(events.size()),
+                                     can_go_on() ? 0 : kLongest);
       for (int i = 0; i < ready; ++i) serve(events[static_cast<std::size_t>(i)]);
       obey();
+      for (Seat& seat : seats_) {
+        if (!seat.lost && seat.wire->can_go_on()) flush(seat);
+      }
       const Instant now = Clock::monotonic();
       if (now - beat < Duration(1'000'000'000)) continue;
       // A thread that was itself held up has not heard what lies there to be read.
@@ -82,15 +92,20 @@ class TcpTransport::Loop {
     }
   }
 
+  bool can_go_on() const {
+    return std::any_of(seats_.begin(), seats_.end(),
+                       [](const Seat& seat) { return !seat.lost && seat.wire->can_go_on(); });
+  }
+
   void serve(const epoll_event& event) {
     if (event.data.u64 == kWake) return clear_wake(wake_);
     Seat& seat = seats_[event.data.u64 / 2];
     if (seat.lost) return;
     const bool data = event.data.u64 % 2 == 1;
-    TcpChannel& channel = *seat.channel;
+    Wire& wire = *seat.wire;
     if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
       seat.heard = Clock::monotonic();
-      if (const auto read = data ? channel.read_data() : channel.read_words(); !read) {
+      if (const auto read = data ? wire.read_data() : wire.read_words(); !read) {
         return lose(seat, read.error().text);
       }
     }
@@ -100,17 +115,17 @@ class TcpTransport::Loop {
   // Writes what the connections take, and asks to be told when they take more.
   void flush(Seat& seat) {
     if (seat.lost) return;
-    TcpChannel& channel = *seat.channel;
-    if (const auto written = channel.write_words(); !written) return lose(seat, written.error().text);
-    if (const auto written = channel.write_data(); !written) return lose(seat, written.error().text);
+    Wire& wire = *seat.wire;
+    if (const auto written = wire.write_words(); !written) return lose(seat, written.error().text);
+    if (const auto written = wire.write_data(); !written) return lose(seat, written.error().text);
     const auto place = static_cast<std::uint64_t>(&seat - seats_.data());
     const auto want = [&](bool& before, bool now, int descriptor, std::uint64_t number) {
       if (before == now) return;
       before = now;
       watch(EPOLL_CTL_MOD, descriptor, EPOLLIN | (now ? EPOLLOUT : 0U), number);
     };
-    want(seat.writes_words, channel.words_pending(), channel.words(), 2 * place);
-    want(seat.writes_data, channel.data_pending(), channel.data(), 2 * place + 1);
+    want(seat.writes_words, wire.words_wait(), wire.words(), 2 * place);
+    if (const auto data = wire.data()) want(seat.writes_data, wire.data_wait(), *data, 2 * place + 1);
   }
 
   void obey() {
@@ -122,9 +137,9 @@ class TcpTransport::Loop {
       Seat& seat = seat_of(command.channel);
       if (seat.lost) continue;
       if (command.op->kind == OpKind::kReceive) {
-        seat.channel->expect(*command.op, command.round);
+        seat.wire->expect(*command.op, command.round);
       } else {
-        seat.channel->start(*command.op, command.round);
+        seat.wire->start(*command.op, command.round);
       }
     }
     for (const Command& command : obeyed_) flush(seat_of(command.channel));
@@ -142,7 +157,7 @@ class TcpTransport::Loop {
   void tell_silent(Instant now) {
     for (Seat& seat : seats_) {
       if (seat.lost) continue;
-      seat.channel->say_alive();
+      seat.wire->say_alive();
       flush(seat);
       if (!seat.lost && now - seat.heard > settings_.silence) {
         lose(seat, fmt::format("it has said nothing for {}", weir::text(settings_.silence)));
@@ -152,17 +167,17 @@ class TcpTransport::Loop {
 
   void lose(Seat& seat, const std::string& why) {
     seat.lost = true;
-    watch(EPOLL_CTL_DEL, seat.channel->words(), 0, 0);
-    watch(EPOLL_CTL_DEL, seat.channel->data(), 0, 0);
+    watch(EPOLL_CTL_DEL, seat.wire->words(), 0, 0);
+    if (const auto data = seat.wire->data()) watch(EPOLL_CTL_DEL, *data, 0, 0);
     Event event;
     event.kind = Event::Kind::kFailed;
-    event.peer = seat.channel->peer();
+    event.peer = seat.wire->peer();
     event.text = why;
-    shared_.inbox->put(std::move(event));
+    context_.inbox->put(std::move(event));
   }
 
-  TcpSettings settings_;
-  const TcpShared& shared_;
+  ChannelSettings settings_;
+  const WireContext& context_;
   Descriptor epoll_;
   Descriptor wake_;
   std::atomic<bool> stop_ = false;
@@ -173,31 +188,40 @@ class TcpTransport::Loop {
   std::thread thread_;
 };
 
-TcpTransport::TcpTransport(std::vector<Channel> channels, const TcpSettings& settings, const Plan& plan,
-                           MachineId self, const Buffers& buffers, Inbox& inbox)
-    : shared_{&plan, self, &buffers, &inbox}, with_peer_(plan.machines()) {
+namespace {
+
+std::unique_ptr<Wire> wire_of(Channel channel, const WireContext& context) {
+  if (channel.memory != nullptr) return std::make_unique<SharedChannel>(std::move(channel), context);
+  return std::make_unique<TcpChannel>(std::move(channel), context);
+}
+
+}  // namespace
+
+ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings,
+                                   const Plan& plan, MachineId self, const Buffers& buffers, Inbox& inbox)
+    : context_{&plan, self, &buffers, &inbox}, with_peer_(plan.machines()) {
   const auto threads = static_cast<std::size_t>(settings.threads);
-  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, shared_));
+  for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, context_));
   for (Channel& channel : channels) {
-    const std::size_t number = channels_.size();
+    const std::size_t number = wires_.size();
     with_peer_[channel.peer.index()].push_back(number);
-    channels_.push_back(std::make_unique<TcpChannel>(std::move(channel), shared_));
+    wires_.push_back(wire_of(std::move(channel), context_));
     loop_of_.push_back(number % threads);
-    loops_[loop_of_.back()]->add(number, *channels_.back());
+    loops_[loop_of_.back()]->add(number, *wires_.back());
   }
   for (const auto& loop : loops_) loop->begin();
 }
 
-TcpTransport::~TcpTransport() = default;
+ChannelTransport::~ChannelTransport() = default;
 
-void TcpTransport::put(const Op& op, std::uint64_t round) {
+void ChannelTransport::put(const Op& op, std::uint64_t round) {
   const std::vector<std::size_t>& among = with_peer_[op.peer.index()];
   WEIR_CHECK(!among.empty(), op.id, op.peer);
   const std::size_t channel = among[op.message.index() % among.size()];
   loops_[loop_of_[channel]]->put({channel, &op, round});
 }
 
-void TcpTransport::expect(const Op& receive, std::uint64_t round) { put(receive, round); }
-void TcpTransport::start(const Op& send, std::uint64_t round) { put(send, round); }
+void ChannelTransport::expect(const Op& receive, std::uint64_t round) { put(receive, round); }
+void ChannelTransport::start(const Op& send, std::uint64_t round) { put(send, round); }
 
 }  // namespace weir::real

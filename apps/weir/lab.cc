@@ -1,0 +1,218 @@
+#include "backends/real/lab/lab.h"
+
+#include <fmt/format.h>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "apps/weir/lab_run.h"
+#include "apps/weir/lab_text.h"
+#include "apps/weir/output.h"
+#include "apps/weir/signals.h"
+#include "apps/weir/table.h"
+#include "backends/real/lab/raw_rate.h"
+#include "core/base/units_text.h"
+#include "core/cluster/topology_file.h"
+#include "core/experiment/settings.h"
+
+namespace weir {
+namespace {
+
+using Side = Table::Column::Side;
+
+struct Choices {
+  std::string topology;
+  std::vector<std::string> settings;
+  std::vector<std::string> command;
+  std::string deadline;
+  std::string time = "2s";
+  bool commands = false;
+};
+
+Result<Cluster> cluster_of(const Choices& choices) {
+  std::vector<Setting> settings;
+  for (const std::string& text : choices.settings) {
+    auto setting = parse_setting(text);
+    if (!setting) return failure("--set: " + setting.error().text);
+    settings.push_back(std::move(*setting));
+  }
+  auto file = read_document(choices.topology);
+  if (!file) return tl::unexpected(file.error());
+  // Settings have the same paths as in experiments.
+  Value document = Value::object();
+  document.append("topology", std::move(*file));
+  for (const Error& error : put(document, settings)) return tl::unexpected(error);
+  const auto topology = read_topology(*document.find("topology"), settings.empty() ? "" : "topology");
+  if (!topology) return tl::unexpected(topology.error());
+  return Cluster(*topology);
+}
+
+// The kept lab of the cluster, or one that ends with this command.
+Result<std::unique_ptr<real::Lab>> lab_of(const Cluster& cluster) {
+  return real::Lab::kept(cluster.name()) ? real::Lab::join(cluster) : real::Lab::up(cluster);
+}
+
+Result<ExitStatus> up(const Choices& choices) {
+  const auto cluster = cluster_of(choices);
+  if (!cluster) return wrong("lab", cluster.error());
+  const auto wired = real::wiring(*cluster);
+  if (!wired) return wrong("lab", wired.error());
+  if (choices.commands) {
+    print("{}", wired->text());
+    return kExitWell;
+  }
+  const auto keeper = real::Lab::keep(*cluster);
+  if (!keeper) return tl::unexpected(keeper.error());
+  print("{} is up, kept by process {}\n{}", cluster->name(), keeper->process, lab_table(*cluster, &*keeper));
+  return kExitWell;
+}
+
+Result<ExitStatus> down(const Choices& choices) {
+  const auto cluster = cluster_of(choices);
+  if (!cluster) return wrong("lab", cluster.error());
+  if (const auto ended = real::Lab::down(cluster->name()); !ended) return tl::unexpected(ended.error());
+  print("{} is down\n", cluster->name());
+  return kExitWell;
+}
+
+Result<ExitStatus> run(const Choices& choices) {
+  const auto cluster = cluster_of(choices);
+  if (!cluster) return wrong("lab", cluster.error());
+  std::optional<Duration> deadline;
+  if (!choices.deadline.empty()) {
+    const auto parsed = parse_duration(choices.deadline);
+    if (!parsed) return wrong("lab", Error{"--deadline: " + parsed.error().text});
+    deadline = *parsed;
+  }
+  if (const auto wired = real::wiring(*cluster); !wired) return wrong("lab", wired.error());
+  const Signals signals;
+  const auto lab = lab_of(*cluster);
+  if (!lab) return tl::unexpected(lab.error());
+  return run_in_lab(**lab, *cluster, choices.command, deadline, signals);
+}
+
+std::string share(BytesPerSecond measured, BytesPerSecond rate) {
+  if (!rate.limited()) return "-";
+  return fmt::format("{:.2f} %",
+                     100 * static_cast<double>(measured.value()) / static_cast<double>(rate.value()));
+}
+
+using Rates = Result<std::vector<BytesPerSecond>>;
+
+// Each machine to the next: alone, and all at once, when every NIC is busy both ways.
+Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
+  std::vector<real::Stream> streams;
+  const std::size_t count = cluster.machines().size();
+  for (std::size_t i = 0; i < count; ++i)
+    streams.push_back({.from = MachineId(i), .into = MachineId((i + 1) % count)});
+  const Rates together = raw_rates(lab, streams, settings);
+  if (!together) return tl::unexpected(together.error());
+  std::vector<Table::Cells> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const real::Stream& stream = streams[i];
+    const Rates alone = raw_rates(lab, {stream}, settings);
+    if (!alone) return tl::unexpected(alone.error());
+    const BytesPerSecond rate = shaped_rate(cluster, stream.from, stream.into);
+    rows.push_back({cluster.machine(stream.from).name, cluster.machine(stream.into).name, rounded(rate),
+                    rounded(alone->front()), share(alone->front(), rate), rounded((*together)[i]),
+                    share((*together)[i], rate)});
+  }
+  print("One TCP connection from each machine to the next: alone, and all at once\n{}",
+        text({{"from", Side::kLeft}, {"into", Side::kLeft}, {"topology"}, {"alone"}, {""}, {"at once"}, {""}},
+             rows));
+  return {};
+}
+
+Result<void> show_all_to_all(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
+  std::vector<real::Stream> streams;
+  const std::size_t count = cluster.machines().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) {
+      if (i != j) streams.push_back({.from = MachineId(i), .into = MachineId(j)});
+    }
+  }
+  const Rates rates = raw_rates(lab, streams, settings);
+  if (!rates) return tl::unexpected(rates.error());
+  std::vector<BytesPerSecond> out(count);
+  std::vector<BytesPerSecond> in(count);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    BytesPerSecond& from = out[streams[i].from.index()];
+    BytesPerSecond& into = in[streams[i].into.index()];
+    from = from + (*rates)[i];
+    into = into + (*rates)[i];
+  }
+  std::vector<Table::Cells> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Nic& nic = cluster.machine(MachineId(i)).nics.front();
+    const BytesPerSecond out_rate = cluster.link(nic.out).rate;
+    const BytesPerSecond in_rate = cluster.link(nic.in).rate;
+    rows.push_back({cluster.machine(MachineId(i)).name, rounded(out_rate), rounded(out[i]),
+                    share(out[i], out_rate), rounded(in_rate), rounded(in[i]), share(in[i], in_rate)});
+  }
+  print(
+      "\nA connection from each machine to each other one, all at once\n{}",
+      text({{"machine", Side::kLeft}, {"topology out"}, {"out"}, {""}, {"topology in"}, {"in"}, {""}}, rows));
+  return {};
+}
+
+Result<ExitStatus> rate(const Choices& choices) {
+  const auto cluster = cluster_of(choices);
+  if (!cluster) return wrong("lab", cluster.error());
+  const auto time = parse_duration(choices.time);
+  if (!time) return wrong("lab", Error{"--time: " + time.error().text});
+  if (cluster->machines().size() < 2)
+    return wrong("lab", Error{fmt::format("{} has one machine, and so no link to measure", cluster->name())});
+  if (const auto wired = real::wiring(*cluster); !wired) return wrong("lab", wired.error());
+  const auto lab = lab_of(*cluster);
+  if (!lab) return tl::unexpected(lab.error());
+  const real::RateSettings settings{.time = *time};
+  if (const auto shown = show_pairs(**lab, *cluster, settings); !shown) return tl::unexpected(shown.error());
+  if (const auto shown = show_all_to_all(**lab, *cluster, settings); !shown)
+    return tl::unexpected(shown.error());
+  return kExitWell;
+}
+
+using Act = Result<ExitStatus> (*)(const Choices&);
+
+CLI::App* add_act(CLI::App& command, ExitStatus& status, const std::shared_ptr<Choices>& choices,
+                  const char* name, const char* about, Act act) {
+  CLI::App* one = command.add_subcommand(name, about);
+  one->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
+  add_settings(*one, choices->settings);
+  one->callback([choices, act, &status] { status = exit_status("lab", act(*choices)); });
+  return one;
+}
+
+}  // namespace
+
+void add_lab(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("lab", "Emulates a cluster on this host: a network for each machine, shaped links");
+  command->require_subcommand(1);
+  command->footer(
+      "Needs root, or a kernel that lets users make namespaces, and the package iproute2. Nothing touches "
+      "the\n"
+      "network of the host, and nothing is left behind, however a command ends.\n\n"
+      "Examples:\n"
+      "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'\n"
+      "  weir lab rate topologies/lab-4.json\n"
+      "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
+  const auto choices = std::make_shared<Choices>();
+  CLI::App* one = add_act(*command, status, choices, "up", "Keeps a lab until it is told down", up);
+  one->add_flag("--commands", choices->commands, "Only prints what ip and tc are told");
+  add_act(*command, status, choices, "down", "Ends the lab that is kept, with all that runs in it", down);
+  one = add_act(*command, status, choices, "run", "Runs a command in every machine at once", run);
+  one->add_option("command", choices->command, "What to run, after --")->required()->type_name("COMMAND");
+  one->add_option("--deadline", choices->deadline, "Ends what runs longer (nothing if left out)")
+      ->type_name("TIME");
+  one->footer(
+      "In the lab that is kept, or in one of its own. The command finds its machine's name in WEIR_MACHINE, "
+      "its\n"
+      "number in WEIR_RANK, how many there are in WEIR_MACHINES, and the addresses of all in WEIR_ADDRESSES "
+      "(commas\n"
+      "between machines, + between a machine's NICs). Fails if it fails in any machine.");
+  one =
+      add_act(*command, status, choices, "rate", "Measures what TCP connections move between machines", rate);
+  one->add_option("--time", choices->time, "How long each measurement takes (2s)")->type_name("TIME");
+}
+
+}  // namespace weir

@@ -1,0 +1,114 @@
+#include "backends/real/lab/batch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+namespace weir::real {
+namespace {
+
+constexpr unsigned kDeadline = 60;  // s
+constexpr int kNoNamespace = 125;
+constexpr int kNoProgram = 127;
+
+// A file in memory that is open for reading from its start.
+Descriptor file_with(const std::string& text) {
+  Descriptor file(memfd_create("weir-lab", MFD_CLOEXEC));
+  std::size_t written = 0;
+  while (file.valid() && written < text.size()) {
+    const ssize_t count = write(file.number(), text.data() + written, text.size() - written);
+    if (count <= 0) return Descriptor();
+    written += static_cast<std::size_t>(count);
+  }
+  if (file.valid()) lseek(file.number(), 0, SEEK_SET);
+  return file;
+}
+
+std::string text_of(const Descriptor& file) {
+  std::string text(4096, '\0');
+  const ssize_t size = pread(file.number(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+int write_settings(const std::string& lines) {
+  std::size_t from = 0;
+  while (from < lines.size()) {
+    const std::size_t end = lines.find('\n', from);
+    const std::size_t equals = lines.find('=', from);
+    const std::string path = "/proc/sys/" + lines.substr(from, equals - from);
+    std::ofstream file(path);
+    file << lines.substr(equals + 1, end - equals - 1) << std::flush;
+    if (!file) {
+      dprintf(STDERR_FILENO, "%s cannot be written\n", path.c_str());
+      return 1;
+    }
+    from = end + 1;
+  }
+  return 0;
+}
+
+// In the child: never returns.
+[[noreturn]] void run(const Wiring::Batch& batch, const Descriptor& space,
+                      const std::vector<Descriptor>& machines, const Descriptor& input,
+                      const Descriptor& output) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  alarm(kDeadline);
+  if (setns(space.number(), CLONE_NEWNET) != 0) _exit(kNoNamespace);
+  dup2(input.number(), STDIN_FILENO);
+  dup2(output.number(), STDOUT_FILENO);
+  dup2(output.number(), STDERR_FILENO);
+  if (batch.tool == "sysctl") _exit(write_settings(batch.lines));
+  // Only the switch's batches name machines. Numbers from kFirstFile on are free: the keeper has made sure.
+  if (!batch.machine.valid()) {
+    for (std::size_t i = 0; i < machines.size(); ++i)
+      dup2(machines[i].number(), Wiring::kFirstFile + static_cast<int>(i));
+  }
+  // Users' PATH often leaves out where distributions keep these programs.
+  for (const std::string& folder : {std::string(), std::string("/usr/sbin/"), std::string("/sbin/")}) {
+    const std::string program = folder + batch.tool;
+    execlp(program.c_str(), program.c_str(), "-batch", "-", nullptr);
+  }
+  _exit(kNoProgram);
+}
+
+}  // namespace
+
+Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
+                       const std::vector<Descriptor>& machines) {
+  const Descriptor input = file_with(batch.lines);
+  const Descriptor output = file_with("");
+  if (!input.valid() || !output.valid()) return failure("no memory for the lab's commands");
+  const pid_t process = fork();
+  if (process < 0) return failure(fmt::format("no process for {}: {}", batch.tool, std::strerror(errno)));
+  if (process == 0) run(batch, space, machines, input, output);
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram)
+    return failure(fmt::format("there is no program '{}'; install the package iproute2", batch.tool));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
+    return failure("a network namespace of the lab cannot be entered; is setns forbidden here?");
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    return failure(fmt::format("{} -batch was not done after {} s", batch.tool, kDeadline));
+  const std::string where =
+      batch.machine.valid() ? fmt::format("machine {}", batch.machine) : std::string("the switch");
+  return failure(
+      fmt::format("{} -batch fails in {}: {}\nThis kernel must know veth, bridge and sch_htb; as root: "
+                  "modprobe -a veth bridge sch_htb",
+                  batch.tool, where, text_of(output)));
+}
+
+}  // namespace weir::real

@@ -1,0 +1,195 @@
+#include "backends/real/lab/lab.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/real/lab/message.h"
+#include "core/base/check.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kPatience = Duration(10'000'000'000);
+constexpr std::size_t kLongestName = 60;  // an address holds 107 bytes
+constexpr int kNotExecuted = 127;
+
+// The same for the same text in every version of Weir.
+std::uint64_t fingerprint(const std::string& text) {
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return hash;
+}
+
+// An address that is no file: the kernel forgets it with the process that listens there.
+struct Address {
+  sockaddr_un name = {};
+  socklen_t size = 0;
+
+  explicit Address(const std::string& lab) {
+    const std::string text =
+        fmt::format("weir-lab/{}/{}/{:x}", geteuid(), lab.substr(0, kLongestName), fingerprint(lab));
+    name.sun_family = AF_UNIX;
+    std::memcpy(name.sun_path + 1, text.data(), text.size());
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  }
+  const sockaddr* of() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+
+Descriptor local_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+
+// A connection to the keeper of the lab, if there is one and it is this user's.
+Descriptor connected(const std::string& lab) {
+  const Address address(lab);
+  Descriptor file = local_socket();
+  ucred who = {};
+  socklen_t size = sizeof who;
+  if (!file.valid() || connect(file.number(), address.of(), address.size) != 0 ||
+      getsockopt(file.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid())
+    file = Descriptor();
+  return file;
+}
+
+Error no_lab(const std::string& name) {
+  return Error{fmt::format("no lab of '{}' is up; weir lab up makes one", name)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lab>> Lab::up(const Cluster& cluster) {
+  const auto wired = wiring(cluster);
+  if (!wired) return tl::unexpected(wired.error());
+  auto held = hold(*wired, cluster.machines().size());
+  if (!held) return tl::unexpected(held.error());
+  return std::unique_ptr<Lab>(new Lab(std::move(*held), getpid()));
+}
+
+Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
+  const auto wired = wiring(cluster);
+  if (!wired) return tl::unexpected(wired.error());
+  const Descriptor keeper = connected(cluster.name());
+  if (!keeper.valid()) return tl::unexpected(no_lab(cluster.name()));
+  auto kept = ask(keeper, Request::kJoin);
+  if (!kept) return tl::unexpected(kept.error());
+  if (kept->wiring != fingerprint(wired->text())) {
+    return failure(fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down",
+                               cluster.name()));
+  }
+  auto held = hold_beside(std::move(kept->namespaces));
+  if (!held) return tl::unexpected(held.error());
+  return std::unique_ptr<Lab>(new Lab(std::move(*held), getpid()));
+}
+
+Result<Keeper> Lab::keep(const Cluster& cluster) {
+  const auto wired = wiring(cluster);
+  if (!wired) return tl::unexpected(wired.error());
+  const Address address(cluster.name());
+  Descriptor listener = local_socket();
+  if (!listener.valid() || bind(listener.number(), address.of(), address.size) != 0 ||
+      listen(listener.number(), SOMAXCONN) != 0) {
+    if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
+    return failure(fmt::format("a lab of '{}' is up already; weir lab down ends it", cluster.name()));
+  }
+  const auto held = hold_for_all(*wired, cluster.machines().size(), fingerprint(wired->text()), listener);
+  if (!held) return tl::unexpected(held.error());
+  Keeper keeper{held->process, {}};
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    keeper.networks.push_back(
+        fmt::format("/proc/{}/fd/{}", keeper.process, network_file(cluster.machines().size(), i)));
+  }
+  return keeper;
+}
+
+bool Lab::kept(const std::string& name) { return connected(name).valid(); }
+
+Result<void> Lab::down(const std::string& name) {
+  const Descriptor keeper = connected(name);
+  if (!keeper.valid()) return tl::unexpected(no_lab(name));
+  const auto kept = ask(keeper, Request::kEnd);
+  if (!kept) return tl::unexpected(kept.error());
+  if (!readable(kept->namespaces.keeper.number(), kPatience))
+    return failure(fmt::format("the lab of '{}' does not end; something holds its processes", name));
+  return {};
+}
+
+Lab::~Lab() {
+  if (getpid() != owner_) return;
+  kill(held_.process, SIGKILL);
+  processes_.push_back(held_.process);
+  for (const pid_t process : processes_) {
+    int ignored = 0;
+    while (waitpid(process, &ignored, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+Result<pid_t> Lab::spawn(MachineId machine, const std::function<int()>& body) {
+  const auto process = start_in(held_.namespaces, machine, body);
+  if (process) processes_.push_back(*process);
+  return process;
+}
+
+Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
+  WEIR_CHECK(!program.arguments.empty());
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+  const Descriptor here(ends[0]);
+  Descriptor there(ends[1]);
+  const auto process = spawn(machine, [&] {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    setsid();
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    if (program.output >= 0) dup2(program.output, STDOUT_FILENO);
+    if (program.error >= 0) dup2(program.error, STDERR_FILENO);
+    std::vector<std::string> environment = program.environment;  // putenv() keeps these
+    for (std::string& variable : environment) putenv(variable.data());
+    std::vector<char*> arguments;
+    for (const std::string& argument : program.arguments)
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    const int why = errno;
+    (void)!write(there.number(), &why, sizeof why);
+    return kNotExecuted;
+  });
+  if (!process) return process;
+  there = Descriptor();
+  int why = 0;
+  if (readable(here.number(), kPatience) && read(here.number(), &why, sizeof why) == sizeof why) {
+    (void)wait(*process, kPatience);
+    return failure(fmt::format("{}: {}", program.arguments[0], std::strerror(why)));
+  }
+  return process;
+}
+
+Result<void> Lab::enter(MachineId machine) const { return real::enter(held_.namespaces, machine); }
+
+Result<int> Lab::wait(pid_t process, Duration patience) {
+  const Descriptor handle = handle_of(process);
+  if (handle.valid() && !readable(handle.number(), patience))
+    return failure(fmt::format("process {} has not ended after {} s", process, patience.seconds()));
+  int status = 0;
+  if (waitpid(process, &status, 0) != process)
+    return failure(fmt::format("process {} is none of the lab's", process));
+  processes_.erase(std::remove(processes_.begin(), processes_.end(), process), processes_.end());
+  return status;
+}
+
+void Lab::stop(pid_t process) const {
+  if (std::find(processes_.begin(), processes_.end(), process) != processes_.end()) kill(process, SIGTERM);
+}
+
+}  // namespace weir::real

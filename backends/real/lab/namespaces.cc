@@ -1,0 +1,106 @@
+#include "backends/real/lab/namespaces.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "backends/real/lab/message.h"
+#include "core/base/check.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kPatience = Duration(10'000'000'000);
+
+bool same(const Descriptor& one, const Descriptor& other) {
+  struct stat first = {};
+  struct stat second = {};
+  return fstat(one.number(), &first) == 0 && fstat(other.number(), &second) == 0 &&
+         first.st_ino == second.st_ino && first.st_dev == second.st_dev;
+}
+
+Result<void> join(const Descriptor& space, int kind, const char* name) {
+  if (setns(space.number(), kind) == 0) return {};
+  return failure(
+      fmt::format("the {} namespace of the lab cannot be entered: {}", name, std::strerror(errno)));
+}
+
+// The files of another mount namespace begin at its root: back to where the process was.
+Result<void> join_files(const Descriptor& mount) {
+  char folder[PATH_MAX];
+  const bool known = getcwd(folder, sizeof folder) != nullptr;
+  if (const auto joined = join(mount, CLONE_NEWNS, "mount"); !joined) return joined;
+  if (known && chdir(folder) != 0)
+    return failure(fmt::format("{}: {}; a lab sees the folders that were there before it", folder,
+                               std::strerror(errno)));
+  return {};
+}
+
+}  // namespace
+
+Descriptor own_namespace(const char* kind) {
+  return Descriptor(open(fmt::format("/proc/self/ns/{}", kind).c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+Descriptor handle_of(pid_t process) {
+  return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+}
+
+pid_t fork_sibling() {
+  return static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+Result<void> enter(const Namespaces& namespaces, MachineId machine) {
+  WEIR_CHECK(machine.index() < namespaces.machines.size(), machine);
+  if (!same(namespaces.user, own_namespace("user"))) {
+    if (const auto joined = join(namespaces.user, CLONE_NEWUSER, "user"); !joined) return joined;
+  }
+  if (const auto joined = join_files(namespaces.mount); !joined) return joined;
+  return join(namespaces.machines[machine.index()], CLONE_NEWNET, "network");
+}
+
+Result<pid_t> start_in(const Namespaces& namespaces, MachineId machine, const std::function<int()>& body) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return failure(fmt::format("no process in the lab: {}", std::strerror(errno)));
+  Descriptor here(ends[0]);
+  Descriptor there(ends[1]);
+  // A process enters the namespaces and leaves a sibling there: its own number stays outside.
+  const pid_t guide = fork();
+  if (guide < 0) return failure(fmt::format("no process in the lab: {}", std::strerror(errno)));
+  if (guide == 0) {
+    auto entered = enter(namespaces, machine);
+    if (entered) entered = join(namespaces.process, CLONE_NEWPID, "process");
+    const pid_t process = entered ? fork_sibling() : -1;
+    if (process == 0) {
+      there = Descriptor();
+      here = Descriptor();
+      _exit(body());
+    }
+    const std::string why = entered ? std::strerror(errno) : entered.error().text;
+    (void)send(there.number(), process > 0 ? fmt::format("{}", process) : "!" + why, {}, kPatience);
+    _exit(0);
+  }
+  there = Descriptor();
+  auto answer = receive(here.number(), kPatience);
+  int ignored = 0;
+  while (waitpid(guide, &ignored, 0) < 0 && errno == EINTR) {
+  }
+  if (!answer) return failure("no process in the lab: " + answer.error().text);
+  if (answer->text.empty() || answer->text[0] == '!')
+    return failure("no process in the lab: " + answer->text.substr(answer->text.empty() ? 0 : 1));
+  return static_cast<pid_t>(std::atoi(answer->text.c_str()));
+}
+
+}  // namespace weir::real

@@ -1,0 +1,63 @@
+#include "backends/real/lab/shaping.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weir::real {
+namespace {
+
+constexpr std::int64_t kEthernet = 14;
+constexpr std::int64_t kIpAndTcp = 52;            // with timestamps
+constexpr std::int64_t kAcknowledgements = 1000;  // one part in so many goes to those of the other direction
+
+// How much may leave at once, which is what a message that comes after a pause gains on the link. It makes up
+// for timers that come late, which a quarter of a millisecond does on a busy machine.
+constexpr std::int64_t kBurstsPerSecond = 4000;
+constexpr Bytes kLeastBurst = Bytes(16 * 1024);
+
+// The kernel passes on up to 64 KiB of a connection in one piece. Smaller pieces would follow a link's rate
+// more closely, but overrun the queues between namespaces on a busy machine.
+constexpr Bytes kPacket = Bytes(65536);
+
+// A full queue means a wait of 20 ms. Shorter ones lose packets when several machines send to one; longer
+// ones make every small message wait.
+constexpr std::int64_t kQueuesPerSecond = 50;
+constexpr Bytes kLeastQueue = Bytes(512 * 1024);
+
+// Acknowledgements, IP packets below 64 bytes, go first, with so much of the rate for sure. Behind the data
+// of the other direction they would make a link that is busy both ways lose a tenth of each.
+constexpr std::int64_t kUrgentShare = 50;
+
+Bytes in(BytesPerSecond rate, std::int64_t times_per_second) {
+  return Bytes(rate.value() / times_per_second);
+}
+
+}  // namespace
+
+BytesPerSecond wire_rate(BytesPerSecond goodput) {
+  const std::int64_t headers = kMtu.count() + kEthernet;
+  const Wide packets = static_cast<Wide>(goodput.value()) * headers / (kMtu.count() - kIpAndTcp);
+  return BytesPerSecond(static_cast<std::int64_t>(packets + packets / kAcknowledgements));
+}
+
+std::string shaping(const std::string& interface, BytesPerSecond goodput) {
+  if (!goodput.limited()) return "";
+  const BytesPerSecond rate = wire_rate(goodput);
+  const BytesPerSecond urgent = rate / kUrgentShare;
+  const std::string burst =
+      fmt::format("burst {0}b cburst {0}b quantum {1}",
+                  std::max(kLeastBurst, in(rate, kBurstsPerSecond)).count(), kPacket.count());
+  const Bytes queue = std::max(kLeastQueue, in(rate, kQueuesPerSecond));
+  return fmt::format(
+      "qdisc add dev {0} root handle 1: htb default 10\n"
+      "class add dev {0} parent 1: classid 1:1 htb rate {1}bps ceil {1}bps {4}\n"
+      "class add dev {0} parent 1:1 classid 1:10 htb rate {2}bps ceil {1}bps prio 1 {4}\n"
+      "class add dev {0} parent 1:1 classid 1:20 htb rate {3}bps ceil {1}bps prio 0 {4}\n"
+      "qdisc add dev {0} parent 1:10 handle 10: bfifo limit {5}b\n"
+      "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {5}b\n"
+      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xffc0 at 2 flowid 1:20\n",
+      interface, rate.value(), rate.value() - urgent.value(), urgent.value(), burst, queue.count());
+}
+
+}  // namespace weir::real

@@ -1,0 +1,159 @@
+#include "backends/real/lab/wiring.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+namespace weir::real {
+namespace {
+
+constexpr std::size_t kMostMachines = 500;  // each is a file of the keeper, and of those that use the lab
+constexpr int kMostNics = 64;
+constexpr int kMachinesPerByte = 250;
+constexpr const char* kOwnAddressOnly =
+    "net/ipv4/conf/all/arp_ignore=1\nnet/ipv4/conf/all/arp_announce=2\nnet/ipv4/conf/all/rp_filter=0\n"
+    "net/ipv4/conf/default/rp_filter=0\n";
+constexpr int kTable = 100;  // the routing table of the first NIC
+
+std::string port(MachineId machine, std::size_t nic) { return fmt::format("m{}n{}", machine.index(), nic); }
+
+std::string up(const std::string& interface) { return fmt::format("link set {} up\n", interface); }
+
+std::string bridge(const std::string& name) {
+  return fmt::format("link add {} mtu {} type bridge\n{}", name, kMtu.count(), up(name));
+}
+
+struct Uplink {
+  BytesPerSecond up = BytesPerSecond::unlimited();
+  BytesPerSecond down = BytesPerSecond::unlimited();
+};
+
+// The uplinks of racks that hold bytes up.
+std::map<int, Uplink> uplinks(const Cluster& cluster) {
+  std::map<std::string, BytesPerSecond> rates;
+  for (const Link& link : cluster.links()) {
+    if (link.kind == Link::Kind::kRack) rates.emplace(link.name, link.rate);
+  }
+  std::map<int, Uplink> found;
+  if (rates.empty()) return found;
+  for (const Machine& machine : cluster.machines()) {
+    Uplink& rack = found[machine.rack];
+    if (const auto up = rates.find(fmt::format("rack[{}].up", machine.rack)); up != rates.end())
+      rack.up = up->second;
+    if (const auto down = rates.find(fmt::format("rack[{}].down", machine.rack)); down != rates.end())
+      rack.down = down->second;
+  }
+  return found;
+}
+
+void add_switch(const Cluster& cluster, Wiring& wiring) {
+  std::string ip = "link set lo up\n" + bridge("core");
+  std::string tc;
+  const std::map<int, Uplink> racks = uplinks(cluster);
+  for (const auto& [rack, rates] : racks) {
+    const std::string name = fmt::format("rack{}", rack);
+    ip += bridge(name);
+    ip += fmt::format("link add up{0} mtu {1} type veth peer name down{0} mtu {1}\n", rack, kMtu.count());
+    ip += fmt::format("link set up{} master {}\n", rack, name) + up(fmt::format("up{}", rack));
+    ip += fmt::format("link set down{} master core\n", rack) + up(fmt::format("down{}", rack));
+    tc += shaping(fmt::format("up{}", rack), rates.up);
+    tc += shaping(fmt::format("down{}", rack), rates.down);
+  }
+  for (std::size_t m = 0; m < cluster.machines().size(); ++m) {
+    const Machine& machine = cluster.machine(MachineId(m));
+    const std::string home = racks.empty() ? "core" : fmt::format("rack{}", machine.rack);
+    for (std::size_t nic = 0; nic < machine.nics.size(); ++nic) {
+      const std::string name = port(MachineId(m), nic);
+      ip += fmt::format("link add {} mtu {} type veth peer name eth{} mtu {} netns /proc/self/fd/{}\n", name,
+                        kMtu.count(), nic, kMtu.count(), Wiring::kFirstFile + static_cast<int>(m));
+      ip += fmt::format("link set {} master {}\n", name, home) + up(name);
+      tc += shaping(name, cluster.link(machine.nics[nic].in).rate);
+    }
+  }
+  wiring.batches.push_back({MachineId::none(), "ip", std::move(ip)});
+  if (!tc.empty()) wiring.batches.push_back({MachineId::none(), "tc", std::move(tc)});
+}
+
+// Routes are told what the host's defaults would leave to chance: which congestion control (reno shares a
+// link among connections most evenly when its queue is short) and how soon a lost end of a message is sent
+// again.
+std::string route(const std::string& where, std::size_t nic, const std::string& address,
+                  const std::string& table) {
+  return fmt::format("route replace {} dev eth{} src {} rto_min 50ms initcwnd 20 congctl reno{}\n", where,
+                     nic, address, table);
+}
+
+// Of several NICs each speaks for its own address: what comes from it leaves through it, and what goes to the
+// others' NICs of the same number too. It answers for that address alone, whose packets would otherwise come
+// through whichever NIC answered first.
+void add_machine(const Cluster& cluster, MachineId id, Wiring& wiring) {
+  const Machine& machine = cluster.machine(id);
+  const bool several = machine.nics.size() > 1;
+  std::string ip = "link set lo up\n";
+  std::string tc;
+  for (std::size_t nic = 0; nic < machine.nics.size(); ++nic) {
+    const std::string name = fmt::format("eth{}", nic);
+    const std::string address = lab_address(id, static_cast<int>(nic));
+    ip += up(name);
+    ip += fmt::format("address add {}/8 dev {} noprefixroute\n", address, name);
+    if (nic == 0) ip += route("10.0.0.0/8", nic, address, "");
+    if (several) {
+      const int table = kTable + static_cast<int>(nic);
+      ip += route(fmt::format("10.{}.0.0/16", nic), nic, address, "");
+      ip += route("10.0.0.0/8", nic, address, fmt::format(" table {}", table));
+      ip += fmt::format("rule add from {} table {}\n", address, table);
+    }
+    tc += shaping(name, cluster.link(machine.nics[nic].out).rate);
+  }
+  if (several) wiring.batches.push_back({id, "sysctl", kOwnAddressOnly});
+  wiring.batches.push_back({id, "ip", std::move(ip)});
+  if (!tc.empty()) wiring.batches.push_back({id, "tc", std::move(tc)});
+}
+
+}  // namespace
+
+std::string Wiring::text() const {
+  std::string all;
+  for (const Batch& batch : batches) {
+    const std::string where =
+        batch.machine.valid() ? fmt::format("machine {}", batch.machine) : std::string("switch");
+    std::size_t from = 0;
+    while (from < batch.lines.size()) {
+      const std::size_t end = batch.lines.find('\n', from);
+      all += fmt::format("{}: {} {}\n", where, batch.tool, batch.lines.substr(from, end - from));
+      from = end + 1;
+    }
+  }
+  return all;
+}
+
+std::string lab_address(MachineId machine, int nic) {
+  const auto number = static_cast<int>(machine.index());
+  return fmt::format("10.{}.{}.{}", nic, number / kMachinesPerByte, number % kMachinesPerByte + 1);
+}
+
+Result<Wiring> wiring(const Cluster& cluster) {
+  if (cluster.machines().size() > kMostMachines) {
+    return failure(fmt::format("{} has {} machines, and a lab holds {} at most; try fewer, with --set",
+                               cluster.name(), cluster.machines().size(), kMostMachines));
+  }
+  for (const Machine& machine : cluster.machines()) {
+    if (machine.nics.empty()) {
+      return failure(
+          fmt::format("{} of {} has no NIC, so a lab has no link for it; give its group 'nics', as in "
+                      "topologies/lab-4.json",
+                      machine.name, cluster.name()));
+    }
+    if (machine.nics.size() > static_cast<std::size_t>(kMostNics)) {
+      return failure(fmt::format("{} of {} has {} NICs, and a machine of a lab {} at most", machine.name,
+                                 cluster.name(), machine.nics.size(), kMostNics));
+    }
+  }
+  Wiring all;
+  add_switch(cluster, all);
+  for (std::size_t m = 0; m < cluster.machines().size(); ++m) add_machine(cluster, MachineId(m), all);
+  return all;
+}
+
+}  // namespace weir::real

@@ -1,0 +1,54 @@
+#include "backends/real/wire.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/real/clock.h"
+
+namespace weir::real {
+
+Result<void> take_ready(const WireContext& context, MachineId peer, const Frame& word) {
+  const auto messages = context.plan->messages();
+  if (word.kind != Frame::Kind::kReady || word.message.index() >= messages.size()) {
+    return failure("it sent a word that the plan has no message for");
+  }
+  const Op& send = context.plan->op(messages[word.message.index()].send);
+  if (send.machine != context.self || send.peer != peer) {
+    return failure(fmt::format("it has room for message {}, which is not for it", word.message));
+  }
+  Event event;
+  event.kind = Event::Kind::kReady;
+  event.op = send.id;
+  event.round = word.round;
+  context.inbox->put(std::move(event));
+  return {};
+}
+
+void tell_done(const WireContext& context, const Op& op, Instant started) {
+  Event event;
+  event.op = op.id;
+  event.started = started;
+  event.at = Clock::monotonic();
+  context.inbox->put(std::move(event));
+}
+
+Result<const Op*> Expected::take(const Frame& word) {
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) {
+    return one.op->message == word.message && one.round == word.round;
+  });
+  if (entry == entries_.end()) {
+    return failure(fmt::format("it sent message {} of round {}, which nothing here waits for", word.message,
+                               word.round));
+  }
+  if (word.size != entry->op->into.size) {
+    return failure(fmt::format("it sent {} bytes as message {} instead of {}", word.size.count(),
+                               word.message, entry->op->into.size.count()));
+  }
+  const Op* op = entry->op;
+  *entry = entries_.back();
+  entries_.pop_back();
+  return op;
+}
+
+}  // namespace weir::real

@@ -1,0 +1,77 @@
+// What the threads that move a node's bytes need of a channel, whatever it moves them over.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/real/buffers.h"
+#include "backends/real/frame.h"
+#include "backends/real/inbox.h"
+#include "core/plan/plan.h"
+
+namespace weir::real {
+
+/// One channel between two nodes. Owned by one thread; never blocks. Words and sizes from the peer are
+/// checked against the plan before a byte of memory is touched.
+class Wire {
+ public:
+  Wire() = default;
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+  virtual ~Wire() = default;
+
+  virtual MachineId peer() const = 0;
+  /// The connection that words come over.
+  virtual int words() const = 0;
+  /// The connection that messages come over, if they do.
+  virtual std::optional<int> data() const = 0;
+
+  /// As a transport's; what comes of it is moved by the calls below.
+  virtual void expect(const Op& receive, std::uint64_t round) = 0;
+  virtual void start(const Op& send, std::uint64_t round) = 0;
+  virtual void say_alive() = 0;
+
+  /// Moves what can be moved now, up to a bound so that other channels get their turn. Fails if the
+  /// connection is lost or the peer says what the plan does not allow.
+  virtual Result<void> read_words() = 0;
+  virtual Result<void> read_data() = 0;
+  virtual Result<void> write_words() = 0;
+  virtual Result<void> write_data() = 0;
+
+  /// Whether something is to be written once a connection takes more.
+  virtual bool words_wait() const = 0;
+  virtual bool data_wait() const = 0;
+  /// Whether something can be written at once, after others have had their turn.
+  virtual bool can_go_on() const = 0;
+};
+
+/// What all channels of a node share; it outlives them.
+struct WireContext {
+  const Plan* plan;
+  MachineId self;
+  const Buffers* buffers;
+  Inbox* inbox;
+};
+
+/// Tells the inbox that the peer has room, if the plan has such a message.
+Result<void> take_ready(const WireContext& context, MachineId peer, const Frame& word);
+/// Tells the inbox that the op is done now.
+void tell_done(const WireContext& context, const Op& op, Instant started);
+
+/// The receives of a channel that have been submitted, and whose message has not begun to come.
+class Expected {
+ public:
+  void add(const Op& receive, std::uint64_t round) { entries_.push_back({&receive, round}); }
+  /// The receive of the message that the word announces, which is then expected no longer. Fails if there is
+  /// none, or it has another size.
+  Result<const Op*> take(const Frame& word);
+
+ private:
+  struct Entry {
+    const Op* op;
+    std::uint64_t round;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace weir::real

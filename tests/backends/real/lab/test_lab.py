@@ -1,0 +1,203 @@
+"""Labs as users bring them up: what they run, what their links let through, and that nothing stays behind.
+
+Run as: python3 tests/backends/real/lab/test_lab.py PATH/TO/weir [TEST...]
+Ends with status 77 where no lab can be had, and says why.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[4]
+sys.path.insert(0, str(ROOT / "tests" / "apps"))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+
+NO_LAB = 77
+# A name of its own, so that a lab of the user's is left alone.
+SMALL = ("--set", "topology.groups.cpu.count=0", "--set", f"topology.name=test-{os.getpid()}")
+
+
+def lab(what, *arguments, topology="topologies/lab-4.json", **how):
+    return program.run("lab", what, topology, *SMALL, *arguments, cwd=ROOT, **how)
+
+
+def networks():
+    """The network namespaces that some process is in or has open."""
+    found = set()
+    for pattern in ("[0-9]*/ns/net", "[0-9]*/fd/*"):
+        for path in Path("/proc").glob(pattern):
+            try:
+                target = os.readlink(path)
+            except OSError:
+                continue
+            if target.startswith("net:"):
+                found.add(target)
+    return found
+
+
+def processes(word):
+    """The numbers of processes whose command line begins so."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().startswith(word.encode()):
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def links():
+    return subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+
+
+def listeners():
+    return Path("/proc/net/unix").read_text(encoding="utf-8").count("@weir-lab/")
+
+
+def percents(text):
+    return [float(found) for found in re.findall(r"([\d.]+) %", text)]
+
+
+class Lab(unittest.TestCase):
+    def setUp(self):
+        self.before = (networks(), links(), listeners())
+
+    def tearDown(self):
+        # The kernel removes networks after those who held them, not with them.
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline and (networks(), links(), listeners()) != self.before:
+            time.sleep(0.05)
+        self.assertLessEqual(networks(), self.before[0])
+        self.assertEqual(links(), self.before[1])
+        self.assertEqual(listeners(), self.before[2])
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 20
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_every_machine_runs_the_command(self):
+        done = lab("run", "--", "sh", "-c", "echo $WEIR_MACHINE $WEIR_RANK of $WEIR_MACHINES, $WEIR_ADDRESSES")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()),
+                         [f"gpu[{i}] | gpu[{i}] {i} of 4, 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4" for i in range(4)])
+
+    def test_a_failure_anywhere_is_a_failure(self):
+        done = lab("run", "--", "sh", "-c", "exit $WEIR_RANK")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("gpu[3]: ended with status 3", done.stderr)
+        self.assertNotIn("gpu[0]", done.stderr)
+
+    def test_a_command_that_is_not_there_is_told(self):
+        done = lab("run", "--", "no-such-program")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no-such-program: No such file", done.stderr)
+
+    def test_what_runs_too_long_is_ended(self):
+        began = time.monotonic()
+        done = lab("run", "--deadline", "300ms", "--", "sleep", "100")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the time is up", done.stderr)
+        self.assertLess(time.monotonic() - began, 20)
+
+    def interrupted(self, number):
+        word = f"3600.{os.getpid()}{number:02d}"
+        script = f"sleep {word} & sleep {word}"
+        with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sh", "-c", script),
+                              cwd=ROOT, stderr=subprocess.DEVNULL) as run:
+            try:
+                self.wait_for(lambda: len(processes(f"sleep\0{word}")) == 8)
+                run.send_signal(number)
+            except AssertionError:
+                run.kill()
+                raise
+            status = run.wait(timeout=20)
+        self.wait_for(lambda: not processes(f"sleep\0{word}"))
+        return status
+
+    def test_an_interrupt_leaves_nothing(self):
+        self.assertEqual(self.interrupted(signal.SIGINT), 128 + signal.SIGINT)
+
+    def test_a_kill_leaves_nothing(self):
+        self.assertEqual(self.interrupted(signal.SIGKILL), -signal.SIGKILL)
+
+    def test_a_lab_is_kept_until_it_is_down(self):
+        self.assertEqual(lab("up").returncode, 0)
+        try:
+            again = lab("up")
+            self.assertEqual(again.returncode, 1)
+            self.assertIn("is up already", again.stderr)
+            self.assertEqual(lab("run", "--", "true").returncode, 0)
+            other = lab("run", "--set", "topology.groups.gpu.count=3", "--", "true")
+            self.assertEqual(other.returncode, 1)
+            self.assertIn("has another topology", other.stderr)
+            word = f"3600.{os.getpid()}"
+            with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sleep", word),
+                                  cwd=ROOT, stderr=subprocess.DEVNULL) as run:
+                try:
+                    self.wait_for(lambda: len(processes(f"sleep\0{word}")) == 4)
+                finally:
+                    run.kill()
+            self.wait_for(lambda: not processes(f"sleep\0{word}"))
+            self.assertEqual(lab("run", "--", "true").returncode, 0)
+        finally:
+            self.assertEqual(lab("down").returncode, 0)
+        down = lab("down")
+        self.assertEqual(down.returncode, 1)
+        self.assertIn("no lab of", down.stderr)
+
+    def test_machines_without_a_network_card_are_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = Path(folder) / "alone.json"
+            alone.write_text('{"name": "alone", "groups": [{"name": "cpu"}]}', encoding="utf-8")
+            done = program.run("lab", "run", str(alone), "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("cpu[0] of alone has no NIC", done.stderr)
+
+
+class Rates(unittest.TestCase):
+    """At rates that a busy machine reaches; another process may still disturb a measurement, but not three."""
+
+    def measure(self, within, *arguments):
+        for attempt in range(3):
+            done = lab("rate", "--time", "1s", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            pairs = percents(done.stdout.split("\n\n")[0])
+            self.assertEqual(len(pairs), 8)
+            if all(abs(share - 100) < within for share in pairs) or attempt == 2:
+                break
+        for share in pairs:
+            self.assertAlmostEqual(share, 100, delta=within, msg=done.stdout)
+
+    def test_links_have_the_rates_of_the_topology(self):
+        self.measure(3, "--set", "topology.groups.gpu.nics.0.rate=200Mbps")
+
+    def test_uplinks_of_racks_have_theirs(self):
+        self.measure(4, "--set", "topology.groups.gpu.nics.0.rate=200Mbps",
+                     "--set", 'topology.network={"racks": {"size": 2, "oversubscription": 4}}')
+
+    def test_each_of_several_cards_has_its_own(self):
+        self.measure(3, "--set", 'topology.groups.gpu.nics=[{"at": "numa0", "rate": "100Mbps", "count": 2}]')
+
+
+def main():
+    path = str(Path(sys.argv[1]).resolve())
+    probe = subprocess.run([path, "lab", "run", "topologies/toy-two-machines.json", "--", "true"], cwd=ROOT,
+                           capture_output=True, text=True, timeout=120, check=False)
+    if probe.returncode != 0:
+        print("Skipped:", probe.stderr.strip())
+        sys.exit(NO_LAB)
+    program.main()
+
+
+if __name__ == "__main__":
+    main()
