@@ -86,6 +86,13 @@ RecordHeader header_of(const Trial& trial, const Planned& planned, const World& 
   return header;
 }
 
+// Writes the record's file, and returns its name in the folder.
+Result<std::string> keep(const Lived& lived, const Trial& trial, const Planned& planned, const World& world) {
+  const std::string file = text(header_of(trial, planned, world), lived.record);
+  if (const auto written = write_text(trial.record, file); !written) return tl::unexpected(written.error());
+  return std::filesystem::path(trial.record).filename().string();
+}
+
 }  // namespace
 
 std::string text(const Outcome& outcome) {
@@ -133,7 +140,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations};
   settings.model.seed = trial.seed;
-  const auto lived = world.run({experiment, trial.strategy, *plan, cluster, settings});
+  const Planned undertaken{experiment, trial.strategy, *plan, cluster, settings};
+  const auto lived = world.run(undertaken);
   if (!lived) return failed(lived.error().text);
 
   // A real run is judged by the rates that were measured beside it.
@@ -164,13 +172,10 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }
-  if (!trial.record.empty()) {
-    const RecordHeader header =
-        header_of(trial, {experiment, trial.strategy, *plan, cluster, settings}, world);
-    if (const auto written = write_text(trial.record, text(header, lived->record)); !written)
-      return failed(written.error().text);
-    outcome.row.record = std::filesystem::path(trial.record).filename().string();
-  }
+  if (trial.record.empty()) return outcome;
+  const auto kept = keep(*lived, trial, undertaken, world);
+  if (!kept) return failed(kept.error().text);
+  outcome.row.record = *kept;
   return outcome;
 }
 
