@@ -64,6 +64,17 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   return row;
 }
 
+Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
+  const auto iterations =
+      static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
+  if (iterations * plan.ops().size() > kMostRecords) {
+    return failure(
+        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
+                    iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
+  }
+  return {};
+}
+
 RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {
   // Ours, so it parses.
   const auto experiment = parse_document(whole_text(planned.experiment, planned.contender), "");
@@ -130,13 +141,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     if (const auto proof = prove(*plan, cluster, workload); !proof)
       return failed("its plan is wrong:\n" + proof.error().text);
   }
-  const auto iterations =
-      static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
-  if (iterations * plan->ops().size() > kMostRecords) {
-    return failed(
-        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
-                    iterations, plan->ops().size(), kMostRecords / plan->ops().size()));
-  }
+  if (const auto held = check_memory(experiment, *plan); !held) return failed(held.error().text);
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations};
   settings.model.seed = trial.seed;
