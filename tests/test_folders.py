@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
-           "backends", "core/strategies", "core/experiment", "apps", "benchmarks", "tests"]
+           "core/compare", "backends", "core/strategies", "core/experiment", "apps", "benchmarks", "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime"]
 
 

@@ -16,6 +16,7 @@ void add_run(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_whatif(CLI::App& weir, ExitStatus& status);
+void add_compare(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_node(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);

@@ -23,8 +23,18 @@ constexpr const char* kPublished = "published.csv";
 constexpr const char* kFigures[] = {"speedup", "goodput",  "iteration", "breakdown",
                                     "links",   "overview", "published"};
 
-// The timelines that the results in the folder name.
-std::vector<std::string> timelines_of(const std::string& json_file) {
+// A kind of file that a run leaves, and its member of the run's row.
+struct Kept {
+  std::string_view member;
+  std::string_view begin;
+  std::string_view end;
+  std::string Trial::*file;
+};
+constexpr Kept kKept[] = {{"timeline", "timeline-", ".json", &Trial::timeline},
+                          {"record", "record-", ".record", &Trial::record}};
+
+// The files of that kind that the results in the folder name.
+std::vector<std::string> files_of(const std::string& json_file, const Kept& kept) {
   std::vector<std::string> names;
   std::error_code ignored;
   if (!fs::is_regular_file(json_file, ignored)) return names;
@@ -33,18 +43,18 @@ std::vector<std::string> timelines_of(const std::string& json_file) {
   const Value* rows = document->find("rows");
   if (rows == nullptr || !rows->is(Value::Kind::kArray)) return names;
   for (const Value& row : rows->elements()) {
-    const Value* name = row.find("timeline");
+    const Value* name = row.find(kept.member);
     if (name == nullptr || !name->is(Value::Kind::kString)) continue;
     const std::string& text = name->as_string();
     // Not a path that leads elsewhere, whoever wrote it.
     const bool plain =
-        text.starts_with("timeline-") && text.ends_with(".json") && text.find('/') == text.npos;
+        text.starts_with(kept.begin) && text.ends_with(kept.end) && text.find('/') == text.npos;
     if (plain) names.push_back(text);
   }
   return names;
 }
 
-std::string stem(const std::string& timeline) { return fs::path(timeline).stem().string(); }
+std::string stem(const std::string& file) { return fs::path(file).stem().string(); }
 
 }  // namespace
 
@@ -71,10 +81,14 @@ void ResultFiles::update(std::size_t point) {
 
 Result<void> ResultFiles::finish() {
   for (const Run& run : results_.runs()) {
-    if (run.outcome || run.trial.timeline.empty()) continue;
-    const std::string name = fs::path(run.trial.timeline).filename().string();
-    if (begun_) remove(name);
-    remove(name + ".part");
+    if (run.outcome) continue;
+    for (const Kept& kept : kKept) {
+      const std::string& file = run.trial.*kept.file;
+      if (file.empty()) continue;
+      const std::string name = fs::path(file).filename().string();
+      if (begun_) remove(name);
+      remove(name + ".part");
+    }
   }
   if (results_.ended() == written_) return {};
   return write();
@@ -103,15 +117,15 @@ Result<void> ResultFiles::write_published(const std::string& csv) const {
 
 void ResultFiles::remove_old() const {
   std::error_code ignored;
-  std::vector<std::string> ours;  // which runs may have drawn already
-  for (const Run& run : results_.runs()) {
-    if (!run.trial.timeline.empty()) ours.push_back(fs::path(run.trial.timeline).filename().string());
-  }
   bool any = false;
   for (const char* name : {kTable, kJson}) any = any || fs::exists(fs::path(folder_) / name, ignored);
-  for (const std::string& timeline : timelines_of(fmt::format("{}/{}", folder_, kJson))) {
-    if (std::find(ours.begin(), ours.end(), timeline) == ours.end()) remove(timeline);
-    for (const char* ending : {".png", ".pdf"}) remove(stem(timeline) + ending);
+  for (const Kept& kept : kKept) {
+    std::vector<std::string> ours;  // which runs may have written already
+    for (const Run& run : results_.runs()) ours.push_back(fs::path(run.trial.*kept.file).filename().string());
+    for (const std::string& name : files_of(fmt::format("{}/{}", folder_, kJson), kept)) {
+      if (std::find(ours.begin(), ours.end(), name) == ours.end()) remove(name);
+      for (const char* ending : {".png", ".pdf"}) remove(stem(name) + ending);
+    }
   }
   for (const char* name : {kTable, kJson}) {
     remove(name);

@@ -147,12 +147,19 @@ Results::Results(const ExperimentFile& file, Configuration configuration, const 
   for (std::size_t point = 0; point < file.points(); ++point) {
     for (const std::string& strategy : configuration_.first.strategies) {
       for (const std::uint64_t seed : configuration_.first.seeds) {
-        Run run{point, {strategy, seed, {}}, {}};
-        if (draws(run)) run.trial.timeline = fmt::format("{}/{}", folder, timeline_name(run));
+        Run run{point, {.strategy = strategy, .seed = seed}, {}};
+        if (draws(run)) run.trial.timeline = fmt::format("{}/timeline-{}.json", folder, file_name(run));
         runs_.push_back(std::move(run));
         ++left_[point];
       }
     }
+  }
+}
+
+void Results::keep_records(const std::string& folder) {
+  for (Run& run : runs_) {
+    run.trial.record = fmt::format("{}/record-{}.record", folder, file_name(run));
+    run.trial.point = label(file_->point(run.point));
   }
 }
 
@@ -164,7 +171,7 @@ bool Results::draws(const Run& run) const {
   return last || experiment.timeline_points == TimelinePoints::kAll;
 }
 
-std::string Results::timeline_name(const Run& run) const {
+std::string Results::file_name(const Run& run) const {
   std::string point = label(file_->point(run.point));
   std::replace(point.begin(), point.end(), ' ', ',');
   if (point.empty() || !is_plain(point)) point = fmt::format("point{}", run.point);
@@ -177,7 +184,7 @@ std::string Results::timeline_name(const Run& run) const {
     const auto at = std::find(names.begin(), names.end(), run.trial.strategy);
     strategy = fmt::format("strategy{}", at - names.begin());
   }
-  return fmt::format("timeline-{}-{}{}.json", strategy, point, seed);
+  return fmt::format("{}-{}{}", strategy, point, seed);
 }
 
 std::string Results::name(const Run& run) const {

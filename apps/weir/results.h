@@ -27,6 +27,9 @@ class Results {
   Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
           const World& world);
 
+  /// Every run, of which none has begun, leaves its record in the folder.
+  void keep_records(const std::string& folder);
+
   const std::vector<Run>& runs() const { return runs_; }
   std::size_t runs_per_point() const { return runs_.size() / file_->points(); }
   /// "ps at topology.groups.cpu.count=0, seed 2".
@@ -48,7 +51,8 @@ class Results {
  private:
   void compare(std::size_t point);
   bool draws(const Run& run) const;
-  std::string timeline_name(const Run& run) const;
+  /// Of what is kept of the run, without what kind of file it is: "unified-cpu.count=4-seed2".
+  std::string file_name(const Run& run) const;
 
   const ExperimentFile* file_;
   Configuration configuration_;

@@ -31,6 +31,7 @@ struct Choices {
   std::string page;
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool skip_plots = false;
+  bool records = false;
   std::string on = "simulation";
   RealSettings real;
   std::string hosts;
@@ -155,6 +156,7 @@ Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results,
 
 Result<Ran> run_job(const Job& job, const Choices& choices, const World& world) {
   Results results(job.file, job.configuration, job.folder, world);
+  if (choices.records) results.keep_records(job.folder);
   ResultFiles files(results, job.folder);
   if (const auto made = files.prepare(); !made) return tl::unexpected(made.error());
 
@@ -318,6 +320,10 @@ void add_run(CLI::App& weir, ExitStatus& status) {
                    "A file for the comparison with published values, as tables in Markdown")
       ->type_name("FILE");
   command->add_flag("--no-plots", choices->skip_plots, "Draw no figures");
+  command->add_flag(
+      "--records", choices->records,
+      "Keep the record of each run, which weir compare reads: when each op of each iteration was\n"
+      "submitted, started and completed (24 bytes for these)");
   add_world(*command, *choices);
   command->footer(
       "Every combination of swept values is run with every strategy and every seed, each in a process of its "

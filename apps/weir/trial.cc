@@ -5,12 +5,16 @@
 #include <new>
 
 #include "apps/weir/files.h"
+#include "apps/weir/version.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
 #include "core/base/write_fields.h"
+#include "core/experiment/experiment_file.h"
 #include "core/fluid/report.h"
 #include "core/fluid/timeline.h"
+#include "core/plan/hash.h"
 #include "core/plan/proof.h"
+#include "core/run/record_file.h"
 #include "core/strategies/bound.h"
 #include "core/strategies/strategy.h"
 
@@ -60,6 +64,46 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   return row;
 }
 
+Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
+  const auto iterations =
+      static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
+  if (iterations * plan.ops().size() > kMostRecords) {
+    return failure(
+        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
+                    iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
+  }
+  return {};
+}
+
+RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {
+  // Ours, so it parses.
+  const auto experiment = parse_document(whole_text(planned.experiment, planned.contender), "");
+  const SimulationSettings& settings = planned.settings;
+  RecordHeader header;
+  header.weir = version();
+  header.world = world.name;
+  header.world_settings = world.settings;
+  header.strategy = trial.strategy;
+  header.seed = trial.seed;
+  header.point = trial.point;
+  header.machines = static_cast<std::int64_t>(planned.cluster.machines().size());
+  header.ops = static_cast<std::int64_t>(planned.plan.ops().size());
+  header.iterations = settings.iterations;
+  header.warm_up = planned.experiment.warm_up;
+  header.plan_hash = plan_hash(planned.plan);
+  header.policy = settings.dispatch.policy == Policy::kFifo ? "fifo" : "priority";
+  header.window_bytes = settings.dispatch.window.count();
+  header.experiment = *experiment;
+  return header;
+}
+
+// Writes the record's file, and returns its name in the folder.
+Result<std::string> keep(const Lived& lived, const Trial& trial, const Planned& planned, const World& world) {
+  const std::string file = text(header_of(trial, planned, world), lived.record);
+  if (const auto written = write_text(trial.record, file); !written) return tl::unexpected(written.error());
+  return std::filesystem::path(trial.record).filename().string();
+}
+
 }  // namespace
 
 std::string text(const Outcome& outcome) {
@@ -97,17 +141,12 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     if (const auto proof = prove(*plan, cluster, workload); !proof)
       return failed("its plan is wrong:\n" + proof.error().text);
   }
-  const auto iterations =
-      static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
-  if (iterations * plan->ops().size() > kMostRecords) {
-    return failed(
-        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
-                    iterations, plan->ops().size(), kMostRecords / plan->ops().size()));
-  }
+  if (const auto held = check_memory(experiment, *plan); !held) return failed(held.error().text);
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations};
   settings.model.seed = trial.seed;
-  const auto lived = world.run({experiment, trial.strategy, *plan, cluster, settings});
+  const Planned undertaken{experiment, trial.strategy, *plan, cluster, settings};
+  const auto lived = world.run(undertaken);
   if (!lived) return failed(lived.error().text);
 
   // A real run is judged by the rates that were measured beside it.
@@ -138,6 +177,10 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }
+  if (trial.record.empty()) return outcome;
+  const auto kept = keep(*lived, trial, undertaken, world);
+  if (!kept) return failed(kept.error().text);
+  outcome.row.record = *kept;
   return outcome;
 }
 

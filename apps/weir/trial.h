@@ -34,6 +34,8 @@ struct Trial {
   std::string strategy;
   std::uint64_t seed = 1;
   std::string timeline;  // the file to draw the run in; empty for none
+  std::string record;    // the file to keep its record in; empty for none
+  std::string point;     // the values of the sweep, for that record
 };
 
 /// A plan, what it was made from, and how it is to be run.

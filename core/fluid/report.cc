@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "core/fluid/interval.h"
+
 namespace weir {
 namespace {
-
-struct Interval {
-  Instant begin;
-  Instant end;
-};
 
 // When the iteration's last forward, of all machines, was done.
 Instant end_of(const Plan& plan, const Record& record, int iteration) {
@@ -35,21 +32,6 @@ Duration longest_compute(const Plan& plan, const Record& record, Instant begin, 
     }
   }
   return *std::max_element(by_machine.begin(), by_machine.end());
-}
-
-// The length of the union.
-Duration covered(std::vector<Interval> intervals) {
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  Duration total;
-  Instant seen;
-  for (const Interval& interval : intervals) {
-    const Instant begin = std::max(interval.begin, seen);
-    if (interval.end <= begin) continue;
-    total += interval.end - begin;
-    seen = interval.end;
-  }
-  return total;
 }
 
 Duration communication(const Plan& plan, const Record& record, int warm_up) {

@@ -32,25 +32,32 @@ struct Counter {
 
 class Timeline {
  public:
-  Timeline(const Plan& plan, const Cluster& cluster, const Workload& workload)
-      : plan_(plan), cluster_(cluster), workload_(workload), works_(plan, cluster) {}
+  /// Draws the run that is number `index` of `count`, into a text that outlives the timeline.
+  Timeline(const Drawn& run, std::size_t index, std::size_t count, std::string& text)
+      : run_(run),
+        plan_(run.plan),
+        cluster_(run.cluster),
+        workload_(run.workload),
+        works_(run.plan, run.cluster),
+        index_(index),
+        count_(count),
+        text_(text) {}
 
-  std::string draw(const Record& record, int warm_up, const Model& model) {
-    const std::vector<Server> servers = weir::servers(plan_, works_, record);
-    frame(servers, warm_up);
-    text_ = R"({"displayTimeUnit":"ms","traceEvents":[)";
+  void draw() {
+    const std::vector<Server> servers = weir::servers(plan_, works_, run_.record);
+    frame(servers, run_.warm_up);
     for (std::size_t i = 0; i < plan_.machines(); ++i) {
-      name_process(i, cluster_.machine(MachineId(i)).name);
+      name_process(MachineId(i), cluster_.machine(MachineId(i)).name);
     }
     std::map<MachineId, int> tracks;
-    for (const Server& server : servers) draw_track(server, ++tracks[server.resource.machine], warm_up);
-    draw_links(link_use(servers, cluster_, works_, model.message_overhead));
-    // Last, as Perfetto reads on after no key that it does not know.
-    text_ += "\n],\n\"otherData\":{\"layers\":[";
-    for (int layer = 0; layer < workload_.layers(); ++layer) {
-      text_ += (layer > 0 ? "," : "") + quoted(workload_.layer(layer).name);
+    for (const Server& server : servers) {
+      draw_track(server, ++tracks[server.resource.machine], run_.warm_up);
     }
-    return text_ + "]}}\n";
+    draw_links(link_use(servers, cluster_, works_, run_.model.message_overhead));
+  }
+
+  static std::string quoted(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
  private:
@@ -122,7 +129,7 @@ class Timeline {
     }
     const auto network = std::find_if(counters.begin(), counters.end(),
                                       [](const Counter& counter) { return !counter.machine.valid(); });
-    if (network != counters.end()) name_process(plan_.machines(), "network");
+    if (network != counters.end()) name_process(MachineId::none(), "network");
     for (const Counter& counter : counters) draw_counter(counter);
   }
 
@@ -184,14 +191,15 @@ class Timeline {
 
   // Not 0, which Perfetto takes for the idle process of an operating system. The network comes last.
   std::size_t pid(MachineId machine) const {
-    return 1 + (machine.valid() ? machine.index() : plan_.machines());
+    return 1 + index_ + count_ * (machine.valid() ? machine.index() : plan_.machines());
   }
 
-  void name_process(std::size_t index, const std::string& text) {
-    add(fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", index + 1,
-                    quoted(text)));
+  void name_process(MachineId machine, const std::string& text) {
+    const std::string whole = run_.name.empty() ? text : fmt::format("{} of {}", text, run_.name);
+    add(fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":{}}}}})", pid(machine),
+                    quoted(whole)));
     add(fmt::format(R"({{"ph":"M","pid":{0},"name":"process_sort_index","args":{{"sort_index":{0}}}}})",
-                    index + 1));
+                    pid(machine)));
   }
 
   void name_track(const Server& server, int track) {
@@ -229,31 +237,42 @@ class Timeline {
     return text;
   }
 
-  static std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-
   void add(const std::string& event) {
     if (text_.back() == '}') text_ += ',';
     text_ += '\n';
     text_ += event;
   }
 
+  const Drawn& run_;
   const Plan& plan_;
   const Cluster& cluster_;
   const Workload& workload_;
   WorkTable works_;
+  std::size_t index_;
+  std::size_t count_;
   Instant begin_;
   Instant end_;
   std::int64_t tick_ = 1;  // ns
-  std::string text_;
+  std::string& text_;
 };
 
 }  // namespace
 
 std::string timeline(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
                      int warm_up, const Model& model) {
-  return Timeline(plan, cluster, workload).draw(record, warm_up, model);
+  return timelines(std::vector<Drawn>{{"", plan, cluster, workload, record, warm_up, model}});
+}
+
+std::string timelines(std::span<const Drawn> runs) {
+  std::string text = R"({"displayTimeUnit":"ms","traceEvents":[)";
+  for (std::size_t i = 0; i < runs.size(); ++i) Timeline(runs[i], i, runs.size(), text).draw();
+  // Last, as Perfetto reads on after no key that it does not know.
+  text += "\n],\n\"otherData\":{\"layers\":[";
+  const Workload& workload = runs.front().workload;
+  for (int layer = 0; layer < workload.layers(); ++layer) {
+    text += (layer > 0 ? "," : "") + Timeline::quoted(workload.layer(layer).name);
+  }
+  return text + "]}}\n";
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 // and channels of messages tracks, and the use of links counters beside them.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "core/cluster/cluster.h"
@@ -27,5 +28,20 @@ namespace weir {
 /// * "otherData" names the layers, from input to output.
 std::string timeline(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
                      int warm_up, const Model& model);
+
+/// A run to be drawn. References; they outlive the drawing.
+struct Drawn {
+  std::string name;  // if there are several: "A"
+  const Plan& plan;
+  const Cluster& cluster;
+  const Workload& workload;
+  const Record& record;
+  int warm_up = 0;
+  const Model& model;
+};
+
+/// Several runs of one plan, one over the other: "gpu[0] of A", "gpu[0] of B", "gpu[1] of A". The first
+/// measured op of each starts at 0. At least one.
+std::string timelines(std::span<const Drawn> runs);
 
 }  // namespace weir

@@ -9,7 +9,7 @@
 #include "backends/real/job/host.h"
 #include "backends/real/links.h"
 #include "core/base/units_text.h"
-#include "core/plan/print.h"
+#include "core/plan/hash.h"
 
 namespace weir::real {
 namespace {

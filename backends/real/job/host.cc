@@ -7,8 +7,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "core/plan/print.h"
-
 namespace weir::real {
 
 std::string boot_id() {
@@ -50,12 +48,6 @@ Result<Token> token_from(const std::string& hexadecimal) {
     token[i] = static_cast<std::byte>(high * 16 + low);
   }
   return token;
-}
-
-std::string plan_hash(const Plan& plan) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;  // FNV-1a
-  for (const char c : text(plan)) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", value);
 }
 
 }  // namespace weir::real

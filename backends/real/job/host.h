@@ -5,7 +5,6 @@
 
 #include "backends/real/links.h"
 #include "core/base/result.h"
-#include "core/plan/plan.h"
 
 namespace weir::real {
 
@@ -20,8 +19,5 @@ std::string reach();
 Result<Token> make_token();
 std::string hexadecimal(const Token& token);
 Result<Token> token_from(const std::string& hexadecimal);
-
-/// Equal plans have equal hashes; guards against mistakes, not against malice.
-std::string plan_hash(const Plan& plan);
 
 }  // namespace weir::real

@@ -10,40 +10,14 @@
 #include "backends/real/job/notes.h"
 #include "backends/real/sharing.h"
 #include "core/base/units_text.h"
-#include "core/experiment/experiment_file.h"
+#include "core/experiment/undertaking.h"
+#include "core/plan/hash.h"
 
 namespace weir::real {
 namespace {
 
 constexpr Duration kSilence{10'000'000'000};  // of a coordinator that is alive
 constexpr Duration kBeat{1'000'000'000};
-
-// What the inputs come to: all that a node stands on.
-struct Undertaking {
-  explicit Undertaking(Experiment given)
-      : experiment(std::move(given)), cluster(experiment.topology), workload(experiment.trace) {}
-  Experiment experiment;
-  Cluster cluster;
-  Workload workload;
-  Plan plan;
-  Dispatch dispatch;
-};
-
-Result<std::unique_ptr<Undertaking>> prepare(const InputsNote& inputs) {
-  const auto file = ExperimentFile::parse(inputs.experiment, "the job's experiment");
-  if (!file) return tl::unexpected(file.error());
-  auto experiment = file->experiment({});
-  if (!experiment) return tl::unexpected(experiment.error());
-  auto made = std::make_unique<Undertaking>(std::move(*experiment));
-  const auto found = contender(made->experiment, inputs.strategy);
-  if (!found) return tl::unexpected(found.error());
-  const auto& [strategy, options] = *found;
-  auto plan = strategy->plan(made->cluster, made->workload, options);
-  if (!plan) return tl::unexpected(plan.error());
-  made->plan = std::move(*plan);
-  made->dispatch = dispatch_of(*strategy, options);
-  return made;
-}
 
 class Member {
  public:
@@ -58,7 +32,7 @@ class Member {
         JoinNote{static_cast<int>(settings_.machine.value()), settings_.version, here.host, here.port}));
     const auto inputs = hear<InputsNote>();
     if (!inputs) return tl::unexpected(inputs.error());
-    const auto undertaking = prepare(*inputs);
+    const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
     if (!undertaking) return tl::unexpected(undertaking.error());
     const Plan& plan = (*undertaking)->plan;
     const auto buffers = inputs->shared_memory ? Buffers::make_shared(plan, settings_.machine)

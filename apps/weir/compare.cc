@@ -1,0 +1,106 @@
+#include "apps/weir/commands.h"
+#include "apps/weir/compare_text.h"
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "core/fluid/timeline.h"
+
+namespace weir {
+namespace {
+
+constexpr std::size_t kMostOps = 10;
+
+struct Choices {
+  std::string a;
+  std::string b;
+  RecordChoice which;
+  std::string point;
+  std::uint64_t seed = 0;
+  std::string timeline;
+  bool json = false;
+};
+
+Result<void> draw(const KeptRecord& a, const KeptRecord& b, const std::string& file) {
+  const auto drawn = [](const KeptRecord& kept, std::string name) {
+    return Drawn{std::move(name),          kept.of->plan, kept.of->cluster,
+                 kept.of->workload,        *kept.record,  static_cast<int>(kept.header.warm_up),
+                 kept.of->experiment.model};
+  };
+  return write_text(file, timelines(std::vector{drawn(a, name_of_a(a, b)), drawn(b, name_of_b(a, b))}));
+}
+
+Result<ExitStatus> compare(const Choices& choices) {
+  const auto a = kept_record(choices.a, choices.which);
+  if (!a) return wrong("compare", a.error());
+  const auto b = kept_record(choices.b, choices.which);
+  if (!b) return wrong("compare", b.error());
+  if (const auto alike = check_alike(*a, *b); !alike) return wrong("compare", alike.error());
+  const Difference difference = weir::difference(a->recorded(), b->recorded(), kMostOps);
+  const Orders orders = weir::orders(a->recorded(), b->recorded());
+  const RecordComparison all{*a, *b, difference, orders};
+  if (choices.json) {
+    print("{}", json(all));
+  } else {
+    print("{}", text(all));
+  }
+  if (!choices.timeline.empty()) {
+    if (const auto written = draw(*a, *b, choices.timeline); !written) return tl::unexpected(written.error());
+    if (!choices.json) print("\n{} holds both timelines\n", choices.timeline);
+  }
+  if (orders.explained()) return kExitWell;
+  return failure("ops were submitted before what they wait for had completed: a core or a record is wrong");
+}
+
+}  // namespace
+
+void add_compare(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command = weir.add_subcommand("compare", "Compares two records of one plan, op by op");
+  const auto choices = std::make_shared<Choices>();
+  command->add_option("A", choices->a, "What is judged: a record, or the folder of a run's results")
+      ->required()
+      ->type_name("RECORD");
+  command->add_option("B", choices->b, "What it is measured against")->required()->type_name("RECORD");
+  command->add_option("--strategy", choices->which.strategy, "Of a folder's records, those of this strategy")
+      ->type_name("NAME");
+  CLI::Option* point =
+      command
+          ->add_option(
+              "--point", choices->point,
+              "Of a folder's records, those at this point of the sweep: 'topology.groups.cpu.count=4'")
+          ->type_name("VALUES");
+  CLI::Option* seed =
+      command->add_option("--seed", choices->seed, "Of a folder's records, those with this seed");
+  command->add_option("--timeline", choices->timeline, "A file to draw both runs in, one over the other")
+      ->type_name("FILE");
+  command->add_flag("--json", choices->json, "Prints the comparison as JSON");
+  command->footer(
+      "'weir run EXPERIMENT --records' keeps a record of each run: when each op of the plan was submitted,\n"
+      "started and completed. Two records of one plan can be compared: of a simulation and of a real run, of "
+      "two\n"
+      "versions of Weir, or of two topologies whose rates leave the plan as it is. Shown are\n"
+      "* the time of an iteration, and the error (A - B) / B of A;\n"
+      "* by stage: for how long a machine has any op of it under way in an iteration (busy), how long an op "
+      "takes\n"
+      "  and how long it is queued before that. A message begins at its sender and ends when both ends are "
+      "done;\n"
+      "* by kind of op and machine: how the errors of single ops are spread;\n"
+      "* the ten ops whose times differ most;\n"
+      "* whether each machine's core submitted its ops in one order, and if not, the first two that changed\n"
+      "  places and which completion each of them followed. Ops of one instant have no order. An op that "
+      "was\n"
+      "  submitted before what it waits for had completed is an error, and the exit status 1.\n"
+      "The timeline opens in https://ui.perfetto.dev: each machine in A above the same machine in B; both "
+      "begin\n"
+      "at 0.\n\n"
+      "Examples:\n"
+      "  weir run mine.json --records --out simulated\n"
+      "  weir run mine.json --records --out real --on local\n"
+      "  weir compare simulated real --strategy unified --timeline both.json");
+  command->callback([choices, point, seed, &status] {
+    if (point->count() > 0) choices->which.point = choices->point;
+    if (seed->count() > 0) choices->which.seed = choices->seed;
+    status = exit_status("compare", compare(*choices));
+  });
+}
+
+}  // namespace weir

@@ -1,0 +1,41 @@
+// The stages that a gradient passes on its way from backward to forward, and the times of an op in them.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "core/base/fields.h"
+#include "core/fluid/work.h"
+#include "core/run/record.h"
+
+namespace weir {
+
+enum class Stage {
+  kBackward,
+  kLocalOut,  // from GPUs towards the memory that messages leave from: reduce-scatter, reduce, copies out
+  kMessages,
+  kSum,
+  kUpdate,
+  kLocalIn,     // back: copies in, all-gather, broadcast
+  kCopyWithin,  // between two memories of one kind in a machine
+  kWait,
+  kForward,
+};
+
+constexpr auto enum_names(Stage) {
+  using enum Stage;
+  return std::array{Named{kBackward, "backward"},        Named{kLocalOut, "local out"},
+                    Named{kMessages, "messages"},        Named{kSum, "sums"},
+                    Named{kUpdate, "updates"},           Named{kLocalIn, "local in"},
+                    Named{kCopyWithin, "copies within"}, Named{kWait, "waits"},
+                    Named{kForward, "forward"}};
+}
+
+/// None of receives, whose message stands at its send, and of joins, which do nothing.
+std::optional<Stage> stage_of(const Op& op, const WorkTable& works);
+
+/// The op's times in an iteration. A send stands for its message: that was submitted once both of its ends
+/// were, and completed once both had. (So clocks of two machines meet here.)
+OpRecord times_of(const Op& op, const Plan& plan, const Record& record, int iteration);
+
+}  // namespace weir

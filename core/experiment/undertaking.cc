@@ -1,0 +1,24 @@
+#include "core/experiment/undertaking.h"
+
+#include "core/experiment/experiment_file.h"
+
+namespace weir {
+
+Result<std::unique_ptr<Undertaking>> undertake(const std::string& text, const std::string& strategy,
+                                               const std::string& file) {
+  const auto read = ExperimentFile::parse(text, file);
+  if (!read) return tl::unexpected(read.error());
+  auto experiment = read->experiment({});
+  if (!experiment) return tl::unexpected(experiment.error());
+  auto made = std::make_unique<Undertaking>(std::move(*experiment));
+  const auto found = contender(made->experiment, strategy);
+  if (!found) return tl::unexpected(found.error());
+  const auto& [planner, options] = *found;
+  auto plan = planner->plan(made->cluster, made->workload, options);
+  if (!plan) return tl::unexpected(plan.error());
+  made->plan = std::move(*plan);
+  made->dispatch = dispatch_of(*planner, options);
+  return made;
+}
+
+}  // namespace weir
