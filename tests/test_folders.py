@@ -9,7 +9,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
-           "core/compare", "backends", "core/strategies", "core/experiment", "apps", "benchmarks", "tests"]
+           "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "apps", "benchmarks",
+           "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime"]
 
 
@@ -22,7 +23,7 @@ def sources():
 
 def rank(name):
     """The place of the folder that a path starts with; -1 if the path is none of the project's."""
-    return next((i for i, folder in enumerate(FOLDERS) if name.startswith(folder + "/")), -1)
+    return max((i for i, folder in enumerate(FOLDERS) if name.startswith(folder + "/")), default=-1)
 
 
 class Folders(unittest.TestCase):

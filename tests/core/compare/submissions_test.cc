@@ -69,8 +69,8 @@ TEST_CASE("readiness goes through joins, and from an op to itself in the next it
   delay(b, scene.forward, 0, 800_ns);  // its join waits for the sum that ends at 560
   const Orders found = orders(scene.recorded(a), scene.recorded(b));
   CHECK(found.explained());
-  CHECK(found.a.longest == 690_ns);  // x is received again at 1000, and could have been since 310
-  CHECK(found.b.longest == 800_ns);
+  CHECK(found.a.longest == 900_ns);  // backward runs again at 1000, and could have since 100
+  CHECK(found.b.longest == 900_ns);
   REQUIRE(found.machines[1].first);
   CHECK(found.machines[1].first->first == Turn{scene.forward, 0});
   CHECK(found.machines[1].first->first_in_b.ready.after == Turn{scene.sum_y, 0});
