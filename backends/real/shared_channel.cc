@@ -44,7 +44,7 @@ Result<void> SharedChannel::read_words() {
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
     const bool landed = (*word)->kind == Frame::Kind::kLanded;
-    const auto right = landed ? land(**word) : take_ready(*context_, peer_, **word);
+    auto right = landed ? land(**word) : take_ready(*context_, peer_, **word);
     if (!right) return right;
   }
 }
