@@ -16,6 +16,8 @@
 #include "backends/real/job/coordinator.h"
 #include "backends/real/job/host.h"
 #include "backends/real/lab/raw_rate.h"
+#include "backends/real/pages.h"
+#include "core/base/units_text.h"
 #include "core/experiment/experiment_file.h"
 
 namespace weir {
@@ -100,12 +102,30 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, con
   return std::move(result->record);
 }
 
+// All machines have their buffers in the memory of this host.
+Result<void> check_memory(const Planned& planned) {
+  Bytes needed;
+  for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
+    const Machine& machine = planned.cluster.machine(MachineId(i));
+    needed += planned.plan.host_memory(MachineId(i)) +
+              planned.plan.gpu_memory(MachineId(i)) * static_cast<std::int64_t>(machine.gpus.size());
+  }
+  if (const Bytes left = real::available_memory(); needed > left) {
+    return failure(
+        fmt::format("the machines of this plan need {} of memory together, and this host has {} left; "
+                    "try fewer machines or a smaller model",
+                    rounded(needed), rounded(left)));
+  }
+  return {};
+}
+
 Result<Lived> lived(Result<Record> record) {
   if (!record) return tl::unexpected(record.error());
   return Lived{std::move(*record), {}, {}};
 }
 
 Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings) {
+  if (const auto fits = check_memory(planned); !fits) return tl::unexpected(fits.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
   Site site;
@@ -167,6 +187,7 @@ Topology as_measured(Topology topology, double factor) {
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
+  if (const auto fits = check_memory(planned); !fits) return tl::unexpected(fits.error());
   const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
                                                            : real::Lab::up(planned.cluster);
   if (!lab) return tl::unexpected(lab.error());

@@ -35,23 +35,6 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::string why() { return std::generic_category().message(errno); }
 
-// What the system can still give without taking it from another process, and what it lets this container
-// have.
-Bytes available_memory() {
-  Bytes most(std::numeric_limits<std::int64_t>::max());
-  std::int64_t limit = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit) most = Bytes(limit);
-  std::ifstream file("/proc/meminfo");
-  std::string line;
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    std::string name;
-    std::int64_t kib = 0;
-    if (words >> name >> kib && name == "MemAvailable:") return std::min(most, Bytes(kib * 1024));
-  }
-  return most;
-}
-
 // Errors before the system is asked, which would promise what it has not and end some process later.
 Result<void> check(Bytes size, const PageWishes& wishes) {
   if (size <= Bytes(0)) return failure(fmt::format("{} of memory is none; ask for 1B or more", text(size)));
@@ -105,6 +88,21 @@ Result<void> touch(std::byte* data, std::size_t length, bool shared) {
 }
 
 }  // namespace
+
+Bytes available_memory() {
+  Bytes most(std::numeric_limits<std::int64_t>::max());
+  std::int64_t limit = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit) most = Bytes(limit);
+  std::ifstream file("/proc/meminfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string name;
+    std::int64_t kib = 0;
+    if (words >> name >> kib && name == "MemAvailable:") return std::min(most, Bytes(kib * 1024));
+  }
+  return most;
+}
 
 Pages::Pages(std::byte* data, Bytes size, int descriptor)
     : data_(data), size_(size), descriptor_(descriptor) {}

@@ -12,6 +12,10 @@
 
 namespace weir::real {
 
+/// What the system can still give without taking it from another process, and what it lets this container
+/// have. Any thread may ask.
+Bytes available_memory();
+
 /// What memory is wished for. A system that does not grant huge pages or a place gives the rest nevertheless:
 /// Pages says what came of it.
 struct PageWishes {

@@ -173,6 +173,15 @@ class Cluster(Real):
             self.assertIn(why, done.stderr)
 
 
+class Memory(Real):
+    def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):
+        self.write(trace={"name": "net", "layers": layers("f32", 10**11)}, strategies=["ps"], baseline="ps",
+                   partition_size="1GB", prove=False)
+        done = self.run_on_local()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("of memory together, and this host has", done.stdout + done.stderr)
+
+
 class Failures(Real):
     def check_killed(self, *more):
         process, nodes = self.long_run(*more)

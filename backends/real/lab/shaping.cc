@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "backends/real/lab/wiring.h"
+
 namespace weir::real {
 namespace {
 
@@ -29,6 +31,9 @@ constexpr Bytes kLeastQueue = Bytes(512 * 1024);
 // the data of the other direction they would make a link that is busy both ways lose a tenth of each.
 constexpr std::int64_t kUrgentShare = 50;
 
+// Numbers of queues are hexadecimal to `tc`; so that decimal ones differ too, they have as many digits.
+constexpr std::size_t kFirstSource = 1000;
+
 Bytes in(BytesPerSecond rate, std::int64_t times_per_second) {
   return Bytes(rate.value() / times_per_second);
 }
@@ -41,7 +46,7 @@ BytesPerSecond wire_rate(BytesPerSecond goodput) {
   return BytesPerSecond(static_cast<std::int64_t>(packets + packets / kAcknowledgements));
 }
 
-std::string shaping(const std::string& interface, BytesPerSecond goodput) {
+std::string shaping(const std::string& interface, BytesPerSecond goodput, std::size_t sources) {
   if (!goodput.limited()) return "";
   const BytesPerSecond rate = wire_rate(goodput);
   const BytesPerSecond urgent = rate / kUrgentShare;
@@ -49,15 +54,30 @@ std::string shaping(const std::string& interface, BytesPerSecond goodput) {
       fmt::format("burst {0}b cburst {0}b quantum {1}",
                   std::max(kLeastBurst, in(rate, kBurstsPerSecond)).count(), kPacket.count());
   const Bytes queue = std::max(kLeastQueue, in(rate, kQueuesPerSecond));
-  return fmt::format(
+  const BytesPerSecond rest = BytesPerSecond(rate.value() - urgent.value());
+  std::string text = fmt::format(
       "qdisc add dev {0} root handle 1: htb default 10\n"
-      "class add dev {0} parent 1: classid 1:1 htb rate {1}bps ceil {1}bps {4}\n"
-      "class add dev {0} parent 1:1 classid 1:10 htb rate {2}bps ceil {1}bps prio 1 {4}\n"
-      "class add dev {0} parent 1:1 classid 1:20 htb rate {3}bps ceil {1}bps prio 0 {4}\n"
-      "qdisc add dev {0} parent 1:10 handle 10: bfifo limit {5}b\n"
-      "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {5}b\n"
-      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:20\n",
-      interface, rate.value(), rate.value() - urgent.value(), urgent.value(), burst, queue.count());
+      "class add dev {0} parent 1: classid 1:1 htb rate {1}bps ceil {1}bps {2}\n"
+      "class add dev {0} parent 1:1 classid 1:20 htb rate {3}bps ceil {1}bps prio 0 {2}\n"
+      "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {4}b\n"
+      "filter add dev {0} parent 1: protocol ip prio 1 u32 match u16 0 0xff00 at 2 flowid 1:20\n",
+      interface, rate.value(), burst, urgent.value(), queue.count());
+  const auto serve = [&](std::size_t number, std::size_t among) {
+    text += fmt::format(
+        "class add dev {0} parent 1:1 classid 1:{1} htb rate {2}bps ceil {3}bps prio 1 {4}\n"
+        "qdisc add dev {0} parent 1:{1} handle {1}: bfifo limit {5}b\n",
+        interface, number, rest.value() / static_cast<std::int64_t>(among), rate.value(), burst,
+        queue.count());
+  };
+  serve(10, sources + 1);
+  for (std::size_t machine = 0; machine < sources; ++machine) {
+    const std::size_t number = kFirstSource + machine;
+    serve(number, sources + 1);
+    text += fmt::format(
+        "filter add dev {} parent 1: protocol ip prio 2 u32 match u16 {:#06x} 0xffff at 14 flowid 1:{}\n",
+        interface, lab_host(machine), number);
+  }
+  return text;
 }
 
 }  // namespace weir::real

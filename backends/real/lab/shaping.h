@@ -15,7 +15,10 @@ constexpr Bytes kMtu = Bytes(9000);
 /// moves as much the other way: headers of Ethernet, IP and TCP, and acknowledgements. `goodput` is limited.
 BytesPerSecond wire_rate(BytesPerSecond goodput);
 
-/// Lines for `tc -batch` that shape what leaves through the interface; none if the rate is unlimited.
-std::string shaping(const std::string& interface, BytesPerSecond goodput);
+/// Lines for `tc -batch` that shape what leaves through the interface; none if the rate is unlimited. What
+/// comes from the first `sources` machines has a queue for each, which are served in turn; 0 is one queue for
+/// all. `sources` is at most kMostSources.
+constexpr std::size_t kMostSources = 64;
+std::string shaping(const std::string& interface, BytesPerSecond goodput, std::size_t sources = 0);
 
 }  // namespace weir::real

@@ -60,7 +60,9 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
     tc += shaping(fmt::format("up{}", rack), rates.up);
     tc += shaping(fmt::format("down{}", rack), rates.down);
   }
-  for (std::size_t m = 0; m < cluster.machines().size(); ++m) {
+  const std::size_t machines = cluster.machines().size();
+  const std::size_t sources = machines <= kMostSources ? machines : 0;
+  for (std::size_t m = 0; m < machines; ++m) {
     const Machine& machine = cluster.machine(MachineId(m));
     const std::string home = racks.empty() ? "core" : fmt::format("rack{}", machine.rack);
     for (std::size_t nic = 0; nic < machine.nics.size(); ++nic) {
@@ -68,7 +70,7 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
       ip += fmt::format("link add {} mtu {} type veth peer name eth{} mtu {} netns /proc/self/fd/{}\n", name,
                         kMtu.count(), nic, kMtu.count(), Wiring::kFirstFile + static_cast<int>(m));
       ip += fmt::format("link set {} master {}\n", name, home) + up(name);
-      tc += shaping(name, cluster.link(machine.nics[nic].in).rate);
+      tc += shaping(name, cluster.link(machine.nics[nic].in).rate, sources);
     }
   }
   wiring.batches.push_back({MachineId::none(), "ip", std::move(ip)});
@@ -129,8 +131,13 @@ std::string Wiring::text() const {
 }
 
 std::string lab_address(MachineId machine, int nic) {
-  const auto number = static_cast<int>(machine.index());
-  return fmt::format("10.{}.{}.{}", nic, number / kMachinesPerByte, number % kMachinesPerByte + 1);
+  const int host = lab_host(machine.index());
+  return fmt::format("10.{}.{}.{}", nic, host >> 8, host & 0xff);
+}
+
+int lab_host(std::size_t machine) {
+  const int number = static_cast<int>(machine);
+  return number / kMachinesPerByte * 256 + number % kMachinesPerByte + 1;
 }
 
 Result<Wiring> wiring(const Cluster& cluster) {

@@ -41,6 +41,8 @@ struct Wiring {
 
 /// The address of a machine's NIC in every lab: "10.0.0.1" is machine 0's first.
 std::string lab_address(MachineId machine, int nic);
+/// The lower half of the addresses of the machine of that number.
+int lab_host(std::size_t machine);
 
 /// The wiring of the cluster. Fails if a machine has no NIC or there are more machines or NICs than a lab can
 /// hold.

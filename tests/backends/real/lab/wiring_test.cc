@@ -44,19 +44,27 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("Two machines are two links that meet in the core, each shaped at both ends") {
   const std::string shaped =
       "qdisc add dev {0} root handle 1: htb default 10\n"
-      "class add dev {0} parent 1: classid 1:1 htb rate {1}bps ceil {1}bps burst {4}b cburst {4}b quantum "
-      "65536\n"
-      "class add dev {0} parent 1:1 classid 1:10 htb rate {2}bps ceil {1}bps prio 1 burst {4}b cburst {4}b "
-      "quantum 65536\n"
-      "class add dev {0} parent 1:1 classid 1:20 htb rate {3}bps ceil {1}bps prio 0 burst {4}b cburst {4}b "
-      "quantum 65536\n"
-      "qdisc add dev {0} parent 1:10 handle 10: bfifo limit {5}b\n"
-      "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {5}b\n"
-      "filter add dev {0} parent 1: protocol ip u32 match u16 0 0xff00 at 2 flowid 1:20\n";
+      "class add dev {0} parent 1: classid 1:1 htb rate {1}bps ceil {1}bps {3}\n"
+      "class add dev {0} parent 1:1 classid 1:20 htb rate {2}bps ceil {1}bps prio 0 {3}\n"
+      "qdisc add dev {0} parent 1:20 handle 20: bfifo limit {4}b\n"
+      "filter add dev {0} parent 1: protocol ip prio 1 u32 match u16 0 0xff00 at 2 flowid 1:20\n";
+  const std::string queue =
+      "class add dev {0} parent 1:1 classid 1:{5} htb rate {2}bps ceil {1}bps prio 1 {3}\n"
+      "qdisc add dev {0} parent 1:{5} handle {5}: bfifo limit {4}b\n";
+  const std::string source =
+      "filter add dev {0} parent 1: protocol ip prio 2 u32 match u16 {1} 0xffff at 14 flowid 1:{2}\n";
+  // A machine has one queue on its way out; on the way in there is one for each machine, and one for others.
   const auto lines = [&](const std::string& where, const std::string& device, bool out) {
-    const std::string all =
-        out ? fmt::format(fmt::runtime(shaped), device, 126047914, 123526956, 2520958, 31511, 2520958)
-            : fmt::format(fmt::runtime(shaped), device, 63023956, 61763477, 1260479, 16384, 1260479);
+    const auto put = [&](const std::string& text, std::int64_t rate, int number) {
+      const std::string burst = fmt::format("burst {0}b cburst {0}b quantum 65536", out ? 31511 : 16384);
+      return fmt::format(fmt::runtime(text), device, out ? 126047914 : 63023956, rate, burst,
+                         out ? 2520958 : 1260479, number);
+    };
+    std::string all = put(shaped, out ? 2520958 : 1260479, 0) + put(queue, out ? 123526956 : 20587825, 10);
+    for (int machine = 0; machine < 2 && !out; ++machine) {
+      all += put(queue, 20587825, 1000 + machine) +
+             fmt::format(fmt::runtime(source), device, fmt::format("{:#06x}", machine + 1), 1000 + machine);
+    }
     std::string with;
     for (std::size_t from = 0; from < all.size(); from = all.find('\n', from) + 1)
       with += where + ": tc " + all.substr(from, all.find('\n', from) - from) + "\n";
