@@ -1,6 +1,7 @@
 // The real world on this host: every machine of the cluster is a process, and bytes move.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct RealSettings {
   int workers = 1;                // of each machine: sum and copy
   bool verify = false;            // whether gradients are written and every sum is checked
   std::string transport = "tcp";  // or "shm": what messages move through
+  std::optional<double> pace;     // times what the plan needs for each peer; 0: as fast as can be
   double patience = 30;           // seconds, for each step of a job
 
   // Of a cluster.
@@ -34,7 +36,8 @@ struct RealSettings {
 World local_world(const RealSettings& settings);
 
 /// The same in a lab (backends/real/lab/lab.h), whose links are shaped to the topology's rates. Before each
-/// run the rate of plain connections is measured there, all machines sending and receiving at once.
+/// run the rate of plain connections is measured there, all machines sending and receiving at once. Paced if
+/// the settings do not say otherwise, as there the topology's rates are the links'.
 World lab_world(const RealSettings& settings);
 
 /// The same on the hosts of a cluster, reached by a remote shell, or on whatever nodes join with the key.

@@ -297,6 +297,13 @@ void add_world(CLI::App& command, Choices& choices) {
       ->group(group);
   command.add_flag("--verify", choices.real.verify, "Write gradients, and check every element of their sums")
       ->group(group);
+  command
+      .add_option(
+          "--pace", choices.real.pace,
+          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
+          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->group(group);
   command.add_option("--patience", choices.real.patience, "Seconds to wait for each step of a job")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str()

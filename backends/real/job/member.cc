@@ -8,6 +8,7 @@
 #include "backends/real/host_work.h"
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
+#include "backends/real/pacing.h"
 #include "backends/real/sharing.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
@@ -144,8 +145,9 @@ class Member {
     Workers workers(inputs.workers, work, inbox);
     ChannelSettings how;
     how.threads = inputs.io_threads;
-    ChannelTransport transport(std::move(channels), how, job.plan, settings_.machine, buffers, inbox);
     const WorkTable works(job.plan, job.cluster);
+    if (inputs.pace > 0) pace(channels, paces(job.plan, job.cluster, works, settings_.machine), inputs.pace);
+    ChannelTransport transport(std::move(channels), how, job.plan, settings_.machine, buffers, inbox);
     Record record(job.plan.ops().size(), inputs.iterations);
     Node node(job.plan, settings_.machine, inputs.iterations, record);
     socket_.send(note_of(MetNote{}));
