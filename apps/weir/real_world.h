@@ -16,8 +16,8 @@ struct Host {
 };
 
 struct RealSettings {
-  int channels = 1;               // between two machines
-  int io_threads = 1;             // of each machine: move bytes
+  int channels = 2;               // between two machines: one cannot fill fast links
+  int io_threads = 2;             // of each machine: move bytes
   int workers = 1;                // of each machine: sum and copy
   bool verify = false;            // whether gradients are written and every sum is checked
   std::string transport = "tcp";  // or "shm": what messages move through

@@ -239,10 +239,6 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
   return std::max(status, *compared);
 }
 
-}  // namespace
-
-namespace {
-
 void add_world(CLI::App& command, Choices& choices) {
   command
       .add_option(

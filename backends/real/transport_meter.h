@@ -12,8 +12,8 @@ namespace weir::real {
 struct TransportSettings {
   Bytes message = Bytes(4 << 20);  // of each
   int under_way = 8;               // messages that a node may send at once, and as many places for them
-  int channels = 1;
-  int io_threads = 1;                       // of each node
+  int channels = 2;
+  int io_threads = 2;                       // of each node
   bool shared_memory = false;               // instead of TCP
   Duration time = Duration(1'000'000'000);  // about, of one measurement
 };

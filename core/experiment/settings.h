@@ -37,7 +37,7 @@ std::string label(const std::vector<Setting>& settings);
 /// Puts the values into the document. What is whole comes before what lies in it; of two for the same place
 /// the later one stays. Objects that are missing on the way are made. Returns what could not be put, a
 /// complaint each.
-std::vector<Error> put(Value& document, const std::vector<Setting>& settings);
+std::vector<Error> put(Value& document, const std::vector<Setting>& given);
 
 /// The place in the document that the path leads to, with the elements of arrays by their positions: two
 /// paths reach the same if these are equal.

@@ -161,7 +161,8 @@ void check_rendezvous(const World& world) {
   const OpId before_receive = late_receive.compute(1, 5_ms);
   late_receive.builder.order(before_receive, a.receive);
   const Run first(world, late_receive, kWide);
-  CHECK(first.of(a.send).submitted < first.of(before_receive).completed);
+  // Machines of worlds that are not exact may start some time apart.
+  if (world.exact) CHECK(first.of(a.send).submitted < first.of(before_receive).completed);
   CHECK(first.of(a.send).started >= first.of(before_receive).completed);
   first.check(a.send, 5_ms, 6_ms);
   first.check(a.receive, 5_ms, 6_ms);
@@ -171,7 +172,7 @@ void check_rendezvous(const World& world) {
   const OpId before_send = late_send.compute(0, 3_ms);
   late_send.builder.order(before_send, b.send);
   const Run second(world, late_send, kWide);
-  CHECK(second.of(b.receive).submitted < second.of(before_send).completed);
+  if (world.exact) CHECK(second.of(b.receive).submitted < second.of(before_send).completed);
   CHECK(second.of(b.receive).completed >= second.of(before_send).completed);
   second.check(b.receive, 3_ms, 4_ms);
 }
