@@ -39,7 +39,7 @@ Result<void> TcpChannel::read_words() {
     if (!word) return tl::unexpected(word.error());
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
-    if (const auto right = take_ready(*context_, peer_, **word); !right) return right;
+    if (auto right = take_ready(*context_, peer_, **word); !right) return right;
   }
 }
 
@@ -113,7 +113,7 @@ Result<void> TcpChannel::read_data() {
       header_got_ += *got;
       if (header_got_ < kFrameSize) continue;
       header_got_ = 0;
-      if (const auto begun = begin_receive(); !begun) return begun;
+      if (auto begun = begin_receive(); !begun) return begun;
     }
     vectors_.clear();
     if (gather(incoming_, vectors_) > 0) {

@@ -169,4 +169,10 @@ Result<T> content_of(const Note& note) {
   return read_fields<T>(*document);
 }
 
+/// Why, as a `failed` note tells.
+inline std::string reason_in(const Note& note) {
+  const auto why = content_of<FailedNote>(note);
+  return why ? why->text : why.error().text;
+}
+
 }  // namespace weir::real
