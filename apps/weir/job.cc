@@ -51,6 +51,7 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, con
                                    settings.workers,
                                    settings.verify,
                                    settings.transport == "shm",
+                                   settings.encrypt,
                                    settings.pace.value_or(0)};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
   if (site.joined) site.joined();

@@ -18,6 +18,7 @@ struct RealSettings {
   int workers = 1;                // of each machine: sum and copy
   bool verify = false;            // whether gradients are written and every sum is checked
   std::string transport = "tcp";  // or "shm": what messages move through
+  bool encrypt = false;           // what moves over connections between hosts
   std::optional<double> pace;     // times what the plan needs for each peer; 0: as fast as can be
   double patience = 30;           // seconds, for each step of a job
 

@@ -87,9 +87,10 @@ World real_world(const std::string& name, const RealSettings& settings,
                  Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
   World world;
   world.name = name;
-  world.settings = fmt::format("transport={} channels={} io_threads={} workers={} verify={} pace={}",
-                               settings.transport, settings.channels, settings.io_threads, settings.workers,
-                               settings.verify, settings.pace.value_or(0));
+  world.settings =
+      fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={}",
+                  settings.transport, settings.channels, settings.io_threads, settings.workers,
+                  settings.verify, settings.encrypt, settings.pace.value_or(0));
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
   world.predict = prediction();
   world.simulated = false;

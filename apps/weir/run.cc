@@ -286,6 +286,7 @@ void add_real(CLI::App& command, RealSettings& real) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->group(group);
+  command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
   command.add_flag("--verify", real.verify, "Write gradients, and check every element of their sums")
       ->group(group);
   command

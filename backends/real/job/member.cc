@@ -107,6 +107,7 @@ class Member {
     for (std::size_t i = 0; i < machines; ++i) meeting.addresses.push_back(address(meet, i));
     meeting.channels = inputs.channels;
     meeting.token = *token;
+    meeting.sealed = inputs.encrypt;
     meeting.patience = settings_.patience;
     auto channels = real::meet(meeting, listeners_);
     if (!channels) return channels;

@@ -43,6 +43,7 @@ struct InputsNote {
   int workers = 1;
   bool verify = false;
   bool shared_memory = false;
+  bool encrypt = false;
   double pace = 0.0;
 };
 
@@ -109,6 +110,7 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("workers", note.workers, "threads that sum and copy", at_least(1));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
   visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
+  visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
   visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none");
 }
 
