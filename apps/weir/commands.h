@@ -13,6 +13,7 @@ constexpr ExitStatus kExitFailed = 1;  // a run, a plan, or writing what came of
 constexpr ExitStatus kExitWrong = 2;   // the command line, or a file that it names
 
 void add_run(CLI::App& weir, ExitStatus& status);
+void add_launch(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_whatif(CLI::App& weir, ExitStatus& status);

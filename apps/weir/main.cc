@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   weir::add_check(weir, status);
   weir::add_import(weir, status);
   weir::add_export(weir, status);
+  weir::add_launch(weir, status);
   weir::add_node(weir, status);
   weir::add_bench(weir, status);
   weir::add_lab(weir, status);

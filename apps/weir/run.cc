@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <sstream>
 #include <thread>
 
 #include "apps/weir/commands.h"
@@ -14,10 +13,9 @@
 #include "apps/weir/output.h"
 #include "apps/weir/plots.h"
 #include "apps/weir/processes.h"
-#include "apps/weir/real_world.h"
 #include "apps/weir/result_files.h"
 #include "apps/weir/scoreboard.h"
-#include "apps/weir/world.h"
+#include "apps/weir/world_options.h"
 #include "core/base/units_text.h"
 
 namespace weir {
@@ -32,10 +30,7 @@ struct Choices {
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool skip_plots = false;
   bool records = false;
-  std::string on = "simulation";
-  RealSettings real;
-  std::string hosts;
-  std::string remote_shell = "ssh -o BatchMode=yes";
+  WorldOptions world;
 };
 
 // One experiment of a run, and where its results go.
@@ -190,40 +185,13 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
   return static_cast<std::size_t>(within) == all.size() ? kExitWell : kExitFailed;
 }
 
-Result<World> on_cluster(const Choices& choices) {
-  RealSettings settings = choices.real;
-  if (settings.listen.empty())
-    return failure("--listen: say at which address of this host the machines find it");
-  if (choices.hosts.empty() == settings.key_file.empty()) {
-    return failure(
-        "say either --hosts, where nodes are to be started, or --key, for nodes that others start");
-  }
-  if (!choices.hosts.empty()) {
-    auto hosts = read_hosts(choices.hosts);
-    if (!hosts) return tl::unexpected(hosts.error());
-    settings.hosts = std::move(*hosts);
-  }
-  std::istringstream words(choices.remote_shell);
-  for (std::string word; words >> word;) settings.remote_shell.push_back(word);
-  std::error_code ignored;
-  if (settings.program.empty()) settings.program = fs::read_symlink("/proc/self/exe", ignored).string();
-  return cluster_world(settings);
-}
-
-Result<World> world_of(const Choices& choices) {
-  if (choices.on == "local") return local_world(choices.real);
-  if (choices.on == "lab") return lab_world(choices.real);
-  if (choices.on == "cluster") return on_cluster(choices);
-  return simulated_world();
-}
-
-Result<ExitStatus> run_experiments(const Choices& choices) {
+Result<ExitStatus> run_experiments(const char* command, const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = world_of(choices);
+  const auto world = world_of(choices.world);
   if (!world) return tl::unexpected(world.error());
   const auto jobs = jobs_of(choices);
-  if (!jobs) return wrong("run", jobs.error());
+  if (!jobs) return wrong(command, jobs.error());
   ExitStatus status = kExitWell;
   std::vector<Comparison> all;
   for (const Job& job : *jobs) {
@@ -239,87 +207,12 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
   return std::max(status, *compared);
 }
 
-void add_cluster(CLI::App& command, Choices& choices) {
-  const std::string group = "On a cluster";
-  command
-      .add_option(
-          "--hosts", choices.hosts,
-          "A file with a host for each machine, one a line: its name, and its address if that is another")
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_option("--key", choices.real.key_file,
-                  "Instead of --hosts: a file to write the job's key to, for nodes that others start")
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_option("--listen", choices.real.listen, "The address of this host at which the machines find it")
-      ->type_name("ADDRESS")
-      ->group(group);
-  command.add_option("--remote-shell", choices.remote_shell, "What runs a command on a host")
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--program", choices.real.program, "Where weir is on the hosts (as here)")
-      ->type_name("FILE")
-      ->group(group);
-}
-
-void add_real(CLI::App& command, RealSettings& real) {
-  const std::string group = "Real runs";
-  command
-      .add_option(
-          "--transport", real.transport,
-          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
-          "with one copy a message: the faster way where one host is all there is")
-      ->check(CLI::IsMember({"tcp", "shm"}))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--channels", real.channels, "Connections between two machines")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--io-threads", real.io_threads, "Threads of each machine that move bytes")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--workers", real.workers, "Threads of each machine that sum and copy")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str()
-      ->group(group);
-  command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
-  command.add_flag("--verify", real.verify, "Write gradients, and check every element of their sums")
-      ->group(group);
-  command
-      .add_option(
-          "--pace", real.pace,
-          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
-          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->group(group);
-  command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str()
-      ->group(group);
-}
-
-void add_world(CLI::App& command, Choices& choices) {
-  command
-      .add_option(
-          "--on", choices.on,
-          "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
-          "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
-          "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
-      ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
-      ->capture_default_str();
-  add_cluster(command, choices);
-  add_real(command, choices.real);
-}
-
-}  // namespace
-
-void add_run(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("run", "Compares strategies on a cluster, simulated or real");
+// The options of a command that runs experiments, here by default.
+CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, const char* about,
+                      const char* on) {
+  CLI::App* command = weir.add_subcommand(name, about);
   const auto choices = std::make_shared<Choices>();
+  choices->world.on = on;
   add_input(*command, choices->input);
   command->add_option("--out", choices->out,
                       "The folder for results.csv, results.json, timelines and figures\n"
@@ -336,7 +229,17 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "--records", choices->records,
       "Keep the record of each run, which weir compare reads: when each op of each iteration was\n"
       "submitted, started and completed (24 bytes for these)");
-  add_world(*command, *choices);
+  add_world(*command, choices->world);
+  command->callback(
+      [choices, name, &status] { status = exit_status(name, run_experiments(name, *choices)); });
+  return command;
+}
+
+}  // namespace
+
+void add_run(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      add_command(weir, status, "run", "Compares strategies on a cluster, simulated or real", "simulation");
   command->footer(
       "Every combination of swept values is run with every strategy and every seed, each in a process of its "
       "own.\n"
@@ -355,7 +258,17 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "  weir run experiments/quickstart\n"
       "  weir run experiments/quickstart --set topology.groups.cpu.count=4 --set partition_size=1MB\n"
       "  weir run mine.json --out /tmp/mine --jobs 1 --set 'strategies=[\"unified\", \"ring\"]'");
-  command->callback([choices, &status] { status = exit_status("run", run_experiments(*choices)); });
+}
+
+void add_launch(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command = add_command(
+      weir, status, "launch", "Runs experiments on the hosts of a cluster: weir run --on cluster", "cluster");
+  command->footer(
+      "Starts a node on each host of a file by ssh, and ends with all of them. weir run --help tells what "
+      "all "
+      "options do.\n\n"
+      "Example:\n"
+      "  weir launch mine.json --hosts hosts.txt --listen 10.0.0.1");
 }
 
 }  // namespace weir

@@ -140,7 +140,13 @@ class Cluster(Real):
         self.options = ("--on", "cluster", "--listen", "127.0.0.1", "--remote-shell", str(shell), "--verify")
 
     def test_nodes_are_started_on_hosts(self):
-        done = self.run_weir(*self.options, "--hosts", self.hosts)
+        done = self.run_weir(*self.options, "--encrypt", "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_launch_is_run_on_a_cluster(self):
+        command = self.run_command(*self.options[2:], "--hosts", self.hosts)
+        command[command.index("run")] = "launch"
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_nodes_that_others_start_join_with_the_key(self):
