@@ -15,12 +15,18 @@ namespace weir::real {
 
 /// Ops are worked on in the order in which they are put, as many at once as there are threads. Each is told
 /// to the inbox when it is done. put() belongs to the owner of the node; the inbox outlives the workers.
+///
+/// On a host of several NUMA nodes threads belong to them in turn, and run on their CPUs only. A thread takes
+/// ops of its own node first, and those of others when there are none, so that nothing waits for a thread.
 class Workers {
  public:
   using Work = std::function<void(const Op& op, std::uint64_t round)>;
 
-  /// `work` is called by several threads at once.
-  Workers(int threads, Work work, Inbox& inbox);
+  /// The NUMA node of the memory that an op works on, by the system's number.
+  using Home = std::function<int(const Op& op)>;
+
+  /// `work` is called by several threads at once, `home` by the owner.
+  Workers(int threads, Work work, Inbox& inbox, Home home = {});
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   /// Ends the threads once they have done what they have begun.
@@ -32,10 +38,13 @@ class Workers {
   struct Job {
     const Op* op;
     std::uint64_t round;
+    int numa;
   };
-  void run();
+  void run(int numa);
+  Job take(int numa);
 
   Work work_;
+  Home home_;
   Inbox* inbox_;
   std::mutex mutex_;
   std::condition_variable more_;

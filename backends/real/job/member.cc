@@ -143,7 +143,10 @@ class Member {
         work_on(op, job.plan, buffers);
       }
     };
-    Workers workers(inputs.workers, work, inbox);
+    const auto home = [&](const Op& op) {
+      return job.plan.buffer(op.kind == OpKind::kForward ? op.from.buffer : op.into.buffer).numa;
+    };
+    Workers workers(inputs.workers, work, inbox, home);
     ChannelSettings how;
     how.threads = inputs.io_threads;
     const WorkTable works(job.plan, job.cluster);
