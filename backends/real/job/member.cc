@@ -158,7 +158,10 @@ class Member {
     const Clock clock(begin);
     RealPort port(job.plan, job.cluster, works, settings_.machine,
                   {job.dispatch, inputs.workers, inputs.verify}, clock, transport, workers, inbox);
-    if (clock.now() < Instant()) std::this_thread::sleep_for(std::chrono::nanoseconds(-clock.now().ns()));
+    const Duration ahead = Instant() - clock.now();
+    if (ahead > settings_.patience)
+      return failure(fmt::format("the coordinator lets it begin {} from now", text(ahead)));
+    if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
     heard_ = beaten_ = Clock::monotonic();
     DriveSettings settings;
     settings.patience = settings_.patience;
