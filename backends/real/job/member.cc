@@ -123,6 +123,7 @@ class Member {
     while (const auto note = socket_.receive(Duration(0))) {
       heard_ = now;
       if (note->type != FailedNote::kType) continue;
+      told_ = true;
       const auto why = content_of<FailedNote>(*note);
       return failure(why ? why->text : why.error().text);
     }
@@ -167,8 +168,7 @@ class Member {
     settings.patience = settings_.patience;
     settings.tick = [this] { return tick(); };
     if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) {
-      linger(driven.error());
-      return driven;
+      return tl::unexpected(root_cause(driven.error()));
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     const auto ops = job.plan.ops(settings_.machine);
@@ -184,14 +184,19 @@ class Member {
   }
 
   // Tells why, and holds the connections until the coordinator has heard it: else a peer that sees them
-  // closed might be heard first, and blame this machine.
-  void linger(const Error& error) {
-    socket_.send(note_of(FailedNote{error.text}));
+  // closed might be heard first, and blame this machine. What the coordinator takes for the cause is
+  // returned, as this machine may have failed only because another had; its own error if it says nothing.
+  Error root_cause(const Error& own) {
+    if (told_) return own;
+    socket_.send(note_of(FailedNote{own.text}));
     const Instant until = Clock::monotonic() + kBeat;
     while (Clock::monotonic() < until) {
       const auto note = socket_.receive(Duration(100'000'000));
-      if (note && note->type == FailedNote::kType) return;
+      if (!note || note->type != FailedNote::kType) continue;
+      const auto why = content_of<FailedNote>(*note);
+      return why ? Error{why->text} : own;
     }
+    return own;
   }
 
   // Others may still move bytes with this machine for as long as they like.
@@ -216,6 +221,7 @@ class Member {
   std::string local_;  // where it listens for machines of this host; empty if it does not
   Instant heard_;      // the coordinator
   Instant beaten_;     // told it that this machine is alive
+  bool told_ = false;  // by the coordinator that the job has failed
 };
 
 }  // namespace
