@@ -73,6 +73,13 @@ def _sockets(pid):
     return found
 
 
+def connections(pid):
+    """How many connections of TCP it has: one with the coordinator, some with each peer."""
+    own = _sockets(pid)
+    lines = (_read(pid, "net/tcp") + _read(pid, "net/tcp6")).decode().splitlines()
+    return sum(1 for line in lines if line.split()[3] == "01" and line.split()[9] in own)
+
+
 def held(pid):
     """What outlives a process if it is left behind: networks of its own, ports, names of sockets."""
     here = network("self")
