@@ -111,6 +111,7 @@ Result<ExitStatus> bench_transport(const Choices& choices) {
     const nlohmann::ordered_json document = {{"weir", version()},
                                              {"channels", choices.settings.channels},
                                              {"shared_memory", choices.settings.shared_memory},
+                                             {"encrypt", choices.settings.sealed},
                                              {"io_threads", choices.settings.io_threads},
                                              {"under_way", choices.settings.under_way},
                                              {"repetitions", choices.repetitions},
@@ -140,6 +141,7 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command->add_flag("--shared-memory", choices->settings.shared_memory, "Nodes share memory, instead of TCP");
+  command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
   command->add_option("--seconds", choices->seconds, "Of each measurement")
       ->check(CLI::Range(0.01, 600.0))
       ->capture_default_str();

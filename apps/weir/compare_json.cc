@@ -122,23 +122,23 @@ ordered_json order(const RecordComparison& all) {
 
 }  // namespace
 
-std::string json(const RecordComparison& all) {
-  const Report& a = all.difference.a;
-  const Report& b = all.difference.b;
+std::string json(const RecordComparison& comparison) {
+  const Report& a = comparison.difference.a;
+  const Report& b = comparison.difference.b;
   const ordered_json whole = {{"weir", version()},
-                              {"a", about(all.a)},
-                              {"b", about(all.b)},
-                              {"plan_hash", all.a.header.plan_hash},
-                              {"plan_ops", all.a.header.ops},
-                              {"settings", settings(all)},
+                              {"a", about(comparison.a)},
+                              {"b", about(comparison.b)},
+                              {"plan_hash", comparison.a.header.plan_hash},
+                              {"plan_ops", comparison.a.header.ops},
+                              {"settings", settings(comparison)},
                               {"iteration", both(a.iteration, b.iteration)},
                               {"exposed_communication", both(a.exposed, b.exposed)},
                               {"communication", both(a.communication, b.communication)},
                               {"compute", both(a.compute, b.compute)},
-                              {"stages", stages(all)},
-                              {"classes", classes(all)},
-                              {"ops", ops(all)},
-                              {"order", order(all)}};
+                              {"stages", stages(comparison)},
+                              {"classes", classes(comparison)},
+                              {"ops", ops(comparison)},
+                              {"order", order(comparison)}};
   return whole.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

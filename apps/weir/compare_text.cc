@@ -193,9 +193,9 @@ std::string name_of_b(const KeptRecord& a, const KeptRecord& b) {
   return a.header.world == b.header.world ? b.header.world + " (B)" : b.header.world;
 }
 
-std::string text(const RecordComparison& all) {
-  return introduction(all) + "\n" + whole(all) + "\n" + stages(all) + "\n" + classes(all) + "\n" + ops(all) +
-         "\n" + OrderText(all).text();
+std::string text(const RecordComparison& comparison) {
+  return introduction(comparison) + "\n" + whole(comparison) + "\n" + stages(comparison) + "\n" +
+         classes(comparison) + "\n" + ops(comparison) + "\n" + OrderText(comparison).text();
 }
 
 }  // namespace weir

@@ -1,11 +1,15 @@
 #include "apps/weir/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include "backends/real/descriptor.h"
 
 namespace weir {
 
@@ -24,6 +28,16 @@ Result<void> write_text(const std::string& file, const std::string& text) {
   const bool closed = std::fclose(stream) == 0;
   if (!written) errno = why;
   if (!written || !closed || std::rename(unfinished.c_str(), file.c_str()) != 0) return failed();
+  return {};
+}
+
+Result<void> write_secret(const std::string& file, const std::string& text) {
+  ::unlink(file.c_str());
+  const real::Descriptor written(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!written.valid() ||
+      ::write(written.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return failure(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+  }
   return {};
 }
 

@@ -10,4 +10,7 @@ namespace weir {
 /// Replaces the file by one that holds the text.
 Result<void> write_text(const std::string& file, const std::string& text);
 
+/// Replaces the file by one that nobody but its owner can read.
+Result<void> write_secret(const std::string& file, const std::string& text);
+
 }  // namespace weir

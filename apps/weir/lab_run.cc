@@ -44,7 +44,7 @@ class Runs {
   Result<void> start(const std::vector<std::string>& command) {
     for (const Machine& machine : cluster_.machines()) width_ = std::max(width_, machine.name.size());
     for (std::size_t i = 0; i < cluster_.machines().size(); ++i) {
-      if (const auto started = start(MachineId(i), command); !started) return started;
+      if (auto started = start(MachineId(i), command); !started) return started;
     }
     return {};
   }
@@ -141,7 +141,7 @@ class Runs {
       if (count <= 0) return;
       stream.line.append(buffer, static_cast<std::size_t>(count));
       std::size_t from = 0;
-      for (std::size_t to; (to = stream.line.find('\n', from)) != std::string::npos; from = to + 1)
+      for (std::size_t to = 0; (to = stream.line.find('\n', from)) != std::string::npos; from = to + 1)
         tell(run, stream, stream.line.substr(from, to - from));
       stream.line.erase(0, from);
       std::fflush(stream.into);

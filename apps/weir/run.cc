@@ -239,6 +239,69 @@ Result<ExitStatus> run_experiments(const Choices& choices) {
   return std::max(status, *compared);
 }
 
+void add_cluster(CLI::App& command, Choices& choices) {
+  const std::string group = "On a cluster";
+  command
+      .add_option(
+          "--hosts", choices.hosts,
+          "A file with a host for each machine, one a line: its name, and its address if that is another")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--key", choices.real.key_file,
+                  "Instead of --hosts: a file to write the job's key to, for nodes that others start")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--listen", choices.real.listen, "The address of this host at which the machines find it")
+      ->type_name("ADDRESS")
+      ->group(group);
+  command.add_option("--remote-shell", choices.remote_shell, "What runs a command on a host")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--program", choices.real.program, "Where weir is on the hosts (as here)")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+void add_real(CLI::App& command, RealSettings& real) {
+  const std::string group = "Real runs";
+  command
+      .add_option(
+          "--transport", real.transport,
+          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
+          "with one copy a message: the faster way where one host is all there is")
+      ->check(CLI::IsMember({"tcp", "shm"}))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--channels", real.channels, "Connections between two machines")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--io-threads", real.io_threads, "Threads of each machine that move bytes")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--workers", real.workers, "Threads of each machine that sum and copy")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
+  command.add_flag("--verify", real.verify, "Write gradients, and check every element of their sums")
+      ->group(group);
+  command
+      .add_option(
+          "--pace", real.pace,
+          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
+          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->group(group);
+  command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->capture_default_str()
+      ->group(group);
+}
+
 void add_world(CLI::App& command, Choices& choices) {
   command
       .add_option(
@@ -248,62 +311,8 @@ void add_world(CLI::App& command, Choices& choices) {
           "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
       ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
       ->capture_default_str();
-  const std::string cluster = "On a cluster";
-  command
-      .add_option(
-          "--hosts", choices.hosts,
-          "A file with a host for each machine, one a line: its name, and its address if that is another")
-      ->type_name("FILE")
-      ->group(cluster);
-  command
-      .add_option("--key", choices.real.key_file,
-                  "Instead of --hosts: a file to write the job's key to, for nodes that others start")
-      ->type_name("FILE")
-      ->group(cluster);
-  command
-      .add_option("--listen", choices.real.listen, "The address of this host at which the machines find it")
-      ->type_name("ADDRESS")
-      ->group(cluster);
-  command.add_option("--remote-shell", choices.remote_shell, "What runs a command on a host")
-      ->capture_default_str()
-      ->group(cluster);
-  command.add_option("--program", choices.real.program, "Where weir is on the hosts (as here)")
-      ->type_name("FILE")
-      ->group(cluster);
-  const std::string group = "Real runs";
-  command
-      .add_option(
-          "--transport", choices.real.transport,
-          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
-          "with one copy a message: the faster way where one host is all there is")
-      ->check(CLI::IsMember({"tcp", "shm"}))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--channels", choices.real.channels, "Connections between two machines")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--io-threads", choices.real.io_threads, "Threads of each machine that move bytes")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--workers", choices.real.workers, "Threads of each machine that sum and copy")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str()
-      ->group(group);
-  command.add_flag("--verify", choices.real.verify, "Write gradients, and check every element of their sums")
-      ->group(group);
-  command
-      .add_option(
-          "--pace", choices.real.pace,
-          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
-          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->group(group);
-  command.add_option("--patience", choices.real.patience, "Seconds to wait for each step of a job")
-      ->check(CLI::Range(0.1, 86400.0))
-      ->capture_default_str()
-      ->group(group);
+  add_cluster(command, choices);
+  add_real(command, choices.real);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sodium.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -16,8 +17,9 @@ namespace weir::real {
 namespace {
 
 constexpr std::array<char, 4> kMagic = {'W', 'E', 'I', 'R'};
-constexpr std::byte kVersion{1};
-constexpr std::size_t kHelloSize = 4 + 1 + 1 + 2 + 4 + 4 + sizeof(Token);
+constexpr std::byte kVersion{2};
+constexpr std::size_t kGreetingSize = 4 + 1 + 1 + 2 + 4 + 4;
+constexpr std::size_t kHelloSize = kGreetingSize + sizeof(Secret);
 constexpr Duration kHelloPatience{2'000'000'000};  // for a stranger to say who it is
 constexpr std::size_t kMostStrangers = 1024;       // at once
 
@@ -31,8 +33,10 @@ struct Greeting {
   bool data = false;
 };
 
-Hello encode(const Greeting& greeting, const Token& token) {
-  Hello hello{};
+using GreetingBytes = std::array<std::byte, kGreetingSize>;
+
+GreetingBytes encode(const Greeting& greeting) {
+  GreetingBytes hello{};
   for (std::size_t i = 0; i < kMagic.size(); ++i) hello[i] = static_cast<std::byte>(kMagic[i]);
   hello[4] = kVersion;
   hello[5] = std::byte{greeting.data};
@@ -42,8 +46,32 @@ Hello encode(const Greeting& greeting, const Token& token) {
     hello[8 + static_cast<std::size_t>(i)] = static_cast<std::byte>(greeting.from.value() >> (8 * i));
     hello[12 + static_cast<std::size_t>(i)] = static_cast<std::byte>(greeting.into.value() >> (8 * i));
   }
-  std::copy(token.begin(), token.end(), hello.begin() + 16);
   return hello;
+}
+
+// What only those who know the token can derive, for one connection in one direction and one purpose.
+Secret derive(const Token& token, const GreetingBytes& greeting, char purpose) {
+  std::array<std::byte, kGreetingSize + 1> text{};
+  *std::copy(greeting.begin(), greeting.end(), text.begin()) = static_cast<std::byte>(purpose);
+  Secret secret{};
+  static_assert(sizeof secret == crypto_generichash_BYTES && sizeof token == crypto_generichash_KEYBYTES);
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const key = reinterpret_cast<const unsigned char*>(token.data());
+  crypto_generichash(reinterpret_cast<unsigned char*>(secret.data()), secret.size(), bytes, text.size(), key,
+                     token.size());
+  return secret;
+}
+
+Hello hello_of(const Greeting& greeting, const Token& token) {
+  const GreetingBytes bytes = encode(greeting);
+  const Secret proof = derive(token, bytes, 'p');
+  Hello hello{};
+  std::copy(proof.begin(), proof.end(), std::copy(bytes.begin(), bytes.end(), hello.begin()));
+  return hello;
+}
+
+SealKeys keys_of(const Greeting& out, const Greeting& in, const Token& token) {
+  return {derive(token, encode(out), 's'), derive(token, encode(in), 's')};
 }
 
 // Takes the same time wherever they differ.
@@ -117,7 +145,7 @@ class Party {
 
   // A fresh connection takes so few bytes at once.
   bool say(const Descriptor& socket, const Greeting& greeting) const {
-    const Hello hello = encode(greeting, meeting_.token);
+    const Hello hello = hello_of(greeting, meeting_.token);
     return ::send(socket.number(), hello.data(), hello.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(hello.size());
   }
@@ -167,12 +195,14 @@ class Party {
   bool seat(Stranger& stranger) {
     for (Channel& channel : channels_) {
       for (const bool data : {false, true}) {
-        Descriptor& place = data ? channel.data : channel.words;
+        Stream& place = data ? channel.data : channel.words;
         const Greeting theirs = {channel.peer, meeting_.self, channel.index, data};
-        if (place.valid() || !equal(stranger.hello, encode(theirs, meeting_.token))) continue;
-        const bool ours = stranger.expected.has_value();
-        if (!ours && !say(stranger.socket, {meeting_.self, channel.peer, channel.index, data})) return false;
-        place = std::move(stranger.socket);
+        const Greeting ours = {meeting_.self, channel.peer, channel.index, data};
+        if (place.valid() || !equal(stranger.hello, hello_of(theirs, meeting_.token))) continue;
+        if (!stranger.expected && !say(stranger.socket, ours)) return false;
+        place = Stream(std::move(stranger.socket));
+        if (meeting_.sealed && !is_local(meeting_.addresses[channel.peer.index()]))
+          place.seal(keys_of(ours, theirs, meeting_.token));
         return true;
       }
     }

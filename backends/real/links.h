@@ -9,20 +9,22 @@
 
 #include "backends/real/buffers.h"
 #include "backends/real/socket.h"
+#include "backends/real/stream.h"
 #include "core/base/ids.h"
 
 namespace weir::real {
 
-/// What each connection must show before a byte of a message moves.
-using Token = std::array<std::byte, 32>;
+/// Of a job. Each connection must prove that it knows it before a byte of a message moves; it never moves
+/// over one itself.
+using Token = Secret;
 
 /// One of the channels between two nodes: messages of a channel move one after the other. Words (frame.h)
 /// have a connection of their own, so that none waits behind a message.
 struct Channel {
   MachineId peer;
   int index = 0;  // among those with this peer
-  Descriptor words;
-  Descriptor data;
+  Stream words;
+  Stream data;
   /// What of the peer's memory this node may write messages into; null if bytes take the data connection. All
   /// channels with the peer write into the same.
   std::shared_ptr<const Buffers> memory;
@@ -34,12 +36,13 @@ struct Meeting {
   std::vector<Address> addresses;  // of all machines, by number; a peer's as it listens for this node
   int channels = 1;                // with each peer
   Token token{};
-  Duration patience;  // for all peers together
+  bool sealed = false;  // whether connections with other hosts are, with keys that the token gives
+  Duration patience;    // for all peers together
 };
 
 /// Connects to the peers of smaller number, which listen, and lets the others connect to any of
-/// `listeners`. Fails naming who did not come in time. Connections that do not show the token are closed and
-/// forgotten.
+/// `listeners`. Fails naming who did not come in time. Connections that do not prove that they
+/// know the token are closed and forgotten.
 Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners);
 
 }  // namespace weir::real

@@ -40,7 +40,7 @@ struct Parcel {
 };
 
 // Hands over one descriptor; false if the connection takes none now.
-Result<bool> hand_over(const Descriptor& connection, const Replica& replica, int descriptor) {
+Result<bool> hand_over(int connection, const Replica& replica, int descriptor) {
   Parcel parcel;
   parcel.label = label_of(replica);
   parcel.message.msg_controllen = CMSG_SPACE(sizeof descriptor);
@@ -49,15 +49,15 @@ Result<bool> hand_over(const Descriptor& connection, const Replica& replica, int
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof descriptor);
   std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  const auto sent = bytes_sent(::sendmsg(connection.number(), &parcel.message, MSG_NOSIGNAL));
+  const auto sent = bytes_sent(::sendmsg(connection, &parcel.message, MSG_NOSIGNAL));
   if (!sent) return tl::unexpected(sent.error());
   return *sent > 0;
 }
 
 // Takes one; an invalid descriptor if none has come yet.
-Result<Descriptor> take_over(const Descriptor& connection, const Replica& replica) {
+Result<Descriptor> take_over(int connection, const Replica& replica) {
   Parcel parcel;
-  const auto got = bytes_received(::recvmsg(connection.number(), &parcel.message, MSG_CMSG_CLOEXEC));
+  const auto got = bytes_received(::recvmsg(connection, &parcel.message, MSG_CMSG_CLOEXEC));
   if (!got) return tl::unexpected(got.error());
   if (*got == 0) return Descriptor();
   std::vector<Descriptor> taken;
@@ -80,7 +80,7 @@ Result<Descriptor> take_over(const Descriptor& connection, const Replica& replic
 class Exchange {
  public:
   Exchange(const Channel& channel, const Meeting& meeting, const Plan& plan, const Buffers& buffers)
-      : connection_(channel.data),
+      : connection_(channel.data.number()),
         plan_(plan),
         buffers_(buffers),
         ours_(landings(plan, meeting.self, channel.peer)),
@@ -99,7 +99,7 @@ class Exchange {
  private:
   void wait() const {
     constexpr int kSlice = 100;  // milliseconds, so that the deadline is looked at
-    pollfd one = {connection_.number(), 0, 0};
+    pollfd one = {connection_, 0, 0};
     if (given_ < ours_.size()) one.events |= POLLOUT;
     if (taken_.size() < theirs_.size()) one.events |= POLLIN;
     [[maybe_unused]] const int ready = ::poll(&one, 1, kSlice);
@@ -128,7 +128,7 @@ class Exchange {
     return {};
   }
 
-  const Descriptor& connection_;
+  int connection_;
   const Plan& plan_;
   const Buffers& buffers_;
   std::vector<Replica> ours_;

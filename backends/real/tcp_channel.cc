@@ -1,12 +1,10 @@
 #include "backends/real/tcp_channel.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 
 #include "backends/real/clock.h"
-#include "backends/real/socket.h"
 
 namespace weir::real {
 namespace {
@@ -39,7 +37,7 @@ Result<void> TcpChannel::read_words() {
     if (!word) return tl::unexpected(word.error());
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
-    if (const auto right = take_ready(*context_, peer_, **word); !right) return right;
+    if (auto right = take_ready(*context_, peer_, **word); !right) return right;
   }
 }
 
@@ -71,10 +69,7 @@ Result<void> TcpChannel::write_data() {
     const std::size_t header_left = kFrameSize - header_sent_;
     if (header_left > 0) vectors_.push_back({flight.header.data() + header_sent_, header_left});
     gather(flight, vectors_);
-    msghdr message = {};
-    message.msg_iov = vectors_.data();
-    message.msg_iovlen = vectors_.size();
-    const auto sent = bytes_sent(::sendmsg(data_.number(), &message, MSG_NOSIGNAL));
+    const auto sent = data_.send(vectors_);
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) return {};
     turn += *sent;
@@ -86,7 +81,7 @@ Result<void> TcpChannel::write_data() {
     outgoing_.pop_front();
     header_sent_ = 0;
   }
-  return {};
+  return data_.flush();
 }
 
 Result<void> TcpChannel::begin_receive() {
@@ -104,23 +99,20 @@ Result<void> TcpChannel::begin_receive() {
 
 Result<void> TcpChannel::read_data() {
   std::size_t turn = 0;
-  while (turn < kTurn) {
+  while (turn < kTurn || data_.holds()) {  // nobody would tell that it still holds some
     if (incoming_.op == nullptr) {
-      const auto got =
-          bytes_received(::recv(data_.number(), header_.data() + header_got_, kFrameSize - header_got_, 0));
+      const iovec room = {header_.data() + header_got_, kFrameSize - header_got_};
+      const auto got = data_.receive({&room, 1});
       if (!got) return tl::unexpected(got.error());
       if (*got == 0) return {};
       header_got_ += *got;
       if (header_got_ < kFrameSize) continue;
       header_got_ = 0;
-      if (const auto begun = begin_receive(); !begun) return begun;
+      if (auto begun = begin_receive(); !begun) return begun;
     }
     vectors_.clear();
     if (gather(incoming_, vectors_) > 0) {
-      msghdr message = {};
-      message.msg_iov = vectors_.data();
-      message.msg_iovlen = vectors_.size();
-      const auto got = bytes_received(::recvmsg(data_.number(), &message, 0));
+      const auto got = data_.receive(vectors_);
       if (!got) return tl::unexpected(got.error());
       if (*got == 0) return {};
       turn += *got;

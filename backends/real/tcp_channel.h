@@ -2,8 +2,6 @@
 // after the other.
 #pragma once
 
-#include <sys/uio.h>
-
 #include <deque>
 #include <string>
 #include <vector>
@@ -36,7 +34,7 @@ class TcpChannel final : public Wire {
   Result<void> write_data() override;
 
   bool words_wait() const override { return words_.pending(); }
-  bool data_wait() const override { return !outgoing_.empty(); }
+  bool data_wait() const override { return !outgoing_.empty() || data_.pending(); }
   bool can_go_on() const override { return false; }
 
  private:
@@ -56,7 +54,7 @@ class TcpChannel final : public Wire {
 
   MachineId peer_;
   Words words_;
-  Descriptor data_;
+  Stream data_;
   const WireContext* context_;
   std::deque<Flight> outgoing_;
   std::size_t header_sent_ = 0;  // of the first outgoing message

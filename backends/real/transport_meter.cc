@@ -230,6 +230,7 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
   meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
   meeting.addresses = {ends[0].address, ends[1].address};
   meeting.channels = settings.channels;
+  meeting.sealed = settings.sealed;
   meeting.patience = kPatience;
   auto channels = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
   if (!channels || !share_memory(*channels, meeting, plan, **buffers)) return 1;

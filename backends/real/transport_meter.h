@@ -15,6 +15,7 @@ struct TransportSettings {
   int channels = 2;
   int io_threads = 2;                       // of each node
   bool shared_memory = false;               // instead of TCP
+  bool sealed = false;                      // TCP's connections
   Duration time = Duration(1'000'000'000);  // about, of one measurement
 };
 

@@ -1,10 +1,6 @@
 #include "backends/real/words.h"
 
-#include <sys/socket.h>
-
 #include <algorithm>
-
-#include "backends/real/socket.h"
 
 namespace weir::real {
 
@@ -14,16 +10,16 @@ void Words::say(const Frame& word) {
 }
 
 Result<void> Words::write() {
-  while (pending()) {
-    const auto sent =
-        bytes_sent(::send(connection(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL));
+  while (sent_ < out_.size()) {
+    const iovec rest = {out_.data() + sent_, out_.size() - sent_};
+    const auto sent = connection_.send({&rest, 1});
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) return {};
     sent_ += *sent;
   }
   out_.clear();
   sent_ = 0;
-  return {};
+  return connection_.flush();
 }
 
 Result<std::optional<Frame>> Words::read() {
@@ -31,7 +27,8 @@ Result<std::optional<Frame>> Words::read() {
     std::copy(in_.data() + begin_, in_.data() + end_, in_.data());
     end_ -= begin_;
     begin_ = 0;
-    const auto got = bytes_received(::recv(connection(), in_.data() + end_, in_.size() - end_, 0));
+    const iovec room = {in_.data() + end_, in_.size() - end_};
+    const auto got = connection_.receive({&room, 1});
     if (!got) return tl::unexpected(got.error());
     end_ += *got;
     if (end_ < kFrameSize) return std::optional<Frame>();

@@ -5,15 +5,15 @@
 #include <optional>
 #include <vector>
 
-#include "backends/real/descriptor.h"
 #include "backends/real/frame.h"
+#include "backends/real/stream.h"
 
 namespace weir::real {
 
 /// Owned by one thread; never blocks. Fails once the connection is lost, or what comes is no word.
 class Words {
  public:
-  explicit Words(Descriptor connection) : connection_(std::move(connection)) {}
+  explicit Words(Stream connection) : connection_(std::move(connection)) {}
 
   int connection() const { return connection_.number(); }
 
@@ -21,13 +21,13 @@ class Words {
   void say(const Frame& word);
   /// Writes as much as the connection takes now.
   Result<void> write();
-  bool pending() const { return sent_ < out_.size(); }
+  bool pending() const { return sent_ < out_.size() || connection_.pending(); }
 
   /// The next word that has come, if one has.
   Result<std::optional<Frame>> read();
 
  private:
-  Descriptor connection_;
+  Stream connection_;
   std::vector<std::byte> out_;
   std::size_t sent_ = 0;  // of out_
   std::array<std::byte, 64 * kFrameSize> in_{};

@@ -22,13 +22,16 @@ enum class Stage {
   kForward,
 };
 
-constexpr auto enum_names(Stage) {
-  using enum Stage;
-  return std::array{Named{kBackward, "backward"},        Named{kLocalOut, "local out"},
-                    Named{kMessages, "messages"},        Named{kSum, "sums"},
-                    Named{kUpdate, "updates"},           Named{kLocalIn, "local in"},
-                    Named{kCopyWithin, "copies within"}, Named{kWait, "waits"},
-                    Named{kForward, "forward"}};
+constexpr auto enum_names(Stage /*stage*/) {
+  return std::array<Named<Stage>, 9>{{{Stage::kBackward, "backward"},
+                                      {Stage::kLocalOut, "local out"},
+                                      {Stage::kMessages, "messages"},
+                                      {Stage::kSum, "sums"},
+                                      {Stage::kUpdate, "updates"},
+                                      {Stage::kLocalIn, "local in"},
+                                      {Stage::kCopyWithin, "copies within"},
+                                      {Stage::kWait, "waits"},
+                                      {Stage::kForward, "forward"}}};
 }
 
 /// None of receives, whose message stands at its send, and of joins, which do nothing.

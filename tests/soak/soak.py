@@ -158,7 +158,8 @@ def disturb(run, draw):
     time.sleep(draw.uniform(0.3 if run.job.where == "lab" else 0, 1.5))
     # One that has no part in the plan is not missed, unless somebody watches its process.
     machine = draw.choice([machine for machine, pid in sorted(nodes.items())
-                           if run.job.where == "local" or processes.connections(pid) > 1])
+                           if machine < run.job.gpus or processes.connections(pid) > 1
+                           or (run.job.where, run.job.happens) == ("local", "kill")])
     name = run.job.machines()[machine]
     os.kill(nodes[machine], 9 if run.job.happens == "kill" else 19)
     begin = time.monotonic()

@@ -74,10 +74,7 @@ Result<void> Coordinator::join(const Cluster& cluster) {
     }
     const auto note = socket_->receive(kSlice);
     if (!note) continue;
-    if (note->type == FailedNote::kType) {
-      const auto why = content_of<FailedNote>(*note);
-      return failure(why ? why->text : why.error().text);
-    }
+    if (note->type == FailedNote::kType) return failure(reason_in(*note));
     if (auto seated = seat(*note, cluster); !seated) return seated;
   }
   return {};
@@ -127,10 +124,7 @@ Result<void> Coordinator::gather(
     if (note->type == AliveNote::kType) continue;
     const auto machine = static_cast<std::size_t>(from - members_.begin());
     const std::string& name = cluster.machine(MachineId(machine)).name;
-    if (note->type == FailedNote::kType) {
-      const auto why = content_of<FailedNote>(*note);
-      return failure(fmt::format("{}: {}", name, why ? why->text : why.error().text));
-    }
+    if (note->type == FailedNote::kType) return failure(fmt::format("{}: {}", name, reason_in(*note)));
     const auto content = content_of<T>(*note);
     if (!content) return failure(fmt::format("{}: {}", name, content.error().text));
     if (auto taken = take(machine, *content, *note); !taken) return taken;

@@ -1,6 +1,7 @@
 #include "backends/real/job/member.h"
 
 #include <thread>
+#include <utility>
 
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
@@ -50,12 +51,16 @@ class Member {
     return run(*inputs, **undertaking, **buffers, std::move(*channels));
   }
 
+  // Tells the coordinator once why this machine has failed.
+  void tell(const Error& error) {
+    if (!std::exchange(told_, true)) socket_.send(note_of(FailedNote{error.text}));
+  }
+
  private:
   /// The next note that is a T; the coordinator may say in between that it is alive.
   template <class T>
   Result<T> hear() {
-    Instant heard = Clock::monotonic();
-    const Instant until = heard + settings_.patience;
+    const Instant until = Clock::monotonic() + settings_.patience;
     while (true) {
       const auto note = socket_.receive(Duration(100'000'000));
       if (!note) {
@@ -64,10 +69,7 @@ class Member {
             fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
       }
       if (note->type == AliveNote::kType) continue;
-      if (note->type == FailedNote::kType) {
-        const auto why = content_of<FailedNote>(*note);
-        return failure(why ? why->text : why.error().text);
-      }
+      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       return content_of<T>(*note);
     }
   }
@@ -105,12 +107,19 @@ class Member {
     for (std::size_t i = 0; i < machines; ++i) meeting.addresses.push_back(address(meet, i));
     meeting.channels = inputs.channels;
     meeting.token = *token;
+    meeting.sealed = inputs.encrypt;
     meeting.patience = settings_.patience;
     auto channels = real::meet(meeting, listeners_);
     if (!channels) return channels;
     if (auto shared = share_memory(*channels, meeting, undertaking.plan, buffers); !shared)
       return tl::unexpected(shared.error());
     return channels;
+  }
+
+  // Why the coordinator has ended the job. It need not be told in turn.
+  Error verdict(const Note& note) {
+    told_ = true;
+    return Error{reason_in(note)};
   }
 
   // Says that it is alive; fails if the coordinator has given up, or is gone.
@@ -122,10 +131,7 @@ class Member {
     }
     while (const auto note = socket_.receive(Duration(0))) {
       heard_ = now;
-      if (note->type != FailedNote::kType) continue;
-      told_ = true;
-      const auto why = content_of<FailedNote>(*note);
-      return failure(why ? why->text : why.error().text);
+      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
     }
     if (now - heard_ > kSilence)
       return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
@@ -183,18 +189,16 @@ class Member {
     return await_goodbye();
   }
 
-  // Tells why, and holds the connections until the coordinator has heard it: else a peer that sees them
-  // closed might be heard first, and blame this machine. What the coordinator takes for the cause is
-  // returned, as this machine may have failed only because another had; its own error if it says nothing.
+  // Holds the connections until the coordinator has heard why: else a peer that sees them closed might be
+  // heard first, and blame this machine. What the coordinator takes for the cause is returned, as this
+  // machine may have failed only because another had; its own error if it says nothing.
   Error root_cause(const Error& own) {
     if (told_) return own;
-    socket_.send(note_of(FailedNote{own.text}));
+    tell(own);
     const Instant until = Clock::monotonic() + kBeat;
     while (Clock::monotonic() < until) {
       const auto note = socket_.receive(Duration(100'000'000));
-      if (!note || note->type != FailedNote::kType) continue;
-      const auto why = content_of<FailedNote>(*note);
-      return why ? Error{why->text} : own;
+      if (note && note->type == FailedNote::kType) return verdict(*note);
     }
     return own;
   }
@@ -205,10 +209,7 @@ class Member {
       const auto note = socket_.receive(Duration(100'000'000));
       const Instant now = Clock::monotonic();
       if (note && note->type == GoodbyeNote::kType) return {};
-      if (note && note->type == FailedNote::kType) {
-        const auto why = content_of<FailedNote>(*note);
-        return failure(why ? why->text : why.error().text);
-      }
+      if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       if (note) heard_ = now;
       if (now - heard_ > kSilence)
         return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
@@ -221,7 +222,7 @@ class Member {
   std::string local_;  // where it listens for machines of this host; empty if it does not
   Instant heard_;      // the coordinator
   Instant beaten_;     // told it that this machine is alive
-  bool told_ = false;  // by the coordinator that the job has failed
+  bool told_ = false;  // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace
@@ -229,8 +230,9 @@ class Member {
 Result<void> take_part(const JobKey& key, const MemberSettings& settings) {
   auto socket = ControlSocket::join(key);
   if (!socket) return tl::unexpected(socket.error());
-  auto done = Member(settings, **socket).take_part();
-  if (!done) (*socket)->send(note_of(FailedNote{done.error().text}));
+  Member member(settings, **socket);
+  auto done = member.take_part();
+  if (!done) member.tell(done.error());
   return done;
 }
 

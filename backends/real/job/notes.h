@@ -43,6 +43,7 @@ struct InputsNote {
   int workers = 1;
   bool verify = false;
   bool shared_memory = false;
+  bool encrypt = false;
   double pace = 0.0;
 };
 
@@ -109,6 +110,7 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
   visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
+  visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
   visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
 }
 
@@ -170,6 +172,12 @@ Result<T> content_of(const Note& note) {
   const auto document = parse_document(note.text, note.type);
   if (!document) return tl::unexpected(document.error());
   return read_fields<T>(*document);
+}
+
+/// Why, as a `failed` note tells.
+inline std::string reason_in(const Note& note) {
+  const auto why = content_of<FailedNote>(note);
+  return why ? why->text : why.error().text;
 }
 
 }  // namespace weir::real

@@ -60,14 +60,14 @@ Result<void> unshare_as_user(int kinds) {
   const std::string user = fmt::format("0 {} 1", geteuid());
   const std::string group = fmt::format("0 {} 1", getegid());
   if (unshare(kinds | CLONE_NEWUSER) != 0) return not_allowed("users may not make them here");
-  if (const auto written = write_file("/proc/self/setgroups", "deny"); !written) return written;
-  if (const auto written = write_file("/proc/self/uid_map", user); !written) return written;
+  if (auto written = write_file("/proc/self/setgroups", "deny"); !written) return written;
+  if (auto written = write_file("/proc/self/uid_map", user); !written) return written;
   return write_file("/proc/self/gid_map", group);
 }
 
 Result<void> separate(const Orders& orders) {
   if (orders.kept != nullptr) {
-    if (const auto entered = enter(*orders.kept, MachineId(0)); !entered) return entered;
+    if (auto entered = enter(*orders.kept, MachineId(0)); !entered) return entered;
     if (unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return not_allowed("not even in a lab they can be made");
     return {};
   }

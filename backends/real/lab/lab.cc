@@ -134,7 +134,7 @@ Lab::~Lab() {
 }
 
 Result<pid_t> Lab::spawn(MachineId machine, const std::function<int()>& body) {
-  const auto process = start_in(held_.namespaces, machine, body);
+  auto process = start_in(held_.namespaces, machine, body);
   if (process) processes_.push_back(*process);
   return process;
 }
@@ -145,7 +145,7 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
   if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
   const Descriptor here(ends[0]);
   Descriptor there(ends[1]);
-  const auto process = spawn(machine, [&] {
+  auto process = spawn(machine, [&] {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -70,7 +70,7 @@ Result<void> send(int socket, const std::string& text, const std::vector<int>& f
     const std::size_t count = std::min(files.size() - sent, kFilesAtOnce);
     const bool more = sent + count < files.size();
     const std::string body = more ? std::string("+") : "." + text.substr(0, kLongestText - 1);
-    if (const auto done = send_packet(socket, body, files.data() + sent, count, patience); !done) return done;
+    if (auto done = send_packet(socket, body, files.data() + sent, count, patience); !done) return done;
     sent += count;
   } while (sent < files.size());
   return {};

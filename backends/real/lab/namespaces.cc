@@ -40,7 +40,7 @@ Result<void> join(const Descriptor& space, int kind, const char* name) {
 Result<void> join_files(const Descriptor& mount) {
   char folder[PATH_MAX];
   const bool known = getcwd(folder, sizeof folder) != nullptr;
-  if (const auto joined = join(mount, CLONE_NEWNS, "mount"); !joined) return joined;
+  if (auto joined = join(mount, CLONE_NEWNS, "mount"); !joined) return joined;
   if (known && chdir(folder) != 0)
     return failure(fmt::format("{}: {}; a lab sees the folders that were there before it", folder,
                                std::strerror(errno)));
@@ -64,9 +64,9 @@ pid_t fork_sibling() {
 Result<void> enter(const Namespaces& namespaces, MachineId machine) {
   WEIR_CHECK(machine.index() < namespaces.machines.size(), machine);
   if (!same(namespaces.user, own_namespace("user"))) {
-    if (const auto joined = join(namespaces.user, CLONE_NEWUSER, "user"); !joined) return joined;
+    if (auto joined = join(namespaces.user, CLONE_NEWUSER, "user"); !joined) return joined;
   }
-  if (const auto joined = join_files(namespaces.mount); !joined) return joined;
+  if (auto joined = join_files(namespaces.mount); !joined) return joined;
   return join(namespaces.machines[machine.index()], CLONE_NEWNET, "network");
 }
 

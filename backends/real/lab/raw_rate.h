@@ -1,5 +1,5 @@
-// What plain TCP connections move between the machines of a lab: what any program can hope for there, and
-// what results are held against.
+// What plain TCP connections move between the machines of a lab, or between processes of this host: what any
+// program can hope for there, and what results are held against.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Stream {
 };
 
 struct RateSettings {
-  Bytes write = Bytes(256 * 1024);  // handed to the socket at once
+  Bytes write = Bytes(256 << 10);  // handed to the socket at once
   Duration warm_up = Duration(500'000'000);
   Duration time = Duration(2'000'000'000);  // that counts, after the warm-up
 };
@@ -27,5 +27,9 @@ struct RateSettings {
 /// stream.
 Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<Stream>& streams,
                                               const RateSettings& settings);
+
+/// The same between processes of this host over its loopback interface, whatever their NICs.
+Result<std::vector<BytesPerSecond>> raw_loopback_rates(const std::vector<Stream>& streams,
+                                                       const RateSettings& settings);
 
 }  // namespace weir::real

@@ -16,7 +16,7 @@ constexpr std::int64_t kAcknowledgements = 1000;  // one part in so many goes to
 // How much may leave at once, which is what a message that comes after a pause gains on the link. It makes up
 // for timers that come late, which a quarter of a millisecond does on a busy machine.
 constexpr std::int64_t kBurstsPerSecond = 4000;
-constexpr Bytes kLeastBurst = Bytes(16 * 1024);
+constexpr Bytes kLeastBurst = Bytes(16 << 10);
 
 // The kernel passes on up to 64 KiB of a connection in one piece. Smaller pieces would follow a link's rate
 // more closely, but overrun the queues between namespaces on a busy machine.
@@ -25,7 +25,7 @@ constexpr Bytes kPacket = Bytes(65536);
 // A full queue means a wait of 20 ms. Shorter ones lose packets when several machines send to one; longer
 // ones make every small message wait.
 constexpr std::int64_t kQueuesPerSecond = 50;
-constexpr Bytes kLeastQueue = Bytes(512 * 1024);
+constexpr Bytes kLeastQueue = Bytes(512 << 10);
 
 // Acknowledgements and words, IP packets below 256 bytes, go first, with so much of the rate for sure. Behind
 // the data of the other direction they would make a link that is busy both ways lose a tenth of each.

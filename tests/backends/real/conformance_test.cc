@@ -32,6 +32,13 @@ TEST_CASE("nodes joined by TCP keep the contract of ports", "[conformance]") {
   }
 }
 
+TEST_CASE("nodes joined by sealed connections keep the contract of ports", "[conformance]") {
+  ThreadWorld::Settings how;
+  how.channels = how.transport.threads = 2;
+  how.sealed = true;
+  check("sealed TCP", how);
+}
+
 TEST_CASE("nodes that share memory keep the contract of ports", "[conformance]") {
   for (const int count : {1, 3}) {
     ThreadWorld::Settings how;

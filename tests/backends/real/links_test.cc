@@ -49,7 +49,7 @@ TEST_CASE("nodes meet though strangers knock, say nothing, nonsense or the words
   std::vector<Descriptor> strangers;
   strangers.push_back(knock(""));
   strangers.push_back(knock("GET / HTTP/1.1\r\n\r\n" + std::string(100, 'x')));
-  strangers.push_back(knock(std::string("WEIR\x01", 5) + std::string(200, '\0')));
+  strangers.push_back(knock(std::string("WEIR\x02", 5) + std::string(200, '\0')));
   Result<std::vector<Channel>> first;
   std::thread listener([&] { first = ends.meet(0, std::byte{1}, Duration(5'000'000'000)); });
   const auto second = ends.meet(1, std::byte{1}, Duration(5'000'000'000));
@@ -77,6 +77,35 @@ TEST_CASE("a node without the job's token gets nothing") {
   CHECK(second.error().text.find("closed the connection: it is of another job") != std::string::npos);
   REQUIRE_FALSE(first);
   CHECK(first.error().text.find("these machines have not connected: 1 (127.0.0.1:") != std::string::npos);
+}
+
+TEST_CASE("sealed connections carry neither the token nor what is said") {
+  const Ends ends;
+  Result<std::vector<Channel>> first;
+  const auto sealed = [&](std::size_t self) {
+    Meeting meeting = ends.meeting(self, std::byte{'t'}, Duration(5'000'000'000));
+    meeting.sealed = true;
+    return real::meet(meeting, std::span(&ends.listeners[self], 1));
+  };
+  std::thread listener([&] { first = sealed(0); });
+  auto second = sealed(1);
+  listener.join();
+  REQUIRE(first);
+  REQUIRE(second);
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (const bool data : {false, true}) {
+      Stream& from = data ? (*second)[i].data : (*second)[i].words;
+      const Stream& into = data ? (*first)[i].data : (*first)[i].words;
+      std::string said(100, 's');
+      const iovec words = {said.data(), said.size()};
+      REQUIRE(from.send({&words, 1}) == said.size());
+      std::string heard(1000, ' ');
+      ssize_t got = -1;
+      while (got < 0) got = ::recv(into.number(), heard.data(), heard.size(), 0);
+      CHECK(got == 4 + 16 + 100);  // size, tag, ciphertext
+      CHECK(heard.find("sss") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("addresses that are none are told") {

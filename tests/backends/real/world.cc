@@ -21,6 +21,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   std::vector<Descriptor> listeners;
   Meeting meeting;
   meeting.channels = settings.channels;
+  meeting.sealed = settings.sealed;
   meeting.patience = Duration(5'000'000'000);
   meeting.token.fill(std::byte{42});
   for (std::size_t i = 0; i < machines; ++i) {

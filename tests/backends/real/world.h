@@ -19,6 +19,7 @@ class ThreadWorld {
     int channels = 1;
     int threads = 1;  // of each: workers
     bool shared_memory = false;
+    bool sealed = false;
     DriveSettings drive;
     ChannelSettings transport;
     /// What a computation does, if anything, on a thread of its machine's. Else it only takes its time.

@@ -69,7 +69,7 @@ Plan CompareScene::make() {
 Record CompareScene::record() const {
   Record record(plan.ops().size(), 2);
   for (int i = 0; i < 2; ++i) {
-    const Instant begin(i * 1000);
+    const Instant begin(std::int64_t{1000} * i);
     const auto set = [&](OpId op, std::int64_t submitted, std::int64_t started, std::int64_t completed) {
       record.of(op, i) = {begin + Duration(submitted), begin + Duration(started),
                           begin + Duration(completed)};

@@ -61,7 +61,7 @@ TEST_CASE("a record is read as it was written") {
 
 TEST_CASE("a record's numbers are 24 bytes an op behind one line") {
   const std::string whole = text(small_header(), small_record());
-  CHECK(whole.size() - whole.find('\n') - 1 == std::size_t{2 * 3 * 24});
+  CHECK(whole.size() - whole.find('\n') - 1 == std::size_t{2} * 3 * 24);
 }
 
 TEST_CASE("what is no record, or is broken, is told with its file and what is wrong") {

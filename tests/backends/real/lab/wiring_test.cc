@@ -9,7 +9,7 @@ using namespace weir;
 
 namespace {
 
-GroupSpec machines(int count, std::vector<Rates> nics) {
+GroupSpec machines(int count, const std::vector<Rates>& nics) {
   GroupSpec group;
   group.name = "gpu";
   group.count = count;

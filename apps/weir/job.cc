@@ -1,0 +1,63 @@
+#include "apps/weir/job.h"
+
+#include <fmt/format.h>
+
+#include "apps/weir/version.h"
+#include "backends/real/job/coordinator.h"
+#include "backends/real/job/host.h"
+#include "core/experiment/experiment_file.h"
+
+namespace weir {
+
+Result<std::string> job_name() {
+  const auto token = real::make_token();
+  if (!token) return tl::unexpected(token.error());
+  return "weir-" + real::hexadecimal(*token).substr(0, 16);
+}
+
+std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
+                                        const std::string& listen, const RealSettings& settings) {
+  return {program,    "node", "--machine",  fmt::format("{}", machine),
+          "--listen", listen, "--patience", fmt::format("{}", settings.patience)};
+}
+
+Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
+                       const Site& site) {
+  auto fresh = real::make_key(job, site.endpoint);
+  if (!fresh) return tl::unexpected(fresh.error());
+  auto socket = real::ControlSocket::listen(*fresh);
+  if (!socket) return tl::unexpected(socket.error());
+  fresh->key.endpoint = (*socket)->endpoint();
+  const std::string key = text(fresh->key);
+  if (site.tell) {
+    if (auto told = site.tell(key); !told) return tl::unexpected(told.error());
+  }
+  Nodes nodes(planned.cluster, site.lab);
+  for (std::size_t i = 0; i < planned.cluster.machines().size() && site.command; ++i) {
+    const auto started = nodes.start(MachineId(i), site.command(MachineId(i), key));
+    if (!started) return tl::unexpected(started.error());
+  }
+  real::CoordinatorSettings how;
+  how.version = version();
+  how.patience = Duration::from_seconds(settings.patience);
+  how.watch = [&nodes] { return nodes.watch(); };
+  how.joined = site.joined;
+  real::Coordinator coordinator(std::move(*socket), how);
+  const real::InputsNote inputs = {whole_text(planned.experiment, planned.contender),
+                                   planned.contender,
+                                   planned.settings.iterations,
+                                   settings.channels,
+                                   settings.io_threads,
+                                   settings.workers,
+                                   settings.verify,
+                                   settings.transport == "shm",
+                                   settings.encrypt,
+                                   settings.pace.value_or(0)};
+  auto result = coordinator.run(inputs, planned.plan, planned.cluster);
+  if (site.joined) site.joined();
+  nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
+  if (!result) return tl::unexpected(result.error());
+  return std::move(result->record);
+}
+
+}  // namespace weir

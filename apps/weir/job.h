@@ -1,0 +1,57 @@
+// A job: nodes somewhere that run a plan together, and their coordinator here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/weir/hosts.h"
+#include "apps/weir/nodes.h"
+#include "apps/weir/trial.h"
+
+namespace weir {
+
+struct RealSettings {
+  int channels = 2;               // between two machines: one cannot fill fast links
+  int io_threads = 2;             // of each machine: move bytes
+  int workers = 1;                // of each machine: sum and copy
+  bool verify = false;            // whether gradients are written and every sum is checked
+  std::string transport = "tcp";  // or "shm": what messages move through
+  bool encrypt = false;           // what moves over connections between hosts
+  std::optional<double> pace;     // times what the plan needs for each peer; 0: as fast as can be
+  double patience = 30;           // seconds, for each step of a job
+
+  // Of a cluster.
+  std::string listen;                     // the coordinator's address
+  std::vector<Host> hosts;                // by machine, on which it starts nodes
+  std::vector<std::string> remote_shell;  // which runs a command on a host
+  std::string program;                    // weir there
+  std::string key_file;                   // written for nodes that others start, instead of hosts
+};
+
+/// Where a job's machines are, and how they come to it.
+struct Site {
+  std::string endpoint;      // of the coordinator, * being a free port
+  real::Lab* lab = nullptr;  // in which the machines are
+  /// How a machine's process is started; none if others start it.
+  std::function<NodeCommand(MachineId machine, const std::string& key)> command;
+  /// Called with the key, before anything is started.
+  std::function<Result<void>(const std::string& key)> tell;
+  /// Called once all machines have joined, or none can any more.
+  std::function<void()> joined;
+};
+
+/// A name that no other job has.
+Result<std::string> job_name();
+
+/// The command line of a machine's node.
+std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
+                                        const std::string& listen, const RealSettings& settings);
+
+/// Runs the plan as a job of that name, and returns the record of all its machines. Fails, naming the
+/// machine, if one does.
+Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
+                       const Site& site);
+
+}  // namespace weir

@@ -1,0 +1,113 @@
+#include "apps/weir/measured.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "backends/real/lab/raw_rate.h"
+#include "backends/real/sum_meter.h"
+#include "backends/real/threads.h"
+
+namespace weir {
+namespace {
+
+constexpr Bytes kSummed(8 << 20);  // of each operand
+
+// Every machine sends to the next, all at once.
+std::vector<real::Stream> neighbours(std::size_t machines) {
+  std::vector<real::Stream> streams;
+  for (std::size_t i = 0; i < machines && machines > 1; ++i)
+    streams.push_back({MachineId(i), MachineId((i + 1) % machines), 0, 0});
+  return streams;
+}
+
+// What one machine sums while all others do.
+Result<SumRates> measure_sums(const Planned& planned, int workers) {
+  std::set<Dtype> dtypes;
+  for (const Layer& layer : planned.experiment.trace.layers) {
+    for (const Tensor& tensor : layer.tensors) dtypes.insert(tensor.dtype);
+  }
+  const auto machines = static_cast<std::int64_t>(planned.cluster.machines().size());
+  const auto threads =
+      static_cast<int>(std::min<std::int64_t>(machines * workers, std::ssize(real::allowed_cpus())));
+  const auto meter = real::SumMeter::make({kSummed, 1, std::nullopt});
+  if (!meter) return tl::unexpected(meter.error());
+  const auto team = real::Team::make(threads, std::nullopt);
+  if (!team) return tl::unexpected(team.error());
+  constexpr int kRepetitions = 5;
+  SumRates rates;
+  for (const Dtype dtype : dtypes) {
+    const BytesPerSecond all = (*meter)->measure(dtype, 1, **team, kRepetitions).rate;
+    rates.by_dtype[dtype] = BytesPerSecond(std::max<std::int64_t>(all.value() / machines, 1));
+  }
+  return rates;
+}
+
+void set_sums(Topology& topology, const SumRates& rates) {
+  for (GroupSpec& group : topology.groups) {
+    for (NumaSpec& numa : group.numa) {
+      numa.sum_rate = rates;
+      numa.sum_rate_per_thread = {};
+      numa.sum_threads = 0;
+    }
+  }
+}
+
+BytesPerSecond scaled(BytesPerSecond rate, double factor) {
+  return rate.limited() ? BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor)) : rate;
+}
+
+}  // namespace
+
+Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers) {
+  const Cluster& cluster = planned.cluster;
+  const auto streams = neighbours(cluster.machines().size());
+  std::vector<double> nominal;
+  for (const real::Stream& stream : streams) {
+    const auto rate = std::min(cluster.link(cluster.machine(stream.from).nics.front().out).rate,
+                               cluster.link(cluster.machine(stream.into).nics.front().in).rate);
+    if (!rate.limited()) return std::optional<Measured>();
+    nominal.push_back(static_cast<double>(rate.value()));
+  }
+  if (streams.empty()) return std::optional<Measured>();
+  real::RateSettings how;
+  how.time = Duration(1'000'000'000);
+  const auto rates = real::raw_rates(lab, streams, how);
+  if (!rates) return tl::unexpected(rates.error());
+  const auto sums = measure_sums(planned, workers);
+  if (!sums) return tl::unexpected(sums.error());
+  double factor = 0;  // of what the topology says, on average
+  for (std::size_t i = 0; i < rates->size(); ++i)
+    factor += static_cast<double>((*rates)[i].value()) / nominal[i] / static_cast<double>(rates->size());
+  Measured measured{*std::min_element(rates->begin(), rates->end()), planned.experiment.topology};
+  for (GroupSpec& group : measured.topology.groups) {
+    for (NicSpec& nic : group.nics) nic.rate = {scaled(nic.rate.in, factor), scaled(nic.rate.out, factor)};
+  }
+  set_sums(measured.topology, *sums);
+  return std::optional(std::move(measured));
+}
+
+Result<std::optional<Measured>> measure_host(const Planned& planned, int workers) {
+  const auto streams = neighbours(planned.cluster.machines().size());
+  if (streams.empty()) return std::optional<Measured>();
+  real::RateSettings how;
+  how.warm_up = Duration(100'000'000);
+  how.time = Duration(300'000'000);
+  const auto rates = real::raw_loopback_rates(streams, how);
+  if (!rates) return tl::unexpected(rates.error());
+  const auto sums = measure_sums(planned, workers);
+  if (!sums) return tl::unexpected(sums.error());
+  Measured measured{*std::min_element(rates->begin(), rates->end()), planned.experiment.topology};
+  for (GroupSpec& group : measured.topology.groups) {
+    const int nics = std::max(nic_count(group), 1);
+    for (NicSpec& nic : group.nics) {
+      nic.latency = {};
+      nic.rate.in = nic.rate.out = BytesPerSecond(measured.link.value() / nics);
+    }
+  }
+  measured.topology.network = {};
+  set_sums(measured.topology, *sums);
+  return std::optional(std::move(measured));
+}
+
+}  // namespace weir

@@ -1,0 +1,27 @@
+// The rates that this host gives the machines of a cluster, measured just before it runs a job for them: what
+// real runs are judged by, and foretold from.
+#pragma once
+
+#include <optional>
+
+#include "apps/weir/trial.h"
+#include "backends/real/lab/lab.h"
+#include "core/base/result.h"
+
+namespace weir {
+
+struct Measured {
+  BytesPerSecond link;  // that plain connections moved, all machines sending and receiving at once; the least
+  Topology topology;    // the planned one with the rates that were measured
+};
+
+/// In a lab: NICs are what connections between neighbours moved, each sending to the next, and sums what all
+/// `workers` threads of all machines reach at once. None if the lab does not shape the links, or has one
+/// machine. Takes two seconds.
+Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers);
+
+/// The same of processes of this host that talk over its loopback interface, which has no latency and no
+/// racks. Takes half a second.
+Result<std::optional<Measured>> measure_host(const Planned& planned, int workers);
+
+}  // namespace weir
