@@ -69,7 +69,7 @@ class Member {
             fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
       }
       if (note->type == AliveNote::kType) continue;
-      if (note->type == FailedNote::kType) return failure(reason_in(*note));
+      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       return content_of<T>(*note);
     }
   }
@@ -116,6 +116,12 @@ class Member {
     return channels;
   }
 
+  // Why the coordinator has ended the job. It need not be told in turn.
+  Error verdict(const Note& note) {
+    told_ = true;
+    return Error{reason_in(note)};
+  }
+
   // Says that it is alive; fails if the coordinator has given up, or is gone.
   Result<void> tick() {
     const Instant now = Clock::monotonic();
@@ -125,7 +131,7 @@ class Member {
     }
     while (const auto note = socket_.receive(Duration(0))) {
       heard_ = now;
-      if (note->type == FailedNote::kType) return failure(reason_in(*note));
+      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
     }
     if (now - heard_ > kSilence)
       return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
@@ -162,14 +168,16 @@ class Member {
     const Clock clock(begin);
     RealPort port(job.plan, job.cluster, works, settings_.machine,
                   {job.dispatch, inputs.workers, inputs.verify}, clock, transport, workers, inbox);
-    if (clock.now() < Instant()) std::this_thread::sleep_for(std::chrono::nanoseconds(-clock.now().ns()));
+    const Duration ahead = Instant() - clock.now();
+    if (ahead > settings_.patience)
+      return failure(fmt::format("the coordinator lets it begin {} from now", text(ahead)));
+    if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
     heard_ = beaten_ = Clock::monotonic();
     DriveSettings settings;
     settings.patience = settings_.patience;
     settings.tick = [this] { return tick(); };
     if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) {
-      linger(driven.error());
-      return driven;
+      return tl::unexpected(root_cause(driven.error()));
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     const auto ops = job.plan.ops(settings_.machine);
@@ -185,14 +193,17 @@ class Member {
   }
 
   // Holds the connections until the coordinator has heard why: else a peer that sees them closed might be
-  // heard first, and blame this machine.
-  void linger(const Error& error) {
-    tell(error);
+  // heard first, and blame this machine. What the coordinator takes for the cause is returned, as this
+  // machine may have failed only because another had; its own error if it says nothing.
+  Error root_cause(const Error& own) {
+    if (told_) return own;
+    tell(own);
     const Instant until = Clock::monotonic() + kBeat;
     while (Clock::monotonic() < until) {
       const auto note = socket_.receive(Duration(100'000'000));
-      if (note && note->type == FailedNote::kType) return;
+      if (note && note->type == FailedNote::kType) return verdict(*note);
     }
+    return own;
   }
 
   // Others may still move bytes with this machine for as long as they like.
@@ -201,7 +212,7 @@ class Member {
       const auto note = socket_.receive(Duration(100'000'000));
       const Instant now = Clock::monotonic();
       if (note && note->type == GoodbyeNote::kType) return {};
-      if (note && note->type == FailedNote::kType) return failure(reason_in(*note));
+      if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       if (note) heard_ = now;
       if (now - heard_ > kSilence)
         return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
@@ -214,7 +225,7 @@ class Member {
   std::string local_;  // where it listens for machines of this host; empty if it does not
   Instant heard_;      // the coordinator
   Instant beaten_;     // told it that this machine is alive
-  bool told_ = false;  // why it has failed
+  bool told_ = false;  // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace

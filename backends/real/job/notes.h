@@ -105,13 +105,13 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("experiment", note.experiment, "what to run");
   visitor.required("strategy", note.strategy, "how");
   visitor.required("iterations", note.iterations, "how often", at_least(1));
-  visitor.required("channels", note.channels, "with each peer", at_least(1));
-  visitor.required("io_threads", note.io_threads, "that move bytes", at_least(1));
-  visitor.required("workers", note.workers, "threads that sum and copy", at_least(1));
+  visitor.required("channels", note.channels, "with each peer", within(1, 1024));
+  visitor.required("io_threads", note.io_threads, "that move bytes", within(1, 1024));
+  visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
   visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
-  visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none");
+  visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
 }
 
 template <class Visitor>
@@ -124,7 +124,7 @@ void fields(Visitor& visitor, PlannedNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, MeetNote& note) {
   visitor.required("hosts", note.hosts, "by machine");
-  visitor.required("ports", note.ports, "by machine");
+  visitor.required("ports", note.ports, "by machine", within(1, 65535));
   visitor.required("reaches", note.reaches, "by machine");
   visitor.required("locals", note.locals, "by machine");
   visitor.required("token", note.token, "of data connections");
@@ -133,13 +133,13 @@ void fields(Visitor& visitor, MeetNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, GoNote& note) {
   visitor.required("host", note.host, "the boot id");
-  visitor.required("begin", note.begin, "on that host's monotonic clock");
-  visitor.required("ahead", note.ahead, "from when this was sent");
+  visitor.required("begin", note.begin, "on that host's monotonic clock", at_least(0));
+  visitor.required("ahead", note.ahead, "from when this was sent", within(0, 60e9));
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, DoneNote& note) {
-  visitor.required("checked", note.checked, "elements");
+  visitor.required("checked", note.checked, "elements", at_least(0));
 }
 
 template <class Visitor>
@@ -157,7 +157,10 @@ void fields(Visitor& /*visitor*/, GoodbyeNote& /*note*/) {}
 /// To the connection `from`; a machine's end has but one, and leaves it empty.
 template <class T>
 Note note_of(const T& content, std::string from = {}, std::string body = {}) {
-  return {std::move(from), std::string(T::kType), write_fields(content).dump(), std::move(body)};
+  // A text may quote what another machine sent, whatever bytes these are.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  return {std::move(from), std::string(T::kType), write_fields(content).dump(-1, ' ', false, kReplace),
+          std::move(body)};
 }
 
 /// What the note says, if it is of that type and well-formed.

@@ -51,11 +51,14 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     }
     Inbox inbox;
     const Buffers& mine = *buffers_[machine.index()];
-    Workers workers(
-        settings.threads, [&](const Op& op, std::uint64_t) { work_on(op, plan_, mine); }, inbox);
+    const auto work = [&](const Op& op, std::uint64_t iteration) {
+      if (is_compute(op.kind)) return settings.compute(op, iteration);
+      work_on(op, plan_, mine);
+    };
+    Workers workers(settings.threads, work, inbox);
     ChannelTransport transport(std::move(*channels), settings.transport, plan_, machine, mine, inbox);
-    RealPort port(plan_, cluster_, works, machine, {dispatch, settings.threads, false}, clock, transport,
-                  workers, inbox);
+    RealPort port(plan_, cluster_, works, machine, {dispatch, settings.threads, settings.compute != nullptr},
+                  clock, transport, workers, inbox);
     Node node(plan_, machine, iterations, record);
     results[machine.index()] = drive(node, port, plan_, cluster_, settings.drive);
     together.arrive_and_wait();  // nobody leaves while others still move bytes

@@ -22,6 +22,8 @@ class ThreadWorld {
     bool sealed = false;
     DriveSettings drive;
     ChannelSettings transport;
+    /// What a computation does, if anything, on a thread of its machine's. Else it only takes its time.
+    std::function<void(const Op& op, std::uint64_t iteration)> compute;
   };
 
   ThreadWorld(const Plan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {}

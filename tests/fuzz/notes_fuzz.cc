@@ -1,0 +1,45 @@
+// Notes of the control channel, whose sender has the job's key but may be broken. The first line of an input
+// is the note's type, the rest its text.
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "backends/real/job/notes.h"
+#include "core/base/check.h"
+#include "tests/fuzz/input.h"
+
+namespace weir::real {
+namespace {
+
+// What is read of the note can be written, and means the same; what is wrong with it can be told to others.
+template <class T>
+void check(const Note& note) {
+  const auto content = content_of<T>(note);
+  if (!content) {
+    const auto told = content_of<FailedNote>(note_of(FailedNote{content.error().text}));
+    WEIR_CHECK(told && !told->text.empty(), note.type);
+    return;
+  }
+  const Note written = note_of(*content);
+  const auto again = content_of<T>(written);
+  WEIR_CHECK(again, note.type, written.text);
+  WEIR_CHECK(note_of(*again).text == written.text, note.type, written.text);
+}
+
+template <class... All>
+void check_as(const Note& note) {
+  (check<All>(note), ...);
+}
+
+}  // namespace
+}  // namespace weir::real
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weir::real;
+  const std::string all(data, data + size);
+  const std::size_t end = std::min(all.find('\n'), all.size());
+  const Note note = {"", all.substr(0, end), all.substr(std::min(end + 1, all.size())), ""};
+  check_as<JoinNote, InputsNote, PlannedNote, MeetNote, MetNote, GoNote, AliveNote, DoneNote, GoodbyeNote,
+           FailedNote>(note);
+  return 0;
+}
