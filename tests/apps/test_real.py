@@ -1,5 +1,6 @@
 """weir run --on local and weir node, as users call them. Run: python3 tests/apps/test_real.py WEIR"""
 
+import array
 import json
 import os
 import signal
@@ -142,6 +143,24 @@ class Cluster(Real):
     def test_nodes_are_started_on_hosts(self):
         done = self.run_weir(*self.options, "--encrypt", "--hosts", self.hosts)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_clocks_of_hosts_may_differ(self):
+        shell = self.folder / "elsewhere"  # each host's clock is hours away from the others'
+        shell.write_text('#!/bin/sh\nhost=$1; shift\n'
+                         'exec unshare --time --monotonic $((host * 10000)) sh -c "$*"\n')
+        shell.chmod(0o700)
+        if subprocess.run([shell, "1", "true"], capture_output=True).returncode != 0:
+            self.skipTest("this host lets nobody make clocks")
+        self.hosts.write_text("".join(f"{host} 127.0.0.1\n" for host in range(5)))
+        options = [str(shell) if option.endswith("shell") and option.startswith("/") else option
+                   for option in self.options]
+        done = self.run_weir(*options, "--hosts", self.hosts, "--records")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        record = next(self.out.glob("*.record")).read_bytes()
+        times = array.array("q", record[record.index(b"\n") + 1:])
+        # Submitted, started, completed: within the seconds that the run took, whichever machine wrote it.
+        self.assertLess(max(times), 60e9)
+        self.assertGreater(min(times), -1e9)
 
     def test_launch_is_run_on_a_cluster(self):
         command = self.run_command(*self.options[2:], "--hosts", self.hosts)

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string all(data, data + size);
   const std::size_t end = std::min(all.find('\n'), all.size());
   const Note note = {"", all.substr(0, end), all.substr(std::min(end + 1, all.size())), ""};
-  check_as<JoinNote, InputsNote, PlannedNote, MeetNote, MetNote, GoNote, AliveNote, DoneNote, GoodbyeNote,
-           FailedNote>(note);
+  check_as<JoinNote, InputsNote, PlannedNote, MeetNote, MetNote, AskClockNote, ClockNote, GoNote, AliveNote,
+           DoneNote, GoodbyeNote, FailedNote>(note);
   return 0;
 }

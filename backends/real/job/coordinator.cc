@@ -133,6 +133,28 @@ Result<void> Coordinator::gather(
   return {};
 }
 
+// As NTP does it: of several answers the one that came back soonest says most. Clocks that may be the same
+// are taken to be.
+Result<void> Coordinator::compare_clocks(const Cluster& cluster) {
+  constexpr int kRounds = 8;
+  std::vector<Duration> soonest(members_.size(), kForEver);
+  for (int round = 0; round < kRounds; ++round) {
+    const Instant asked = Clock::monotonic();
+    const auto compare = [&](std::size_t machine, const ClockNote& clock, const Note&) -> Result<void> {
+      const Duration took = Clock::monotonic() - asked;
+      if (took >= soonest[machine]) return {};
+      soonest[machine] = took;
+      const Duration ahead = Instant(clock.at) - (asked + took / 2);
+      members_[machine].clock = std::max(ahead, Duration(0) - ahead) <= took / 2 ? Duration(0) : ahead;
+      return {};
+    };
+    tell_all(AskClockNote{});
+    auto answered = gather<ClockNote>(cluster, kForEver, settings_.patience, compare);
+    if (!answered) return answered;
+  }
+  return {};
+}
+
 Result<void> Coordinator::take_record(std::size_t machine, const Note& note, const Plan& plan,
                                       Record& record) const {
   const auto ops = plan.ops(MachineId(machine));
@@ -199,8 +221,11 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   if (auto met = gather<MetNote>(cluster, kForEver, settings_.patience, pass); !met)
     return tl::unexpected(met.error());
 
+  if (auto compared = compare_clocks(cluster); !compared) return tl::unexpected(compared.error());
+
   const Instant begin = Clock::monotonic() + kAhead;
-  tell_all(GoNote{boot_id(), begin.ns(), kAhead.ns()});
+  for (const Member& member : members_)
+    socket_->send(note_of(GoNote{(begin + member.clock).ns()}, member.connection));
   JobResult result;
   result.record = Record(plan.ops().size(), inputs.iterations);
   const auto collect = [&](std::size_t machine, const DoneNote& done, const Note& note) -> Result<void> {

@@ -45,6 +45,7 @@ class Coordinator {
     std::string local;
     bool answered = false;  // in this step
     Instant heard;
+    Duration clock;  // how far its clock is ahead of ours
   };
 
   Result<void> join(const Cluster& cluster);
@@ -53,6 +54,7 @@ class Coordinator {
   template <class T>
   Result<void> gather(const Cluster& cluster, Duration silence, Duration patience,
                       const std::function<Result<void>(std::size_t machine, const T&, const Note&)>& take);
+  Result<void> compare_clocks(const Cluster& cluster);
   Result<void> take_record(std::size_t machine, const Note& note, const Plan& plan, Record& record) const;
   template <class T>
   void tell_all(const T& content);

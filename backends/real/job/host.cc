@@ -9,12 +9,17 @@
 
 namespace weir::real {
 
+namespace {
+
+// Tells hosts apart, and a host from itself after it was started anew.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
   return id;
 }
+
+}  // namespace
 
 std::string reach() {
   std::error_code none;

@@ -8,9 +8,6 @@
 
 namespace weir::real {
 
-/// Tells hosts apart, and a host from itself after it was started anew.
-std::string boot_id();
-
 /// Tells apart what processes can share memory: the host, and the network namespace in it, as names of
 /// sockets are known in one only.
 std::string reach();

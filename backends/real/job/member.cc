@@ -69,6 +69,10 @@ class Member {
             fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
       }
       if (note->type == AliveNote::kType) continue;
+      if (note->type == AskClockNote::kType) {
+        socket_.send(note_of(ClockNote{Clock::monotonic().ns()}));
+        continue;
+      }
       if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       return content_of<T>(*note);
     }
@@ -163,9 +167,7 @@ class Member {
     socket_.send(note_of(MetNote{}));
     const auto go = hear<GoNote>();
     if (!go) return tl::unexpected(go.error());
-    const Instant begin =
-        go->host == boot_id() ? Instant(go->begin) : Clock::monotonic() + Duration(go->ahead);
-    const Clock clock(begin);
+    const Clock clock(Instant(go->begin));
     RealPort port(job.plan, job.cluster, works, settings_.machine,
                   {job.dispatch, inputs.workers, inputs.verify}, clock, transport, workers, inbox);
     const Duration ahead = Instant() - clock.now();

@@ -67,11 +67,18 @@ struct MetNote {
   static constexpr std::string_view kType = "met";
 };
 
+struct AskClockNote {
+  static constexpr std::string_view kType = "ask-clock";
+};
+
+struct ClockNote {
+  static constexpr std::string_view kType = "clock";
+  std::int64_t at = 0;  // on the machine's monotonic clock (ns)
+};
+
 struct GoNote {
   static constexpr std::string_view kType = "go";
-  std::string host;        // the boot id of the coordinator's host
-  std::int64_t begin = 0;  // there, on its monotonic clock (ns)
-  std::int64_t ahead = 0;  // how far that lay ahead when this was sent (ns), for other hosts
+  std::int64_t begin = 0;  // on the machine's monotonic clock (ns)
 };
 
 struct AliveNote {
@@ -132,9 +139,12 @@ void fields(Visitor& visitor, MeetNote& note) {
 
 template <class Visitor>
 void fields(Visitor& visitor, GoNote& note) {
-  visitor.required("host", note.host, "the boot id");
-  visitor.required("begin", note.begin, "on that host's monotonic clock", at_least(0));
-  visitor.required("ahead", note.ahead, "from when this was sent", within(0, 60e9));
+  visitor.required("begin", note.begin, "on the machine's monotonic clock", at_least(0));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, ClockNote& note) {
+  visitor.required("at", note.at, "on the machine's monotonic clock", at_least(0));
 }
 
 template <class Visitor>
@@ -149,6 +159,8 @@ void fields(Visitor& visitor, FailedNote& note) {
 
 template <class Visitor>
 void fields(Visitor& /*visitor*/, MetNote& /*note*/) {}
+template <class Visitor>
+void fields(Visitor& /*visitor*/, AskClockNote& /*note*/) {}
 template <class Visitor>
 void fields(Visitor& /*visitor*/, AliveNote& /*note*/) {}
 template <class Visitor>
