@@ -102,9 +102,17 @@ def machine():
 
 
 def versions(weir):
-    packages = contenders.output_of(lambda _: ["dpkg-query", "--show", "--showformat=${Package} ${Version}\\n",
-                                               "libgloo-dev", "libopenmpi-dev"])
-    return {"weir": contenders.output_of(lambda _: [weir, "--version"]).strip(), "packages": packages.split("\n")[:-1]}
+    return {"weir": contenders.output_of(lambda _: [weir, "--version"]).strip(),
+            "packages": [package for name in ("libgloo-dev", "libopenmpi-dev") for package in installed(name)]}
+
+
+def installed(package):
+    """Its name and version, if the distribution's packages are used."""
+    try:
+        return [contenders.output_of(
+            lambda _: ["dpkg-query", "--show", "--showformat=${Package} ${Version}", package])]
+    except (contenders.Failure, OSError):
+        return []
 
 
 def choices_of(arguments):
