@@ -5,6 +5,8 @@
 
 namespace weir {
 
+void add_bench_allreduce(CLI::App& bench, ExitStatus& status);
+void add_bench_pushpull(CLI::App& bench, ExitStatus& status);
 void add_bench_sum(CLI::App& bench, ExitStatus& status);
 void add_bench_transport(CLI::App& bench, ExitStatus& status);
 

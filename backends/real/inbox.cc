@@ -23,7 +23,6 @@ void Inbox::put(Event event) {
 
 void Inbox::take(std::vector<Event>& into) {
   const std::lock_guard lock(mutex_);
-  clear_wake(wake_);
   std::move(events_.begin(), events_.end(), std::back_inserter(into));
   events_.clear();
 }
@@ -39,7 +38,11 @@ bool Inbox::wait(std::optional<Duration> timeout) {
     const std::int64_t ns = std::max<std::int64_t>(timeout->ns(), 0);
     time = {ns / 1'000'000'000, ns % 1'000'000'000};
   }
-  return ::ppoll(&one, 1, timeout ? &time : nullptr, nullptr) > 0;
+  if (::ppoll(&one, 1, timeout ? &time : nullptr, nullptr) <= 0) return false;
+  // Here and not in take(), which then needs no system call under the lock that all engines want. If the
+  // events of this word have been taken already, the caller finds none and waits again.
+  clear_wake(wake_);
+  return true;
 }
 
 }  // namespace weir::real

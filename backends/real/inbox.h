@@ -39,7 +39,8 @@ class Inbox {
   void put(Event event);
   /// Moves all events, in the order in which they came, to the end of `into`.
   void take(std::vector<Event>& into);
-  /// Waits for an event, until `timeout` is over if there is one. False if none came.
+  /// Waits for an event, until `timeout` is over if there is one. False if none came. May be
+  /// true for one that has been taken already.
   bool wait(std::optional<Duration> timeout);
 
  private:

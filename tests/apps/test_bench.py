@@ -3,7 +3,9 @@ Run: python3 tests/apps/test_bench.py WEIR"""
 
 import json
 import os
+import tempfile
 import unittest
+from pathlib import Path
 
 import program
 
@@ -42,6 +44,47 @@ class Sum(unittest.TestCase):
         too_large = program.run("bench", "sum", "--size", "64TB")
         self.assertEqual(too_large.returncode, 1)
         self.assertIn("more than the", too_large.stderr)
+
+
+class Collectives(unittest.TestCase):
+    def measure(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "told.json"
+            done = program.run("bench", *arguments, "--iterations", "3", "--json", file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("algorithm", done.stdout)
+            return json.loads(file.read_text())
+
+    def test_all_reduces_over_both_transports_and_by_each_strategy(self):
+        for transport, strategy, nodes in (("tcp", "unified", 2), ("shm", "unified", 4), ("tcp", "ring", 3)):
+            with self.subTest(transport=transport, strategy=strategy):
+                told = self.measure("allreduce", "--nodes", str(nodes), "--transport", transport, "--strategy",
+                                    strategy, "--bytes", "64KiB,3MiB")
+                self.assertEqual([row["bytes"] for row in told["rows"]], [64 << 10, 3 << 20])
+                for row in told["rows"]:
+                    self.assertEqual(len(row["iterations_s"]), 3)
+                    # Each machine sends 2 (n - 1) / n of the gradients' bytes, give or take what parts are rounded to.
+                    self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"],
+                                           2 * (nodes - 1) / nodes, delta=0.02)
+                    self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"],
+                                           2 * (nodes - 1), delta=0.02)
+                    self.assertGreater(row["share"], 0)
+
+    def test_servers_take_and_give_all_gradients(self):
+        told = self.measure("pushpull", "--workers", "3", "--servers", "1", "--bytes", "1MiB")
+        row = told["rows"][0]
+        self.assertEqual((told["workers"], told["servers"]), (3, 1))
+        self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"], 3, places=3)
+        self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"], 6, places=3)
+
+    def test_wrong_arguments_are_told(self):
+        for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"), (["allreduce", "--nodes", "1"], "1"),
+                                (["allreduce", "--bytes", "6B"], "whole number"), (["pushpull", "--part", "x"], "--part"),
+                                (["allreduce", "--strategy", "ps"], "ps")):
+            with self.subTest(arguments):
+                done = program.run("bench", *arguments)
+                self.assertIn(done.returncode, (1, 2))
+                self.assertIn(word, done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/bench.h"
+#include "apps/weir/bench_job.h"
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "apps/weir/table.h"
+#include "apps/weir/version.h"
+#include "backends/real/plain_rate.h"
+#include "core/base/units_text.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  std::string name;  // of the command
+  BenchJob job;
+  std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
+  std::string part = "1MiB";
+  std::string json;
+};
+
+// Of one size.
+struct Measured {
+  Duration time;             // of the middle iteration
+  BytesPerSecond algorithm;  // gradients over it
+  BytesPerSecond bus;        // what the busiest machine sends or receives over it
+  BytesPerSecond moved;      // what all messages have over it
+  BytesPerSecond plain;      // what as many processes moved that did nothing else
+  std::vector<Duration> all;
+  double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
+};
+
+BytesPerSecond over(Bytes bytes, Duration time) {
+  return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
+}
+
+Result<Measured> measure(const BenchJob& job) {
+  const auto times = run(job);
+  if (!times) return tl::unexpected(times.error());
+  real::PlainSettings how;
+  how.processes = job.workers + job.servers;
+  how.shared_memory = job.real.transport == "shm";
+  how.memory = job.gradients;
+  const auto plain = real::plain_rate(how);
+  if (!plain) return tl::unexpected(plain.error());
+  const Duration time = median(times->iterations);
+  return Measured{time,   over(job.gradients, time), over(times->most, time), over(times->moved, time),
+                  *plain, times->iterations};
+}
+
+nlohmann::ordered_json row(Bytes size, const Measured& measured) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Duration time : measured.all) all.push_back(time.seconds());
+  return {{"bytes", size.count()},
+          {"seconds", measured.time.seconds()},
+          {"algorithm_bytes_per_s", measured.algorithm.value()},
+          {"bus_bytes_per_s", measured.bus.value()},
+          {"moved_bytes_per_s", measured.moved.value()},
+          {"plain_bytes_per_s", measured.plain.value()},
+          {"share", measured.share()},
+          {"iterations_s", all}};
+}
+
+Result<ExitStatus> bench_collective(const Choices& choices) {
+  BenchJob job = choices.job;
+  const std::string name = "bench " + choices.name;
+  const auto part = parse_size(choices.part);
+  if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
+  job.part = *part;
+  std::vector<Bytes> sizes;
+  for (const std::string& text : choices.sizes) {
+    const auto size = parse_size(text);
+    if (!size) return wrong(name.c_str(), Error{"--bytes: " + size.error().text});
+    if (size->count() < 4 || size->count() % 4 != 0)
+      return wrong(name.c_str(), Error{fmt::format("--bytes: {} is no whole number of f32; try 4MiB", text)});
+    sizes.push_back(*size);
+  }
+  constexpr auto kRight = Table::Column::Side::kRight;
+  const bool shared = job.real.transport == "shm";
+  const Table table({{"gradients", kRight, 9},
+                     {"time", kRight, 9},
+                     {"algorithm", kRight, 10},
+                     {"bus", kRight, 10},
+                     {"all messages", kRight},
+                     {shared ? "plain copies" : "plain sockets", kRight},
+                     {"share", kRight, 7}});
+  print("{}", table.header());
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Bytes size : sizes) {
+    job.gradients = size;
+    const auto measured = measure(job);
+    if (!measured) return tl::unexpected(measured.error());
+    rows.push_back(row(size, *measured));
+    print("{}", table.line({rounded(size), rounded(measured->time), rounded(measured->algorithm),
+                            rounded(measured->bus), rounded(measured->moved), rounded(measured->plain),
+                            fmt::format("{:.1f} %", 100 * measured->share())}));
+    std::fflush(stdout);
+  }
+  if (choices.json.empty()) return kExitWell;
+  const nlohmann::ordered_json document = {{"weir", version()},
+                                           {"benchmark", choices.name},
+                                           {"strategy", job.strategy},
+                                           {"workers", job.workers},
+                                           {"servers", job.servers},
+                                           {"transport", job.real.transport},
+                                           {"channels", job.real.channels},
+                                           {"io_threads", job.real.io_threads},
+                                           {"part_bytes", job.part.count()},
+                                           {"rows", rows}};
+  const auto written = write_text(choices.json, document.dump(2) + "\n");
+  if (!written) return tl::unexpected(written.error());
+  return kExitWell;
+}
+
+void add_common(CLI::App& command, Choices& choices) {
+  BenchJob& job = choices.job;
+  command.add_option("--bytes", choices.sizes, "Of the gradients, f32 (4MiB,16MiB,64MiB)")
+      ->type_name("SIZES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
+  command.add_option("--transport", job.real.transport, "What messages move through: tcp or shm")
+      ->check(CLI::IsMember({"tcp", "shm"}))
+      ->capture_default_str();
+  command.add_option("--iterations", job.iterations, "How often; medians are shown")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command.add_option("--channels", job.real.channels, "Connections between two machines")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--io-threads", job.real.io_threads, "Threads of each machine that move bytes")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--json", choices.json, "A file for all that was measured")->type_name("FILE");
+}
+
+constexpr const char* kAbout =
+    "Machines are processes of this host that run the plan as weir run --on local does. An iteration counts "
+    "from\n"
+    "the end of the one before, on all machines, to its own. Algorithm: the gradients' bytes over that "
+    "time.\n"
+    "Bus: what the busiest machine sends or receives over it. Beside all messages stands what as many "
+    "processes\n"
+    "move that only send to the next and receive (over TCP) or only copy (shm), which no messages can "
+    "exceed.\n";
+
+}  // namespace
+
+void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command =
+      bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
+  const auto choices = std::make_shared<Choices>();
+  choices->name = "allreduce";
+  choices->job.strategy = "unified";
+  command->add_option("--nodes", choices->job.workers, "How many processes")
+      ->check(CLI::Range(2, 256))
+      ->capture_default_str();
+  command->add_option("--strategy", choices->job.strategy, "Without machines that only sum, unified is one")
+      ->check(CLI::IsMember({"unified", "ring", "hierarchical", "double-tree"}))
+      ->capture_default_str();
+  add_common(*command, *choices);
+  command->footer(std::string(kAbout) +
+                  "\nExamples:\n"
+                  "  weir bench allreduce --transport shm\n"
+                  "  weir bench allreduce --nodes 2 --bytes 1MiB,256MiB --strategy ring --json ring.json");
+  command->callback(
+      [choices, &status] { status = exit_status("bench allreduce", bench_collective(*choices)); });
+}
+
+void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command =
+      bench.add_subcommand("pushpull", "How fast processes of this host sum gradients on parameter servers");
+  const auto choices = std::make_shared<Choices>();
+  choices->name = "pushpull";
+  choices->job.strategy = "ps";
+  choices->job.workers = 2;
+  choices->job.servers = 2;
+  command->add_option("--workers", choices->job.workers, "Processes that have gradients")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--servers", choices->job.servers, "Processes that sum them")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  add_common(*command, *choices);
+  command->footer(std::string(kAbout) +
+                  "\nExamples:\n"
+                  "  weir bench pushpull --workers 4 --servers 2\n"
+                  "  weir bench pushpull --bytes 4MiB,16MiB --transport shm --json pushpull.json");
+  command->callback(
+      [choices, &status] { status = exit_status("bench pushpull", bench_collective(*choices)); });
+}
+
+}  // namespace weir

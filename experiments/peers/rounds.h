@@ -1,0 +1,77 @@
+// What is alike for all peers: gradients whose sum is known, rounds that are timed, and the JSON that says
+// what came of them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace peers {
+
+struct Choices {
+  std::size_t bytes = 0;  // of the gradients, of which each process has as many
+  int rounds = 5;
+  int warm_up = 1;
+};
+
+inline void add_choices(CLI::App& app, Choices& choices) {
+  app.add_option("--bytes", choices.bytes, "Of the gradients, f32")->required()->check(CLI::PositiveNumber);
+  app.add_option("--rounds", choices.rounds, "That are timed")->check(CLI::PositiveNumber);
+  app.add_option("--warm-up", choices.warm_up, "Rounds before those")->check(CLI::NonNegativeNumber);
+}
+
+/// How processes do together what a round takes.
+struct Group {
+  int rank = 0;
+  int size = 1;
+  std::function<void()> barrier;
+  std::function<void(std::vector<float>&)> sum;  // in place, over all processes: what is measured
+  std::function<double(double)> largest;         // of all processes' values
+};
+
+/// Small whole numbers, which differ by process and element; their sums are exact.
+inline float gradient(std::size_t element, int rank) {
+  return static_cast<float>(element % 61) + static_cast<float>(rank);
+}
+
+inline float total(std::size_t element, int processes) {
+  const auto count = static_cast<float>(processes);
+  return count * static_cast<float>(element % 61) + count * (count - 1) / 2;
+}
+
+/// Runs the rounds. Each begins after a barrier and takes as long as for the slowest process; every element
+/// of every round is checked. The first process prints what came of it. Returns the exit status.
+inline int run(const Choices& choices, const Group& group, nlohmann::ordered_json told) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<float> gradients(choices.bytes / sizeof(float));
+  std::vector<double> seconds;
+  double wrong = 0;
+  for (int round = -choices.warm_up; round < choices.rounds; ++round) {
+    for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient(i, group.rank);
+    group.barrier();
+    const auto begin = Clock::now();
+    group.sum(gradients);
+    const std::chrono::duration<double> taken = Clock::now() - begin;
+    const double slowest = group.largest(taken.count());
+    if (round >= 0) seconds.push_back(slowest);
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      wrong += gradients[i] == total(i, group.size) ? 0.0 : 1.0;
+  }
+  wrong = group.largest(wrong);
+  if (group.rank == 0) {
+    told["processes"] = group.size;
+    told["bytes"] = gradients.size() * sizeof(float);
+    told["seconds"] = seconds;
+    told["sums_are_right"] = wrong == 0;
+    std::printf("%s\n", told.dump().c_str());
+    std::fflush(stdout);
+  }
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace peers
