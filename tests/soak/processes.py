@@ -61,16 +61,22 @@ def network(pid):
         return ""
 
 
-def _sockets(pid):
+def _open(pid):
+    """What its descriptors stand for; nothing of a process that has ended."""
     found = set()
-    for path in Path(f"/proc/{pid}/fd").glob("*"):
-        try:
-            target = os.readlink(path)
-        except OSError:
-            continue
-        if target.startswith("socket:["):
-            found.add(target[len("socket:["):-1])
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                found.add(os.readlink(f"/proc/{pid}/fd/{name}"))
+            except OSError:
+                pass
+    except OSError:
+        pass
     return found
+
+
+def _sockets(pid):
+    return {target[len("socket:["):-1] for target in _open(pid) if target.startswith("socket:[")}
 
 
 def connections(pid):
@@ -104,11 +110,7 @@ def left(things):
     found = set()
     for pid in parents():
         found |= things & {network(pid)}
-        for path in Path(f"/proc/{pid}/fd").glob("*"):
-            try:
-                found |= things & {os.readlink(path)}
-            except OSError:
-                pass
+        found |= things & _open(pid)
     ports = {"port " + line.split()[1] for line in (_read("self", "net/tcp") + _read("self", "net/tcp6")).decode()
              .splitlines() if line.split()[3] == "0A"}
     names = {"socket " + line.split()[-1] for line in _read("self", "net/unix").decode(errors="replace").splitlines()}
