@@ -40,7 +40,7 @@ struct Scene {
         Op message{.machine = MachineId(i), .kind = i == 0 ? OpKind::kSend : OpKind::kReceive, .layer = 0};
         message.peer = MachineId(1 - i);
         message.message = i == 0 ? builder.add_message() : MessageId(static_cast<std::size_t>(half));
-        (i == 0 ? message.from : message.into) = {staging, 0, 500_B * half, 500_B};
+        (i == 0 ? message.from : message.into) = Slice{staging, 0, 500_B * half, 500_B};
         builder.add(message);
       }
       Op forward{.machine = MachineId(i),

@@ -84,7 +84,7 @@ TEST_CASE("mixed mode takes no more CPU machines than GPU machines, and at least
   for (const auto& [gpus, cpus] : {std::pair(2, 3), std::pair(1, 1)}) {
     const auto assigned = assign_as_byteps(cluster_of(gpus, cpus), workload, 4_MB, Summing::kOptimal);
     REQUIRE_FALSE(assigned);
-    CHECK_THAT(assigned.error().text, Catch::Matchers::Contains("try placement 'balanced'"));
+    CHECK_THAT(assigned.error().text, has_text("try placement 'balanced'"));
   }
   CHECK(assign_as_byteps(cluster_of(2, 0), workload, 4_MB, Summing::kOptimal));
   CHECK(assign_as_byteps(cluster_of(1, 1), workload, 4_MB, Summing::kCpuMachines));
