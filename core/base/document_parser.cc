@@ -148,6 +148,7 @@ class Builder {
 }  // namespace
 
 Result<Value> parse_document(std::string_view text, const std::string& file) {
+  if (text.empty()) return failure(fmt::format("{}:1: this is no JSON: the file is empty", file));
   LineCounter counter;
   Builder builder(counter, file);
   const CountingIterator begin(text.data(), &counter);

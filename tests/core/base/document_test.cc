@@ -58,8 +58,7 @@ TEST_CASE("what is no JSON is told with its line") {
         "a.json:3: this is no JSON: unexpected '}'; expected string literal");
   CHECK(parse_error("{\"a\" 1}") == "a.json:1: this is no JSON: unexpected number literal; expected ':'");
   CHECK(parse_error("[1,\n2\n") == "a.json:2: this is no JSON: unexpected end of input; expected ']'");
-  CHECK(parse_error("") ==
-        "a.json:1: this is no JSON: unexpected end of input; expected '[', '{', or a literal");
+  CHECK(parse_error("") == "a.json:1: this is no JSON: the file is empty");
   CHECK(parse_error("[1] []") == "a.json:1: this is no JSON: unexpected '['; expected end of input");
   CHECK(parse_error("[\n5us]") ==
         "a.json:2: this is no JSON: invalid literal; last read: '5u'; expected ']'");
