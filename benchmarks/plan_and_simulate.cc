@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "backends/sim/world.h"
 #include "benchmarks/stopwatch.h"
@@ -101,4 +102,13 @@ int main(const std::vector<std::string>& words) {
 }  // namespace
 }  // namespace weir::benchmarks
 
-int main(int count, char** values) { return weir::benchmarks::main({values + 1, values + count}); }
+int main(int count, char** values) {
+  try {
+    return weir::benchmarks::main({values + 1, values + count});
+  } catch (const std::logic_error&) {  // of a word that is no number
+    fmt::print(
+        "weir_plan_and_simulate [GPU_MACHINES [CPU_MACHINES [ITERATIONS [MOST_SECONDS "
+        "[MOST_MEGABYTES]]]]]\n");
+    return 2;
+  }
+}
