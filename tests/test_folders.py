@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
            "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "apps", "benchmarks",
            "tests"]
-WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime"]
+WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime",
+          "sys", "netinet", "arpa"]
 
 
 def sources():

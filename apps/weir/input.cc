@@ -27,7 +27,8 @@ Result<std::vector<std::string>> Input::experiments() const {
   if (!fs::is_directory(file, error) || fs::exists(fs::path(file) / "experiment.json", error))
     return std::vector{file};
   std::vector<std::string> found;
-  for (const auto& entry : fs::recursive_directory_iterator(file, error)) {
+  const auto skip = fs::directory_options::skip_permission_denied;
+  for (const auto& entry : fs::recursive_directory_iterator(file, skip, error)) {
     if (entry.path().extension() != ".json") continue;
     const auto document = read_document(entry.path().string());
     if (!document) return tl::unexpected(document.error());

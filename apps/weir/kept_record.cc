@@ -33,7 +33,8 @@ bool meant(const RecordHeader& header, const RecordChoice& choice) {
 std::vector<std::string> records_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry :
+       fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("record-") && name.ends_with(".record")) files.push_back(entry.path().string());
   }

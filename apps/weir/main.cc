@@ -9,7 +9,8 @@
 
 int main(int argc, char** argv) {
   CLI::App weir(
-      "Plans and simulates the gradient communication of data-parallel training on clusters of GPU and CPU "
+      "Plans, simulates and runs the gradient communication of data-parallel training on clusters of GPU and "
+      "CPU "
       "machines.");
   weir.name("weir");
   weir.set_version_flag("--version", fmt::format("weir {}", weir::version()));
@@ -38,6 +39,9 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr,
                "weir: there is not enough memory for so large a plan; try fewer machines or larger parts\n");
+    status = weir::kExitFailed;
+  } catch (const std::exception& error) {  // of a library
+    fmt::print(stderr, "weir: {}\n", error.what());
     status = weir::kExitFailed;
   }
   return weir::flushed(status);

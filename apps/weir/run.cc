@@ -189,7 +189,7 @@ Result<ExitStatus> run_experiments(const char* command, const Choices& choices) 
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
   const auto world = world_of(choices.world);
-  if (!world) return tl::unexpected(world.error());
+  if (!world) return wrong(command, world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong(command, jobs.error());
   ExitStatus status = kExitWell;

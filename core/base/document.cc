@@ -77,7 +77,7 @@ void Value::append(Value element) {
 }
 
 void Value::append(std::string name, Value value) {
-  WEIR_CHECK(kind_ == Kind::kObject && find(name) == nullptr, where(), name);
+  WEIR_CHECK(kind_ == Kind::kObject, where(), name);
   members_.push_back({std::move(name), std::move(value)});
 }
 

@@ -65,6 +65,7 @@ class Value {
 
   /// Adds to an array or object.
   void append(Value element);
+  /// The object has no member of that name yet.
   void append(std::string name, Value value);
 
   /// Says where the value came from. The name of the file is shared by all values of the file. A value that

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <unordered_set>
 
 #include "core/base/document.h"
 
@@ -76,7 +77,7 @@ class Builder {
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    if (open_.back().value.find(name) != nullptr) {
+    if (!open_.back().names.insert(name).second) {
       return fail(fmt::format("the key '{}' stands twice in one object; remove one", name));
     }
     open_.back().key = std::move(name);
@@ -102,7 +103,8 @@ class Builder {
  private:
   struct Open {
     Value value;
-    std::string key;  // of the member that comes next
+    std::string key;                        // of the member that comes next
+    std::unordered_set<std::string> names;  // of all members
   };
 
   bool fail(const std::string& text) {
@@ -119,7 +121,7 @@ class Builder {
   bool open(Value value) {
     if (open_.size() == kDeepest) return fail(fmt::format("more than {} levels of nesting", kDeepest));
     value.place(file_, counter_.line);
-    open_.push_back({std::move(value), {}});
+    open_.push_back({std::move(value), {}, {}});
     return true;
   }
 

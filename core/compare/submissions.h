@@ -68,8 +68,8 @@ struct Orders {
   Promptness a;
   Promptness b;
   bool equal() const;
-  /// Equal, or else every submission of both records followed its last completion.
-  bool explained() const { return equal() || (a.early == 0 && b.early == 0); }
+  /// Whether every submission of both records followed the last completion that it waited for.
+  bool explained() const { return a.early == 0 && b.early == 0; }
 };
 
 /// Ops that a record has at one instant have no order there, so they differ from none. Joins are no

@@ -14,6 +14,8 @@ Result<std::unique_ptr<Undertaking>> undertake(const std::string& text, const st
   const auto found = contender(made->experiment, strategy);
   if (!found) return tl::unexpected(found.error());
   const auto& [planner, options] = *found;
+  if (const auto fits = check_size(*planner, made->cluster, made->workload, options); !fits)
+    return tl::unexpected(fits.error());
   auto plan = planner->plan(made->cluster, made->workload, options);
   if (!plan) return tl::unexpected(plan.error());
   made->plan = std::move(*plan);

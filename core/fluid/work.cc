@@ -55,7 +55,10 @@ std::string name(const Resource& resource, const Cluster& cluster) {
     case Resource::Kind::kCopyIn:
       return machine.name + " copy in" + at;
     case Resource::Kind::kCopyWithin:
-      return fmt::format("{} copy from {}", machine.name, resource.index);
+      return fmt::format("{} copy from {}", machine.name,
+                         resource.index < 0
+                             ? machine.numas[static_cast<std::size_t>(-1 - resource.index)].name
+                             : machine.gpus[index].name);
     case Resource::Kind::kHostSum:
       return fmt::format("{}.{} sum", machine.name, machine.numas[index].name);
     case Resource::Kind::kGpuSum:

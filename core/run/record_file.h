@@ -43,8 +43,9 @@ void fields(Visitor& visitor, RecordHeader& header) {
   visitor.required("seed", header.seed, "the seed of the jitter");
   visitor.required("point", header.point, "the values of the sweep; empty without one");
   visitor.required("machines", header.machines, "of the cluster", at_least(1));
-  visitor.required("ops", header.ops, "of the plan", at_least(0));
-  visitor.required("iterations", header.iterations, "that follow, those before measuring too", at_least(1));
+  visitor.required("ops", header.ops, "of the plan", at_least(1));
+  visitor.required("iterations", header.iterations, "that follow, those before measuring too",
+                   within(1, 20'000));
   visitor.required("warm_up", header.warm_up, "of these, how many are not measured", at_least(0));
   visitor.required("plan_hash", header.plan_hash, "by which equal plans know each other");
   visitor.required("policy", header.policy, "of dispatch");

@@ -203,7 +203,7 @@ class Loads {
   Loads(const Plan& plan, const Cluster& cluster, const WorkTable& works, std::size_t layers)
       : links_(cluster.links().size()), devices_(works.resources().size()) {
     for (const Op& op : plan.ops()) {
-      if (is_compute(op.kind) || op.kind == OpKind::kReceive) continue;
+      if (is_compute(op.kind) || op.kind == OpKind::kReceive || op.kind == OpKind::kJoin) continue;
       const Work& work = works.of(op.id);
       const auto layer = static_cast<std::size_t>(op.layer);
       if (work.path != Work::kNoPath) {

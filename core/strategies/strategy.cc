@@ -106,11 +106,11 @@ double ops_of_parts(const Cluster& cluster, const Workload& workload, Bytes part
   return kOpsPerPart * machines(cluster) * pieces(workload, part);
 }
 
-double ops_of_rings(const Cluster& cluster, const Options& options, std::size_t buckets) {
+double ops_of_rings(const Cluster& cluster, const Options& options, double buckets) {
   const bool flat = options.collective == Collective::kFlatRing;
   const double each =
       flat ? kOpsPerChunk * std::pow(ranks(cluster), 2) : kOpsPerLocalChunk * std::pow(machines(cluster), 2);
-  return each * static_cast<double>(buckets);
+  return each * buckets;
 }
 
 double ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
@@ -130,15 +130,19 @@ double double_tree_ops(const Cluster& cluster, const Workload& workload, const O
 }
 
 double ddp_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_rings(cluster, options, ddp_buckets(workload, options).buckets.size());
+  return ops_of_rings(cluster, options, static_cast<double>(ddp_buckets(workload, options).buckets.size()));
 }
 
 double horovod_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_rings(cluster, options, horovod_buckets(cluster, workload, options).buckets.size());
+  return ops_of_rings(cluster, options,
+                      static_cast<double>(horovod_buckets(cluster, workload, options).buckets.size()));
 }
 
 double byte_scheduler_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_rings(cluster, options, byte_scheduler_buckets(workload, options).buckets.size());
+  double parts = 0;
+  for (const Workload::Whole& tensor : workload.tensors())
+    parts += static_cast<double>(tensor.part.range.size / options.partition_size + 1);
+  return ops_of_rings(cluster, options, parts);
 }
 
 double mxnet_ops(const Cluster& cluster, const Workload& workload, const Options& /*options*/) {

@@ -1,6 +1,7 @@
 #include "core/workload/workload.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace weir {
 
@@ -17,7 +18,9 @@ std::vector<Part> cut(const Part& part, Bytes largest) {
   const Bytes element = size(part.dtype);
   const std::int64_t elements_each = std::max<std::int64_t>(1, largest / element);
   const std::int64_t elements = part.range.size / element;
-  return cut(part, static_cast<int>((elements + elements_each - 1) / elements_each));
+  const std::int64_t count = (elements + elements_each - 1) / elements_each;
+  WEIR_CHECK(count <= std::numeric_limits<int>::max(), count);
+  return cut(part, static_cast<int>(count));
 }
 
 std::vector<Part> cut(const Part& part, int count) {

@@ -15,6 +15,7 @@ from tiny import Case
 GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
         "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
+THREADS = 6  # of a machine's process at work: its own, two of the control channel, two that move bytes, one that sums
 STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
 
 
@@ -46,6 +47,13 @@ def ancestors(pid):
     return found
 
 
+def threads(pid):
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 def exists(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().split(")")[-1].split()[0] != "Z"
@@ -70,9 +78,9 @@ class Real(Case):
         process = subprocess.Popen(self.run_command("--on", "local", *more), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
-        for _ in range(200):
+        for _ in range(300):
             nodes = nodes_of(process)
-            if len(nodes) == 5:
+            if len(nodes) == 5 and all(threads(pid) >= THREADS for pid in nodes.values()):
                 time.sleep(1)
                 return process, nodes
             time.sleep(0.1)

@@ -112,6 +112,11 @@ Topology random_topology(Dice& dice, std::uint64_t seed) {
     cpu_machines -= count;
     topology.groups.push_back(machine_group(dice, fmt::format("cpu{}", group), count, 0));
   }
+  // Machines without GPUs stand first, last or between the others.
+  for (std::size_t i = topology.groups.size(); i > 1; --i) {
+    const auto other = static_cast<std::size_t>(dice.between(0, static_cast<std::int64_t>(i) - 1));
+    std::swap(topology.groups[i - 1], topology.groups[other]);
+  }
   topology.network.latency = dice.latency();
   if (dice.chance(30)) {
     RacksSpec racks;

@@ -111,6 +111,25 @@ TEST_CASE("needs tell bytes, rate and time, and how the first comes about") {
   CHECK(needs.back().time == 30_ms);
 }
 
+TEST_CASE("needs belong to the machines that they name, in whatever order machines stand") {
+  const Cluster cluster = cluster_of(R"({"name": "turned", "groups": [
+    {"name": "c", "count": 2, "numa": [{"sum_rate": "5GB/s"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]},
+    {"name": "machines-with-a-long-name", "count": 4, "numa": [{"sum_rate": "5GB/s"}],
+     "gpus": [{"at": "numa0", "rate": "10GB/s"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]}]})");
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  const auto* const unified = strategy_named("unified").value();
+  const auto plan = unified->plan(cluster, workload, {});
+  REQUIRE(plan);
+  const auto needs = plan_needs(*plan, cluster, workload);
+  REQUIRE(needs.size() > 4);
+  for (const Need& need : needs) {
+    if (!need.machine.valid()) continue;
+    INFO(need.name);
+    CHECK(need.name.starts_with(cluster.machine(need.machine).name));
+  }
+}
+
 TEST_CASE("no schedule exchanges more bytes a second than NICs and uplinks let through") {
   CHECK(goodput_bound(machines(8, 0)).value() == 5'142'857'143);  // n/(2(n-1)) of 9 GB/s
   CHECK(goodput_bound(machines(8, 8)) == 9_GBps);
