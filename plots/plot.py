@@ -86,7 +86,7 @@ def main(arguments):
         print(f"plot.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"plot.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"plot.py: {error.filename or folder}: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

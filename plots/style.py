@@ -31,7 +31,7 @@ BEYOND = {"facecolor": "#F1F1F1", "edgecolor": "#C4C4C4", "hatch": "/////", "lin
 
 HOLLOW = {"markerfacecolor": "white", "markeredgewidth": 1.3}
 LEGEND_LINE = 0.22  # inches
-LEGEND_ENTRY = 1.28  # inches
+LEGEND_MARK = 0.62  # inches of an entry beside its text: the mark and the space around it
 LETTERS = 13  # in an inch
 
 
@@ -69,17 +69,25 @@ def wrapped(text, width):
     return textwrap.fill(text, int(width * LETTERS))
 
 
+def lines_of(labels, width):
+    """How many lines a legend of these needs that is at most so many inches wide, each column as wide as its widest."""
+    for lines in range(1, len(labels)):
+        columns = [labels[i:i + lines] for i in range(0, len(labels), lines)]
+        if sum(LEGEND_MARK + max(map(len, column)) / LETTERS for column in columns) <= width:
+            return lines
+    return max(1, len(labels))
+
+
 def sheet(panels, width, height, shown=(), columns=3):
     """A figure with panels of that size in inches, at most so many in a row, and a legend above them."""
     columns = min(columns, panels)
     rows = -(-panels // columns)
-    in_line = max(1, int(columns * width / LEGEND_ENTRY))
-    legend = LEGEND_LINE * math.ceil(len(shown) / in_line) + 0.08 if shown else 0.01
+    lines = lines_of([handle.get_label() for handle in shown], columns * width)
+    legend = LEGEND_LINE * lines + 0.08 if shown else 0.01
     figure = pyplot.figure(figsize=(columns * width, rows * height + legend), layout="constrained")
     top, rest = figure.subfigures(2, 1, height_ratios=[legend, rows * height])
     if shown:
-        in_column = math.ceil(len(shown) / in_line)
-        top.legend(handles=list(shown), loc="center", ncol=math.ceil(len(shown) / in_column))
+        top.legend(handles=list(shown), loc="center", ncol=math.ceil(len(shown) / lines))
     return figure, list(rest.subplots(rows, columns, squeeze=False).flat)
 
 
