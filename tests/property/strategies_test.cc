@@ -22,7 +22,7 @@ namespace {
 
 using property::Case;
 
-#ifdef WEIR_MANY_CASES
+#ifdef WEIR_MANY_CASES  // by CMAKE_CXX_FLAGS, for a long look
 constexpr std::uint64_t kCases = 400;
 #else
 constexpr std::uint64_t kCases = 25;

@@ -118,7 +118,7 @@ TEST_CASE("records that are repeated, left out or turned round are found out") {
     const std::string first = record(line, "first");
     const std::string second = record(line, "second");
     how(line, first, second);
-    if (const auto got = received(line); !got) return got;
+    if (auto got = received(line); !got) return got;
     return received(line);
   };
   CHECK(delivered([](Line& line, const auto& first, const auto& second) { line.deliver(first + second); }) ==
