@@ -15,7 +15,7 @@ namespace {
 
 using fuzz::Mutation;
 
-#ifdef WEIR_MANY_CASES
+#ifdef WEIR_MANY_CASES  // by CMAKE_CXX_FLAGS, for a long look
 constexpr std::uint64_t kCases = 300;
 #else
 constexpr std::uint64_t kCases = 10;
