@@ -102,10 +102,7 @@ class Idle(Real):
         run = subprocess.Popen(self.run_command("--on", "cluster", "--listen", "127.0.0.1", "--key", str(key)),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
-        deadline = time.monotonic() + 20
-        while not (key.is_file() and key.read_text().endswith("}")):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
+        self.wait_for_key(key)
         command = program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine", "0")
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as node:
             time.sleep(1)
@@ -123,10 +120,7 @@ class Start(Real):
                                                 "--patience", "3"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
-        deadline = time.monotonic() + 20
-        while not (key.is_file() and key.read_text().endswith("}")):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
+        self.wait_for_key(key)
         command = program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine")
         nodes = [subprocess.Popen([*command, str(machine)], stderr=subprocess.PIPE, text=True) for machine in (0, 2, 3)]
         run.communicate(timeout=20)

@@ -86,6 +86,12 @@ class Real(Case):
             time.sleep(0.1)
         self.fail("the machines' processes did not come")
 
+    def wait_for_key(self, key):
+        deadline = time.monotonic() + 20
+        while not (key.is_file() and key.read_text().endswith("}")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
     def gone(self, nodes):
         for _ in range(50):
             if not any(exists(pid) for pid in nodes.values()):
@@ -181,10 +187,7 @@ class Cluster(Real):
         run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
-        for _ in range(100):
-            if key.is_file() and key.read_text().endswith("}"):
-                break
-            time.sleep(0.1)
+        self.wait_for_key(key)
         self.assertEqual(key.stat().st_mode & 0o777, 0o600)
         command = program.command("node", "--job", str(key), "--listen", "127.0.0.1")
         ranks = ("WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK", "WEIR_RANK")

@@ -3,8 +3,8 @@
 soak.py WEIR [MINUTES] [--seed N] [--short] [--job "SEED HAPPENS WHERE"]. What must hold:
 
 * A job that nobody disturbs ends well, every element of every sum being right.
-* After a kill of one that others exchange messages with every other machine ends within 5 s with an error that names the one that was killed; after a stop within
-  6 s, as its silence must last 4 s.
+* After a kill of one that others exchange messages with every other machine ends within 5 s with an error that names
+  the one that was killed; after a stop within 6 s, as its silence must last 4 s.
 * No process, network, port, socket or shared memory is left of a job.
 * The resident memory of each machine after a tenth of a long job and at its end differs by 5 % at most.
 
