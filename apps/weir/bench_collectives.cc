@@ -49,8 +49,8 @@ Result<Measured> measure(const BenchJob& job) {
   const auto plain = real::plain_rate(how);
   if (!plain) return tl::unexpected(plain.error());
   const Duration time = median(times->iterations);
-  return Measured{time,   over(job.gradients, time), over(times->most, time), over(times->moved, time),
-                  *plain, times->iterations};
+  return Measured{time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
+                  plain->all, times->iterations};
 }
 
 nlohmann::ordered_json row(Bytes size, const Measured& measured) {

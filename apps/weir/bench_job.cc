@@ -78,10 +78,4 @@ Result<BenchTimes> run(const BenchJob& job) {
   return times;
 }
 
-Duration median(std::vector<Duration> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 }  // namespace weir

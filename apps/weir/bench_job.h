@@ -31,7 +31,4 @@ struct BenchTimes {
 /// Runs it as weir run --on local does.
 Result<BenchTimes> run(const BenchJob& job);
 
-/// The middle one.
-Duration median(std::vector<Duration> times);
-
 }  // namespace weir

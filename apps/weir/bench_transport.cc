@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench.h"
@@ -30,13 +29,6 @@ struct Measured {
   double of_spread;
   double of_copies;
 };
-
-template <class T>
-T median(std::vector<T> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "backends/real/lab/raw_rate.h"
+#include "backends/real/plain_rate.h"
 #include "backends/real/sum_meter.h"
 #include "backends/real/threads.h"
 
@@ -12,6 +13,7 @@ namespace weir {
 namespace {
 
 constexpr Bytes kSummed(8 << 20);  // of each operand
+constexpr Bytes kReused(1 << 20);  // which plain connections send and receive into again and again
 
 // Every machine sends to the next, all at once.
 std::vector<real::Stream> neighbours(std::size_t machines) {
@@ -88,16 +90,13 @@ Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& plann
 }
 
 Result<std::optional<Measured>> measure_host(const Planned& planned, int workers) {
-  const auto streams = neighbours(planned.cluster.machines().size());
-  if (streams.empty()) return std::optional<Measured>();
-  real::RateSettings how;
-  how.warm_up = Duration(100'000'000);
-  how.time = Duration(300'000'000);
-  const auto rates = real::raw_loopback_rates(streams, how);
-  if (!rates) return tl::unexpected(rates.error());
+  const std::size_t machines = planned.cluster.machines().size();
+  if (machines < 2) return std::optional<Measured>();
+  const auto rate = real::plain_rate({static_cast<int>(machines), false, kReused, Duration(400'000'000)});
+  if (!rate) return tl::unexpected(rate.error());
   const auto sums = measure_sums(planned, workers);
   if (!sums) return tl::unexpected(sums.error());
-  Measured measured{*std::min_element(rates->begin(), rates->end()), planned.experiment.topology};
+  Measured measured{rate->least, planned.experiment.topology};
   for (GroupSpec& group : measured.topology.groups) {
     const int nics = std::max(nic_count(group), 1);
     for (NicSpec& nic : group.nics) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -53,11 +54,16 @@ class Reel {
   std::size_t at_ = 0;
 };
 
-// Bytes that came in.
-std::int64_t exchange(const Descriptor& from, const Descriptor& into, const PlainSettings& settings) {
+double rate(std::int64_t bytes, Instant begin) {
+  return static_cast<double>(bytes) / (Clock::monotonic() - begin).seconds();
+}
+
+// Bytes that came in, a second.
+double exchange(const Descriptor& from, const Descriptor& into, const PlainSettings& settings) {
   Reel out(settings.memory);
   Reel in(settings.memory);
-  const Instant end = Clock::monotonic() + settings.time;
+  const Instant begin = Clock::monotonic();
+  const Instant end = begin + settings.time;
   std::thread sender([&] {
     while (Clock::monotonic() < end) {
       const ssize_t count = ::send(from.number(), out.at(), out.piece(), MSG_NOSIGNAL);
@@ -73,14 +79,16 @@ std::int64_t exchange(const Descriptor& from, const Descriptor& into, const Plai
     in.turn(static_cast<std::size_t>(count));
     got += count;
   }
+  const double in_a_second = rate(got, begin);
   sender.join();
-  return got;
+  return in_a_second;
 }
 
-std::int64_t copy(const PlainSettings& settings) {
+double copy(const PlainSettings& settings) {
   Reel from(settings.memory);
   Reel into(settings.memory);
-  const Instant end = Clock::monotonic() + settings.time;
+  const Instant begin = Clock::monotonic();
+  const Instant end = begin + settings.time;
   std::int64_t done = 0;
   while (Clock::monotonic() < end) {
     const std::size_t piece = from.piece();
@@ -89,7 +97,7 @@ std::int64_t copy(const PlainSettings& settings) {
     into.turn(piece);
     done += static_cast<std::int64_t>(piece);
   }
-  return done;
+  return rate(done, begin);
 }
 
 // Bytes a second of each process, told in memory that all of them can write.
@@ -114,7 +122,7 @@ class Told {
 
 }  // namespace
 
-Result<BytesPerSecond> plain_rate(const PlainSettings& settings) {
+Result<PlainRate> plain_rate(const PlainSettings& settings) {
   const auto count = static_cast<std::size_t>(settings.processes);
   std::vector<Connection> connections;  // i to i + 1
   for (std::size_t i = 0; i < count && !settings.shared_memory; ++i) {
@@ -134,22 +142,21 @@ Result<BytesPerSecond> plain_rate(const PlainSettings& settings) {
       mine.into = std::move(connections[(i + count - 1) % count].into);
       connections.clear();
     }
-    const Instant begin = Clock::monotonic();
-    const std::int64_t moved =
-        settings.shared_memory ? copy(settings) : exchange(mine.from, mine.into, settings);
-    told.of(i) = static_cast<double>(moved) / (Clock::monotonic() - begin).seconds();
+    told.of(i) = settings.shared_memory ? copy(settings) : exchange(mine.from, mine.into, settings);
     ::_exit(0);
   }
   connections.clear();
   bool well = true;
   double sum = 0;
+  double least = std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < count; ++i) {
     int status = 0;
     well = processes[i] > 0 && ::waitpid(processes[i], &status, 0) == processes[i] && status == 0 && well;
     sum += told.of(i);
+    least = std::min(least, told.of(i));
   }
   if (!well) return failure("a process that measures the plain rate failed");
-  return BytesPerSecond(std::llround(sum));
+  return PlainRate{BytesPerSecond(std::llround(sum)), BytesPerSecond(std::llround(least))};
 }
 
 }  // namespace weir::real

@@ -14,9 +14,14 @@ struct PlainSettings {
   Duration time = Duration(1'000'000'000);  // about
 };
 
-/// What all processes together move in a second. Each sends to the next and receives from the one before, all
-/// the time, with a thread for each; or, in shared memory, copies, which is all that a message there needs.
-/// Fails if a process does.
-Result<BytesPerSecond> plain_rate(const PlainSettings& settings);
+struct PlainRate {
+  BytesPerSecond all;    // of all processes together
+  BytesPerSecond least;  // of the slowest one
+};
+
+/// What processes move in a second, counted where it arrives. Each sends to the next and receives from the
+/// one before, all the time, with a thread for each; or, in shared memory, copies, which is all that a
+/// message there needs. Fails if a process does.
+Result<PlainRate> plain_rate(const PlainSettings& settings);
 
 }  // namespace weir::real

@@ -1,9 +1,7 @@
 #include "backends/real/transport_meter.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -15,6 +13,7 @@
 
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
+#include "backends/real/plain_rate.h"
 #include "backends/real/sharing.h"
 #include "core/cluster/topology.h"
 
@@ -96,80 +95,6 @@ Result<std::array<Ends, 2>> listen_locally() {
     ends[i].listener = std::move(*listener);
   }
   return ends;
-}
-
-// Bytes that are moved piece by piece, from the beginning again after the last.
-class Reel {
- public:
-  explicit Reel(Bytes size) : bytes_(static_cast<std::size_t>(size.count()), 'w') {}
-  char* at() { return bytes_.data() + at_; }
-  std::size_t piece() const { return std::min(kPiece, bytes_.size() - at_); }
-  void turn(ssize_t count) { at_ = (at_ + static_cast<std::size_t>(count)) % bytes_.size(); }
-
- private:
-  static constexpr std::size_t kPiece = std::size_t{1} << 20;
-  std::vector<char> bytes_;
-  std::size_t at_ = 0;
-};
-
-// Both send and receive all the time, a thread for each, with writes as large as sockets like them.
-int exchange_plainly(int self, Told& told, const std::array<Ends, 2>& ends, Duration time, Bytes memory) {
-  Meeting meeting;
-  meeting.self = MachineId(static_cast<std::size_t>(self));
-  meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
-  meeting.addresses = {ends[0].address, ends[1].address};
-  meeting.patience = kPatience;
-  const auto channels = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
-  if (!channels) return 1;
-  // One connection for each direction, both blocking.
-  const int mine = self == 0 ? channels->front().words.number() : channels->front().data.number();
-  const int theirs = self == 0 ? channels->front().data.number() : channels->front().words.number();
-  for (const int connection : {mine, theirs}) {
-    const int flags = ::fcntl(connection, F_GETFL);
-    ::fcntl(connection, F_SETFL, flags & ~O_NONBLOCK);
-  }
-  Reel out(memory);
-  Reel in(memory);
-  const Instant begin = Clock::monotonic();
-  std::thread sender([&] {
-    while (Clock::monotonic() < begin + time) {
-      const ssize_t count = ::send(mine, out.at(), out.piece(), MSG_NOSIGNAL);
-      if (count <= 0) break;
-      out.turn(count);
-    }
-    ::shutdown(mine, SHUT_WR);
-  });
-  std::int64_t got = 0;
-  for (ssize_t count = 1; count > 0; got += count) {
-    count = ::recv(theirs, in.at(), in.piece(), 0);
-    if (count < 0) break;
-    in.turn(count);
-  }
-  told.bytes = got;
-  told.ns = (Clock::monotonic() - begin).ns();
-  sender.join();
-  return 0;
-}
-
-int copy_plainly(Told& told, Duration time, Bytes memory) {
-  Reel from(memory);
-  Reel into(memory);
-  const Instant begin = Clock::monotonic();
-  while (Clock::monotonic() < begin + time) {
-    const std::size_t piece = from.piece();
-    std::memcpy(into.at(), from.at(), piece);
-    from.turn(static_cast<ssize_t>(piece));
-    into.turn(static_cast<ssize_t>(piece));
-    told.bytes += static_cast<std::int64_t>(piece);
-  }
-  told.ns = (Clock::monotonic() - begin).ns();
-  return 0;
-}
-
-Result<BytesPerSecond> measure_sockets(Duration time, Bytes memory) {
-  const auto ends = listen_both();
-  if (!ends) return tl::unexpected(ends.error());
-  return Pair().run([&](int self, Told& told) { return exchange_plainly(self, told, *ends, time, memory); });
 }
 
 // Each sends `messages` messages to the other at once.
@@ -258,23 +183,23 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
 Result<TransportRate> measure_transport(const TransportSettings& settings) {
   constexpr Bytes kCached(1 << 20);
   const Bytes memory = std::max(settings.message * settings.under_way, Bytes(1));
-  const auto sockets = measure_sockets(settings.time, kCached);
+  const auto sockets = plain_rate({2, false, kCached, settings.time});
   if (!sockets) return tl::unexpected(sockets.error());
-  const auto spread = measure_sockets(settings.time, memory);
+  const auto spread = plain_rate({2, false, memory, settings.time});
   if (!spread) return tl::unexpected(spread.error());
-  const auto copies = Pair().run([&](int, Told& told) { return copy_plainly(told, settings.time, memory); });
+  const auto copies = plain_rate({2, true, memory, settings.time});
   if (!copies) return tl::unexpected(copies.error());
   const auto ends = settings.shared_memory ? listen_locally() : listen_both();
   if (!ends) return tl::unexpected(ends.error());
   // As many rounds as plain sockets would need that time for.
   const double round = static_cast<double>(settings.message.count()) * settings.under_way;
   const auto rounds = std::max<std::int64_t>(
-      1, std::llround(settings.time.seconds() * static_cast<double>(sockets->value()) / round));
+      1, std::llround(settings.time.seconds() * static_cast<double>(sockets->least.value()) / round));
   const auto nodes = Pair().run([&](int self, Told& told) {
     return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
   });
   if (!nodes) return tl::unexpected(nodes.error());
-  return TransportRate{*nodes, *sockets, *spread, *copies};
+  return TransportRate{*nodes, sockets->least, spread->least, copies->least};
 }
 
 }  // namespace weir::real

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,10 +11,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
-#include <functional>
-#include <string>
+#include <thread>
 
 #include "backends/real/lab/message.h"
 
@@ -23,29 +20,21 @@ namespace weir::real {
 namespace {
 
 constexpr Duration kPatience = Duration(10'000'000'000);
+constexpr int kFirstPort = 20000;
 
 // The monotonic clock, which all processes of a host share.
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-// Where the machines are.
-struct Places {
-  /// Runs a function in a process of its own there.
-  std::function<Result<pid_t>(MachineId machine, const std::function<int()>& body)> spawn;
-  /// Ends that process.
-  std::function<void(pid_t process)> end;
-  std::function<std::string(MachineId machine, int nic)> address;
-};
 
 struct Span {
   std::int64_t from = 0;
   std::int64_t until = 0;
 };
 
-sockaddr_in socket_address(const std::string& host, std::uint16_t port) {
+sockaddr_in address(MachineId machine, int nic, int port) {
   sockaddr_in name = {};
   name.sin_family = AF_INET;
-  name.sin_port = htons(port);
-  inet_pton(AF_INET, host.c_str(), &name.sin_addr);
+  name.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, lab_address(machine, nic).c_str(), &name.sin_addr);
   return name;
 }
 
@@ -81,16 +70,15 @@ bool give(int file, const void* from, std::size_t size) {
   return true;
 }
 
-// Says at which port it listens, and at the end how many bytes came within the span that the sender names
-// first.
-int receive_all(const std::string& host, int report) {
+// Says that it listens, and at the end how many bytes came within the span that the sender names first.
+int receive_all(const Stream& stream, int port, int report) {
   const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in here = socket_address(host, 0);
+  const int again = 1;
+  setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
+  const sockaddr_in here = address(stream.into, stream.into_nic, port);
   if (bind(listener.number(), of(here), sizeof here) != 0 || listen(listener.number(), 1) != 0) return 1;
-  socklen_t size = sizeof here;
-  if (getsockname(listener.number(), reinterpret_cast<sockaddr*>(&here), &size) != 0) return 1;
-  const std::uint16_t port = ntohs(here.sin_port);
-  if (write(report, &port, sizeof port) != sizeof port || !readable(listener.number(), kPatience)) return 1;
+  const char ready = 1;
+  if (write(report, &ready, 1) != 1 || !readable(listener.number(), kPatience)) return 1;
   const Descriptor connection(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));
   set_deadline(connection);
   Span span;
@@ -107,9 +95,11 @@ int receive_all(const std::string& host, int report) {
   return write(report, &counted, sizeof counted) == sizeof counted ? 0 : 1;
 }
 
-int send_all(const sockaddr_in& here, const sockaddr_in& there, Bytes write, const Span& span) {
+int send_all(const Stream& stream, int port, Bytes write, const Span& span) {
   const Descriptor connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   set_deadline(connection);
+  const sockaddr_in here = address(stream.from, stream.from_nic, 0);
+  const sockaddr_in there = address(stream.into, stream.into_nic, port);
   if (bind(connection.number(), of(here), sizeof here) != 0) return 1;
   if (connect(connection.number(), of(there), sizeof there) != 0) return 1;
   if (!give(connection.number(), &span, sizeof span)) return 1;
@@ -123,31 +113,31 @@ int send_all(const sockaddr_in& here, const sockaddr_in& there, Bytes write, con
 // The processes of one measurement, which end with it.
 class Run {
  public:
-  Run(const Places& places, const std::vector<Stream>& streams, const RateSettings& settings)
-      : places_(places), streams_(streams), settings_(settings) {}
+  Run(Lab& lab, const std::vector<Stream>& streams, const RateSettings& settings)
+      : lab_(lab), streams_(streams), settings_(settings) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() {
-    for (const pid_t process : processes_) places_.end(process);
+    for (const pid_t process : processes_) {
+      kill(process, SIGKILL);
+      (void)lab_.wait(process, kPatience);
+    }
   }
 
   Result<void> start() {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-      if (auto started = start_receiver(streams_[i]); !started) return started;
+      if (auto started = start_receiver(streams_[i], port(i)); !started) return started;
     }
-    std::vector<std::uint16_t> ports(streams_.size());
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-      if (!said(i, &ports[i], sizeof ports[i])) return failed(i, "cannot be listened for");
+      char ready = 0;
+      if (!said(i, &ready, 1)) return failed(i, "cannot be listened for");
     }
     // Connections are made during the warm-up.
     const std::int64_t from = now() + settings_.warm_up.ns();
     const Span span = {from, from + settings_.time.ns()};
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-      const Stream& stream = streams_[i];
-      const sockaddr_in here = socket_address(places_.address(stream.from, stream.from_nic), 0);
-      const sockaddr_in there = socket_address(places_.address(stream.into, stream.into_nic), ports[i]);
-      const auto sender =
-          places_.spawn(stream.from, [&] { return send_all(here, there, settings_.write, span); });
+      const auto sender = lab_.spawn(
+          streams_[i].from, [&, i] { return send_all(streams_[i], port(i), settings_.write, span); });
       if (!sender) return tl::unexpected(sender.error());
       processes_.push_back(*sender);
     }
@@ -166,13 +156,14 @@ class Run {
   }
 
  private:
-  Result<void> start_receiver(const Stream& stream) {
+  static int port(std::size_t stream) { return kFirstPort + static_cast<int>(stream); }
+
+  Result<void> start_receiver(const Stream& stream, int port) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
     reports_.emplace_back(ends[0]);
     const Descriptor report(ends[1]);
-    const std::string host = places_.address(stream.into, stream.into_nic);
-    const auto receiver = places_.spawn(stream.into, [&] { return receive_all(host, report.number()); });
+    const auto receiver = lab_.spawn(stream.into, [&] { return receive_all(stream, port, report.number()); });
     if (!receiver) return tl::unexpected(receiver.error());
     processes_.push_back(*receiver);
     return {};
@@ -186,58 +177,24 @@ class Run {
 
   Result<void> failed(std::size_t stream, const char* how) const {
     const Stream& one = streams_[stream];
-    return failure(fmt::format("the connection from {} to {} {}", places_.address(one.from, one.from_nic),
-                               places_.address(one.into, one.into_nic), how));
+    return failure(fmt::format("the connection from {} to {} {}", lab_address(one.from, one.from_nic),
+                               lab_address(one.into, one.into_nic), how));
   }
 
-  const Places& places_;
+  Lab& lab_;
   const std::vector<Stream>& streams_;
   const RateSettings& settings_;
   std::vector<Descriptor> reports_;
   std::vector<pid_t> processes_;
 };
 
-Result<std::vector<BytesPerSecond>> measure(const Places& places, const std::vector<Stream>& streams,
-                                            const RateSettings& settings) {
-  Run run(places, streams, settings);
-  if (const auto started = run.start(); !started) return tl::unexpected(started.error());
-  return run.rates();
-}
-
-Result<pid_t> spawn_here(const std::function<int()>& body) {
-  const pid_t process = fork();
-  if (process < 0) return failure(fmt::format("no process: {}", std::strerror(errno)));
-  if (process > 0) return process;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  _exit(body());
-}
-
 }  // namespace
 
 Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<Stream>& streams,
                                               const RateSettings& settings) {
-  Places places;
-  places.spawn = [&](MachineId machine, const std::function<int()>& body) {
-    return lab.spawn(machine, body);
-  };
-  places.end = [&](pid_t process) {
-    kill(process, SIGKILL);
-    (void)lab.wait(process, kPatience);
-  };
-  places.address = lab_address;
-  return measure(places, streams, settings);
-}
-
-Result<std::vector<BytesPerSecond>> raw_loopback_rates(const std::vector<Stream>& streams,
-                                                       const RateSettings& settings) {
-  Places places;
-  places.spawn = [](MachineId, const std::function<int()>& body) { return spawn_here(body); };
-  places.end = [](pid_t process) {
-    kill(process, SIGKILL);
-    waitpid(process, nullptr, 0);
-  };
-  places.address = [](MachineId, int) { return std::string("127.0.0.1"); };
-  return measure(places, streams, settings);
+  Run run(lab, streams, settings);
+  if (const auto started = run.start(); !started) return tl::unexpected(started.error());
+  return run.rates();
 }
 
 }  // namespace weir::real

@@ -1,5 +1,5 @@
-// What plain TCP connections move between the machines of a lab, or between processes of this host: what any
-// program can hope for there, and what results are held against.
+// What plain TCP connections move between the machines of a lab: what any program can hope for there, and
+// what results are held against.
 #pragma once
 
 #include <vector>
@@ -27,9 +27,5 @@ struct RateSettings {
 /// stream.
 Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<Stream>& streams,
                                               const RateSettings& settings);
-
-/// The same between processes of this host over its loopback interface, whatever their NICs.
-Result<std::vector<BytesPerSecond>> raw_loopback_rates(const std::vector<Stream>& streams,
-                                                       const RateSettings& settings);
 
 }  // namespace weir::real
