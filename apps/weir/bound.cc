@@ -90,11 +90,11 @@ std::vector<Step> steps_of(const CriticalPath& path, const Plan& plan, const Wor
   return steps;
 }
 
-void show_path(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+void show_path(const Bounded& bounded, const Cluster& cluster, const Workload& workload) {
+  const Plan& plan = bounded.plan;
   const WorkTable works(plan, cluster);
   const CriticalPath path = critical_path(plan, works);
-  print("\nThe critical path of {}: {} over {} ops\n", plan.strategy(), rounded(path.length),
-        path.ops.size());
+  print("\nThe critical path of {}: {} over {} ops\n", bounded.name, rounded(path.length), path.ops.size());
   std::vector<std::string> parts;
   for (const auto& [part, time] : {std::pair("compute", path.compute),
                                    {"collectives", path.collectives},
@@ -126,13 +126,13 @@ void show_path(const Plan& plan, const Cluster& cluster, const Workload& workloa
              rows));
 }
 
-void show_plan(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  const std::vector<Need> needs = plan_needs(plan, cluster, workload);
-  print("\n{} takes no less than {} an iteration, because of {}\n", plan.strategy(),
-        rounded(needs.front().time), needs.front().name);
+void show_plan(const Bounded& bounded, const Cluster& cluster, const Workload& workload) {
+  const std::vector<Need> needs = plan_needs(bounded.plan, cluster, workload);
+  print("\n{} takes no less than {} an iteration, because of {}\n", bounded.name, rounded(needs.front().time),
+        needs.front().name);
   show_needs(needs, cluster);
   explain(needs.front(), workload);
-  show_path(plan, cluster, workload);
+  show_path(bounded, cluster, workload);
 }
 
 struct Bounds {
@@ -195,9 +195,8 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   }
   print("\n{}",
         text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
-  show_plan(std::min_element(bounds.possible.begin(), bounds.possible.end(),
-                             [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; })
-                ->plan,
+  show_plan(*std::min_element(bounds.possible.begin(), bounds.possible.end(),
+                              [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; }),
             cluster, workload);
   return kExitWell;
 }

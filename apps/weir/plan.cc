@@ -79,19 +79,19 @@ void show_shortages(const Plan& plan, const Cluster& cluster) {
   }
 }
 
-void show_options(const Experiment& experiment, const Options& options) {
-  Experiment under = experiment;
-  under.options = options;
-  const nlohmann::ordered_json written = write_experiment(under);
-  std::string line;
-  for (const char* key :
-       {"partition_size", "finest_part", "fusion_size", "credit", "policy", "local", "brute_force", "overlap",
-        "barrier", "pull_requests", "placement", "allreduce_efficiency", "part_overhead"}) {
-    const nlohmann::ordered_json& value = written[key];
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", key,
-                        value.is_string() ? value.get<std::string>() : value.dump());
+void show_options(const Options& options) {
+  constexpr std::size_t kColumns = 110;
+  std::string text;
+  std::size_t line = 0;  // its length
+  const nlohmann::ordered_json written = write_options(options);
+  for (const auto& [key, value] : written.items()) {
+    const std::string one =
+        fmt::format("{} {}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    if (!text.empty()) text += line + one.size() > kColumns ? ",\n" : ", ";
+    line = text.ends_with('\n') || text.empty() ? one.size() : line + 2 + one.size();
+    text += one;
   }
-  print("{}\n", line);
+  print("{}\n", text);
 }
 
 // What is done inside the machines, and why.
@@ -112,7 +112,7 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
   print("{} for {} ({}) on {}: {} machines with GPUs, {} without\n", plan.strategy(), experiment.trace.name,
         rounded(workload.size()), experiment.topology.name, cluster.gpu_machines().size(),
         cluster.cpu_machines().size());
-  show_options(experiment, contender.options);
+  show_options(contender.options);
   show_local(contender, experiment.trace, cluster);
   print("{} ops, {} messages\n\n", plan.ops().size(), plan.messages().size());
   const WorkTable works(plan, cluster);

@@ -43,7 +43,8 @@ void add_real(CLI::App& command, RealSettings& real) {
       ->check(CLI::IsMember({"tcp", "shm"}))
       ->capture_default_str()
       ->group(group);
-  command.add_option("--channels", real.channels, "Connections between two machines")
+  command
+      .add_option("--channels", real.channels, "Connections between two machines; one where they are paced")
       ->check(CLI::Range(1, 64))
       ->capture_default_str()
       ->group(group);

@@ -5,7 +5,7 @@
 namespace weir::real {
 namespace {
 
-bool is_timed(OpKind kind) { return is_compute(kind) || kind == OpKind::kWait; }
+bool is_timed(OpKind kind) { return is_compute(kind) || is_delay(kind); }
 
 }  // namespace
 

@@ -62,7 +62,6 @@ class RealPort final : public Port {
   void ready(const Event& event);
   void lose(const Event& event);
   void complete(const Op& op, Instant started, Instant at, const Error* error);
-  Bytes charge(const Op& op) const { return op.kind == OpKind::kSend ? op.from.size : Bytes(1); }
 
   const Plan* plan_;
   const Cluster* cluster_;

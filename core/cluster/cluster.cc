@@ -29,6 +29,13 @@ LinkId Numa::sum_link(Dtype dtype) const {
   return known == sums.end() ? LinkId::none() : known->second;
 }
 
+double Machine::speed() const {
+  WEIR_CHECK(has_gpus(), name);
+  double slowest = gpus.front().speed;
+  for (const Gpu& gpu : gpus) slowest = std::min(slowest, gpu.speed);
+  return slowest;
+}
+
 Cluster::Cluster(const Topology& topology)
     : name_(topology.name), network_latency_(topology.network.latency) {
   for (std::size_t g = 0; g < topology.groups.size(); ++g) {

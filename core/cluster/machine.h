@@ -82,6 +82,8 @@ struct Machine {
   int rack = 0;
   bool nvlink = false;  // whether GPUs reach each other other than by PCIe
   bool has_gpus() const { return !gpus.empty(); }
+  /// Of its slowest GPU, which sets the pace; it has some.
+  double speed() const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 

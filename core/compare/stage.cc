@@ -17,6 +17,7 @@ std::optional<Stage> stage_of(const Op& op, const WorkTable& works) {
     case OpKind::kUpdate:
       return Stage::kUpdate;
     case OpKind::kWait:
+    case OpKind::kHold:
       return Stage::kWait;
     case OpKind::kReduceScatter:
     case OpKind::kReduce:

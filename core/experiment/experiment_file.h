@@ -83,6 +83,9 @@ class ExperimentFile {
 /// The experiment as JSON with every default filled in; topology and trace by their hashes.
 nlohmann::ordered_json write_experiment(const Experiment& experiment);
 
+/// Every option as an experiment file has it, in the schema's order.
+nlohmann::ordered_json write_options(const Options& options);
+
 /// The experiment with one of its strategies or variants alone, as the text of a file that holds its topology
 /// and its trace itself: all that another machine needs to make the same plan.
 std::string whole_text(const Experiment& experiment, const std::string& contender);

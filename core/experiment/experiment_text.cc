@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/hash.h"
 #include "core/base/schema.h"
 #include "core/base/write_fields.h"
 #include "core/cluster/topology_file.h"
@@ -12,16 +13,9 @@
 namespace weir {
 namespace {
 
-// The 64-bit FNV-1a hash, in hexadecimal: tells two traces apart, and guards against nothing.
-std::string hash(const std::string& text) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", value);
-}
-
 HashedText hashed(const nlohmann::ordered_json& written) {
   std::string text = written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  return {hash(text), std::move(text)};
+  return {hash_of(text), std::move(text)};
 }
 
 }  // namespace
@@ -39,6 +33,13 @@ nlohmann::ordered_json write_experiment(const Experiment& experiment) {
   written.erase("sweep");
   written["topology"] = hashed(experiment.topology).hash;
   written["trace"] = hashed(experiment.trace).hash;
+  return written;
+}
+
+nlohmann::ordered_json write_options(const Options& options) {
+  nlohmann::ordered_json written = write_fields(VariantText{"", "", options, credit_of(options)});
+  written.erase("name");
+  written.erase("as");
   return written;
 }
 

@@ -39,7 +39,7 @@ Duration communication(const Plan& plan, const Record& record, int warm_up) {
   std::vector<Interval> intervals;
   for (std::size_t i = static_cast<std::size_t>(warm_up); i < record.iterations.size(); ++i) {
     for (const Op& op : plan.ops()) {
-      if (messages ? op.kind != OpKind::kSend : is_compute(op.kind) || op.kind == OpKind::kWait) continue;
+      if (messages ? op.kind != OpKind::kSend : is_compute(op.kind) || is_delay(op.kind)) continue;
       const OpRecord& times = record.iterations[i][op.id.index()];
       intervals.push_back({times.started, times.completed});
     }

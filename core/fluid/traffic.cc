@@ -10,8 +10,7 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
     state.flows = work.path != Work::kNoPath && work.size > Bytes(0);
     state.resource = work.resource;
     state.channel = op.kind == OpKind::kSend ? work.channel : kNoChannel;
-    // The window of a device is 0 bytes: any charge above that makes it serve one op at a time.
-    state.charge = op.kind == OpKind::kSend ? op.from.size : Bytes(1);
+    state.charge = charge(op);
     state.latency = work.latency;
     if (op.kind == OpKind::kSend) state.hold = model.message_overhead;
     if (!is_message(op.kind)) continue;

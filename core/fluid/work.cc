@@ -65,6 +65,8 @@ std::string name(const Resource& resource, const Cluster& cluster) {
       return fmt::format("{}.{} sum", machine.name, machine.gpus[index].name);
     case Resource::Kind::kScheduler:
       return machine.name + " scheduler";
+    case Resource::Kind::kTimer:
+      return machine.name + " timer";
     case Resource::Kind::kNic:
       return fmt::format("{}.{}", machine.name, machine.nics[index].name);
   }
@@ -175,6 +177,10 @@ void WorkTable::add(const Op& op) {
       return;
     case OpKind::kWait:
       work.resource = serve(Resource::Kind::kScheduler, 0);
+      work.hold = op.duration;
+      return;
+    case OpKind::kHold:
+      work.resource = serve(Resource::Kind::kTimer, 0);
       work.hold = op.duration;
       return;
     case OpKind::kSum:

@@ -14,7 +14,7 @@
 namespace weir {
 
 /// A resource that serves ops through one queue. Devices serve one op at a time; a NIC bounds the bytes under
-/// way.
+/// way; a timer bounds nothing.
 struct Resource {
   enum class Kind : std::uint8_t {
     kCompute,        // all GPUs of a machine, computing
@@ -26,6 +26,7 @@ struct Resource {
     kHostSum,        // the cores of a NUMA node, which sum and update
     kGpuSum,         // a GPU's summation
     kScheduler,      // waits of a machine
+    kTimer,          // its holds, any number at a time
     kNic,            // messages that leave through a NIC
   };
   MachineId machine;

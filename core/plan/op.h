@@ -72,6 +72,7 @@ enum class OpKind : std::uint8_t {
   kCopy,           // into = from, between two memories of the machine
   kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
   kWait,           // lets `duration` pass on the machine's scheduler, which handles one wait at a time
+  kHold,           // lets `duration` pass beside whatever else the machine does
   kReduceScatter,  // over a group of GPUs: afterwards its i-th GPU holds share i of the sum over the group
   kAllGather,      // over a group of GPUs: from shares to the whole on each
   kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
@@ -82,6 +83,7 @@ enum class OpKind : std::uint8_t {
 std::string_view name(OpKind kind);
 
 inline bool is_compute(OpKind kind) { return kind <= OpKind::kForward; }
+inline bool is_delay(OpKind kind) { return kind == OpKind::kWait || kind == OpKind::kHold; }
 inline bool is_message(OpKind kind) { return kind == OpKind::kSend || kind == OpKind::kReceive; }
 inline bool is_collective(OpKind kind) { return kind >= OpKind::kReduceScatter; }
 
@@ -101,7 +103,7 @@ struct Op {
   Slice from;
   Slice into;
   int passes = 0;     // update: how often each parameter or part of its state is read or written, in f32
-  Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler
+  Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler; hold: that passes
   friend bool operator==(const Op&, const Op&) = default;
 };
 

@@ -8,9 +8,9 @@
 namespace weir {
 
 std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "backward", "forward", "send",           "receive",    "sum",    "update",   "copy",
-      "join",     "wait",    "reduce-scatter", "all-gather", "reduce", "broadcast"};
+  constexpr std::array<std::string_view, 14> kNames = {
+      "backward", "forward", "send", "receive",        "sum",        "update", "copy",
+      "join",     "wait",    "hold", "reduce-scatter", "all-gather", "reduce", "broadcast"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

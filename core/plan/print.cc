@@ -79,7 +79,7 @@ void append_op(std::string& out, const Plan& plan, const Op& op) {
   if (op.layer >= 0) append(out, " layer {}", op.layer);
   if (op.dtype != Dtype::kF32) append(out, " {}", weir::name(op.dtype));
   if (op.priority != 0) append(out, " priority {}", op.priority);
-  if (is_compute(op.kind) || op.kind == OpKind::kWait) append(out, " {}ns", op.duration.ns());
+  if (is_compute(op.kind) || is_delay(op.kind)) append(out, " {}ns", op.duration.ns());
 }
 
 void append_list(std::string& out, std::string_view title, const std::vector<OpId>& ops) {

@@ -72,7 +72,7 @@ class Structure {
     if (is_collective(op.kind)) return check_collective(op);
     if (is_message(op.kind)) return check_end(op);
     if (op.kind == OpKind::kUpdate) return check_update(op);
-    if (op.kind == OpKind::kJoin || op.kind == OpKind::kWait) {
+    if (op.kind == OpKind::kJoin || is_delay(op.kind)) {
       if (op.duration < Duration(0)) complain(op, "its duration is negative");
       check_unused(op, op.from, "from");
       return check_unused(op, op.into, "into");

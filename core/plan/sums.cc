@@ -64,6 +64,7 @@ class Run {
       case OpKind::kReceive:
       case OpKind::kJoin:
       case OpKind::kWait:
+      case OpKind::kHold:
         return;  // the message of a receive ran as its send
       case OpKind::kCopy:
         return move(op, op);

@@ -4,6 +4,11 @@
 
 namespace weir {
 
+Bytes charge(const Op& op) {
+  if (op.kind == OpKind::kSend) return op.from.size;
+  return Bytes(op.kind == OpKind::kHold ? 0 : 1);
+}
+
 void Queue::push(OpId op, std::int64_t priority, Bytes size) {
   heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op});
   std::push_heap(heap_.begin(), heap_.end(), Later());

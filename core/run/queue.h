@@ -8,6 +8,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/plan/op.h"
 
 namespace weir {
 
@@ -21,6 +22,10 @@ struct Dispatch {
   Policy policy = Policy::kPriority;
   Bytes window;  // bytes that one NIC may have under way
 };
+
+/// What an op counts in its resource's window: a message its bytes; another op one, so that a window of none
+/// serves one at a time; a hold nothing, so that any number pass at once.
+Bytes charge(const Op& op);
 
 /// The window bounds the bytes that are under way at once (the credit of ByteScheduler, SOSP'19 section 4.2):
 /// an op starts while nothing is under way, or if it still fits. A window of 0 bytes serves one op at a time,

@@ -24,8 +24,7 @@ class Compute {
       layers_.push_back(workload.layer(layer).forward + workload.layer(layer).backward);
     }
     for (const MachineId id : cluster.gpu_machines()) {
-      double speed = cluster.machine(id).gpus.front().speed;
-      for (const Gpu& gpu : cluster.machine(id).gpus) speed = std::min(speed, gpu.speed);
+      const double speed = cluster.machine(id).speed();
       slowest_ = std::min(slowest_, speed);
       fastest_ = std::max(fastest_, speed);
     }
@@ -218,8 +217,9 @@ class Loads {
           load.seconds[layer] += static_cast<double>(work.size.count()) * use.weight / rate(load.need.rate);
         }
       }
-      if (op.kind == OpKind::kSend)
-        continue;  // a NIC serves several messages at once; its links are counted above
+      // What serves several at once is not needed for the sum of their times; a NIC's links are counted
+      // above.
+      if (op.kind == OpKind::kSend || op.kind == OpKind::kHold) continue;
       Load& load = devices_[work.resource];
       load.seconds.resize(layers);
       if (load.need.name.empty()) load.need.name = name(works.resources()[work.resource], cluster);

@@ -30,9 +30,8 @@ Buckets ready_at_once(std::string strategy, const Workload& workload, std::vecto
 // By layer, when its gradient may leave the slowest machine, if backward starts at 0.
 std::vector<Duration> ready_times(const Cluster& cluster, const Workload& workload, const Options& options) {
   double slowest = 1e300;
-  for (const MachineId machine : cluster.gpu_machines()) {
-    for (const Gpu& gpu : cluster.machine(machine).gpus) slowest = std::min(slowest, gpu.speed);
-  }
+  for (const MachineId machine : cluster.gpu_machines())
+    slowest = std::min(slowest, cluster.machine(machine).speed());
   std::vector<Duration> ready(static_cast<std::size_t>(workload.layers()));
   Duration sum;
   for (int layer = workload.layers() - 1; layer >= 0; --layer) {
@@ -132,7 +131,7 @@ OpId Releases::release(MachineId machine, std::size_t place) {
   OpId ready = local_.released(machine, bucket.layer);
   if (bucket.held > Duration(0)) {
     OpId& hold = holds_[{machine, bucket.layer, bucket.held}];
-    if (!hold.valid()) hold = add_wait(builder_, bucket.part, machine, bucket.held, ready);
+    if (!hold.valid()) hold = add_delay(builder_, bucket.part, machine, OpKind::kHold, bucket.held, ready);
     ready = hold;
   }
   if (!buckets_.windowed || place < buckets_.landing) return local_.scheduled(machine, bucket.part, ready);

@@ -7,14 +7,14 @@ namespace {
 
 class Search {
  public:
-  Search(const Plan& plan, const WorkTable& works)
+  Search(const Plan& plan, const OpTimes& takes)
       : plan_(plan),
-        works_(works),
+        takes_(takes),
         waits_(plan.ops().size()),
         ready_(plan.ops().size()),
         cause_(plan.ops().size()) {}
 
-  CriticalPath path() {
+  void run() {
     for (const Op& op : plan_.ops()) waits_[op.id.index()] = plan_.waits(op.id) + held_back(op);
     for (const Op& op : plan_.ops()) {
       if (plan_.waits(op.id) == 0) next_.push_back(op.id);
@@ -26,10 +26,31 @@ class Search {
       if (is_message(op.kind)) {
         reach(plan_.messages()[op.message.index()], id);
       } else {
-        complete(id, ready_[id.index()] + works_.shortest(id));
+        complete(id, ready_[id.index()] + takes_(id));
       }
     }
-    return follow();
+  }
+
+  Duration length() const { return length_; }
+
+  // Back from the op that ends last, joins left out.
+  std::vector<OpId> ops() const {
+    std::vector<OpId> ops;
+    for (OpId id = last_; id.valid();) {
+      const Op& op = plan_.op(id);
+      OpId cause = cause_[id.index()];
+      OpId shown = id;
+      if (is_message(op.kind)) {
+        const MessageEnds ends = plan_.messages()[op.message.index()];
+        shown = ends.send;
+        const bool by_send = ready_[ends.send.index()] >= ready_[ends.receive.index()];
+        cause = cause_[by_send ? ends.send.index() : ends.receive.index()];
+      }
+      if (op.kind != OpKind::kJoin) ops.push_back(shown);
+      id = cause;
+    }
+    std::reverse(ops.begin(), ops.end());
+    return ops;
   }
 
  private:
@@ -39,8 +60,7 @@ class Search {
   void reach(const MessageEnds& ends, OpId id) {
     waits_[id.index()] = 0;
     if (waits_[ends.send.index()] > 0 || waits_[ends.receive.index()] > 0) return;
-    const Duration at =
-        std::max(ready_[ends.send.index()], ready_[ends.receive.index()]) + works_.shortest(ends.send);
+    const Duration at = std::max(ready_[ends.send.index()], ready_[ends.receive.index()]) + takes_(ends.send);
     complete(ends.send, at);
     complete(ends.receive, at);
   }
@@ -60,44 +80,8 @@ class Search {
     }
   }
 
-  // Back from the op that ends last.
-  CriticalPath follow() const {
-    CriticalPath path;
-    path.length = length_;
-    for (OpId id = last_; id.valid();) {
-      const Op& op = plan_.op(id);
-      OpId cause = cause_[id.index()];
-      OpId shown = id;
-      if (is_message(op.kind)) {
-        const MessageEnds ends = plan_.messages()[op.message.index()];
-        shown = ends.send;
-        const bool by_send = ready_[ends.send.index()] >= ready_[ends.receive.index()];
-        cause = cause_[by_send ? ends.send.index() : ends.receive.index()];
-      }
-      if (op.kind != OpKind::kJoin) add(path, shown);
-      id = cause;
-    }
-    std::reverse(path.ops.begin(), path.ops.end());
-    return path;
-  }
-
-  void add(CriticalPath& path, OpId id) const {
-    const OpKind kind = plan_.op(id).kind;
-    const Duration latency = works_.of(id).latency;
-    const Duration rest = works_.shortest(id) - latency;
-    path.ops.push_back(id);
-    path.latency += latency;
-    (is_compute(kind)          ? path.compute
-     : is_collective(kind)     ? path.collectives
-     : kind == OpKind::kCopy   ? path.copies
-     : kind == OpKind::kSend   ? path.sends
-     : kind == OpKind::kWait   ? path.waits
-     : kind == OpKind::kUpdate ? path.updates
-                               : path.sums) += rest;
-  }
-
   const Plan& plan_;
-  const WorkTable& works_;
+  const OpTimes& takes_;
   std::vector<std::uint32_t> waits_;
   std::vector<Duration> ready_;
   std::vector<OpId> cause_;  // the op after whose end it became ready
@@ -108,6 +92,32 @@ class Search {
 
 }  // namespace
 
-CriticalPath critical_path(const Plan& plan, const WorkTable& works) { return Search(plan, works).path(); }
+Duration critical_length(const Plan& plan, const OpTimes& takes) {
+  Search search(plan, takes);
+  search.run();
+  return search.length();
+}
+
+CriticalPath critical_path(const Plan& plan, const WorkTable& works) {
+  const OpTimes takes = [&](OpId op) { return works.shortest(op); };
+  Search search(plan, takes);
+  search.run();
+  CriticalPath path;
+  path.length = search.length();
+  path.ops = search.ops();
+  for (const OpId op : path.ops) {
+    const OpKind kind = plan.op(op).kind;
+    const Duration latency = works.of(op).latency;
+    path.latency += latency;
+    (is_compute(kind)          ? path.compute
+     : is_collective(kind)     ? path.collectives
+     : kind == OpKind::kCopy   ? path.copies
+     : kind == OpKind::kSend   ? path.sends
+     : is_delay(kind)          ? path.waits
+     : kind == OpKind::kUpdate ? path.updates
+                               : path.sums) += takes(op) - latency;
+  }
+  return path;
+}
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 // and where that time goes.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "core/base/units.h"
@@ -27,5 +28,11 @@ struct CriticalPath {
 /// Every op as short as it can be, every message when both of its ends are ready. Of paths as long as each
 /// other, one.
 CriticalPath critical_path(const Plan& plan, const WorkTable& works);
+
+/// What an op takes from when it is ready; a message's time stands at its send.
+using OpTimes = std::function<Duration(OpId)>;
+
+/// The length of the longest chain of ops that wait for each other, if they take such times.
+Duration critical_length(const Plan& plan, const OpTimes& takes);
 
 }  // namespace weir

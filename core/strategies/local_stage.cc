@@ -37,10 +37,11 @@ OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Sl
   return builder.add(sum);
 }
 
-OpId add_wait(PlanBuilder& builder, const Part& part, MachineId machine, Duration time, OpId after) {
-  Op wait = op_for(part, machine, OpKind::kWait);
-  wait.duration = time;
-  const OpId id = builder.add(wait);
+OpId add_delay(PlanBuilder& builder, const Part& part, MachineId machine, OpKind kind, Duration time,
+               OpId after) {
+  Op delay = op_for(part, machine, kind);
+  delay.duration = time;
+  const OpId id = builder.add(delay);
   builder.order(after, id);
   return id;
 }
@@ -77,11 +78,9 @@ LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const
   }
 }
 
-// The slowest GPU of the machine sets its pace.
 Duration LocalStages::on_gpus(MachineId machine, Duration time) const {
-  double slowest = cluster_->machine(machine).gpus.front().speed;
-  for (const Gpu& gpu : cluster_->machine(machine).gpus) slowest = std::min(slowest, gpu.speed);
-  return slowest == 1.0 ? time : Duration::from_seconds(time.seconds() / slowest);
+  const double speed = cluster_->machine(machine).speed();
+  return speed == 1.0 ? time : Duration::from_seconds(time.seconds() / speed);
 }
 
 void LocalStages::add_backward(MachineId machine) {
@@ -274,7 +273,7 @@ void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<Op
 
 OpId LocalStages::scheduled(MachineId machine, const Part& part, OpId ready) {
   if (options_.part_overhead == Duration(0)) return ready;
-  return add_wait(*builder_, part, machine, options_.part_overhead, ready);
+  return add_delay(*builder_, part, machine, OpKind::kWait, options_.part_overhead, ready);
 }
 
 void LocalStages::needed(MachineId machine, const Part& part, OpId op) {

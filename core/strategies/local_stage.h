@@ -125,8 +125,9 @@ Message add_message(PlanBuilder& builder, const Part& part, const End& source, c
 /// Adds into += from on the machine.
 OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Slice& from, const Slice& into);
 
-/// Adds the time that passes on the machine's scheduler, after the op.
-OpId add_wait(PlanBuilder& builder, const Part& part, MachineId machine, Duration time, OpId after);
+/// Adds a wait or a hold of that time, after the op.
+OpId add_delay(PlanBuilder& builder, const Part& part, MachineId machine, OpKind kind, Duration time,
+               OpId after);
 
 /// What is done when all the ops are: the op itself if there is one, else a join.
 OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops);

@@ -122,7 +122,7 @@ void Memories::apply(const Op& op) {
   if (op.kind == OpKind::kBackward) return backward(op);
   if (op.kind == OpKind::kForward) return forward(op);
   if (is_collective(op.kind)) return collective(op);
-  if (op.kind == OpKind::kWait) return;
+  if (is_delay(op.kind)) return;
   if (op.kind == OpKind::kUpdate) return;  // so that forward finds the sum
   const Slice& target =
       op.kind == OpKind::kSend ? plan_->op(plan_->messages()[op.message.index()].receive).into : op.into;

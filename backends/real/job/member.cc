@@ -9,7 +9,7 @@
 #include "backends/real/host_work.h"
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
-#include "backends/real/pacing.h"
+#include "backends/real/job/pacing.h"
 #include "backends/real/sharing.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
@@ -109,7 +109,8 @@ class Member {
     meeting.self = settings_.machine;
     meeting.peers = peers_of(undertaking.plan, settings_.machine);
     for (std::size_t i = 0; i < machines; ++i) meeting.addresses.push_back(address(meet, i));
-    meeting.channels = inputs.channels;
+    // A paced connection has its peer's pace for itself, so that one message moves as fast as many.
+    meeting.channels = inputs.pace > 0 ? 1 : inputs.channels;
     meeting.token = *token;
     meeting.sealed = inputs.encrypt;
     meeting.patience = settings_.patience;
@@ -160,7 +161,9 @@ class Member {
     ChannelSettings how;
     how.threads = inputs.io_threads;
     const WorkTable works(job.plan, job.cluster);
-    if (inputs.pace > 0) pace(channels, paces(job.plan, job.cluster, works, settings_.machine), inputs.pace);
+    if (inputs.pace > 0) {
+      pace(channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
+    }
     ChannelTransport transport(std::move(channels), how, job.plan, settings_.machine, buffers, inbox);
     Record record(job.plan.ops().size(), inputs.iterations);
     Node node(job.plan, settings_.machine, inputs.iterations, record);

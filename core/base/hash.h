@@ -1,0 +1,19 @@
+// A short hash of text, by which equal things know each other.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weir {
+
+/// The 64-bit FNV-1a hash, as 16 hexadecimal digits. Guards against mistakes, not against malice.
+inline std::string hash_of(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325ULL;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", value);
+}
+
+}  // namespace weir
