@@ -15,13 +15,9 @@ Result<std::vector<Host>> read_hosts(const std::string& file) {
   for (int number = 1; std::getline(stream, line); ++number) {
     std::istringstream words(line.substr(0, line.find('#')));
     Host host;
-    std::string more;
     if (!(words >> host.name)) continue;
-    if (!(words >> host.address)) host.address = host.name;
-    if (words >> more) {
-      return failure(fmt::format("{}:{}: expected a host and perhaps its address, and '{}' follows", file,
-                                 number, more));
-    }
+    for (std::string address; words >> address;) host.addresses.push_back(address);
+    if (host.addresses.empty()) host.addresses = {host.name};
     if (host.name.starts_with('-'))
       return failure(fmt::format("{}:{}: '{}' is no host", file, number, host.name));
     hosts.push_back(std::move(host));

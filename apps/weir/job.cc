@@ -16,9 +16,13 @@ Result<std::string> job_name() {
 }
 
 std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
-                                        const std::string& listen, const RealSettings& settings) {
-  return {program,    "node", "--machine",  fmt::format("{}", machine),
-          "--listen", listen, "--patience", fmt::format("{}", settings.patience)};
+                                        const std::vector<std::string>& listen,
+                                        const RealSettings& settings) {
+  std::vector<std::string> arguments = {program,      "node",
+                                        "--machine",  fmt::format("{}", machine),
+                                        "--patience", fmt::format("{}", settings.patience)};
+  for (const std::string& address : listen) arguments.insert(arguments.end(), {"--listen", address});
+  return arguments;
 }
 
 Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,

@@ -47,7 +47,7 @@ Result<std::string> job_name();
 
 /// The command line of a machine's node.
 std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
-                                        const std::string& listen, const RealSettings& settings);
+                                        const std::vector<std::string>& listen, const RealSettings& settings);
 
 /// Runs the plan as a job of that name, and returns the record of all its machines. Fails, naming the
 /// machine, if one does.

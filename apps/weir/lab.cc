@@ -100,7 +100,7 @@ using Rates = Result<std::vector<BytesPerSecond>>;
 
 // Each machine to the next: alone, and all at once, when every NIC is busy both ways.
 Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
-  std::vector<real::Stream> streams;
+  std::vector<real::RawFlow> streams;
   const std::size_t count = cluster.machines().size();
   for (std::size_t i = 0; i < count; ++i)
     streams.push_back({.from = MachineId(i), .into = MachineId((i + 1) % count)});
@@ -108,7 +108,7 @@ Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::Rate
   if (!together) return tl::unexpected(together.error());
   std::vector<Table::Cells> rows;
   for (std::size_t i = 0; i < count; ++i) {
-    const real::Stream& stream = streams[i];
+    const real::RawFlow& stream = streams[i];
     const Rates alone = raw_rates(lab, {stream}, settings);
     if (!alone) return tl::unexpected(alone.error());
     const BytesPerSecond rate = shaped_rate(cluster, stream.from, stream.into);
@@ -123,7 +123,7 @@ Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::Rate
 }
 
 Result<void> show_all_to_all(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
-  std::vector<real::Stream> streams;
+  std::vector<real::RawFlow> streams;
   const std::size_t count = cluster.machines().size();
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < count; ++j) {

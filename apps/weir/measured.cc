@@ -15,12 +15,17 @@ namespace {
 constexpr Bytes kSummed(8 << 20);  // of each operand
 constexpr Bytes kReused(1 << 20);  // which plain connections send and receive into again and again
 
-// Every machine sends to the next, all at once.
-std::vector<real::Stream> neighbours(std::size_t machines) {
-  std::vector<real::Stream> streams;
-  for (std::size_t i = 0; i < machines && machines > 1; ++i)
-    streams.push_back({MachineId(i), MachineId((i + 1) % machines), 0, 0});
-  return streams;
+// Every machine sends to the next, all at once, from each NIC to that of the same number, if there is one.
+std::vector<real::RawFlow> neighbours(const Cluster& cluster) {
+  std::vector<real::RawFlow> flows;
+  const std::size_t machines = cluster.machines().size();
+  for (std::size_t i = 0; i < machines && machines > 1; ++i) {
+    const MachineId next((i + 1) % machines);
+    const std::size_t nics =
+        std::min(cluster.machine(MachineId(i)).nics.size(), cluster.machine(next).nics.size());
+    for (int nic = 0; nic < static_cast<int>(nics); ++nic) flows.push_back({MachineId(i), next, nic, nic});
+  }
+  return flows;
 }
 
 // What one machine sums while all others do.
@@ -63,18 +68,19 @@ BytesPerSecond scaled(BytesPerSecond rate, double factor) {
 
 Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers) {
   const Cluster& cluster = planned.cluster;
-  const auto streams = neighbours(cluster.machines().size());
+  const auto flows = neighbours(cluster);
   std::vector<double> nominal;
-  for (const real::Stream& stream : streams) {
-    const auto rate = std::min(cluster.link(cluster.machine(stream.from).nics.front().out).rate,
-                               cluster.link(cluster.machine(stream.into).nics.front().in).rate);
+  for (const real::RawFlow& flow : flows) {
+    const auto nic = static_cast<std::size_t>(flow.from_nic);
+    const auto rate = std::min(cluster.link(cluster.machine(flow.from).nics[nic].out).rate,
+                               cluster.link(cluster.machine(flow.into).nics[nic].in).rate);
     if (!rate.limited()) return std::optional<Measured>();
     nominal.push_back(static_cast<double>(rate.value()));
   }
-  if (streams.empty()) return std::optional<Measured>();
+  if (flows.empty()) return std::optional<Measured>();
   real::RateSettings how;
   how.time = Duration(1'000'000'000);
-  const auto rates = real::raw_rates(lab, streams, how);
+  const auto rates = real::raw_rates(lab, flows, how);
   if (!rates) return tl::unexpected(rates.error());
   const auto sums = measure_sums(planned, workers);
   if (!sums) return tl::unexpected(sums.error());

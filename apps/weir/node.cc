@@ -15,7 +15,7 @@ namespace {
 struct Choices {
   std::string key;
   std::optional<int> machine;
-  std::string listen;
+  std::vector<std::string> listen;
   double patience = 30;
 };
 
@@ -73,7 +73,11 @@ void add_node(CLI::App& weir, ExitStatus& status) {
                       "(the environment variable WEIR_JOB if left out)");
   command->add_option("--machine", choices->machine, "Which machine of the cluster this is, counted from 0");
   command
-      ->add_option("--listen", choices->listen, "The address or name of this host at which its peers find it")
+      ->add_option("--listen", choices->listen,
+                   "The address or name of this host at which its peers find it; of a machine with several\n"
+                   "NICs once for each, in the topology's order, or once for all")
+      ->type_name("HOST")
+      ->allow_extra_args(false)
       ->required();
   command->add_option("--patience", choices->patience, "Seconds to wait for each step of the job")
       ->check(CLI::Range(0.1, 86400.0))

@@ -38,6 +38,29 @@ Result<void> check_memory(const Planned& planned) {
   return {};
 }
 
+// A message in shares takes one lane, where the plan has each share take its GPU's NIC.
+Result<void> check_nics(const Planned& planned) {
+  for (const Op& op : planned.plan.ops()) {
+    if (!is_message(op.kind)) continue;
+    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
+    if (slice.on.kind != Replicas::Kind::kShards) continue;
+    for (const int gpu : planned.plan.group(slice.on.group())) {
+      if (planned.cluster.nic_of_gpu(op.machine, gpu) == op.nic) continue;
+      return failure(fmt::format(
+          "{}: each GPU of {} sends its share through the NIC beside it, which real runs cannot yet; take "
+          "another strategy, or another 'local' stage",
+          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+    }
+  }
+  return {};
+}
+
+// What a run for real needs of this host and of the plan.
+Result<void> check(const Planned& planned) {
+  if (auto fits = check_memory(planned); !fits) return fits;
+  return check_nics(planned);
+}
+
 Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
   if (!record) return tl::unexpected(record.error());
   if (!measured) return Lived{std::move(*record), {}, {}};
@@ -45,7 +68,7 @@ Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
 }
 
 Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings) {
-  if (const auto fits = check_memory(planned); !fits) return tl::unexpected(fits.error());
+  if (const auto can = check(planned); !can) return tl::unexpected(can.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
   // Machines that share memory have no connections, and no link whose rate could be measured.
   if (settings.transport == "tcp") measured = measure_host(planned, settings.workers);
@@ -55,14 +78,14 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings)
   Site site;
   site.endpoint = "ipc://@" + *job;  // no file, so nothing is left however this process ends
   site.command = [&](MachineId machine, const std::string& key) {
-    return NodeCommand{node_arguments("/proc/self/exe", machine, "127.0.0.1", settings), "WEIR_JOB=" + key,
+    return NodeCommand{node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings), "WEIR_JOB=" + key,
                        ""};
   };
   return lived(run_job(planned, settings, *job, site), std::move(*measured));
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
-  if (const auto fits = check_memory(planned); !fits) return tl::unexpected(fits.error());
+  if (const auto can = check(planned); !can) return tl::unexpected(can.error());
   const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
                                                            : real::Lab::up(planned.cluster);
   if (!lab) return tl::unexpected(lab.error());
@@ -77,8 +100,10 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
   site.lab = lab->get();
   site.joined = [&file] { ::unlink(file.c_str()); };
   site.command = [&](MachineId machine, const std::string& key) {
-    const std::string address = real::Lab::address(machine, 0);
-    return NodeCommand{node_arguments("/proc/self/exe", machine, address, settings), "WEIR_JOB=" + key, ""};
+    std::vector<std::string> addresses;
+    for (std::size_t nic = 0; nic < planned.cluster.machine(machine).nics.size(); ++nic)
+      addresses.push_back(real::Lab::address(machine, static_cast<int>(nic)));
+    return NodeCommand{node_arguments("/proc/self/exe", machine, addresses, settings), "WEIR_JOB=" + key, ""};
   };
   return lived(run_job(planned, settings, *job, site), std::move(*measured));
 }
@@ -98,6 +123,7 @@ World real_world(const std::string& name, const RealSettings& settings,
 }
 
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& settings) {
+  if (const auto can = check_nics(planned); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
     return failure(
@@ -117,7 +143,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& setting
       std::vector<std::string> arguments = settings.remote_shell;
       arguments.push_back(host.name);
       std::string words;
-      for (const std::string& word : node_arguments(settings.program, machine, host.address, settings))
+      for (const std::string& word : node_arguments(settings.program, machine, host.addresses, settings))
         words += quoted(word) + ' ';
       arguments.push_back(words + "--job -");
       return NodeCommand{arguments, "", key};

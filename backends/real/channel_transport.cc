@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <map>
 
 #include "backends/real/clock.h"
 #include "backends/real/shared_channel.h"
@@ -199,12 +200,12 @@ std::unique_ptr<Wire> wire_of(Channel channel, const WireContext& context) {
 
 ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings,
                                    const Plan& plan, MachineId self, const Buffers& buffers, Inbox& inbox)
-    : context_{&plan, self, &buffers, &inbox}, with_peer_(plan.machines()) {
+    : context_{&plan, self, &buffers, &inbox}, channel_of_(plan.messages().size()) {
   const auto threads = static_cast<std::size_t>(settings.threads);
   for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, context_));
+  share_out(channels);
   for (Channel& channel : channels) {
     const std::size_t number = wires_.size();
-    with_peer_[channel.peer.index()].push_back(number);
     wires_.push_back(wire_of(std::move(channel), context_));
     loop_of_.push_back(number % threads);
     loops_[loop_of_.back()]->add(number, *wires_.back());
@@ -214,10 +215,28 @@ ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelS
 
 ChannelTransport::~ChannelTransport() = default;
 
+void ChannelTransport::share_out(const std::vector<Channel>& channels) {
+  struct Turns {
+    std::vector<std::size_t> among;
+    std::size_t out = 0;
+    std::size_t in = 0;
+  };
+  std::map<Lane, Turns> lanes;
+  for (std::size_t i = 0; i < channels.size(); ++i) lanes[channels[i].lane].among.push_back(i);
+  const Plan& plan = *context_.plan;
+  for (std::size_t m = 0; m < plan.messages().size(); ++m) {
+    const MessageEnds ends = plan.messages()[m];
+    for (const OpId end : {ends.send, ends.receive}) {
+      if (plan.op(end).machine != context_.self) continue;
+      Turns& turns = lanes[lane_of(plan, plan.op(end))];
+      WEIR_CHECK(!turns.among.empty(), end);
+      channel_of_[m] = turns.among[(end == ends.send ? turns.out : turns.in)++ % turns.among.size()];
+    }
+  }
+}
+
 void ChannelTransport::put(const Op& op, std::uint64_t round) {
-  const std::vector<std::size_t>& among = with_peer_[op.peer.index()];
-  WEIR_CHECK(!among.empty(), op.id, op.peer);
-  const std::size_t channel = among[op.message.index() % among.size()];
+  const std::size_t channel = channel_of_[op.message.index()];
   loops_[loop_of_[channel]]->put({channel, &op, round});
 }
 

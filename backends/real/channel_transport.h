@@ -18,9 +18,9 @@ struct ChannelSettings {
 };
 
 /// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), else
-/// over its data connection. Each channel belongs to one thread. A message has its channel by its number, so
-/// that both ends know which. All that the constructor is given outlives the transport, but the channels,
-/// which it takes.
+/// over its data connection. Each channel belongs to one thread. The messages of a lane in one direction take
+/// its channels in turn, in the order of their numbers, so that both ends know which. All that the
+/// constructor is given outlives the transport, but the channels, which it takes.
 class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
@@ -41,11 +41,13 @@ class ChannelTransport final : public Transport {
   class Loop;
 
   void put(const Op& op, std::uint64_t round);
+  /// Gives every message of this machine its channel.
+  void share_out(const std::vector<Channel>& channels);
 
   WireContext context_;
   std::vector<std::unique_ptr<Wire>> wires_;
-  std::vector<std::vector<std::size_t>> with_peer_;  // by machine: its channels
-  std::vector<std::size_t> loop_of_;                 // by channel
+  std::vector<std::size_t> channel_of_;  // by message
+  std::vector<std::size_t> loop_of_;     // by channel
   std::vector<std::unique_ptr<Loop>> loops_;
 };
 

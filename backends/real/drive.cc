@@ -1,19 +1,11 @@
 #include "backends/real/drive.h"
 
-#include <algorithm>
-
 #include "core/base/units_text.h"
 
 namespace weir::real {
 namespace {
 
 constexpr Duration kSlice{100'000'000};  // after which deadlines are looked at
-
-Duration longest_computation(const Plan& plan) {
-  Duration longest;
-  for (const Op& op : plan.ops()) longest = std::max(longest, op.duration);
-  return longest;
-}
 
 std::string waiting(const Node& node, const Plan& plan, const Cluster& cluster) {
   std::string text;
@@ -31,19 +23,20 @@ std::string waiting(const Node& node, const Plan& plan, const Cluster& cluster) 
 
 Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& cluster,
                    const DriveSettings& settings) {
-  const Duration patience = settings.patience + longest_computation(plan) * 2;
   Instant last = Clock::monotonic();
   Instant ticked = last;
+  std::int64_t moved = port.moved();
   while (!node.finished()) {
     const bool worked = node.pump(port);
     const Instant now = Clock::monotonic();
-    if (worked) last = now;
+    if (worked || port.moved() != moved) last = now;
+    moved = port.moved();
     if (settings.tick && now - ticked >= kSlice) {
       ticked = now;
       if (auto well = settings.tick(); !well) return well;
     }
-    if (now - last > patience) {
-      return failure(fmt::format("nothing has happened for {}; these wait:{}", text(patience),
+    if (now - last > settings.patience) {
+      return failure(fmt::format("nothing has happened for {}; these wait:{}", rounded(settings.patience),
                                  waiting(node, plan, cluster)));
     }
     if (!worked) port.wait(kSlice);

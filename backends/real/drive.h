@@ -9,7 +9,7 @@
 namespace weir::real {
 
 struct DriveSettings {
-  Duration patience{30'000'000'000};   // how long nothing may happen, beyond the longest computation
+  Duration patience{30'000'000'000};   // how long no op may end and no byte move
   std::function<Result<void>()> tick;  // called some ten times a second; what it fails with ends the run
 };
 

@@ -1,6 +1,7 @@
 // Where the threads of a node's engines leave what has happened, for the one thread that owns the node.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -43,7 +44,13 @@ class Inbox {
   /// true for one that has been taken already.
   bool wait(std::optional<Duration> timeout);
 
+  /// Bytes that messages have come forward by, of messages that are not done too: any thread counts and
+  /// reads.
+  void count(std::size_t bytes) { moved_ += static_cast<std::int64_t>(bytes); }
+  std::int64_t moved() const { return moved_; }
+
  private:
+  std::atomic<std::int64_t> moved_ = 0;
   std::mutex mutex_;
   std::vector<Event> events_;
   Descriptor wake_;

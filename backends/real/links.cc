@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <list>
+#include <map>
 #include <optional>
 
 #include "backends/real/clock.h"
@@ -88,20 +89,23 @@ struct Stranger {
   std::size_t got = 0;
   Instant until;
   std::optional<Greeting> expected;  // if this node connected: the answer that it waits for
+  Lane lane;                         // and whose connection it is
 };
 
 class Party {
  public:
   Party(const Meeting& meeting, std::span<const Descriptor> listeners)
       : meeting_(meeting), listeners_(listeners), until_(Clock::monotonic() + meeting.patience) {
-    for (const MachineId peer : meeting.peers) {
-      for (int i = 0; i < meeting.channels; ++i) channels_.push_back({peer, i, {}, {}, nullptr});
+    std::map<MachineId, int> counts;
+    for (const Lane& lane : meeting.lanes) {
+      for (int i = 0; i < meeting.channels; ++i)
+        channels_.push_back({lane, counts[lane.peer]++, {}, {}, nullptr});
     }
   }
 
   Result<std::vector<Channel>> meet() {
     for (const Channel& channel : channels_) {
-      if (channel.peer > meeting_.self) continue;
+      if (channel.lane.peer > meeting_.self) continue;
       for (const bool data : {false, true}) {
         if (const auto greeted = greet(channel, data); !greeted) return tl::unexpected(greeted.error());
       }
@@ -126,20 +130,24 @@ class Party {
         fmt::format("after {} these machines have not connected:", weir::text(meeting_.patience));
     MachineId last;
     for (const Channel& channel : channels_) {
-      if ((channel.words.valid() && channel.data.valid()) || channel.peer == last) continue;
-      last = channel.peer;
-      text += fmt::format(" {} ({})", last, real::text(meeting_.addresses[last.index()]));
+      if ((channel.words.valid() && channel.data.valid()) || channel.lane.peer == last) continue;
+      last = channel.lane.peer;
+      text += fmt::format(" {} ({})", last, real::text(meeting_.address(last, channel.lane.peer_nic)));
     }
     return text;
   }
 
   Result<void> greet(const Channel& channel, bool data) {
-    auto socket = connect_to(meeting_.addresses[channel.peer.index()], until_ - Clock::monotonic());
+    const Lane& lane = channel.lane;
+    // Of several NICs a connection takes the one whose address it has.
+    const bool several = meeting_.addresses[meeting_.self.index()].size() > 1;
+    auto socket = connect_to(meeting_.address(lane.peer, lane.peer_nic), until_ - Clock::monotonic(),
+                             several ? meeting_.address(meeting_.self, lane.nic).host : "");
     if (!socket) return tl::unexpected(socket.error());
-    const Greeting greeting = {meeting_.self, channel.peer, channel.index, data};
-    if (!say(*socket, greeting)) return failure(lost(channel.peer));
+    const Greeting greeting = {meeting_.self, lane.peer, channel.index, data};
+    if (!say(*socket, greeting)) return failure(lost(lane));
     strangers_.push_back(
-        {std::move(*socket), {}, 0, until_, Greeting{channel.peer, meeting_.self, channel.index, data}});
+        {std::move(*socket), {}, 0, until_, Greeting{lane.peer, meeting_.self, channel.index, data}, lane});
     return {};
   }
 
@@ -150,9 +158,9 @@ class Party {
            static_cast<ssize_t>(hello.size());
   }
 
-  std::string lost(MachineId peer) const {
+  std::string lost(const Lane& lane) const {
     return fmt::format("machine {} at {} closed the connection: it is of another job, or no node of Weir",
-                       peer, real::text(meeting_.addresses[peer.index()]));
+                       lane.peer, real::text(meeting_.address(lane.peer, lane.peer_nic)));
   }
 
   void wait() const {
@@ -168,7 +176,7 @@ class Party {
       while (strangers_.size() < kMostStrangers) {
         Descriptor socket = accept_one(listener);
         if (!socket.valid()) break;
-        strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
+        strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}, {}});
       }
     }
   }
@@ -185,7 +193,7 @@ class Party {
         continue;
       }
       const bool welcome = whole && seat(*stranger);
-      if (!welcome && stranger->expected) return failure(lost(stranger->expected->from));
+      if (!welcome && stranger->expected) return failure(lost(stranger->lane));
       stranger = strangers_.erase(stranger);
     }
     return {};
@@ -196,12 +204,12 @@ class Party {
     for (Channel& channel : channels_) {
       for (const bool data : {false, true}) {
         Stream& place = data ? channel.data : channel.words;
-        const Greeting theirs = {channel.peer, meeting_.self, channel.index, data};
-        const Greeting ours = {meeting_.self, channel.peer, channel.index, data};
+        const Greeting theirs = {channel.lane.peer, meeting_.self, channel.index, data};
+        const Greeting ours = {meeting_.self, channel.lane.peer, channel.index, data};
         if (place.valid() || !equal(stranger.hello, hello_of(theirs, meeting_.token))) continue;
         if (!stranger.expected && !say(stranger.socket, ours)) return false;
         place = Stream(std::move(stranger.socket));
-        if (meeting_.sealed && !is_local(meeting_.addresses[channel.peer.index()]))
+        if (meeting_.sealed && !is_local(meeting_.address(channel.lane.peer, channel.lane.peer_nic)))
           place.seal(keys_of(ours, theirs, meeting_.token));
         return true;
       }
@@ -217,6 +225,11 @@ class Party {
 };
 
 }  // namespace
+
+const Address& Meeting::address(MachineId machine, int nic) const {
+  const std::vector<Address>& all = addresses[machine.index()];
+  return all[std::min(static_cast<std::size_t>(nic), all.size() - 1)];
+}
 
 Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners) {
   return Party(meeting, listeners).meet();

@@ -18,11 +18,19 @@ namespace weir::real {
 /// over one itself.
 using Token = Secret;
 
+/// What messages between one NIC of this node and one of a peer take.
+struct Lane {
+  MachineId peer;
+  int nic = 0;
+  int peer_nic = 0;
+  friend auto operator<=>(const Lane&, const Lane&) = default;
+};
+
 /// One of the channels between two nodes: messages of a channel move one after the other. Words (frame.h)
 /// have a connection of their own, so that none waits behind a message.
 struct Channel {
-  MachineId peer;
-  int index = 0;  // among those with this peer
+  Lane lane;
+  int index = 0;  // among those with this peer, over all lanes
   Stream words;
   Stream data;
   /// What of the peer's memory this node may write messages into; null if bytes take the data connection. All
@@ -32,12 +40,15 @@ struct Channel {
 
 struct Meeting {
   MachineId self;
-  std::vector<MachineId> peers;    // that this node exchanges messages with
-  std::vector<Address> addresses;  // of all machines, by number; a peer's as it listens for this node
-  int channels = 1;                // with each peer
+  std::vector<Lane> lanes;  // with all peers; both ends have those with each other in the same order
+  // By machine and NIC, a peer's as it listens for this node; the last stands for all further NICs.
+  std::vector<std::vector<Address>> addresses;
+  int channels = 1;  // in each lane
   Token token{};
   bool sealed = false;  // whether connections with other hosts are, with keys that the token gives
   Duration patience;    // for all peers together
+
+  const Address& address(MachineId machine, int nic) const;
 };
 
 /// Connects to the peers of smaller number, which listen, and lets the others connect to any of

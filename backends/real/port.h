@@ -39,6 +39,9 @@ class RealPort final : public Port {
   /// Waits until poll() may bring something, at most so long. False if nothing came.
   bool wait(Duration longest);
 
+  /// Bytes that messages have come forward by.
+  std::int64_t moved() const { return inbox_->moved(); }
+
  private:
   struct State {  // of an op
     bool submitted = false;

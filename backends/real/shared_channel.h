@@ -17,7 +17,7 @@ namespace weir::real {
 class SharedChannel final : public Wire {
  public:
   SharedChannel(Channel channel, const WireContext& context)
-      : peer_(channel.peer),
+      : peer_(channel.lane.peer),
         words_(std::move(channel.words)),
         memory_(std::move(channel.memory)),
         context_(&context) {}

@@ -83,8 +83,8 @@ class Exchange {
       : connection_(channel.data.number()),
         plan_(plan),
         buffers_(buffers),
-        ours_(landings(plan, meeting.self, channel.peer)),
-        theirs_(landings(plan, channel.peer, meeting.self)) {}
+        ours_(landings(plan, meeting.self, channel.lane.peer)),
+        theirs_(landings(plan, channel.lane.peer, meeting.self)) {}
 
   Result<std::unique_ptr<Buffers>> run(Instant until) {
     while (given_ < ours_.size() || taken_.size() < theirs_.size()) {
@@ -145,15 +145,16 @@ Result<void> share_memory(std::vector<Channel>& channels, const Meeting& meeting
                           const Buffers& buffers) {
   const Instant until = Clock::monotonic() + meeting.patience;
   for (Channel& channel : channels) {
-    const Address& address = meeting.addresses[channel.peer.index()];
+    const Address& address = meeting.address(channel.lane.peer, channel.lane.peer_nic);
     if (channel.index != 0 || !is_local(address)) continue;
     auto memory = Exchange(channel, meeting, plan, buffers).run(until);
     if (!memory) {
-      return failure(fmt::format("machine {} at {}: {}", channel.peer, text(address), memory.error().text));
+      return failure(
+          fmt::format("machine {} at {}: {}", channel.lane.peer, text(address), memory.error().text));
     }
     const std::shared_ptr<const Buffers> shared = std::move(*memory);
     for (Channel& other : channels) {
-      if (other.peer == channel.peer) other.memory = shared;
+      if (other.lane.peer == channel.lane.peer) other.memory = shared;
     }
   }
   return {};

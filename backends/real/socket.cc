@@ -155,13 +155,19 @@ Descriptor accept_one(const Descriptor& listener) {
   return socket;
 }
 
-Result<Descriptor> connect_to(const Address& address, Duration patience) {
+Result<Descriptor> connect_to(const Address& address, Duration patience, const std::string& from) {
   const Instant until = Clock::monotonic() + patience;
   auto place = look_up(address, 0);
   if (!place) return tl::unexpected(place.error());
   Descriptor socket = socket_for(*place);
   if (!socket.valid()) return failure(fmt::format("no socket for {}: {}", text(address), reason(errno)));
   prepare(socket);
+  if (!from.empty() && !is_local(address)) {
+    auto here = look_up({from, 0}, 0);
+    if (!here) return tl::unexpected(here.error());
+    if (::bind(socket.number(), here->at(), here->size) != 0)
+      return failure(fmt::format("cannot connect from {}: {}", from, reason(errno)));
+  }
   if (::connect(socket.number(), place->at(), place->size) != 0 && errno != EINPROGRESS) {
     return failure(fmt::format("cannot connect to {}: {}", text(address), reason(errno)));
   }

@@ -33,8 +33,9 @@ Address listening_at(const Descriptor& socket);
 
 /// The next connection that a listening socket has, ready for transport (below); none if there is none yet.
 Descriptor accept_one(const Descriptor& listener);
-/// A connection to the address, ready for transport. Waits at most that long.
-Result<Descriptor> connect_to(const Address& address, Duration patience);
+/// A connection to the address, ready for transport; from the address of one of this host's NICs, if not
+/// empty. Waits at most that long.
+Result<Descriptor> connect_to(const Address& address, Duration patience, const std::string& from = {});
 
 /// What a system call that sends or receives has come to: bytes moved, 0 if none can be moved now. Fails if
 /// the connection is lost.

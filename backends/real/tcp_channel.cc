@@ -72,6 +72,7 @@ Result<void> TcpChannel::write_data() {
     const auto sent = data_.send(vectors_);
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) return {};
+    context_->inbox->count(*sent);
     turn += *sent;
     const std::size_t of_header = std::min(*sent, header_left);
     header_sent_ += of_header;
@@ -115,6 +116,7 @@ Result<void> TcpChannel::read_data() {
       const auto got = data_.receive(vectors_);
       if (!got) return tl::unexpected(got.error());
       if (*got == 0) return {};
+      context_->inbox->count(*got);
       turn += *got;
       advance(incoming_, *got);
     }

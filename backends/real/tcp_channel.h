@@ -15,7 +15,7 @@ namespace weir::real {
 class TcpChannel final : public Wire {
  public:
   TcpChannel(Channel channel, const WireContext& context)
-      : peer_(channel.peer),
+      : peer_(channel.lane.peer),
         words_(std::move(channel.words)),
         data_(std::move(channel.data)),
         context_(&context) {}

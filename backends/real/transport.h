@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "backends/real/links.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {
@@ -31,5 +32,10 @@ class Transport {
 
 /// The machines that this one exchanges messages with, in order.
 std::vector<MachineId> peers_of(const Plan& plan, MachineId machine);
+
+/// The lanes that its messages take; those with a peer in the same order as the peer has them.
+std::vector<Lane> lanes_of(const Plan& plan, MachineId machine);
+/// That of a message, whose end of this machine the op is.
+Lane lane_of(const Plan& plan, const Op& op);
 
 }  // namespace weir::real

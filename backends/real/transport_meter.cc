@@ -152,8 +152,8 @@ int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
   if (!buffers) return 1;
   Meeting meeting;
   meeting.self = machine;
-  meeting.peers = {MachineId(static_cast<std::size_t>(1 - self))};
-  meeting.addresses = {ends[0].address, ends[1].address};
+  meeting.lanes = {{MachineId(static_cast<std::size_t>(1 - self)), 0, 0}};
+  meeting.addresses = {{ends[0].address}, {ends[1].address}};
   meeting.channels = settings.channels;
   meeting.sealed = settings.sealed;
   meeting.patience = kPatience;

@@ -120,6 +120,21 @@ class Sums(Real):
                                  "--set", "credit=1", "--set", 'strategies=["unified","ring"]')
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_machines_with_several_cards_sum_right(self):
+        cards = [{"at": "numa0", "rate": "8Gbps"}, {"at": "numa0", "rate": "4Gbps"}]
+        topology = {"name": "cards", "groups": [{**GPUS, "nics": cards}, CPUS]}
+        for transport in ("tcp", "shm"):
+            strategies = [name for name in STRATEGIES if name != "hierarchical"]
+            self.write(topology=topology, strategies=strategies)
+            done = self.run_on_local("--verify", "--transport", transport)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual({row["strategy"] for row in self.rows()}, set(strategies))
+        self.write(topology=topology, strategies=["hierarchical"], baseline="hierarchical")
+        done = self.run_on_local()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("each GPU of gpu[0] sends its share through the NIC beside it, which real runs cannot yet",
+                      done.stderr)
+
     def test_machines_that_share_memory_sum_right(self):
         for dtype in ("f32", "bf16"):
             self.write(trace={"name": "net", "layers": layers(dtype, 30_001)})

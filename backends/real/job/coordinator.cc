@@ -18,6 +18,17 @@ constexpr Duration kSlice{100'000'000};
 constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
 constexpr Duration kForEver{std::numeric_limits<std::int64_t>::max() / 2};
 
+// What is wrong with where it listens; empty if nothing is.
+std::string place_error(const JoinNote& join, const Cluster& cluster) {
+  const Machine& machine = cluster.machine(MachineId(join.machine));
+  const std::size_t addresses = join.hosts.size();
+  if (addresses == join.ports.size() &&
+      (addresses == 1 || (addresses > 1 && addresses == machine.nics.size())))
+    return {};
+  return fmt::format("{} listens at {} addresses, and has {} NICs; give it one for each, or one for all",
+                     machine.name, addresses, machine.nics.size());
+}
+
 }  // namespace
 
 template <class T>
@@ -45,6 +56,8 @@ Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
     wrong = fmt::format("there is no machine {}; the cluster has {}", join->machine, members_.size());
   } else if (!members_[static_cast<std::size_t>(join->machine)].connection.empty()) {
     wrong = fmt::format("{} has joined already", cluster.machine(MachineId(join->machine)).name);
+  } else if (const std::string misplaced = place_error(*join, cluster); !misplaced.empty()) {
+    return failure(misplaced);
   } else if (join->version != settings_.version) {
     return failure(fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
                                cluster.machine(MachineId(join->machine)).name, join->version,
@@ -56,7 +69,8 @@ Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
   }
   Member& member = members_[static_cast<std::size_t>(join->machine)];
   member.connection = note.from;
-  member.address = {join->host, static_cast<std::uint16_t>(join->port)};
+  member.place.hosts = join->hosts;
+  member.place.ports = join->ports;
   member.answered = true;
   return {};
 }
@@ -197,8 +211,8 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   tell_all(inputs);
   const std::string hash = plan_hash(plan);
   const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
-    members_[machine].reach = planned.reach;
-    members_[machine].local = planned.local;
+    members_[machine].place.reach = planned.reach;
+    members_[machine].place.local = planned.local;
     if (planned.hash == hash) return {};
     return failure(fmt::format("{} has made another plan of the same inputs: its program is another build",
                                cluster.machine(MachineId(machine)).name));
@@ -207,12 +221,7 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
     return tl::unexpected(planned.error());
 
   MeetNote meet;
-  for (const Member& member : members_) {
-    meet.hosts.push_back(member.address.host);
-    meet.ports.push_back(member.address.port);
-    meet.reaches.push_back(member.reach);
-    meet.locals.push_back(member.local);
-  }
+  for (const Member& member : members_) meet.machines.push_back(member.place);
   const auto token = make_token();
   if (!token) return tl::unexpected(token.error());
   meet.token = hexadecimal(*token);

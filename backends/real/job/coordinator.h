@@ -40,9 +40,7 @@ class Coordinator {
  private:
   struct Member {
     std::string connection;  // empty until it has joined
-    Address address;
-    std::string reach;  // as of `planned`
-    std::string local;
+    Place place;
     bool answered = false;  // in this step
     Instant heard;
     Duration clock;  // how far its clock is ahead of ours

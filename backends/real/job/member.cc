@@ -14,6 +14,7 @@
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
 #include "core/plan/hash.h"
+#include "core/strategies/bound.h"
 
 namespace weir::real {
 namespace {
@@ -26,12 +27,16 @@ class Member {
   Member(const MemberSettings& settings, ControlSocket& socket) : settings_(settings), socket_(socket) {}
 
   Result<void> take_part() {
-    auto listener = listen_at({settings_.listen, 0});
-    if (!listener) return tl::unexpected(listener.error());
-    const Address here = listening_at(*listener);
-    listeners_.push_back(std::move(*listener));
-    socket_.send(note_of(
-        JoinNote{static_cast<int>(settings_.machine.value()), settings_.version, here.host, here.port}));
+    JoinNote join{static_cast<int>(settings_.machine.value()), settings_.version, {}, {}};
+    for (const std::string& host : settings_.listen) {
+      auto listener = listen_at({host, 0});
+      if (!listener) return tl::unexpected(listener.error());
+      const Address here = listening_at(*listener);
+      listeners_.push_back(std::move(*listener));
+      join.hosts.push_back(here.host);
+      join.ports.push_back(here.port);
+    }
+    socket_.send(note_of(join));
     const auto inputs = hear<InputsNote>();
     if (!inputs) return tl::unexpected(inputs.error());
     const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
@@ -89,26 +94,31 @@ class Member {
     return {};
   }
 
-  // Where the machine listens for this one.
-  Address address(const MeetNote& meet, std::size_t machine) const {
-    const bool near = !local_.empty() && !meet.locals[machine].empty() && meet.reaches[machine] == reach();
-    if (near) return {meet.locals[machine], 0};
-    return {meet.hosts[machine], static_cast<std::uint16_t>(meet.ports[machine])};
+  // Where a machine listens for this one, by NIC.
+  std::vector<Address> addresses(const Place& place) const {
+    const bool near = !local_.empty() && !place.local.empty() && place.reach == reach();
+    if (near) return {{place.local, 0}};
+    std::vector<Address> all;
+    for (std::size_t i = 0; i < place.hosts.size(); ++i)
+      all.push_back({place.hosts[i], static_cast<std::uint16_t>(place.ports[i])});
+    return all;
   }
 
   Result<std::vector<Channel>> connect(const MeetNote& meet, const InputsNote& inputs,
                                        const Undertaking& undertaking, const Buffers& buffers) {
     const std::size_t machines = undertaking.cluster.machines().size();
-    if (meet.hosts.size() != machines || meet.ports.size() != machines || meet.reaches.size() != machines ||
-        meet.locals.size() != machines) {
+    if (meet.machines.size() != machines)
       return failure("the coordinator tells of another number of machines");
-    }
     const auto token = token_from(meet.token);
     if (!token) return tl::unexpected(token.error());
     Meeting meeting;
     meeting.self = settings_.machine;
-    meeting.peers = peers_of(undertaking.plan, settings_.machine);
-    for (std::size_t i = 0; i < machines; ++i) meeting.addresses.push_back(address(meet, i));
+    meeting.lanes = lanes_of(undertaking.plan, settings_.machine);
+    for (const Place& place : meet.machines) {
+      if (place.hosts.empty() || place.hosts.size() != place.ports.size())
+        return failure("the coordinator tells of a machine without an address");
+      meeting.addresses.push_back(addresses(place));
+    }
     // A paced connection has its peer's pace for itself, so that one message moves as fast as many.
     meeting.channels = inputs.pace > 0 ? 1 : inputs.channels;
     meeting.token = *token;
@@ -179,7 +189,8 @@ class Member {
     if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
     heard_ = beaten_ = Clock::monotonic();
     DriveSettings settings;
-    settings.patience = settings_.patience;
+    // Where others compute or send to each other, nothing happens here for as long as that takes.
+    settings.patience = settings_.patience + plan_bound(job.plan, job.cluster, job.workload).time * 2;
     settings.tick = [this] { return tick(); };
     if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) {
       return tl::unexpected(root_cause(driven.error()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backends/real/job/key.h"
 #include "backends/real/socket.h"
@@ -11,7 +12,7 @@ namespace weir::real {
 
 struct MemberSettings {
   MachineId machine;                  // which of the cluster this is
-  std::string listen;                 // the host or address at which its peers find it
+  std::vector<std::string> listen;    // the addresses at which peers find its NICs, or one for all
   std::string version;                // of the program
   Duration patience{30'000'000'000};  // for each step of the coordinator
 };

@@ -29,8 +29,8 @@ struct JoinNote {
   static constexpr std::string_view kType = "join";
   int machine = 0;
   std::string version;
-  std::string host;
-  int port = 0;
+  std::vector<std::string> hosts;  // for each NIC, or one for all
+  std::vector<int> ports;
 };
 
 struct InputsNote {
@@ -54,12 +54,17 @@ struct PlannedNote {
   std::string local;  // where it listens for them; empty if it does not
 };
 
+/// Where a machine is found.
+struct Place {
+  std::vector<std::string> hosts;  // as of `join`
+  std::vector<int> ports;
+  std::string reach;  // as of `planned`
+  std::string local;
+};
+
 struct MeetNote {
   static constexpr std::string_view kType = "meet";
-  std::vector<std::string> hosts;  // by machine
-  std::vector<int> ports;
-  std::vector<std::string> reaches;  // as of `planned`
-  std::vector<std::string> locals;
+  std::vector<Place> machines;
   std::string token;  // hexadecimal
 };
 
@@ -103,8 +108,8 @@ template <class Visitor>
 void fields(Visitor& visitor, JoinNote& note) {
   visitor.required("machine", note.machine, "which it is");
   visitor.required("version", note.version, "of its program");
-  visitor.required("host", note.host, "where it listens");
-  visitor.required("port", note.port, "where it listens", {.least = 1, .most = 65535});
+  visitor.required("hosts", note.hosts, "where it listens");
+  visitor.required("ports", note.ports, "where it listens", within(1, 65535));
 }
 
 template <class Visitor>
@@ -129,11 +134,16 @@ void fields(Visitor& visitor, PlannedNote& note) {
 }
 
 template <class Visitor>
+void fields(Visitor& visitor, Place& place) {
+  visitor.required("hosts", place.hosts, "where it listens");
+  visitor.required("ports", place.ports, "where it listens", within(1, 65535));
+  visitor.required("reach", place.reach, "which machines can share memory with it");
+  visitor.required("local", place.local, "where it listens for them");
+}
+
+template <class Visitor>
 void fields(Visitor& visitor, MeetNote& note) {
-  visitor.required("hosts", note.hosts, "by machine");
-  visitor.required("ports", note.ports, "by machine", within(1, 65535));
-  visitor.required("reaches", note.reaches, "by machine");
-  visitor.required("locals", note.locals, "by machine");
+  visitor.required("machines", note.machines, "where each is found");
   visitor.required("token", note.token, "of data connections");
 }
 

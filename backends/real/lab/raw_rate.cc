@@ -71,7 +71,7 @@ bool give(int file, const void* from, std::size_t size) {
 }
 
 // Says that it listens, and at the end how many bytes came within the span that the sender names first.
-int receive_all(const Stream& stream, int port, int report) {
+int receive_all(const RawFlow& stream, int port, int report) {
   const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int again = 1;
   setsockopt(listener.number(), SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
@@ -95,7 +95,7 @@ int receive_all(const Stream& stream, int port, int report) {
   return write(report, &counted, sizeof counted) == sizeof counted ? 0 : 1;
 }
 
-int send_all(const Stream& stream, int port, Bytes write, const Span& span) {
+int send_all(const RawFlow& stream, int port, Bytes write, const Span& span) {
   const Descriptor connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   set_deadline(connection);
   const sockaddr_in here = address(stream.from, stream.from_nic, 0);
@@ -113,7 +113,7 @@ int send_all(const Stream& stream, int port, Bytes write, const Span& span) {
 // The processes of one measurement, which end with it.
 class Run {
  public:
-  Run(Lab& lab, const std::vector<Stream>& streams, const RateSettings& settings)
+  Run(Lab& lab, const std::vector<RawFlow>& streams, const RateSettings& settings)
       : lab_(lab), streams_(streams), settings_(settings) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -158,7 +158,7 @@ class Run {
  private:
   static int port(std::size_t stream) { return kFirstPort + static_cast<int>(stream); }
 
-  Result<void> start_receiver(const Stream& stream, int port) {
+  Result<void> start_receiver(const RawFlow& stream, int port) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
     reports_.emplace_back(ends[0]);
@@ -176,13 +176,13 @@ class Run {
   }
 
   Result<void> failed(std::size_t stream, const char* how) const {
-    const Stream& one = streams_[stream];
+    const RawFlow& one = streams_[stream];
     return failure(fmt::format("the connection from {} to {} {}", lab_address(one.from, one.from_nic),
                                lab_address(one.into, one.into_nic), how));
   }
 
   Lab& lab_;
-  const std::vector<Stream>& streams_;
+  const std::vector<RawFlow>& streams_;
   const RateSettings& settings_;
   std::vector<Descriptor> reports_;
   std::vector<pid_t> processes_;
@@ -190,7 +190,7 @@ class Run {
 
 }  // namespace
 
-Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<Stream>& streams,
+Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<RawFlow>& streams,
                                               const RateSettings& settings) {
   Run run(lab, streams, settings);
   if (const auto started = run.start(); !started) return tl::unexpected(started.error());

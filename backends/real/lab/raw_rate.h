@@ -9,7 +9,7 @@
 namespace weir::real {
 
 /// One connection that carries bytes all the time.
-struct Stream {
+struct RawFlow {
   MachineId from;
   MachineId into;
   int from_nic = 0;
@@ -25,7 +25,7 @@ struct RateSettings {
 /// The payload that arrived on each stream while all ran at once, in their order. Takes the warm-up and the
 /// time, and fails if a connection cannot be made or stands still for ten seconds. Runs two processes a
 /// stream.
-Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<Stream>& streams,
+Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<RawFlow>& streams,
                                               const RateSettings& settings);
 
 }  // namespace weir::real

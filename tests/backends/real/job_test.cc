@@ -58,7 +58,7 @@ class Lead {
 
 std::unique_ptr<ControlSocket> joined(const Lead& lead, int machine, const std::string& version = "1") {
   auto member = lead.member();
-  member->send(note_of(JoinNote{machine, version, "127.0.0.1", 1}));
+  member->send(note_of(JoinNote{machine, version, {"127.0.0.1"}, {1}}));
   return member;
 }
 

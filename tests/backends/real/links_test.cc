@@ -23,8 +23,8 @@ struct Ends {
   Meeting meeting(std::size_t self, std::byte token, Duration patience) const {
     Meeting meeting;
     meeting.self = MachineId(self);
-    meeting.peers = {MachineId(1 - self)};
-    meeting.addresses = addresses;
+    meeting.lanes = {{MachineId(1 - self), 0, 0}};
+    for (const Address& address : addresses) meeting.addresses.push_back({address});
     meeting.channels = 2;
     meeting.token.fill(token);
     meeting.patience = patience;

@@ -29,7 +29,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
                                 ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
                                 : Address{"127.0.0.1", 0};
     listeners.push_back(std::move(listen_at(address).value()));
-    meeting.addresses.push_back(settings.shared_memory ? address : listening_at(listeners.back()));
+    meeting.addresses.push_back({settings.shared_memory ? address : listening_at(listeners.back())});
   }
   Record record(plan_.ops().size(), iterations);
   std::vector<Result<void>> results(machines);
@@ -39,7 +39,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   const auto run_one = [&](MachineId machine) {
     Meeting own = meeting;
     own.self = machine;
-    own.peers = peers_of(plan_, machine);
+    own.lanes = lanes_of(plan_, machine);
     auto channels = meet(own, {&listeners[machine.index()], 1});
     const Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
                                          : Result<void>(tl::unexpected(channels.error()));

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests" / "apps"))
 
 import program  # noqa: E402  pylint: disable=wrong-import-position
+import tiny  # noqa: E402  pylint: disable=wrong-import-position
 
 NO_LAB = 77
 # A name of its own, so that a lab of the user's is left alone.
@@ -187,6 +188,42 @@ class Rates(unittest.TestCase):
 
     def test_each_of_several_cards_has_its_own(self):
         self.measure(3, "--set", 'topology.groups.gpu.nics=[{"at": "numa0", "rate": "100Mbps", "count": 2}]')
+
+
+class Predictions(tiny.Case):
+    """Of experiments at rates that a busy machine reaches; another process may disturb two runs, but not three."""
+
+    def check(self, within, strategies, nics, *more):
+        group = {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": nics}
+        layer = {"name": "a", "forward": "1us", "backward": "1us",
+                 "tensors": [{"name": "a", "elements": 3_000_000}]}
+        self.write(topology={"name": f"test-{os.getpid()}", "groups": [group], "network": {"latency": "50us"}},
+                   trace={"name": "net", "layers": [layer]}, strategies=strategies, baseline=strategies[0],
+                   iterations=2, sweep={})
+        for attempt in range(3):
+            done = self.weir("run", "--on", "lab", "--verify", "--no-plots", "--out", self.out, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            over = {row["strategy"]: float(row["iteration_ns"]) / float(row["predicted_ns"])
+                    for row in program.rows(self.out)}
+            self.assertEqual(set(over), set(strategies))
+            if all(one <= within for one in over.values()) or attempt == 2:
+                break
+        for strategy, one in over.items():
+            self.assertLessEqual(one, within, msg=strategy)
+
+    def test_strategies_take_about_as_long_as_predicted(self):
+        self.check(1.15, ["unified", "ring", "flat-ring", "horovod", "hierarchical"],
+                   [{"at": "numa0", "rate": "200Mbps"}])
+
+    def test_trees_too(self):
+        self.check(1.35, ["double-tree"], [{"at": "numa0", "rate": "200Mbps"}])
+
+    def test_a_message_may_take_longer_than_patience(self):
+        # One server gets 12 MB from each of the others at once, and nothing ends for 4 s.
+        self.check(1.35, ["mxnet-ps"], [{"at": "numa0", "rate": "100Mbps"}], "--patience", "2")
+
+    def test_several_cards_each_carry_their_messages(self):
+        self.check(1.2, ["unified"], [{"at": "numa0", "rate": "100Mbps", "count": 2}])
 
 
 def main():
