@@ -198,6 +198,21 @@ class Cluster(Real):
         self.assertEqual([node.wait(10) for node in nodes], [0] * 5)
         self.assertFalse(key.exists())
 
+    def test_nothing_is_left_of_the_key_of_a_run_that_ends_before_its_nodes_come(self):
+        key = self.folder / "key"
+        for sent, status in ((signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
+            run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            self.addCleanup(run.kill)
+            self.wait_for_key(key)
+            run.send_signal(sent)
+            run.communicate(timeout=20)
+            self.assertEqual(run.returncode, status)
+            deadline = time.monotonic() + 5
+            while key.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual([path.name for path in self.folder.glob("key*")], [])
+
     def test_what_is_missing_is_told_before_anything_runs(self):
         short = self.folder / "short"
         short.write_text("a\nb\n")
