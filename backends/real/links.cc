@@ -108,6 +108,9 @@ class Party {
     }
     while (!complete()) {
       if (Clock::monotonic() > until_) return failure(missing());
+      if (meeting_.watch) {
+        if (const auto well = meeting_.watch(); !well) return tl::unexpected(well.error());
+      }
       wait();
       admit();
       if (const auto listened = listen(); !listened) return tl::unexpected(listened.error());
@@ -134,7 +137,8 @@ class Party {
   }
 
   Result<void> greet(const Channel& channel, bool data) {
-    auto socket = connect_to(meeting_.addresses[channel.peer.index()], until_ - Clock::monotonic());
+    auto socket =
+        connect_to(meeting_.addresses[channel.peer.index()], until_ - Clock::monotonic(), meeting_.watch);
     if (!socket) return tl::unexpected(socket.error());
     const Greeting greeting = {meeting_.self, channel.peer, channel.index, data};
     if (!say(*socket, greeting)) return failure(lost(channel.peer));
@@ -157,17 +161,25 @@ class Party {
 
   void wait() const {
     std::vector<pollfd> polled;
-    for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
+    // One that waits where nobody can be let in would be told of at once, again and again.
+    for (const Descriptor& listener : listeners_) {
+      if (!full_) polled.push_back({listener.number(), POLLIN, 0});
+    }
     for (const Stranger& stranger : strangers_) polled.push_back({stranger.socket.number(), POLLIN, 0});
     constexpr int kSlice = 100;  // milliseconds, so that deadlines are looked at
     [[maybe_unused]] const int ready = ::poll(polled.data(), polled.size(), kSlice);
   }
 
   void admit() {
+    full_ = false;
     for (const Descriptor& listener : listeners_) {
-      while (strangers_.size() < kMostStrangers) {
+      while (!full_) {
         Descriptor socket = accept_one(listener);
-        if (!socket.valid()) break;
+        if (!socket.valid()) {
+          full_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+          break;
+        }
+        full_ = strangers_.size() + 1 >= kMostStrangers;
         strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
       }
     }
@@ -214,6 +226,7 @@ class Party {
   Instant until_;
   std::vector<Channel> channels_;
   std::list<Stranger> strangers_;
+  bool full_ = false;  // no stranger can be let in for now: there are too many, or no descriptors
 };
 
 }  // namespace
