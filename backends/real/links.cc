@@ -171,7 +171,7 @@ class Party {
   }
 
   void admit() {
-    full_ = false;
+    full_ = strangers_.size() >= kMostStrangers;
     for (const Descriptor& listener : listeners_) {
       while (!full_) {
         Descriptor socket = accept_one(listener);
@@ -179,8 +179,8 @@ class Party {
           full_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
           break;
         }
-        full_ = strangers_.size() + 1 >= kMostStrangers;
         strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}});
+        full_ = strangers_.size() >= kMostStrangers;
       }
     }
   }

@@ -314,6 +314,16 @@ class Failures(Real):
         self.assertIn("gpu[2]", self.json()["failed"][0]["why"])
         self.assertTrue(self.gone(nodes))
 
+    def test_nobody_can_connect_to_a_machine_that_has_met_its_peers(self):
+        process, nodes = self.long_run()
+        listening = {words[9] for words in map(str.split, Path("/proc/net/tcp").read_text().splitlines())
+                     if words[3] == "0A"}
+        for pid in nodes.values():
+            held = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+            self.assertFalse({f"socket:[{inode}]" for inode in listening}.intersection(held))
+        process.kill()
+        process.communicate(timeout=20)
+
     def test_a_signal_ends_all(self):
         process, nodes = self.long_run()
         process.send_signal(signal.SIGINT)
