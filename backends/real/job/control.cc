@@ -93,6 +93,7 @@ class Courier {
     const std::lock_guard lock(mutex_);
     alive_for_.push_back(connection);
   }
+  void drop_unsent() { drops_ = true; }
 
  private:
   void run() {
@@ -105,6 +106,7 @@ class Courier {
     } catch (const zmq::error_t&) {
       // Without its notes the other end takes this one for lost, and the owner that one.
     }
+    if (drops_) wire_.set(zmq::sockopt::linger, 0);
     wire_.close();
     inner_.close();
   }
@@ -155,6 +157,7 @@ class Courier {
   zmq::socket_t inner_;
   zmq::socket_t wire_;
   bool server_;
+  std::atomic<bool> drops_ = false;
   Instant beaten_ = Clock::monotonic();
   std::mutex mutex_;
   std::vector<std::string> alive_for_;  // connections; of a machine the one, without a name
@@ -238,6 +241,8 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::join(const JobKey& key) {
 }
 
 void ControlSocket::keep_alive(const std::string& connection) { parts_->courier->keep_alive(connection); }
+
+void ControlSocket::drop_unsent() { parts_->courier->drop_unsent(); }
 
 void ControlSocket::send(const Note& note) {
   try {

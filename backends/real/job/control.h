@@ -39,6 +39,8 @@ class ControlSocket {
 
   /// Never blocks. What was sent before the socket goes is given a second to leave.
   void send(const Note& note);
+  /// The other end is gone, or wants nothing more: the socket goes without waiting for what has not left.
+  void drop_unsent();
   /// From now on says every half second that this process is alive: a machine to the coordinator, and that to
   /// the machine whose connection it is.
   void keep_alive(const std::string& connection = {});

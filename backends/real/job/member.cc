@@ -74,6 +74,8 @@ class Member {
   /// Fails if the coordinator is gone. To be asked when no note has come.
   Result<void> check_silence() {
     if (silence_.length(Clock::monotonic()) <= kSilence) return {};
+    told_ = true;  // as far as it can be
+    socket_.drop_unsent();
     return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
   }
 
@@ -146,6 +148,7 @@ class Member {
   // Why the coordinator has ended the job. It need not be told in turn.
   Error verdict(const Note& note) {
     told_ = true;
+    socket_.drop_unsent();
     return Error{reason_in(note)};
   }
 
@@ -238,7 +241,10 @@ class Member {
   Result<void> await_goodbye() {
     while (true) {
       const auto note = receive(kSlice);
-      if (note && note->type == GoodbyeNote::kType) return {};
+      if (note && note->type == GoodbyeNote::kType) {
+        socket_.drop_unsent();
+        return {};
+      }
       if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       if (note) continue;
       if (auto well = check_silence(); !well) return well;

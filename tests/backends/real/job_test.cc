@@ -318,5 +318,15 @@ TEST_CASE(
   CHECK(came == 1000);
 }
 
+TEST_CASE("a machine whose coordinator is gone ends at once, though there is more to say") {
+  auto fresh = make_key("test", free_endpoint());
+  auto member = ControlSocket::join(fresh->key).value();
+  for (int i = 0; i < 10; ++i) member->send(note_of(AliveNote{}));
+  member->drop_unsent();
+  const Instant begin = Clock::monotonic();
+  member.reset();
+  CHECK(Clock::monotonic() - begin < Duration(500'000'000));
+}
+
 }  // namespace
 }  // namespace weir::real
