@@ -13,8 +13,10 @@
 
 namespace weir {
 
+std::string unfinished(const std::string& file) { return file + ".part"; }
+
 Result<void> write_text(const std::string& file, const std::string& text) {
-  const std::string unfinished = file + ".part";
+  const std::string unfinished = weir::unfinished(file);
   const auto failed = [&] {
     std::string why = fmt::format("{}: cannot be written: {}", file, std::strerror(errno));
     std::error_code ignored;
@@ -32,13 +34,19 @@ Result<void> write_text(const std::string& file, const std::string& text) {
 }
 
 Result<void> write_secret(const std::string& file, const std::string& text) {
-  ::unlink(file.c_str());
-  const real::Descriptor written(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!written.valid() ||
-      ::write(written.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return failure(fmt::format("cannot write {}: {}", file, std::strerror(errno)));
+  const std::string aside = unfinished(file);
+  ::unlink(aside.c_str());
+  {
+    const real::Descriptor written(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (written.valid() &&
+        ::write(written.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        std::rename(aside.c_str(), file.c_str()) == 0) {
+      return {};
+    }
   }
-  return {};
+  std::string why = fmt::format("cannot write {}: {}", file, std::strerror(errno));
+  ::unlink(aside.c_str());
+  return failure(std::move(why));
 }
 
 }  // namespace weir

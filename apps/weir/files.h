@@ -10,6 +10,9 @@ namespace weir {
 /// Replaces the file by one that holds the text.
 Result<void> write_text(const std::string& file, const std::string& text);
 
+/// The name under which a file is written before it takes its own.
+std::string unfinished(const std::string& file);
+
 /// Replaces the file by one that nobody but its owner can read.
 Result<void> write_secret(const std::string& file, const std::string& text);
 

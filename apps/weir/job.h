@@ -38,7 +38,7 @@ struct Site {
   std::function<NodeCommand(MachineId machine, const std::string& key)> command;
   /// Called with the key, before anything is started.
   std::function<Result<void>(const std::string& key)> tell;
-  /// Called once all machines have joined, or none can any more.
+  /// Called once all machines have joined, or none can any more; not if it fails before.
   std::function<void()> joined;
 };
 

@@ -1,5 +1,8 @@
-#include <array>
+#include <fmt/format.h>
+
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -8,6 +11,7 @@
 #include "apps/weir/input.h"
 #include "apps/weir/version.h"
 #include "backends/real/job/member.h"
+#include "backends/real/socket.h"
 
 namespace weir {
 namespace {
@@ -20,12 +24,20 @@ struct Choices {
 };
 
 // What launchers call the number of a process, the first that is set: ours, Slurm's, Open MPI's, torchrun's.
-std::optional<int> rank_of_environment() {
+Result<std::optional<int>> rank_of_environment() {
   for (const char* name : {"WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK"}) {
     const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') return std::atoi(value);
+    if (value == nullptr || *value == '\0') continue;
+    const char* const end = value + std::strlen(value);
+    int rank = -1;
+    const auto [after, failed] = std::from_chars(value, end, rank);
+    if (failed != std::errc() || after != end || rank < 0) {
+      return failure(
+          fmt::format("{}: '{}' is no number of a machine; expected 0 or more, or --machine", name, value));
+    }
+    return std::optional(rank);
   }
-  return std::nullopt;
+  return std::optional<int>();
 }
 
 Result<real::JobKey> key_of(const std::string& file) {
@@ -47,14 +59,19 @@ Result<real::JobKey> key_of(const std::string& file) {
 Result<ExitStatus> take_part(const Choices& choices) {
   const auto key = key_of(choices.key);
   if (!key) return wrong("node", key.error());
-  const std::optional<int> machine = choices.machine ? choices.machine : rank_of_environment();
-  if (!machine || *machine < 0) {
+  for (const std::string& host : choices.listen) {
+    if (const auto reachable = real::check_reachable(host); !reachable)
+      return wrong("node", Error{"--listen: " + reachable.error().text});
+  }
+  const auto machine = choices.machine ? Result<std::optional<int>>(choices.machine) : rank_of_environment();
+  if (!machine) return wrong("node", machine.error());
+  if (!*machine || **machine < 0) {
     return wrong("node",
                  Error{"--machine: say which machine of the cluster this is, from 0; or let a launcher set "
                        "WEIR_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or RANK"});
   }
   real::MemberSettings settings;
-  settings.machine = MachineId(static_cast<std::size_t>(*machine));
+  settings.machine = MachineId(static_cast<std::size_t>(**machine));
   settings.listen = choices.listen;
   settings.version = version();
   settings.patience = Duration::from_seconds(choices.patience);

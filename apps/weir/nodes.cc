@@ -59,8 +59,12 @@ Result<pid_t> start_here(NodeCommand command, int nowhere) {
     if (::getppid() == parent) ::execvpe(arguments.front(), arguments.data(), variables.data());
     ::_exit(127);
   }
+  ::fcntl(writing.number(), F_SETFL, O_NONBLOCK);
   if (::write(writing.number(), command.input.data(), command.input.size()) !=
       static_cast<ssize_t>(command.input.size())) {
+    ::kill(process, SIGKILL);
+    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
     return failure("a machine's process does not take the job's key");
   }
   return process;

@@ -1,10 +1,10 @@
 #include "apps/weir/real_world.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
+#include "apps/weir/file_guard.h"
 #include "apps/weir/files.h"
 #include "apps/weir/measured.h"
 #include "apps/weir/world.h"
@@ -95,10 +95,12 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
   if (!job) return tl::unexpected(job.error());
   // A socket without a file is known in one network only. This one has a file until all machines have joined.
   const std::string file = (std::filesystem::temp_directory_path() / *job).string();
+  auto guard = FileGuard::make({file});
+  if (!guard) return tl::unexpected(guard.error());
   Site site;
   site.endpoint = "ipc://" + file;
   site.lab = lab->get();
-  site.joined = [&file] { ::unlink(file.c_str()); };
+  site.joined = [&guard] { guard->reset(); };
   site.command = [&](MachineId machine, const std::string& key) {
     std::vector<std::string> addresses;
     for (std::size_t nic = 0; nic < planned.cluster.machine(machine).nics.size(); ++nic)
@@ -131,12 +133,18 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& setting
   }
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
+  std::unique_ptr<FileGuard> guard;  // of the key's file
   Site site;
   const bool six = settings.listen.find(':') != std::string::npos;
   site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
   if (!settings.key_file.empty()) {
-    site.tell = [&](const std::string& key) { return write_secret(settings.key_file, key); };
-    site.joined = [&] { ::unlink(settings.key_file.c_str()); };
+    site.tell = [&](const std::string& key) -> Result<void> {
+      auto made = FileGuard::make({settings.key_file, unfinished(settings.key_file)});
+      if (!made) return tl::unexpected(made.error());
+      guard = std::move(*made);
+      return write_secret(settings.key_file, key);
+    };
+    site.joined = [&guard] { guard.reset(); };
   } else {
     site.command = [&](MachineId machine, const std::string& key) {
       const Host& host = settings.hosts[machine.index()];

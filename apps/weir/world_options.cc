@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "apps/weir/world.h"
+#include "backends/real/socket.h"
 
 namespace weir {
 namespace {
@@ -76,6 +77,8 @@ Result<World> on_cluster(const WorldOptions& options) {
   RealSettings settings = options.real;
   if (settings.listen.empty())
     return failure("--listen: say at which address of this host the machines find it");
+  if (const auto reachable = real::check_reachable(settings.listen); !reachable)
+    return failure("--listen: " + reachable.error().text);
   if (options.hosts.empty() == settings.key_file.empty()) {
     return failure(
         "say either --hosts, where nodes are to be started, or --key, for nodes that others start");

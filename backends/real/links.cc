@@ -112,6 +112,9 @@ class Party {
     }
     while (!complete()) {
       if (Clock::monotonic() > until_) return failure(missing());
+      if (meeting_.watch) {
+        if (const auto well = meeting_.watch(); !well) return tl::unexpected(well.error());
+      }
       wait();
       admit();
       if (const auto listened = listen(); !listened) return tl::unexpected(listened.error());
@@ -142,7 +145,7 @@ class Party {
     // Of several NICs a connection takes the one whose address it has.
     const bool several = meeting_.addresses[meeting_.self.index()].size() > 1;
     auto socket = connect_to(meeting_.address(lane.peer, lane.peer_nic), until_ - Clock::monotonic(),
-                             several ? meeting_.address(meeting_.self, lane.nic).host : "");
+                             {several ? meeting_.address(meeting_.self, lane.nic).host : "", meeting_.watch});
     if (!socket) return tl::unexpected(socket.error());
     const Greeting greeting = {meeting_.self, lane.peer, channel.index, data};
     if (!say(*socket, greeting)) return failure(lost(lane));
@@ -165,18 +168,26 @@ class Party {
 
   void wait() const {
     std::vector<pollfd> polled;
-    for (const Descriptor& listener : listeners_) polled.push_back({listener.number(), POLLIN, 0});
+    // One that waits where nobody can be let in would be told of at once, again and again.
+    for (const Descriptor& listener : listeners_) {
+      if (!full_) polled.push_back({listener.number(), POLLIN, 0});
+    }
     for (const Stranger& stranger : strangers_) polled.push_back({stranger.socket.number(), POLLIN, 0});
     constexpr int kSlice = 100;  // milliseconds, so that deadlines are looked at
     [[maybe_unused]] const int ready = ::poll(polled.data(), polled.size(), kSlice);
   }
 
   void admit() {
+    full_ = strangers_.size() >= kMostStrangers;
     for (const Descriptor& listener : listeners_) {
-      while (strangers_.size() < kMostStrangers) {
+      while (!full_) {
         Descriptor socket = accept_one(listener);
-        if (!socket.valid()) break;
+        if (!socket.valid()) {
+          full_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+          break;
+        }
         strangers_.push_back({std::move(socket), {}, 0, Clock::monotonic() + kHelloPatience, {}, {}});
+        full_ = strangers_.size() >= kMostStrangers;
       }
     }
   }
@@ -222,6 +233,7 @@ class Party {
   Instant until_;
   std::vector<Channel> channels_;
   std::list<Stranger> strangers_;
+  bool full_ = false;  // no stranger can be let in for now: there are too many, or no descriptors
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,13 +48,15 @@ struct Meeting {
   Token token{};
   bool sealed = false;  // whether connections with other hosts are, with keys that the token gives
   Duration patience;    // for all peers together
+  /// Called some ten times a second, if there is one; what it fails with ends the wait.
+  std::function<Result<void>()> watch;
 
   const Address& address(MachineId machine, int nic) const;
 };
 
 /// Connects to the peers of smaller number, which listen, and lets the others connect to any of
-/// `listeners`. Fails naming who did not come in time. Connections that do not prove that they
-/// know the token are closed and forgotten.
+/// `listeners`, which the caller should close then. Fails naming who did not come in time. Connections that
+/// do not prove that they know the token are closed and forgotten.
 Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners);
 
 }  // namespace weir::real

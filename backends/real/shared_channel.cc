@@ -31,6 +31,7 @@ void SharedChannel::start(const Op& send, std::uint64_t round) {
   flight.from.parts = context_->buffers->bytes(send.from, send.dtype);
   flight.into.parts = memory_->bytes(receive.into, receive.dtype);
   outgoing_.push_back(std::move(flight));
+  rooms_.start(send.message);
 }
 
 void SharedChannel::say_alive() {
@@ -44,7 +45,7 @@ Result<void> SharedChannel::read_words() {
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
     const bool landed = (*word)->kind == Frame::Kind::kLanded;
-    auto right = landed ? land(**word) : take_ready(*context_, peer_, **word);
+    auto right = landed ? land(**word) : rooms_.take(*context_, peer_, **word);
     if (!right) return right;
   }
 }

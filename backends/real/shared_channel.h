@@ -67,6 +67,7 @@ class SharedChannel final : public Wire {
   const WireContext* context_;
   std::deque<Flight> outgoing_;
   Expected expected_;
+  Rooms rooms_;
 };
 
 }  // namespace weir::real

@@ -83,12 +83,16 @@ class Exchange {
       : connection_(channel.data.number()),
         plan_(plan),
         buffers_(buffers),
+        watch_(meeting.watch),
         ours_(landings(plan, meeting.self, channel.lane.peer)),
         theirs_(landings(plan, channel.lane.peer, meeting.self)) {}
 
   Result<std::unique_ptr<Buffers>> run(Instant until) {
     while (given_ < ours_.size() || taken_.size() < theirs_.size()) {
       if (Clock::monotonic() > until) return failure("it has not handed over its memory in time");
+      if (watch_) {
+        if (auto well = watch_(); !well) return tl::unexpected(well.error());
+      }
       wait();
       if (auto given = give(); !given) return tl::unexpected(given.error());
       if (auto taken = take(); !taken) return tl::unexpected(taken.error());
@@ -131,6 +135,7 @@ class Exchange {
   int connection_;
   const Plan& plan_;
   const Buffers& buffers_;
+  const std::function<Result<void>()>& watch_;
   std::vector<Replica> ours_;
   std::vector<Replica> theirs_;
   std::size_t given_ = 0;

@@ -25,7 +25,11 @@ namespace {
 // started holds, and enough to keep the wire busy while the sender's thread sleeps.
 constexpr int kUnsent = 512 * 1024;
 
-using Found = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+void free_all(addrinfo* found) {
+  if (found != nullptr) ::freeaddrinfo(found);
+}
+
+using Found = std::unique_ptr<addrinfo, decltype(&free_all)>;
 
 // An address as the system takes it.
 struct Place {
@@ -49,24 +53,42 @@ Result<Place> place_of_name(const Address& address) {
   return place;
 }
 
-Result<Place> look_up(const Address& address, int flags) {
-  if (is_local(address)) return place_of_name(address);
+// Whether it failed, as the system tells.
+int find(const Address& address, int flags, Found& found) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags | AI_NUMERICSERV;
   addrinfo* all = nullptr;
-  const int failed = ::getaddrinfo(address.host.empty() ? nullptr : address.host.c_str(),
-                                   std::to_string(address.port).c_str(), &hints, &all);
+  const int failed = ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &all);
+  found.reset(all);
+  return failed;
+}
+
+Result<Place> look_up(const Address& address) {
+  if (is_local(address)) return place_of_name(address);
+  Found found(nullptr, &free_all);
+  // An address needs no resolver, which may take its time.
+  int failed = find(address, AI_NUMERICHOST, found);
+  if (failed == EAI_NONAME) failed = find(address, 0, found);
   if (failed != 0) {
     return failure(fmt::format("'{}' is no host: {}; expected a name or an address", address.host,
                                ::gai_strerror(failed)));
   }
-  const Found found(all, &::freeaddrinfo);
   Place place;
   place.size = found->ai_addrlen;
   std::memcpy(&place.storage, found->ai_addr, place.size);
   return place;
+}
+
+bool stands_for_all(const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr == INADDR_ANY;  // NOLINT
+  }
+  const in6_addr& six = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;  // NOLINT
+  const bool four = IN6_IS_ADDR_V4MAPPED(&six) &&
+                    std::all_of(&six.s6_addr[12], &six.s6_addr[16], [](auto byte) { return byte == 0; });
+  return IN6_IS_ADDR_UNSPECIFIED(&six) || four;
 }
 
 Descriptor socket_for(const Place& place) {
@@ -83,13 +105,17 @@ void prepare(const Descriptor& socket) {
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsent);
 }
 
-Result<void> wait_until_connected(const Descriptor& socket, const Address& address, Instant until) {
+Result<void> wait_until_connected(const Descriptor& socket, const Address& address, Instant until,
+                                  const std::function<Result<void>()>& watch) {
+  constexpr std::int64_t kSlice = 100;  // milliseconds
   pollfd one = {socket.number(), POLLOUT, 0};
   int ready = 0;
   do {
     const std::int64_t left = (until - Clock::monotonic()).ns() / 1'000'000;
     if (left <= 0) return failure(fmt::format("{} did not answer in time", text(address)));
-    ready = ::poll(&one, 1, static_cast<int>(left));
+    ready = ::poll(&one, 1, static_cast<int>(std::min(left, kSlice)));
+    if (!watch) continue;
+    if (auto well = watch(); !well) return well;
   } while (ready == 0 || (ready < 0 && errno == EINTR));
   int error = 0;
   socklen_t size = sizeof error;
@@ -114,8 +140,21 @@ std::string text(const Address& address) {
   return fmt::format("{}:{}", host, address.port);
 }
 
+Result<void> check_reachable(const std::string& host) {
+  const auto unfit = [&](const char* why) {
+    return failure(fmt::format("'{}' {}; expected the address or name at which other machines find this one",
+                               host, why));
+  };
+  if (host.empty()) return unfit("is no host");
+  if (host.front() == '@') return unfit("is known on its own host only");
+  Found found(nullptr, &free_all);
+  if (host == "*" || (find({host, 0}, AI_NUMERICHOST, found) == 0 && stands_for_all(*found->ai_addr)))
+    return unfit("stands for all addresses of a host");
+  return {};
+}
+
 Result<Descriptor> listen_at(const Address& address) {
-  auto place = look_up(address, AI_PASSIVE);
+  auto place = look_up(address);
   if (!place) return tl::unexpected(place.error());
   Descriptor socket = socket_for(*place);
   if (socket.valid()) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -155,23 +194,23 @@ Descriptor accept_one(const Descriptor& listener) {
   return socket;
 }
 
-Result<Descriptor> connect_to(const Address& address, Duration patience, const std::string& from) {
+Result<Descriptor> connect_to(const Address& address, Duration patience, const Connecting& how) {
   const Instant until = Clock::monotonic() + patience;
-  auto place = look_up(address, 0);
+  auto place = look_up(address);
   if (!place) return tl::unexpected(place.error());
   Descriptor socket = socket_for(*place);
   if (!socket.valid()) return failure(fmt::format("no socket for {}: {}", text(address), reason(errno)));
   prepare(socket);
-  if (!from.empty() && !is_local(address)) {
-    auto here = look_up({from, 0}, 0);
+  if (!how.from.empty() && !is_local(address)) {
+    auto here = look_up({how.from, 0});
     if (!here) return tl::unexpected(here.error());
     if (::bind(socket.number(), here->at(), here->size) != 0)
-      return failure(fmt::format("cannot connect from {}: {}", from, reason(errno)));
+      return failure(fmt::format("cannot connect from {}: {}", how.from, reason(errno)));
   }
   if (::connect(socket.number(), place->at(), place->size) != 0 && errno != EINPROGRESS) {
     return failure(fmt::format("cannot connect to {}: {}", text(address), reason(errno)));
   }
-  if (const auto connected = wait_until_connected(socket, address, until); !connected) {
+  if (const auto connected = wait_until_connected(socket, address, until, how.watch); !connected) {
     return tl::unexpected(connected.error());
   }
   return socket;

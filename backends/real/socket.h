@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "backends/real/descriptor.h"
@@ -26,16 +27,28 @@ std::string text(const Address& address);
 /// Linux's abstract namespace: there is no file, so nothing is left of it however a process ends.
 bool is_local(const Address& address);
 
-/// A socket that listens at the address; port 0 takes a free one.
+/// Fails unless others can find this host there: not at '@' and a name, at nothing, or at an address that
+/// stands for all of a host's ("0.0.0.0", "::"). Looks no name up.
+Result<void> check_reachable(const std::string& host);
+
+/// A socket that listens at the address; port 0 takes a free one. A name is looked up as for connect_to().
 Result<Descriptor> listen_at(const Address& address);
 /// Where the socket of TCP listens.
 Address listening_at(const Descriptor& socket);
 
-/// The next connection that a listening socket has, ready for transport (below); none if there is none yet.
+/// The next connection that a listening socket has, ready for transport (below); none if there is none yet,
+/// or if the system has no room for it, as errno tells.
 Descriptor accept_one(const Descriptor& listener);
-/// A connection to the address, ready for transport; from the address of one of this host's NICs, if not
-/// empty. Waits at most that long.
-Result<Descriptor> connect_to(const Address& address, Duration patience, const std::string& from = {});
+
+struct Connecting {
+  std::string from;                     // the address of the NIC of this host to connect from; empty: any
+  std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the wait
+};
+
+/// A connection to the address, ready for transport. Waits at most that long once it knows where the host is:
+/// a name is looked up before, as the system's resolver does (some 5 s a server and try unless its settings
+/// say otherwise), an address is not.
+Result<Descriptor> connect_to(const Address& address, Duration patience, const Connecting& how = {});
 
 /// What a system call that sends or receives has come to: bytes moved, 0 if none can be moved now. Fails if
 /// the connection is lost.

@@ -29,6 +29,7 @@ void TcpChannel::start(const Op& send, std::uint64_t round) {
   flight.header = encode({Frame::Kind::kData, send.message, round, send.from.size, Duration(0)});
   flight.parts = context_->buffers->bytes(send.from, send.dtype);
   outgoing_.push_back(std::move(flight));
+  rooms_.start(send.message);
 }
 
 Result<void> TcpChannel::read_words() {
@@ -37,7 +38,7 @@ Result<void> TcpChannel::read_words() {
     if (!word) return tl::unexpected(word.error());
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
-    if (auto right = take_ready(*context_, peer_, **word); !right) return right;
+    if (auto right = rooms_.take(*context_, peer_, **word); !right) return right;
   }
 }
 

@@ -62,6 +62,7 @@ class TcpChannel final : public Wire {
   std::size_t header_got_ = 0;
   Flight incoming_;  // no op: none
   Expected expected_;
+  Rooms rooms_;
   std::vector<iovec> vectors_;
 };
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "backends/real/clock.h"
+#include "core/base/check.h"
 
 namespace weir::real {
 
-Result<void> take_ready(const WireContext& context, MachineId peer, const Frame& word) {
+Result<void> Rooms::take(const WireContext& context, MachineId peer, const Frame& word) {
   const auto messages = context.plan->messages();
   if (word.kind != Frame::Kind::kReady || word.message.index() >= messages.size()) {
     return failure("it sent a word that the plan has no message for");
@@ -17,12 +18,23 @@ Result<void> take_ready(const WireContext& context, MachineId peer, const Frame&
   if (send.machine != context.self || send.peer != peer) {
     return failure(fmt::format("it has room for message {}, which is not for it", word.message));
   }
+  open_.resize(messages.size());
+  if (open_[word.message.index()]) {
+    return failure(
+        fmt::format("it has room for message {} again, which has not come to it yet", word.message));
+  }
+  open_[word.message.index()] = true;
   Event event;
   event.kind = Event::Kind::kReady;
   event.op = send.id;
   event.round = word.round;
   context.inbox->put(std::move(event));
   return {};
+}
+
+void Rooms::start(MessageId message) {
+  WEIR_CHECK(message.index() < open_.size() && open_[message.index()], message);
+  open_[message.index()] = false;
 }
 
 void tell_done(const WireContext& context, const Op& op, Instant started) {

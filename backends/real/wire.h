@@ -53,8 +53,19 @@ struct WireContext {
   Inbox* inbox;
 };
 
-/// Tells the inbox that the peer has room, if the plan has such a message.
-Result<void> take_ready(const WireContext& context, MachineId peer, const Frame& word);
+/// The messages of a channel that the peer has said it has room for, and that have not been started since:
+/// one round of each at most, however often it says so.
+class Rooms {
+ public:
+  /// Tells the inbox that the peer has room. Fails if the plan has no such message for it, or if it has said
+  /// so before.
+  Result<void> take(const WireContext& context, MachineId peer, const Frame& word);
+  void start(MessageId message);
+
+ private:
+  std::vector<bool> open_;  // by message; empty until the first
+};
+
 /// Tells the inbox that the op is done now.
 void tell_done(const WireContext& context, const Op& op, Instant started);
 

@@ -15,7 +15,7 @@ from tiny import Case
 GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
         "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
-THREADS = 6  # of a machine's process at work: its own, two of the control channel, two that move bytes, one that sums
+THREADS = 7  # of a machine's process at work: its own, three of the control channel, two that move bytes, one that sums
 STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
 
 
@@ -213,6 +213,71 @@ class Cluster(Real):
         self.assertEqual([node.wait(10) for node in nodes], [0] * 5)
         self.assertFalse(key.exists())
 
+    def joined_by_hand(self, machines):
+        """A run, and nodes of these machines that have joined it."""
+        key = self.folder / "key"
+        run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        self.wait_for_key(key)
+        nodes = [subprocess.Popen(program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine",
+                                                  str(machine)), stderr=subprocess.PIPE, text=True)
+                 for machine in machines]
+        for node in nodes:
+            self.addCleanup(node.kill)
+        time.sleep(1)
+        return run, nodes
+
+    def test_a_machine_that_dies_while_others_have_not_joined_is_named_within_five_seconds(self):
+        run, nodes = self.joined_by_hand((0, 1, 2))
+        nodes[1].kill()
+        begin = time.monotonic()
+        told = [process.communicate(timeout=20)[1] for process in (nodes[0], nodes[2])]
+        run.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, 5)
+        nodes[1].communicate()
+        for text in (*told, self.json()["failed"][0]["why"]):
+            self.assertIn("gpu[1] has said nothing for 3s", text)
+
+    def test_nodes_whose_coordinator_is_lost_end_within_five_seconds(self):
+        run, nodes = self.joined_by_hand((0, 1, 2))
+        run.kill()
+        begin = time.monotonic()
+        told = [node.communicate(timeout=20)[1] for node in nodes]
+        self.assertLess(time.monotonic() - begin, 5)
+        run.communicate(timeout=20)
+        for text in told:
+            self.assertIn("the coordinator has said nothing for 3s", text)
+
+    def test_addresses_of_ipv6_do_as_well(self):
+        options = [option if option != "127.0.0.1" else "::1" for option in self.options]
+        self.hosts.write_text("here ::1\n" * 5)
+        if not Path("/proc/net/if_inet6").is_file():
+            self.skipTest("this host has no IPv6")
+        done = self.run_weir(*options, "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_an_address_at_which_nobody_finds_this_host_is_refused(self):
+        for host in ("", "@x", "0.0.0.0", "::"):
+            done = self.run_weir("--on", "cluster", "--key", self.folder / "key", "--listen", host)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--listen: ", done.stderr)
+
+    def test_nothing_is_left_of_the_key_of_a_run_that_ends_before_its_nodes_come(self):
+        key = self.folder / "key"
+        for sent, status in ((signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
+            run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            self.addCleanup(run.kill)
+            self.wait_for_key(key)
+            run.send_signal(sent)
+            run.communicate(timeout=20)
+            self.assertEqual(run.returncode, status)
+            deadline = time.monotonic() + 5
+            while key.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual([path.name for path in self.folder.glob("key*")], [])
+
     def test_what_is_missing_is_told_before_anything_runs(self):
         short = self.folder / "short"
         short.write_text("a\nb\n")
@@ -259,10 +324,20 @@ class Failures(Real):
         os.kill(nodes[2], signal.SIGSTOP)
         begin = time.monotonic()
         process.communicate(timeout=20)
-        self.assertLess(time.monotonic() - begin, 6)
+        self.assertLess(time.monotonic() - begin, 5)
         self.assertEqual(process.returncode, 1)
         self.assertIn("gpu[2]", self.json()["failed"][0]["why"])
         self.assertTrue(self.gone(nodes))
+
+    def test_nobody_can_connect_to_a_machine_that_has_met_its_peers(self):
+        process, nodes = self.long_run()
+        listening = {words[9] for words in map(str.split, Path("/proc/net/tcp").read_text().splitlines())
+                     if words[3] == "0A"}
+        for pid in nodes.values():
+            held = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+            self.assertFalse({f"socket:[{inode}]" for inode in listening}.intersection(held))
+        process.kill()
+        process.communicate(timeout=20)
 
     def test_a_signal_ends_all(self):
         process, nodes = self.long_run()
@@ -282,9 +357,9 @@ class Node(unittest.TestCase):
     KEY = {"job": "j", "endpoint": "tcp://127.0.0.1:1", "server_public": "x" * 40, "member_public": "y" * 40,
            "member_secret": "z" * 40}
 
-    def node(self, key, *more):
-        return subprocess.run(program.command("node", "--job", "-", "--listen", "127.0.0.1", *more), input=key, text=True,
-                              capture_output=True, timeout=30, check=False)
+    def node(self, key, *more, listen="127.0.0.1", **variables):
+        return subprocess.run(program.command("node", "--job", "-", "--listen", listen, *more), input=key, text=True,
+                              capture_output=True, timeout=30, check=False, env={**os.environ, **variables})
 
     def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
         done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
@@ -302,6 +377,18 @@ class Node(unittest.TestCase):
         done = self.node(json.dumps(self.KEY))
         self.assertEqual(done.returncode, 2)
         self.assertIn("--machine", done.stderr)
+
+    def test_a_rank_that_is_no_number_is_told(self):
+        for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):
+            done = self.node(json.dumps(self.KEY), **{name: value})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{name}: '{value}'", done.stderr)
+
+    def test_an_address_at_which_no_peer_finds_it_is_refused(self):
+        for host in ("", "@x", "0.0.0.0", "::"):
+            done = self.node(json.dumps(self.KEY), "--machine", "0", listen=host)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--listen: '{host}'", done.stderr)
 
 
 if __name__ == "__main__":

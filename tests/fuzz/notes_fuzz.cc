@@ -40,6 +40,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::size_t end = std::min(all.find('\n'), all.size());
   const Note note = {"", all.substr(0, end), all.substr(std::min(end + 1, all.size())), ""};
   check_as<JoinNote, InputsNote, PlannedNote, MeetNote, MetNote, AskClockNote, ClockNote, GoNote, AliveNote,
-           DoneNote, GoodbyeNote, FailedNote>(note);
+           RecordNote, DoneNote, GoodbyeNote, FailedNote>(note);
   return 0;
 }

@@ -5,14 +5,22 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
+#include <mutex>
 #include <thread>
 #include <zmq.hpp>
+
+#include "backends/real/clock.h"
+#include "backends/real/job/notes.h"
+#include "backends/real/job/silence.h"
 
 namespace weir::real {
 namespace {
 
-constexpr std::int64_t kLargestNote = std::int64_t{4} << 30;
 constexpr int kLinger = 1000;  // milliseconds for what was sent and has not left when the socket is closed
+
+// Else ZeroMQ would use sockets of IPv6 for IPv4 too, and write its addresses so, which not all hosts know.
+bool is_six(const std::string& endpoint) { return endpoint.find("://[") != std::string::npos; }
 
 // Answers ZeroMQ's question whether a key may connect (ZAP, RFC 27): the job's own alone may.
 class Doorman {
@@ -63,23 +71,137 @@ class Doorman {
   std::thread thread_;
 };
 
+// Has the wire, which only its thread may touch, and carries notes between it and the owner.
+class Courier {
+ public:
+  /// The owner's end has been connected to kInner.
+  Courier(zmq::context_t& context, zmq::socket_t wire, bool server)
+      : inner_(context, zmq::socket_type::pair), wire_(std::move(wire)), server_(server) {
+    inner_.set(zmq::sockopt::sndhwm, 0);
+    inner_.set(zmq::sockopt::rcvhwm, 0);
+    inner_.bind(kInner);
+    thread_ = std::thread([this] { run(); });
+  }
+  Courier(const Courier&) = delete;
+  Courier& operator=(const Courier&) = delete;
+  /// Once the owner has said its last word.
+  ~Courier() { thread_.join(); }
+
+  static constexpr const char* kInner = "inproc://weir";
+
+  void keep_alive(const std::string& connection) {
+    const std::lock_guard lock(mutex_);
+    alive_for_.push_back(connection);
+  }
+  void drop_unsent() { drops_ = true; }
+
+ private:
+  void run() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are for other threads
+    try {
+      while (serve()) {
+      }
+    } catch (const zmq::error_t&) {
+      // Without its notes the other end takes this one for lost, and the owner that one.
+    }
+    if (drops_) wire_.set(zmq::sockopt::linger, 0);
+    wire_.close();
+    inner_.close();
+  }
+
+  // Until the next beat at most; false once the owner has gone.
+  bool serve() {
+    const Instant now = Clock::monotonic();
+    if (now - beaten_ >= kBeat) {
+      beat();
+      beaten_ = now;
+    }
+    std::array<zmq::pollitem_t, 2> items = {
+        {{inner_.handle(), 0, ZMQ_POLLIN, 0}, {wire_.handle(), 0, ZMQ_POLLIN, 0}}};
+    const auto left = (beaten_ + kBeat - now).ns() / 1'000'000 + 1;
+    if (::zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(left)) <= 0) return true;
+    if ((items[1].revents & ZMQ_POLLIN) != 0) carry(wire_, inner_);
+    return (items[0].revents & ZMQ_POLLIN) == 0 || carry(inner_, wire_);
+  }
+
+  // The notes that are there, but not so many that the other direction waits for long. False at one of a
+  // single frame, which is none: the owner's last word.
+  static bool carry(zmq::socket_t& from, zmq::socket_t& into) {
+    constexpr int kMost = 64;
+    for (int i = 0; i < kMost; ++i) {
+      zmq::message_t frame;
+      if (!from.recv(frame, zmq::recv_flags::dontwait)) return true;
+      if (!frame.more()) return false;
+      for (bool more = true; more;) {
+        more = frame.more();
+        into.send(frame, more ? zmq::send_flags::sndmore : zmq::send_flags::none);
+        if (more && !from.recv(frame)) return true;  // the frames of a note come together
+      }
+    }
+    return true;
+  }
+
+  void beat() {
+    const std::lock_guard lock(mutex_);
+    const Note note = note_of(AliveNote{});
+    for (const std::string& connection : alive_for_) {
+      if (server_) wire_.send(zmq::buffer(connection), zmq::send_flags::sndmore);
+      wire_.send(zmq::buffer(note.type), zmq::send_flags::sndmore);
+      wire_.send(zmq::buffer(note.text), zmq::send_flags::sndmore);
+      wire_.send(zmq::buffer(note.body), zmq::send_flags::none);
+    }
+  }
+
+  zmq::socket_t inner_;
+  zmq::socket_t wire_;
+  bool server_;
+  std::atomic<bool> drops_ = false;
+  Instant beaten_ = Clock::monotonic();
+  std::mutex mutex_;
+  std::vector<std::string> alive_for_;  // connections; of a machine the one, without a name
+  std::thread thread_;
+};
+
 }  // namespace
 
 struct ControlSocket::Parts {
-  explicit Parts(zmq::socket_type type) : socket(context, type) {
-    socket.set(zmq::sockopt::linger, kLinger);
-    socket.set(zmq::sockopt::maxmsgsize, kLargestNote);
-    socket.set(zmq::sockopt::sndhwm, 0);
-    socket.set(zmq::sockopt::rcvhwm, 0);
+  explicit Parts(zmq::socket_type type)
+      : server(type == zmq::socket_type::router),
+        wire(context, type),
+        socket(context, zmq::socket_type::pair) {
+    wire.set(zmq::sockopt::linger, kLinger);
+    wire.set(zmq::sockopt::maxmsgsize, kLargestNote.count());
+    for (zmq::socket_t* each : {&wire, &socket}) {
+      each->set(zmq::sockopt::sndhwm, 0);
+      each->set(zmq::sockopt::rcvhwm, 0);
+    }
   }
+
+  // Once the wire is as it should be.
+  void begin() {
+    socket.connect(Courier::kInner);
+    courier = std::make_unique<Courier>(context, std::move(wire), server);
+  }
+
+  bool server;
   zmq::context_t context;
   std::unique_ptr<Doorman> doorman;
-  zmq::socket_t socket;
+  zmq::socket_t wire;    // the courier's once it has begun
+  zmq::socket_t socket;  // the owner's, to the courier
+  std::unique_ptr<Courier> courier;
 };
 
 ControlSocket::ControlSocket(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 ControlSocket::~ControlSocket() {
+  try {
+    parts_->socket.send(zmq::message_t(), zmq::send_flags::none);
+  } catch (const zmq::error_t&) {
+    // The courier has ended.
+  }
+  parts_->courier.reset();
   parts_->socket.close();
   parts_->doorman.reset();
 }
@@ -88,12 +210,15 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const FreshKey& key
   try {
     auto parts = std::make_unique<Parts>(zmq::socket_type::router);
     parts->doorman = std::make_unique<Doorman>(parts->context, key.key.member_public);
-    parts->socket.set(zmq::sockopt::zap_domain, "weir");
-    parts->socket.set(zmq::sockopt::curve_server, true);
-    parts->socket.set(zmq::sockopt::curve_secretkey, key.server_secret);
-    parts->socket.bind(key.key.endpoint);
+    parts->wire.set(zmq::sockopt::zap_domain, "weir");
+    parts->wire.set(zmq::sockopt::curve_server, true);
+    parts->wire.set(zmq::sockopt::curve_secretkey, key.server_secret);
+    parts->wire.set(zmq::sockopt::ipv6, is_six(key.key.endpoint));
+    parts->wire.bind(key.key.endpoint);
+    const std::string endpoint = parts->wire.get(zmq::sockopt::last_endpoint);
+    parts->begin();
     std::unique_ptr<ControlSocket> made(new ControlSocket(std::move(parts)));
-    made->endpoint_ = made->parts_->socket.get(zmq::sockopt::last_endpoint);
+    made->endpoint_ = endpoint;
     return made;
   } catch (const zmq::error_t& error) {
     return failure(fmt::format("the coordinator cannot listen at {}: {}", key.key.endpoint, error.what()));
@@ -103,15 +228,21 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const FreshKey& key
 Result<std::unique_ptr<ControlSocket>> ControlSocket::join(const JobKey& key) {
   try {
     auto parts = std::make_unique<Parts>(zmq::socket_type::dealer);
-    parts->socket.set(zmq::sockopt::curve_serverkey, key.server_public);
-    parts->socket.set(zmq::sockopt::curve_publickey, key.member_public);
-    parts->socket.set(zmq::sockopt::curve_secretkey, key.member_secret);
-    parts->socket.connect(key.endpoint);
+    parts->wire.set(zmq::sockopt::curve_serverkey, key.server_public);
+    parts->wire.set(zmq::sockopt::curve_publickey, key.member_public);
+    parts->wire.set(zmq::sockopt::curve_secretkey, key.member_secret);
+    parts->wire.set(zmq::sockopt::ipv6, is_six(key.endpoint));
+    parts->wire.connect(key.endpoint);
+    parts->begin();
     return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(parts)));
   } catch (const zmq::error_t& error) {
     return failure(fmt::format("cannot reach the coordinator at {}: {}", key.endpoint, error.what()));
   }
 }
+
+void ControlSocket::keep_alive(const std::string& connection) { parts_->courier->keep_alive(connection); }
+
+void ControlSocket::drop_unsent() { parts_->courier->drop_unsent(); }
 
 void ControlSocket::send(const Note& note) {
   try {
@@ -134,10 +265,9 @@ std::optional<Note> ControlSocket::receive(Duration patience) {
       if (!parts_->socket.recv(part, zmq::recv_flags::dontwait)) break;
       frames.push_back(part.to_string());
     } while (part.more());
-    const bool server = parts_->doorman != nullptr;
-    if (frames.size() != (server ? 4U : 3U)) return std::nullopt;
+    if (frames.size() != (parts_->server ? 4U : 3U)) return std::nullopt;
     Note note;
-    if (server) note.from = std::move(frames.front());
+    if (parts_->server) note.from = std::move(frames.front());
     note.type = std::move(frames[frames.size() - 3]);
     note.text = std::move(frames[frames.size() - 2]);
     note.body = std::move(frames.back());

@@ -19,7 +19,11 @@ struct Note {
   std::string body;  // bytes, if the type has any
 };
 
-/// One end of the channel. One owner thread.
+/// A note that is longer is not received.
+constexpr Bytes kLargestNote{std::int64_t{256} << 20};
+
+/// One end of the channel. One owner thread; a thread of its own carries the notes, so that they go, and the
+/// other end hears that this one is alive, whatever the owner is busy with.
 class ControlSocket {
  public:
   /// The coordinator's end, listening at the key's endpoint; a port of * takes a free one.
@@ -33,7 +37,13 @@ class ControlSocket {
   /// Where the coordinator's end listens.
   const std::string& endpoint() const { return endpoint_; }
 
+  /// Never blocks. What was sent before the socket goes is given a second to leave.
   void send(const Note& note);
+  /// The other end is gone, or wants nothing more: the socket goes without waiting for what has not left.
+  void drop_unsent();
+  /// From now on says every half second that this process is alive: a machine to the coordinator, and that to
+  /// the machine whose connection it is.
+  void keep_alive(const std::string& connection = {});
   /// The next note; none if none came in that time. What is no note is dropped.
   std::optional<Note> receive(Duration patience);
 

@@ -23,8 +23,16 @@ std::string place_error(const JoinNote& join, const Cluster& cluster) {
   const Machine& machine = cluster.machine(MachineId(join.machine));
   const std::size_t addresses = join.hosts.size();
   if (addresses == join.ports.size() &&
-      (addresses == 1 || (addresses > 1 && addresses == machine.nics.size())))
+      (addresses == 1 || (addresses > 1 && addresses == machine.nics.size()))) {
+    for (const std::string& host : join.hosts) {
+      // A name of this host would also be taken for one that needs no seal.
+      const auto reachable = check_reachable(host);
+      if (!reachable)
+        return fmt::format("{} listens where others cannot find it: {}", machine.name,
+                           reachable.error().text);
+    }
     return {};
+  }
   return fmt::format("{} listens at {} addresses, and has {} NICs; give it one for each, or one for all",
                      machine.name, addresses, machine.nics.size());
 }
@@ -57,7 +65,7 @@ Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
   } else if (!members_[static_cast<std::size_t>(join->machine)].connection.empty()) {
     wrong = fmt::format("{} has joined already", cluster.machine(MachineId(join->machine)).name);
   } else if (const std::string misplaced = place_error(*join, cluster); !misplaced.empty()) {
-    return failure(misplaced);
+    wrong = misplaced;
   } else if (join->version != settings_.version) {
     return failure(fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
                                cluster.machine(MachineId(join->machine)).name, join->version,
@@ -69,80 +77,98 @@ Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
   }
   Member& member = members_[static_cast<std::size_t>(join->machine)];
   member.connection = note.from;
+  member.silence.end(Clock::monotonic());
+  socket_->keep_alive(note.from);
   member.place.hosts = join->hosts;
   member.place.ports = join->ports;
   member.answered = true;
   return {};
 }
 
+std::optional<std::size_t> Coordinator::sender(const Note& note) {
+  const auto from = std::find_if(members_.begin(), members_.end(), [&](const Member& member) {
+    return !member.connection.empty() && member.connection == note.from;
+  });
+  if (from == members_.end()) return std::nullopt;
+  from->silence.end(Clock::monotonic());
+  return static_cast<std::size_t>(from - members_.begin());
+}
+
+Result<std::optional<Note>> Coordinator::next(const Cluster& cluster) {
+  if (settings_.watch) {
+    if (auto well = settings_.watch(); !well) return tl::unexpected(well.error());
+  }
+  auto note = socket_->receive(kSlice);
+  if (note) return note;
+  const Instant now = Clock::monotonic();
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].silence.length(now) <= kSilence) continue;
+    return failure(
+        fmt::format("{} has said nothing for {}", cluster.machine(MachineId(i)).name, text(kSilence)));
+  }
+  return std::optional<Note>();
+}
+
+bool Coordinator::complete() const {
+  return std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.answered; });
+}
+
 Result<void> Coordinator::join(const Cluster& cluster) {
   const Instant until = Clock::monotonic() + settings_.patience;
-  while (
-      !std::all_of(members_.begin(), members_.end(), [](const Member& member) { return member.answered; })) {
-    if (settings_.watch) {
-      if (auto well = settings_.watch(); !well) return well;
-    }
+  while (!complete()) {
     if (Clock::monotonic() > until) {
       return failure(fmt::format("after {} these machines have not joined: {}", text(settings_.patience),
                                  missing(cluster)));
     }
-    const auto note = socket_->receive(kSlice);
-    if (!note) continue;
-    if (note->type == FailedNote::kType) return failure(reason_in(*note));
-    if (auto seated = seat(*note, cluster); !seated) return seated;
+    const auto note = next(cluster);
+    if (!note) return tl::unexpected(note.error());
+    if (!*note) continue;
+    const auto known = sender(**note);
+    if ((*note)->type == AliveNote::kType) continue;
+    if ((*note)->type == FailedNote::kType) {
+      const std::string why = reason_in(**note);
+      return failure(known ? fmt::format("{}: {}", cluster.machine(MachineId(*known)).name, why) : why);
+    }
+    if (auto seated = seat(**note, cluster); !seated) return seated;
   }
   return {};
 }
 
 template <class T>
 Result<void> Coordinator::gather(
-    const Cluster& cluster, Duration silence, Duration patience,
-    const std::function<Result<void>(std::size_t, const T&, const Note&)>& take) {
+    const Cluster& cluster, Duration patience, const std::function<Result<void>(std::size_t, const T&)>& take,
+    const std::function<Result<void>(std::size_t, const RecordNote&, const Note&)>& aside) {
   const Instant until = Clock::monotonic() + patience;
-  Instant told = Clock::monotonic();
-  for (Member& member : members_) {
-    member.answered = false;
-    member.heard = told;
-  }
-  const auto whole = [&] {
-    return std::all_of(members_.begin(), members_.end(),
-                       [](const Member& member) { return member.answered; });
+  for (Member& member : members_) member.answered = false;
+  const auto take_note = [&](std::size_t machine, const Note& note) -> Result<void> {
+    if (aside && note.type == RecordNote::kType) {
+      const auto content = content_of<RecordNote>(note);
+      return content ? aside(machine, *content, note) : tl::unexpected(content.error());
+    }
+    const auto content = content_of<T>(note);
+    if (!content) return tl::unexpected(content.error());
+    members_[machine].answered = true;
+    return take(machine, *content);
   };
-  while (!whole()) {
-    if (settings_.watch) {
-      if (auto well = settings_.watch(); !well) return well;
-    }
-    const Instant now = Clock::monotonic();
-    if (now - told > Duration(1'000'000'000)) {
-      tell_all(AliveNote{});
-      told = now;
-    }
-    if (now > until) {
+  while (!complete()) {
+    if (Clock::monotonic() > until) {
       return failure(fmt::format("after {} these machines have not said '{}': {}", text(patience), T::kType,
                                  missing(cluster)));
     }
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      if (members_[i].answered || now - members_[i].heard <= silence) continue;
-      return failure(
-          fmt::format("{} has said nothing for {}", cluster.machine(MachineId(i)).name, text(silence)));
-    }
-    const auto note = socket_->receive(kSlice);
-    if (!note) continue;
-    const auto from = std::find_if(members_.begin(), members_.end(),
-                                   [&](const Member& member) { return member.connection == note->from; });
-    if (from == members_.end()) {
-      socket_->send(note_of(FailedNote{"the job has begun without it"}, note->from));
+    const auto note = next(cluster);
+    if (!note) return tl::unexpected(note.error());
+    if (!*note) continue;
+    const auto machine = sender(**note);
+    if ((*note)->type == AliveNote::kType) continue;
+    if (!machine) {
+      socket_->send(note_of(FailedNote{"the job has begun without it"}, (*note)->from));
       continue;
     }
-    from->heard = Clock::monotonic();
-    if (note->type == AliveNote::kType) continue;
-    const auto machine = static_cast<std::size_t>(from - members_.begin());
-    const std::string& name = cluster.machine(MachineId(machine)).name;
-    if (note->type == FailedNote::kType) return failure(fmt::format("{}: {}", name, reason_in(*note)));
-    const auto content = content_of<T>(*note);
-    if (!content) return failure(fmt::format("{}: {}", name, content.error().text));
-    if (auto taken = take(machine, *content, *note); !taken) return taken;
-    from->answered = true;
+    const std::string& name = cluster.machine(MachineId(*machine)).name;
+    if ((*note)->type == FailedNote::kType) return failure(fmt::format("{}: {}", name, reason_in(**note)));
+    if (members_[*machine].answered) continue;  // what it says again counts once
+    if (auto taken = take_note(*machine, **note); !taken)
+      return failure(fmt::format("{}: {}", name, taken.error().text));
   }
   return {};
 }
@@ -154,7 +180,7 @@ Result<void> Coordinator::compare_clocks(const Cluster& cluster) {
   std::vector<Duration> soonest(members_.size(), kForEver);
   for (int round = 0; round < kRounds; ++round) {
     const Instant asked = Clock::monotonic();
-    const auto compare = [&](std::size_t machine, const ClockNote& clock, const Note&) -> Result<void> {
+    const auto compare = [&](std::size_t machine, const ClockNote& clock) -> Result<void> {
       const Duration took = Clock::monotonic() - asked;
       if (took >= soonest[machine]) return {};
       soonest[machine] = took;
@@ -163,26 +189,53 @@ Result<void> Coordinator::compare_clocks(const Cluster& cluster) {
       return {};
     };
     tell_all(AskClockNote{});
-    auto answered = gather<ClockNote>(cluster, kForEver, settings_.patience, compare);
+    auto answered = gather<ClockNote>(cluster, settings_.patience, compare);
     if (!answered) return answered;
   }
   return {};
 }
 
-Result<void> Coordinator::take_record(std::size_t machine, const Note& note, const Plan& plan,
-                                      Record& record) const {
+// The bytes of a piece go where they belong: iterations stand apart in the whole record.
+Result<void> Coordinator::take_piece(std::size_t machine, const RecordNote& piece, const Note& note,
+                                     const Plan& plan, Record& record) {
   const auto ops = plan.ops(MachineId(machine));
-  const std::size_t size = ops.size() * record.iterations.size() * sizeof(OpRecord);
-  if (note.body.size() != size) {
-    return failure(fmt::format("a record of {} bytes came instead of {}", note.body.size(), size));
+  const std::size_t each = ops.size() * sizeof(OpRecord);
+  const std::size_t whole = each * record.iterations.size();
+  std::size_t& at = members_[machine].recorded;
+  if (static_cast<std::size_t>(piece.at) != at || note.body.size() > whole - at) {
+    return failure(fmt::format("bytes {} to {} of its record came instead of more from byte {} up to {}",
+                               piece.at, static_cast<std::size_t>(piece.at) + note.body.size(), at, whole));
   }
-  const char* at = note.body.data();
-  for (auto& iteration : record.iterations) {
-    if (ops.empty()) break;
-    std::memcpy(static_cast<void*>(&iteration[ops.front().id.index()]), at, ops.size() * sizeof(OpRecord));
-    at += ops.size() * sizeof(OpRecord);
+  for (std::size_t taken = 0; taken < note.body.size();) {
+    const std::size_t within = at % each;
+    const std::size_t bytes = std::min(note.body.size() - taken, each - within);
+    auto* const first = reinterpret_cast<std::byte*>(&record.iterations[at / each][ops.front().id.index()]);
+    std::memcpy(first + within, note.body.data() + taken, bytes);  // NOLINT: plain numbers
+    taken += bytes;
+    at += bytes;
   }
   return {};
+}
+
+Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster, int iterations) {
+  JobResult result;
+  result.record = Record(plan.ops().size(), iterations);
+  const auto piece = [&](std::size_t machine, const RecordNote& content, const Note& note) {
+    return take_piece(machine, content, note, plan, result.record);
+  };
+  const auto end = [&](std::size_t machine, const DoneNote& done) -> Result<void> {
+    const std::size_t whole =
+        plan.ops(MachineId(machine)).size() * sizeof(OpRecord) * static_cast<std::size_t>(iterations);
+    if (members_[machine].recorded != whole) {
+      return failure(
+          fmt::format("a record of {} bytes came instead of {}", members_[machine].recorded, whole));
+    }
+    result.checked += done.checked;
+    return {};
+  };
+  if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());
+  tell_all(GoodbyeNote{});
+  return result;
 }
 
 // One machine's end makes others fail, which may be told first.
@@ -206,18 +259,25 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
 }
 
 Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
+  // As JSON within JSON it may become twice as long.
+  constexpr std::int64_t kMost = kLargestNote.count() / 2;
+  if (static_cast<std::int64_t>(inputs.experiment.size()) > kMost) {
+    return failure(
+        fmt::format("the experiment has {} bytes with its topology and trace, and a job's has at "
+                    "most {}; try a trace with fewer tensors",
+                    inputs.experiment.size(), kMost));
+  }
   if (auto joined = join(cluster); !joined) return tl::unexpected(joined.error());
   if (settings_.joined) settings_.joined();
   tell_all(inputs);
   const std::string hash = plan_hash(plan);
-  const auto compare = [&](std::size_t machine, const PlannedNote& planned, const Note&) -> Result<void> {
+  const auto compare = [&](std::size_t machine, const PlannedNote& planned) -> Result<void> {
     members_[machine].place.reach = planned.reach;
     members_[machine].place.local = planned.local;
     if (planned.hash == hash) return {};
-    return failure(fmt::format("{} has made another plan of the same inputs: its program is another build",
-                               cluster.machine(MachineId(machine)).name));
+    return failure("it has made another plan of the same inputs: its program is another build");
   };
-  if (auto planned = gather<PlannedNote>(cluster, kForEver, settings_.patience, compare); !planned)
+  if (auto planned = gather<PlannedNote>(cluster, settings_.patience, compare); !planned)
     return tl::unexpected(planned.error());
 
   MeetNote meet;
@@ -226,25 +286,15 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   if (!token) return tl::unexpected(token.error());
   meet.token = hexadecimal(*token);
   tell_all(meet);
-  const auto pass = [](std::size_t, const MetNote&, const Note&) -> Result<void> { return {}; };
-  if (auto met = gather<MetNote>(cluster, kForEver, settings_.patience, pass); !met)
-    return tl::unexpected(met.error());
+  const auto pass = [](std::size_t, const MetNote&) -> Result<void> { return {}; };
+  if (auto met = gather<MetNote>(cluster, settings_.patience, pass); !met) return tl::unexpected(met.error());
 
   if (auto compared = compare_clocks(cluster); !compared) return tl::unexpected(compared.error());
 
   const Instant begin = Clock::monotonic() + kAhead;
   for (const Member& member : members_)
     socket_->send(note_of(GoNote{(begin + member.clock).ns()}, member.connection));
-  JobResult result;
-  result.record = Record(plan.ops().size(), inputs.iterations);
-  const auto collect = [&](std::size_t machine, const DoneNote& done, const Note& note) -> Result<void> {
-    result.checked += done.checked;
-    return take_record(machine, note, plan, result.record);
-  };
-  if (auto done = gather<DoneNote>(cluster, settings_.silence, kForEver, collect); !done)
-    return tl::unexpected(done.error());
-  tell_all(GoodbyeNote{});
-  return result;
+  return collect(plan, cluster, inputs.iterations);
 }
 
 }  // namespace weir::real

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "backends/real/job/notes.h"
+#include "backends/real/job/silence.h"
 #include "backends/real/socket.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
@@ -16,7 +17,6 @@ namespace weir::real {
 struct CoordinatorSettings {
   std::string version;                  // of the program: all machines must have the same
   Duration patience{30'000'000'000};    // for all machines to take a step together
-  Duration silence{4'000'000'000};      // after which a machine that says nothing while it runs is lost
   std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the job
   std::function<void()> joined;         // called once all machines have joined
 };
@@ -42,18 +42,31 @@ class Coordinator {
     std::string connection;  // empty until it has joined
     Place place;
     bool answered = false;  // in this step
-    Instant heard;
-    Duration clock;  // how far its clock is ahead of ours
+    Silence silence;
+    std::size_t recorded = 0;  // bytes of its part of the record that have come
+    Duration clock;            // how far its clock is ahead of ours
   };
 
   Result<void> join(const Cluster& cluster);
   Result<void> seat(const Note& note, const Cluster& cluster);
-  /// Takes notes until every machine has said a T, and gives each to `take`.
+  /// The machine that the note is from, which has been heard now; none if it is from somebody else.
+  std::optional<std::size_t> sender(const Note& note);
+  /// The next note, if one comes soon. Fails if the job is to end: somebody watches over it and says so, or a
+  /// machine that has joined has fallen silent.
+  Result<std::optional<Note>> next(const Cluster& cluster);
+  /// Whether all have answered in this step.
+  bool complete() const;
+  /// Takes notes until every machine has said a T, and gives each to `take`; before, machines may say what
+  /// `aside` takes.
   template <class T>
-  Result<void> gather(const Cluster& cluster, Duration silence, Duration patience,
-                      const std::function<Result<void>(std::size_t machine, const T&, const Note&)>& take);
+  Result<void> gather(
+      const Cluster& cluster, Duration patience,
+      const std::function<Result<void>(std::size_t machine, const T&)>& take,
+      const std::function<Result<void>(std::size_t machine, const RecordNote&, const Note&)>& aside = {});
   Result<void> compare_clocks(const Cluster& cluster);
-  Result<void> take_record(std::size_t machine, const Note& note, const Plan& plan, Record& record) const;
+  Result<JobResult> collect(const Plan& plan, const Cluster& cluster, int iterations);
+  Result<void> take_piece(std::size_t machine, const RecordNote& piece, const Note& note, const Plan& plan,
+                          Record& record);
   template <class T>
   void tell_all(const T& content);
   std::string missing(const Cluster& cluster) const;

@@ -10,6 +10,7 @@
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
 #include "backends/real/job/pacing.h"
+#include "backends/real/job/silence.h"
 #include "backends/real/sharing.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
@@ -19,8 +20,10 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSilence{10'000'000'000};  // of a coordinator that is alive
-constexpr Duration kBeat{1'000'000'000};
+constexpr Duration kSlice{100'000'000};    // after which deadlines are looked at
+constexpr std::size_t kPiece = 256 << 10;  // bytes of a record in one note
+constexpr Duration kMoment{
+    1'000'000'000};  // for the coordinator to say what it takes for the cause of a failure
 
 class Member {
  public:
@@ -29,14 +32,18 @@ class Member {
   Result<void> take_part() {
     JoinNote join{static_cast<int>(settings_.machine.value()), settings_.version, {}, {}};
     for (const std::string& host : settings_.listen) {
+      if (auto reachable = check_reachable(host); !reachable) return reachable;
       auto listener = listen_at({host, 0});
       if (!listener) return tl::unexpected(listener.error());
       const Address here = listening_at(*listener);
+      if (auto reachable = check_reachable(here.host); !reachable)
+        return reachable;  // what the name stands for
       listeners_.push_back(std::move(*listener));
       join.hosts.push_back(here.host);
       join.ports.push_back(here.port);
     }
     socket_.send(note_of(join));
+    socket_.keep_alive();
     const auto inputs = hear<InputsNote>();
     if (!inputs) return tl::unexpected(inputs.error());
     const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
@@ -62,13 +69,29 @@ class Member {
   }
 
  private:
+  /// The next note, if one comes in that time.
+  std::optional<Note> receive(Duration patience) {
+    auto note = socket_.receive(patience);
+    if (note) silence_.end(Clock::monotonic());
+    return note;
+  }
+
+  /// Fails if the coordinator is gone. To be asked when no note has come.
+  Result<void> check_silence() {
+    if (silence_.length(Clock::monotonic()) <= kSilence) return {};
+    told_ = true;  // as far as it can be
+    socket_.drop_unsent();
+    return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
+  }
+
   /// The next note that is a T; the coordinator may say in between that it is alive.
   template <class T>
   Result<T> hear() {
     const Instant until = Clock::monotonic() + settings_.patience;
     while (true) {
-      const auto note = socket_.receive(Duration(100'000'000));
+      const auto note = receive(kSlice);
       if (!note) {
+        if (auto well = check_silence(); !well) return tl::unexpected(well.error());
         if (Clock::monotonic() < until) continue;
         return failure(
             fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
@@ -124,33 +147,28 @@ class Member {
     meeting.token = *token;
     meeting.sealed = inputs.encrypt;
     meeting.patience = settings_.patience;
+    meeting.watch = [this] { return tick(); };
     auto channels = real::meet(meeting, listeners_);
-    if (!channels) return channels;
+    if (!channels) return tl::unexpected(root_cause(channels.error()));
+    listeners_.clear();  // nobody else is to come
     if (auto shared = share_memory(*channels, meeting, undertaking.plan, buffers); !shared)
-      return tl::unexpected(shared.error());
+      return tl::unexpected(root_cause(shared.error()));
     return channels;
   }
 
   // Why the coordinator has ended the job. It need not be told in turn.
   Error verdict(const Note& note) {
     told_ = true;
+    socket_.drop_unsent();
     return Error{reason_in(note)};
   }
 
-  // Says that it is alive; fails if the coordinator has given up, or is gone.
+  // Fails if the coordinator has given up, or is gone.
   Result<void> tick() {
-    const Instant now = Clock::monotonic();
-    if (now - beaten_ >= kBeat) {
-      beaten_ = now;
-      socket_.send(note_of(AliveNote{}));
-    }
-    while (const auto note = socket_.receive(Duration(0))) {
-      heard_ = now;
+    while (const auto note = receive(Duration(0))) {
       if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
     }
-    if (now - heard_ > kSilence)
-      return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
-    return {};
+    return check_silence();
   }
 
   Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers,
@@ -187,7 +205,6 @@ class Member {
     if (ahead > settings_.patience)
       return failure(fmt::format("the coordinator lets it begin {} from now", text(ahead)));
     if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
-    heard_ = beaten_ = Clock::monotonic();
     DriveSettings settings;
     // Where others compute or send to each other, nothing happens here for as long as that takes.
     settings.patience = settings_.patience + plan_bound(job.plan, job.cluster, job.workload).time * 2;
@@ -196,16 +213,28 @@ class Member {
       return tl::unexpected(root_cause(driven.error()));
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
-    const auto ops = job.plan.ops(settings_.machine);
-    std::string body;
-    for (const auto& iteration : record.iterations) {
-      if (ops.empty()) break;
-      const OpRecord* first = &iteration[ops.front().id.index()];
-      body.append(reinterpret_cast<const char*>(first),
-                  ops.size() * sizeof(OpRecord));  // NOLINT: plain numbers
-    }
-    socket_.send(note_of(DoneNote{gradients.checked()}, {}, std::move(body)));
+    send_record(record, job.plan.ops(settings_.machine));
+    socket_.send(note_of(DoneNote{gradients.checked()}));
     return await_goodbye();
+  }
+
+  // In pieces, each of which tells the coordinator that this machine is alive, however slow the way is.
+  void send_record(const Record& record, std::span<const Op> ops) {
+    std::string piece;
+    std::int64_t sent = 0;
+    const auto send = [&] {
+      const auto size = static_cast<std::int64_t>(piece.size());
+      socket_.send(note_of(RecordNote{sent}, {}, std::exchange(piece, {})));
+      sent += size;
+    };
+    for (const auto& iteration : record.iterations) {
+      for (const Op& op : ops) {
+        piece.append(reinterpret_cast<const char*>(&iteration[op.id.index()]),  // NOLINT: plain numbers
+                     sizeof(OpRecord));
+        if (piece.size() >= kPiece) send();
+      }
+    }
+    if (!piece.empty()) send();
   }
 
   // Holds the connections until the coordinator has heard why: else a peer that sees them closed might be
@@ -214,9 +243,9 @@ class Member {
   Error root_cause(const Error& own) {
     if (told_) return own;
     tell(own);
-    const Instant until = Clock::monotonic() + kBeat;
+    const Instant until = Clock::monotonic() + kMoment;
     while (Clock::monotonic() < until) {
-      const auto note = socket_.receive(Duration(100'000'000));
+      const auto note = receive(kSlice);
       if (note && note->type == FailedNote::kType) return verdict(*note);
     }
     return own;
@@ -225,13 +254,14 @@ class Member {
   // Others may still move bytes with this machine for as long as they like.
   Result<void> await_goodbye() {
     while (true) {
-      const auto note = socket_.receive(Duration(100'000'000));
-      const Instant now = Clock::monotonic();
-      if (note && note->type == GoodbyeNote::kType) return {};
+      const auto note = receive(kSlice);
+      if (note && note->type == GoodbyeNote::kType) {
+        socket_.drop_unsent();
+        return {};
+      }
       if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
-      if (note) heard_ = now;
-      if (now - heard_ > kSilence)
-        return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
+      if (note) continue;
+      if (auto well = check_silence(); !well) return well;
     }
   }
 
@@ -239,8 +269,7 @@ class Member {
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
   std::string local_;  // where it listens for machines of this host; empty if it does not
-  Instant heard_;      // the coordinator
-  Instant beaten_;     // told it that this machine is alive
+  Silence silence_;    // of the coordinator
   bool told_ = false;  // of the failure: it the coordinator, or the coordinator it
 };
 

@@ -9,11 +9,12 @@
 //             <-------------    meet             where the others listen, and the token of data connections
 //   met       ------------->                     it is connected to all its peers
 //             <-------------    go               when the first iteration begins
-//   alive     ------------->                     every second while it runs
-//   done      ------------->                     with its part of the record
+//   record    ------------->                     pieces of its part of the record, in order
+//   done      ------------->                     it has sent all of them
 //             <-------------    goodbye          once all are done
 //
-// Either side may say `failed` instead, with the reason; the coordinator passes it on to all others.
+// From joining on both say `alive` every half second (silence.h). Either side may say `failed` instead, with
+// the reason; the coordinator passes it on to all others.
 #pragma once
 
 #include <string>
@@ -90,6 +91,12 @@ struct AliveNote {
   static constexpr std::string_view kType = "alive";
 };
 
+/// Its bytes are OpRecords in order of iteration and op, of the machine's own ops alone.
+struct RecordNote {
+  static constexpr std::string_view kType = "record";
+  std::int64_t at = 0;  // how many bytes came before
+};
+
 struct DoneNote {
   static constexpr std::string_view kType = "done";
   std::int64_t checked = 0;  // elements whose sums were checked
@@ -155,6 +162,11 @@ void fields(Visitor& visitor, GoNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, ClockNote& note) {
   visitor.required("at", note.at, "on the machine's monotonic clock", at_least(0));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, RecordNote& note) {
+  visitor.required("at", note.at, "bytes before", at_least(0));
 }
 
 template <class Visitor>

@@ -179,7 +179,9 @@ Result<void> Lab::enter(MachineId machine) const { return real::enter(held_.name
 
 Result<int> Lab::wait(pid_t process, Duration patience) {
   const Descriptor handle = handle_of(process);
-  if (handle.valid() && !readable(handle.number(), patience))
+  if (!handle.valid())
+    return failure(fmt::format("process {} cannot be waited for: {}", process, std::strerror(errno)));
+  if (!readable(handle.number(), patience))
     return failure(fmt::format("process {} has not ended after {} s", process, patience.seconds()));
   int status = 0;
   if (waitpid(process, &status, 0) != process)

@@ -1,5 +1,7 @@
 // A job whose machines differ from what the coordinator takes them for.
+#include <algorithm>
 #include <future>
+#include <thread>
 
 #include "backends/real/clock.h"
 #include "backends/real/job/coordinator.h"
@@ -24,23 +26,28 @@ std::unique_ptr<Undertaking> job(const std::string& tensor) {
   return std::move(*made);
 }
 
+std::string free_endpoint() { return "ipc://@weir-test-" + hexadecimal(make_token().value()).substr(0, 16); }
+
 // The coordinator of a job of two machines, which the test itself speaks for.
 class Lead {
  public:
-  Lead() : job_(job(R"({"name": "w", "elements": 1000})")) {
-    auto token = make_token();
-    auto fresh = make_key("test", "ipc://@weir-test-" + hexadecimal(token.value()).substr(0, 16));
+  explicit Lead(Duration patience = kPatience, std::string experiment = {})
+      : job_(job(R"({"name": "w", "elements": 1000})")) {
+    auto fresh = make_key("test", free_endpoint());
     auto socket = ControlSocket::listen(fresh.value());
     REQUIRE(socket);
     key_ = fresh->key;
-    result_ = std::async(std::launch::async, [this, socket = std::move(*socket)]() mutable {
+    result_ = std::async(std::launch::async, [this, patience, experiment = std::move(experiment),
+                                              socket = std::move(*socket)]() mutable {
       CoordinatorSettings settings;
       settings.version = "1";
-      settings.patience = kPatience;
+      settings.patience = patience;
       Coordinator coordinator(std::move(socket), settings);
       InputsNote inputs;
       inputs.strategy = "ring";
+      inputs.experiment = std::move(experiment);
       const auto result = coordinator.run(inputs, job_->plan, job_->cluster);
+      if (result) checked_ = result->checked;
       return result ? std::string() : result.error().text;
     });
   }
@@ -49,8 +56,11 @@ class Lead {
   std::unique_ptr<ControlSocket> member() const { return std::move(ControlSocket::join(key_).value()); }
   /// How the job failed.
   std::string error() { return result_.get(); }
+  /// Once it has ended: how many elements were.
+  std::int64_t checked() const { return checked_; }
 
  private:
+  std::int64_t checked_ = -1;
   std::unique_ptr<Undertaking> job_;
   JobKey key_;
   std::future<std::string> result_;
@@ -85,10 +95,10 @@ TEST_CASE("machines whose tensors differ in size, type or number have other plan
     REQUIRE(heard<InputsNote>(*first));
     first->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
     second->send(note_of(PlannedNote{plan_hash(job(tensor)->plan), "", ""}));
-    CHECK_THAT(lead.error(), has_text("gpu[1] has made another plan of the same inputs"));
+    CHECK_THAT(lead.error(), has_text("gpu[1]: it has made another plan of the same inputs"));
     const auto told = heard<FailedNote>(*first);
     REQUIRE(told);
-    CHECK_THAT(told->text, has_text("gpu[1] has made another plan"));
+    CHECK_THAT(told->text, has_text("gpu[1]: it has made another plan"));
   }
 }
 
@@ -135,6 +145,187 @@ TEST_CASE("notes of any bytes end a job with a reason, and nothing else") {
     CHECK_THAT(lead.error(), has_text("gpu[0]: "));
     CHECK(heard<FailedNote>(*second).has_value());
   }
+}
+
+// Two machines that have gone through all steps up to the first iteration.
+struct Pair {
+  explicit Pair(const Lead& lead) : first(joined(lead, 0)), second(joined(lead, 1)) {
+    for (ControlSocket* one : {first.get(), second.get()}) {
+      one->keep_alive();
+      REQUIRE(heard<InputsNote>(*one));
+      one->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
+    }
+    for (ControlSocket* one : {first.get(), second.get()}) {
+      REQUIRE(heard<MeetNote>(*one));
+      one->send(note_of(MetNote{}));
+    }
+    for (int round = 0; round < 8; ++round) {
+      for (ControlSocket* one : {first.get(), second.get()}) {
+        REQUIRE(heard<AskClockNote>(*one));
+        one->send(note_of(ClockNote{Clock::monotonic().ns()}));
+      }
+    }
+    REQUIRE(heard<GoNote>(*first));
+    REQUIRE(heard<GoNote>(*second));
+  }
+
+  std::unique_ptr<ControlSocket> first;
+  std::unique_ptr<ControlSocket> second;
+};
+
+std::int64_t record_size(const Lead& lead, std::size_t machine) {
+  return static_cast<std::int64_t>(lead.plan().ops(MachineId(machine)).size() * sizeof(OpRecord));
+}
+
+void send_record(const Lead& lead, ControlSocket& from, std::size_t machine, std::int64_t checked) {
+  const std::int64_t size = record_size(lead, machine);
+  from.send(note_of(RecordNote{0}, {}, std::string(7, 'x')));
+  from.send(note_of(RecordNote{7}, {}, std::string(static_cast<std::size_t>(size - 7), 'x')));
+  from.send(note_of(DoneNote{checked}));
+}
+
+constexpr Duration kLong{20'000'000'000};
+
+TEST_CASE("a machine that falls silent is named within five seconds, before and while the job runs") {
+  for (const bool running : {false, true}) {
+    Lead lead(kLong);
+    std::unique_ptr<Pair> pair;
+    std::unique_ptr<ControlSocket> first;
+    std::unique_ptr<ControlSocket> second;
+    if (running) {
+      pair = std::make_unique<Pair>(lead);
+      pair->second.reset();
+    } else {
+      first = joined(lead, 0);
+      first->keep_alive();
+      second = joined(lead, 1);
+      REQUIRE(heard<InputsNote>(*second));
+    }
+    const Instant begin = Clock::monotonic();
+    CHECK_THAT(lead.error(), has_text("gpu[1] has said nothing for 3s"));
+    CHECK(Clock::monotonic() - begin < Duration(5'000'000'000));
+    CHECK(heard<FailedNote>(running ? *pair->first : *first));
+  }
+}
+
+TEST_CASE("a machine that falls silent while others have not joined is named within five seconds") {
+  Lead lead(kLong);
+  const auto first = joined(lead, 0);
+  const Instant begin = Clock::monotonic();
+  CHECK_THAT(lead.error(), has_text("gpu[0] has said nothing for 3s"));
+  CHECK(Clock::monotonic() - begin < Duration(5'000'000'000));
+}
+
+TEST_CASE("a machine whose record takes long to come is not lost, nor while it waits for others") {
+  Lead lead(kLong);
+  Pair pair(lead);
+  send_record(lead, *pair.first, 0, 1);
+  // Pieces on a slow way: nothing else comes for longer than silence may last.
+  const std::int64_t size = record_size(lead, 1);
+  const std::int64_t piece = size / 4;
+  for (std::int64_t at = 0; at < size; at += piece) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    const std::int64_t bytes = std::min(piece, size - at);
+    pair.second->send(note_of(RecordNote{at}, {}, std::string(static_cast<std::size_t>(bytes), 'x')));
+  }
+  pair.second->send(note_of(DoneNote{2}));
+  CHECK(heard<GoodbyeNote>(*pair.first));
+  CHECK(heard<GoodbyeNote>(*pair.second));
+  CHECK(lead.error().empty());
+  CHECK(lead.checked() == 3);
+}
+
+TEST_CASE("a machine that says twice that it is done counts once") {
+  Lead lead(kLong);
+  Pair pair(lead);
+  send_record(lead, *pair.first, 0, 1);
+  pair.first->send(note_of(DoneNote{100}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  send_record(lead, *pair.second, 1, 2);
+  CHECK(lead.error().empty());
+  CHECK(lead.checked() == 3);
+}
+
+TEST_CASE("a record of another size, or in another order, ends the job") {
+  const auto check = [](std::int64_t at, std::int64_t more, const std::string& why) {
+    Lead lead(kLong);
+    Pair pair(lead);
+    const auto size = static_cast<std::size_t>(record_size(lead, 1) + more - at);
+    pair.second->send(note_of(RecordNote{at}, {}, std::string(size, 'x')));
+    pair.second->send(note_of(DoneNote{0}));
+    const std::string error = lead.error();
+    CHECK_THAT(error, has_text("gpu[1]: "));
+    CHECK_THAT(error, has_text(why));
+  };
+  check(0, 1, "of its record came instead of more from byte 0 up to ");
+  check(24, 0, "of its record came instead of more from byte 0 up to ");
+  check(0, -1, "a record of ");
+}
+
+TEST_CASE("an experiment that is too long for a note is refused before anything starts") {
+  Lead lead(kLong, std::string(static_cast<std::size_t>(kLargestNote.count() / 2) + 1, ' '));
+  CHECK_THAT(lead.error(), has_text("the experiment has 134217729 bytes"));
+}
+
+TEST_CASE("a machine that listens where others cannot find it is turned away") {
+  for (const char* host : {"@weir", "", "0.0.0.0", "0", "::", "::ffff:0.0.0.0", "*"}) {
+    Lead lead;
+    const auto member = lead.member();
+    member->send(note_of(JoinNote{0, "1", {host}, {1}}));
+    const auto told = heard<FailedNote>(*member);
+    REQUIRE(told);
+    CHECK_THAT(told->text, has_text("gpu[0] listens where others cannot find it: '"));
+    CHECK_THAT(lead.error(), has_text("these machines have not joined: gpu[0], gpu[1]"));
+  }
+}
+
+TEST_CASE("a control channel speaks IPv6 where its address does") {
+  auto fresh = make_key("test", "tcp://[::1]:*");
+  const auto socket = ControlSocket::listen(fresh.value());
+  if (!socket && socket.error().text.find("assign") != std::string::npos) return;  // a host without
+  REQUIRE(socket);
+  fresh->key.endpoint = (*socket)->endpoint();
+  CHECK_THAT(fresh->key.endpoint, has_text("tcp://[::1]:"));
+  const auto member = ControlSocket::join(fresh->key);
+  REQUIRE(member);
+  (*member)->send(note_of(MetNote{}));
+  CHECK((*socket)->receive(Duration(5'000'000'000)));
+}
+
+TEST_CASE(
+    "the other end hears that one is alive while its owner is busy, and all that was sent before it went") {
+  auto fresh = make_key("test", free_endpoint());
+  const auto socket = ControlSocket::listen(fresh.value());
+  REQUIRE(socket);
+  auto member = ControlSocket::join(fresh->key).value();
+  member->send(note_of(MetNote{}));
+  const auto met = (*socket)->receive(Duration(5'000'000'000));
+  REQUIRE(met);
+  member->keep_alive();
+  (*socket)->keep_alive(met->from);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2200));
+  for (ControlSocket* one : {socket->get(), member.get()}) {
+    int beats = 0;
+    while (const auto note = one->receive(Duration(0))) beats += note->type == AliveNote::kType ? 1 : 0;
+    CHECK(beats >= 3);
+    CHECK(beats <= 5);
+  }
+  for (int i = 0; i < 1000; ++i) member->send(note_of(RecordNote{i}, {}, std::string(10'000, 'x')));
+  member.reset();
+  int came = 0;
+  while (const auto note = (*socket)->receive(Duration(2'000'000'000)))
+    came += note->type == RecordNote::kType ? 1 : 0;
+  CHECK(came == 1000);
+}
+
+TEST_CASE("a machine whose coordinator is gone ends at once, though there is more to say") {
+  auto fresh = make_key("test", free_endpoint());
+  auto member = ControlSocket::join(fresh->key).value();
+  for (int i = 0; i < 10; ++i) member->send(note_of(AliveNote{}));
+  member->drop_unsent();
+  const Instant begin = Clock::monotonic();
+  member.reset();
+  CHECK(Clock::monotonic() - begin < Duration(500'000'000));
 }
 
 }  // namespace

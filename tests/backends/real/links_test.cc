@@ -1,10 +1,15 @@
 #include "backends/real/links.h"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
+#include <ctime>
 #include <thread>
 
+#include "backends/real/clock.h"
 #include "tests/catch.h"
 
 namespace weir::real {
@@ -106,6 +111,46 @@ TEST_CASE("sealed connections carry neither the token nor what is said") {
       CHECK(heard.find("sss") == std::string::npos);
     }
   }
+}
+
+TEST_CASE("a node that can let nobody in waits without work") {
+  const Ends ends;
+  const Descriptor stranger = std::move(connect_to(ends.addresses[0], kSoon).value());
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // no more than there are
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const std::clock_t begin = std::clock();
+  const auto met = ends.meet(0, std::byte{1}, kSoon);
+  const double busy = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(met);
+  CHECK(busy < 0.2);
+}
+
+TEST_CASE("a wait for peers ends when there is reason to") {
+  const Ends ends;
+  Meeting meeting = ends.meeting(0, std::byte{1}, Duration(60'000'000'000));
+  const Instant begin = Clock::monotonic();
+  meeting.watch = [&]() -> Result<void> {
+    if (Clock::monotonic() - begin < Duration(300'000'000)) return {};
+    return failure("it was stopped");
+  };
+  const auto met = real::meet(meeting, std::span(ends.listeners.data(), 1));
+  REQUIRE_FALSE(met);
+  CHECK(met.error().text == "it was stopped");
+  CHECK(Clock::monotonic() - begin < kSoon);
+}
+
+TEST_CASE("addresses at which nobody else finds a host are told from others") {
+  for (const char* host : {"", "@weir", "0.0.0.0", "0", "::", "::0", "::ffff:0.0.0.0", "*"}) {
+    const auto reachable = check_reachable(host);
+    REQUIRE_FALSE(reachable);
+    CHECK_THAT(reachable.error().text, has_text(fmt::format("'{}' ", host)));
+  }
+  for (const char* host : {"127.0.0.1", "10.0.0.1", "::1", "fe80::1", "node17", "node-0.cluster"})
+    CHECK(check_reachable(host));
 }
 
 TEST_CASE("addresses that are none are told") {

@@ -58,12 +58,35 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
   const auto ready = [](std::size_t message) {
     return Frame{Frame::Kind::kReady, MessageId(message), 0, Bytes(0), Duration(0)};
   };
-  CHECK(take_ready(context, MachineId(1), ready(0)));
-  CHECK_FALSE(take_ready(context, MachineId(1), ready(1)));  // which machine 1 sends
-  CHECK_FALSE(take_ready(context, MachineId(1), ready(2)));
-  CHECK_FALSE(take_ready(context, MachineId(1), ready(0xfffffffe)));
-  CHECK_FALSE(take_ready(context, MachineId(0), ready(0)));
-  CHECK_FALSE(take_ready(context, MachineId(1), data(0, 0, 1_MiB)));
+  Rooms rooms;
+  CHECK(rooms.take(context, MachineId(1), ready(0)));
+  CHECK_FALSE(rooms.take(context, MachineId(1), ready(1)));  // which machine 1 sends
+  CHECK_FALSE(rooms.take(context, MachineId(1), ready(2)));
+  CHECK_FALSE(rooms.take(context, MachineId(1), ready(0xfffffffe)));
+  CHECK_FALSE(rooms.take(context, MachineId(0), ready(0)));
+  CHECK_FALSE(rooms.take(context, MachineId(1), data(0, 0, 1_MiB)));
+}
+
+TEST_CASE("a peer that says again and again that it has room is refused, and fills no memory") {
+  const Echo echo({1_MiB});
+  Inbox inbox;
+  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox};
+  const auto ready = [](std::uint64_t round) {
+    return Frame{Frame::Kind::kReady, MessageId(0), round, Bytes(0), Duration(0)};
+  };
+  Rooms rooms;
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    CHECK(rooms.take(context, MachineId(1), ready(round)));
+    for (const std::uint64_t again : {round, round + 1}) {
+      const auto taken = rooms.take(context, MachineId(1), ready(again));
+      REQUIRE_FALSE(taken);
+      CHECK_THAT(taken.error().text, has_text("it has room for message 0 again"));
+    }
+    rooms.start(MessageId(0));
+  }
+  std::vector<Event> events;
+  inbox.take(events);
+  CHECK(events.size() == 3);
 }
 
 // Machine 0 writes the iteration's number and sends it; machine 1 receives it, and reads it when it likes.

@@ -131,6 +131,23 @@ class Lab(unittest.TestCase):
     def test_a_kill_leaves_nothing(self):
         self.assertEqual(self.interrupted(signal.SIGKILL), -signal.SIGKILL)
 
+    def test_an_experiment_that_ends_before_its_machines_have_joined_leaves_no_socket(self):
+        for number in (signal.SIGINT, signal.SIGKILL):
+            with tempfile.TemporaryDirectory() as folder:
+                with subprocess.Popen(program.command("run", "experiments/quickstart", "--on", "lab", "--no-plots",
+                                                      "--out", folder + "/out", "--set", "topology.groups.gpu.count=2",
+                                                      "--set", "topology.groups.cpu.count=0",
+                                                      "--set", "topology.name=" + Path(folder).name),
+                                      cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      env={**os.environ, "TMPDIR": folder}) as run:
+                    deadline = time.monotonic() + 60
+                    while not list(Path(folder).glob("weir-*")) and run.poll() is None and time.monotonic() < deadline:
+                        pass
+                    self.assertTrue(list(Path(folder).glob("weir-*")))
+                    run.send_signal(number)
+                    self.assertNotEqual(run.wait(timeout=20), 0)
+                self.wait_for(lambda path=Path(folder): not list(path.glob("weir-*")))
+
     def test_a_lab_is_kept_until_it_is_down(self):
         self.assertEqual(lab("up").returncode, 0)
         try:

@@ -1,0 +1,41 @@
+#include "backends/real/lab/lab.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "backends/real/clock.h"
+#include "core/cluster/topology_file.h"
+#include "tests/catch.h"
+
+namespace weir::real {
+namespace {
+
+TEST_CASE("a wait for a process ends in time where there are no descriptors left") {
+  const auto document = parse_document(R"({"name": "one", "groups": [{"name": "cpu", "count": 1,
+      "nics": [{"at": "numa0", "rate": "1Gbps"}]}]})",
+                                       "test");
+  const Cluster cluster(read_topology(document.value(), "").value());
+  const auto lab = Lab::up(cluster);
+  if (!lab) {
+    WARN("no lab can be had here: " + lab.error().text);
+    return;
+  }
+  const auto process = (*lab)->spawn(MachineId(0), [] {
+    ::sleep(60);
+    return 0;
+  });
+  REQUIRE(process);
+  rlimit before = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // no more than there are
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const Instant begin = Clock::monotonic();
+  const auto ended = (*lab)->wait(*process, Duration(200'000'000));
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE_FALSE(ended);
+  CHECK(Clock::monotonic() - begin < Duration(2'000'000'000));
+}
+
+}  // namespace
+}  // namespace weir::real
