@@ -34,6 +34,15 @@ int main(int argc, char** argv) {
   weir::add_lab(weir, status);
   try {
     weir.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // What is no command at all is told as one that is missing.
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (weir.get_subcommands().empty() && !word.empty() && word.front() != '-') {
+      fmt::print(stderr, "weir: there is no command '{}'; weir --help lists those that there are\n", word);
+    } else {
+      (void)weir.exit(error);
+    }
+    status = weir::kExitWrong;
   } catch (const CLI::ParseError& error) {
     status = weir.exit(error) == 0 ? weir::kExitWell : weir::kExitWrong;
   } catch (const std::bad_alloc&) {

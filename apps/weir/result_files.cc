@@ -1,6 +1,8 @@
 #include "apps/weir/result_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,12 +63,19 @@ std::string stem(const std::string& file) { return fs::path(file).stem().string(
 ResultFiles::ResultFiles(const Results& results, std::string folder)
     : results_(results), folder_(std::move(folder)), last_(Clock::now()) {}
 
-Result<void> ResultFiles::prepare() const {
+Result<void> ResultFiles::prepare() {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) return failure(fmt::format("{}: cannot be made: {}", folder_, error.message()));
   if (access(folder_.c_str(), W_OK | X_OK) != 0) {
     return failure(fmt::format("{}: cannot be written: {}", folder_, std::strerror(errno)));
+  }
+  lock_ = real::Descriptor(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // File systems that lock nothing let everyone go on.
+  if (lock_.valid() && ::flock(lock_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return failure(fmt::format(
+        "{}: another run writes its results there; wait for it, or choose another folder with --out",
+        folder_));
   }
   return {};
 }

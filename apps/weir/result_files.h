@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/weir/results.h"
+#include "backends/real/descriptor.h"
 
 namespace weir {
 
@@ -17,8 +18,8 @@ class ResultFiles {
   ResultFiles(const ResultFiles&) = delete;
   ResultFiles& operator=(const ResultFiles&) = delete;
 
-  /// Makes the folder; fails if it cannot be made or written.
-  Result<void> prepare() const;
+  /// Makes the folder; fails if it cannot be made or written, or another run writes there.
+  Result<void> prepare();
   /// After a run of the point has ended: writes the files if the point is complete, or the last time was a
   /// second ago; but never so often that writing takes more than a tenth of the time.
   void update(std::size_t point);
@@ -36,6 +37,7 @@ class ResultFiles {
 
   const Results& results_;
   std::string folder_;
+  real::Descriptor lock_;        // on the folder, as long as this process or one of its children lives
   bool begun_ = false;           // something has been written
   std::size_t written_ = 0;      // of the runs that have ended
   Clock::time_point last_;       // end of the last writing

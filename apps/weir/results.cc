@@ -235,6 +235,8 @@ std::string Results::csv() const {
   if (!configuration_.first.question.empty()) text += comment(configuration_.first.question);
   text += comment(fmt::format("topology {}; model {}; speed-ups over {}", names(configuration_.topologies),
                               names(configuration_.traces), configuration_.first.baseline));
+  if (ended_ < runs_.size())
+    text += comment(fmt::format("unfinished: {} of {} runs have ended", ended_, runs_.size()));
   text += comment("results.json holds the whole configuration. Means over the measured iterations:") +
           legend(real_);
   std::vector<std::string> line;

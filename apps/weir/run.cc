@@ -214,9 +214,13 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
   const auto choices = std::make_shared<Choices>();
   choices->world.on = on;
   add_input(*command, choices->input);
-  command->add_option("--out", choices->out,
-                      "The folder for results.csv, results.json, timelines and figures\n"
-                      "(results/NAME if left out, NAME being that of the experiment)");
+  command
+      ->add_option("--out", choices->out,
+                   "The folder for results.csv, results.json, timelines and figures\n"
+                   "(results/NAME if left out, NAME being that of the experiment)")
+      ->check([](const std::string& folder) {
+        return folder.empty() ? std::string("expected a folder, not nothing") : std::string();
+      });
   command->add_option("--jobs", choices->jobs, "How many runs at once")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -59,12 +59,8 @@ Result<std::unique_ptr<Buffers>> Buffers::map_shared(const Plan& plan,
   std::unique_ptr<Buffers> buffers(new Buffers(plan));
   for (const SharedReplica& shared : replicas) {
     const BufferId id = shared.replica.buffer;
-    auto pages = Pages::map_shared(shared.descriptor.number());
-    if (!pages) return tl::unexpected(pages.error());
-    if ((*pages)->size() != plan.buffer(id).size) {
-      return failure(fmt::format("the memory of buffer {} has {} bytes instead of {}", id,
-                                 (*pages)->size().count(), plan.buffer(id).size.count()));
-    }
+    auto pages = Pages::map_shared(shared.descriptor.number(), plan.buffer(id).size);
+    if (!pages) return failure(fmt::format("buffer {}: {}", id, pages.error().text));
     auto& all = buffers->pages_[id.index()];
     all.resize(std::max(all.size(), static_cast<std::size_t>(shared.replica.number) + 1));
     all[static_cast<std::size_t>(shared.replica.number)] = std::move(*pages);

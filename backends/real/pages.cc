@@ -175,11 +175,15 @@ Result<std::unique_ptr<Pages>> Pages::make_shared(Bytes size, const std::string&
   return map(size, descriptor, wishes);
 }
 
-Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor) {
+Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor, Bytes size) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) {
     return failure(fmt::format(
         "descriptor {} is not that of shared memory; take that of Pages::make_shared()", descriptor));
+  }
+  if (Bytes(status.st_size) != size) {
+    return failure(fmt::format("the shared memory of descriptor {} has {} bytes instead of {}", descriptor,
+                               status.st_size, size.count()));
   }
   const int seals = fcntl(descriptor, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) {
@@ -192,7 +196,7 @@ Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor) {
   if (own < 0) {
     return failure(fmt::format("no descriptor is left for shared memory: {}; see ulimit -n", why()));
   }
-  return map(Bytes(status.st_size), own, {});
+  return map(size, own, {});
 }
 
 Bytes Pages::huge() const {

@@ -40,9 +40,10 @@ class Pages {
   static Result<std::unique_ptr<Pages>> make_shared(Bytes size, const std::string& name,
                                                     const PageWishes& wishes = {});
 
-  /// The shared memory that a descriptor of another process's make_shared() stands for, as large as it was
-  /// made. The descriptor stays its caller's, and may be closed afterwards.
-  static Result<std::unique_ptr<Pages>> map_shared(int descriptor);
+  /// The shared memory that a descriptor of another process's make_shared() stands for. Fails, before it
+  /// takes any memory, if it has another size. The descriptor stays its caller's, and may be closed
+  /// afterwards.
+  static Result<std::unique_ptr<Pages>> map_shared(int descriptor, Bytes size);
 
   ~Pages();
   Pages(const Pages&) = delete;

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <unordered_set>
 
 #include "core/base/document.h"
@@ -166,9 +165,19 @@ Result<std::string> read_text(const std::string& file) {
   if (!stream.is_open() || std::filesystem::is_directory(file, ignored)) {
     return failure(fmt::format("{}: there is no such file to read", file));
   }
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
+  // Some files have no end.
+  constexpr std::size_t kMost = std::size_t{1} << 30;
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string text;
+  for (std::size_t got = kPiece; got == kPiece;) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    stream.read(text.data() + before, kPiece);
+    got = static_cast<std::size_t>(stream.gcount());
+    text.resize(before + got);
+    if (text.size() >= kMost) return failure(fmt::format("{}: it has more than 1 GiB", file));
+  }
+  return text;
 }
 
 Result<Value> read_document(const std::string& file) {

@@ -25,6 +25,7 @@ Result<std::optional<double>> published_number(Measure measure, const Value& val
     }
     const auto parsed = parse(value.as_string());
     if (!parsed) return tl::unexpected(parsed.error());
+    if (number(*parsed) <= 0) return failure(fmt::format("expected more than '{}'", value.as_string()));
     return number(*parsed);
   };
   switch (measure) {

@@ -114,6 +114,16 @@ class Run(Case):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/out: cannot be made", done.stderr)
 
+    def test_a_folder_that_is_none_is_refused(self):
+        done = self.weir("run", "--out", "")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--out: expected a folder, not nothing", done.stderr)
+
+    def test_a_command_that_is_none_is_told(self):
+        done = program.run("runn", self.folder / "tiny.json")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "weir: there is no command 'runn'; weir --help lists those that there are\n")
+
     def test_a_point_too_large_for_memory_fails_alone(self):
         large = {"name": "net", "layers": [
             {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 50_000_000}]}
@@ -202,6 +212,7 @@ class Interrupted(Case):
                 self.assertEqual(found["failed"], [])
                 self.assertEqual(len(found["rows"]), len(rows))
                 self.assertIn(f"interrupted: {len(rows)} of", error)
+                self.assertIn(f"# unfinished: {len(rows)} of", (self.out / "results.csv").read_text())
                 (self.out / "results.json").unlink()
 
     def test_a_run_that_is_killed_leaves_results(self):
@@ -210,6 +221,17 @@ class Interrupted(Case):
         process.wait()
         self.assertGreater(len(self.json()["rows"]), 0)
         self.assertGreater(len(self.rows()), 0)
+
+    def test_a_folder_belongs_to_one_run_at_a_time(self):
+        process = self.started(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done = subprocess.run(self.run_command(), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("another run writes its results there", done.stderr)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        self.write()
+        done = subprocess.run(self.run_command(), capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_reader_that_leaves_ends_nothing(self):
         process = subprocess.Popen(self.run_command("--set", "policy=fifo"), stdout=subprocess.PIPE,

@@ -69,7 +69,7 @@ TEST_CASE("what one process writes into shared pages another reads") {
   CHECK(all_there(**pages));
   const pid_t child = fork();
   if (child == 0) {
-    const auto mapped = Pages::map_shared(*(*pages)->descriptor());
+    const auto mapped = Pages::map_shared(*(*pages)->descriptor(), 3_MiB);
     const bool same = mapped && (*mapped)->size() == 3_MiB;
     if (same) (*mapped)->data()[(3 << 20) - 1] = std::byte{42};
     _exit(same ? 0 : 1);
@@ -84,8 +84,10 @@ TEST_CASE("shared pages outlive the object that made them while somebody maps th
   auto pages = Pages::make_shared(4_KiB, "weir test", usual());
   REQUIRE(pages.has_value());
   (*pages)->data()[0] = std::byte{7};
-  const auto mapped = Pages::map_shared(*(*pages)->descriptor());
+  const auto mapped = Pages::map_shared(*(*pages)->descriptor(), 4_KiB);
   REQUIRE(mapped.has_value());
+  CHECK_THAT(Pages::map_shared(*(*pages)->descriptor(), 8_KiB).error().text,
+             has_text("has 4096 bytes instead of 8192"));
   pages->reset();
   CHECK((*mapped)->data()[0] == std::byte{7});
 }
@@ -99,7 +101,7 @@ TEST_CASE("memory that the machine has not is an error, not the end of a process
   CHECK_THAT(Pages::make(100'000_GB).error().text, has_text("100 TB of memory is more than the "));
   CHECK_THAT(Pages::make(0_B).error().text, has_text("ask for 1B or more"));
   CHECK_THAT(Pages::make(4_KiB, {.numa = 4711}).error().text, has_text("no NUMA node 4711; try 0"));
-  CHECK_THAT(Pages::map_shared(-1).error().text, has_text("is not that of shared memory"));
+  CHECK_THAT(Pages::map_shared(-1, 4_KiB).error().text, has_text("is not that of shared memory"));
 }
 
 }  // namespace

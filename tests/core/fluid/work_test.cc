@@ -1,5 +1,6 @@
 #include "core/fluid/work.h"
 
+#include "core/run/queue.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
 
@@ -75,6 +76,19 @@ TEST_CASE("compute occupies the machine's GPUs for its time") {
   CHECK(maker.path(work) == "none");
   CHECK(maker.resource(work) == "gpu[0] compute");
   CHECK(maker.table->shortest(OpId(0)) == 3_ms);
+}
+
+TEST_CASE("a wait occupies its machine's scheduler, and a hold nothing that others need") {
+  for (const auto& [kind, resource] : {std::pair(OpKind::kWait, "scheduler"), {OpKind::kHold, "timer"}}) {
+    Maker maker;
+    Op op = make_op(kind, {}, {});
+    op.duration = 3_ms;
+    const Work work = maker.work(op);
+    CHECK(work.hold == 3_ms);
+    CHECK(maker.path(work) == "none");
+    CHECK(maker.resource(work) == std::string("gpu[0] ") + resource);
+    CHECK(charge(op) == (kind == OpKind::kWait ? 1_B : 0_B));
+  }
 }
 
 TEST_CASE("a sum flows at the rate of its dtype, and passes its memory three times") {
