@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -35,7 +37,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // In this process's network. The child dies with this process. Between fork and exec it calls nothing that
 // another thread of this process might have locked.
-Result<pid_t> start_here(NodeCommand command, int nowhere) {
+Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
   const real::Descriptor reading(ends[0]);
@@ -55,8 +57,11 @@ Result<pid_t> start_here(NodeCommand command, int nowhere) {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::dup2(reading.number(), STDIN_FILENO);
     ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
+    ::dup2(complaints, STDERR_FILENO);
     if (::getppid() == parent) ::execvpe(arguments.front(), arguments.data(), variables.data());
+    for (const std::string_view words :
+         {std::string_view(arguments.front()), std::string_view(" cannot be run")})
+      [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words.data(), words.size());
     ::_exit(127);
   }
   ::fcntl(writing.number(), F_SETFL, O_NONBLOCK);
@@ -70,6 +75,18 @@ Result<pid_t> start_here(NodeCommand command, int nowhere) {
   return process;
 }
 
+// Of what has been written to the file; empty if that is nothing.
+std::string last_line(const real::Descriptor& file) {
+  if (!file.valid()) return {};
+  constexpr off_t kMost = 1000;
+  const off_t size = ::lseek(file.number(), 0, SEEK_END);
+  std::string text(static_cast<std::size_t>(std::clamp<off_t>(size, 0, kMost)), '\0');
+  const ssize_t got = ::pread(file.number(), text.data(), text.size(), std::max<off_t>(0, size - kMost));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text.substr(text.find_last_of('\n') + 1);
+}
+
 }  // namespace
 
 Nodes::~Nodes() {
@@ -81,15 +98,16 @@ Nodes::~Nodes() {
 
 Result<void> Nodes::start(MachineId machine, const NodeCommand& command) {
   const real::Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  real::Descriptor complaints(::memfd_create("errors of a machine", MFD_CLOEXEC));
+  const int errors = complaints.valid() ? complaints.number() : nowhere.number();
   Result<pid_t> process = 0;
   if (lab_ != nullptr) {
-    process =
-        lab_->spawn(machine, {command.arguments, {command.variable}, nowhere.number(), nowhere.number()});
+    process = lab_->spawn(machine, {command.arguments, {command.variable}, nowhere.number(), errors});
   } else {
-    process = start_here(command, nowhere.number());
+    process = start_here(command, nowhere.number(), errors);
   }
   if (!process) return tl::unexpected(process.error());
-  children_.push_back({machine, *process, false});
+  children_.push_back({machine, *process, false, std::move(complaints)});
   return {};
 }
 
@@ -110,8 +128,9 @@ Result<void> Nodes::watch() {
     child.ended = true;
     // One that failed has told the coordinator why.
     if (WIFEXITED(*status) && WEXITSTATUS(*status) <= kMostStatus) continue;
-    return failure(
-        fmt::format("the process of {} {}", cluster_->machine(child.machine).name, how_it_ended(*status)));
+    const std::string said = last_line(child.complaints);
+    return failure(fmt::format("the process of {} {}{}{}", cluster_->machine(child.machine).name,
+                               how_it_ended(*status), said.empty() ? "" : ": ", said));
   }
   return {};
 }

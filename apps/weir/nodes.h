@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/real/descriptor.h"
 #include "backends/real/lab/lab.h"
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
@@ -30,9 +31,10 @@ class Nodes {
   Nodes& operator=(const Nodes&) = delete;
   ~Nodes();
 
-  /// What it prints goes nowhere: what fails, it tells the coordinator.
+  /// What it prints goes nowhere: what fails, it tells the coordinator. Errors are kept for watch().
   Result<void> start(MachineId machine, const NodeCommand& command);
-  /// Fails if one has ended by itself without having said why, naming its machine.
+  /// Fails if one has ended by itself without having said why, naming its machine and the last that it
+  /// printed.
   Result<void> watch();
   /// Waits for all to end by themselves, but not longer.
   void wait(Duration patience);
@@ -42,6 +44,7 @@ class Nodes {
     MachineId machine;
     pid_t process;
     bool ended;
+    real::Descriptor complaints;  // what it has printed as errors
   };
 
   /// Its status as waitpid() gives it, once it has ended.

@@ -8,6 +8,7 @@
 #include "apps/weir/files.h"
 #include "apps/weir/measured.h"
 #include "apps/weir/world.h"
+#include "backends/real/job/key.h"
 #include "backends/real/pages.h"
 #include "core/base/units_text.h"
 
@@ -124,6 +125,13 @@ World real_world(const std::string& name, const RealSettings& settings,
   return world;
 }
 
+// A key that a job has left may be replaced; what is none is somebody's.
+Result<void> check_key_file(const std::string& file) {
+  const auto text = read_text(file);
+  if (!text || real::parse_key(*text, file)) return {};
+  return failure(fmt::format("{}: there is a file already, and no job's key; name another with --key", file));
+}
+
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& settings) {
   if (const auto can = check_nics(planned); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
@@ -139,6 +147,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& setting
   site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
   if (!settings.key_file.empty()) {
     site.tell = [&](const std::string& key) -> Result<void> {
+      if (auto free = check_key_file(settings.key_file); !free) return free;
       auto made = FileGuard::make({settings.key_file, unfinished(settings.key_file)});
       if (!made) return tl::unexpected(made.error());
       guard = std::move(*made);

@@ -14,12 +14,15 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
   command
       .add_option(
           "--hosts", options.hosts,
-          "A file with a host for each machine, one a line: its name, and its address if that is another")
+          "A file with a host for each machine, one a line: its name, and its address if that is another,\n"
+          "or one for each of its NICs")
       ->type_name("FILE")
       ->group(group);
   command
-      .add_option("--key", options.real.key_file,
-                  "Instead of --hosts: a file to write the job's key to, for nodes that others start")
+      .add_option(
+          "--key", options.real.key_file,
+          "Instead of --hosts: a file to write the job's key to, for nodes that others start, anew for\n"
+          "each run of the experiment")
       ->type_name("FILE")
       ->group(group);
   command

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <thread>
@@ -122,6 +124,15 @@ class Told {
 
 }  // namespace
 
+pid_t fork_with_parent() {
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it ended before that
+  return 0;
+}
+
 Result<PlainRate> plain_rate(const PlainSettings& settings) {
   const auto count = static_cast<std::size_t>(settings.processes);
   std::vector<Connection> connections;  // i to i + 1
@@ -133,7 +144,7 @@ Result<PlainRate> plain_rate(const PlainSettings& settings) {
   Told told(count);
   std::vector<pid_t> processes;
   for (std::size_t i = 0; i < count; ++i) {
-    processes.push_back(::fork());
+    processes.push_back(fork_with_parent());
     if (processes.back() != 0) continue;
     // The ends of others are closed, so that each sees the end of what it reads.
     Connection mine;

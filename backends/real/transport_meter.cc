@@ -47,7 +47,7 @@ class Pair {
   Result<BytesPerSecond> run(const Body& body) {
     std::array<pid_t, 2> processes{};
     for (int self = 0; self < 2; ++self) {
-      processes[static_cast<std::size_t>(self)] = ::fork();
+      processes[static_cast<std::size_t>(self)] = fork_with_parent();
       if (processes[static_cast<std::size_t>(self)] == 0)
         ::_exit(body(self, (*told_)[static_cast<std::size_t>(self)]));
     }
@@ -193,8 +193,11 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
   if (!ends) return tl::unexpected(ends.error());
   // As many rounds as plain sockets would need that time for.
   const double round = static_cast<double>(settings.message.count()) * settings.under_way;
-  const auto rounds = std::max<std::int64_t>(
-      1, std::llround(settings.time.seconds() * static_cast<double>(sockets->least.value()) / round));
+  // Small messages are held up by their number.
+  constexpr double kMessagesPerSecond = 1e5;
+  const double reached =
+      std::min(static_cast<double>(sockets->least.value()) / round, kMessagesPerSecond / settings.under_way);
+  const auto rounds = std::max<std::int64_t>(1, std::llround(settings.time.seconds() * reached));
   const auto nodes = Pair().run([&](int self, Told& told) {
     return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
   });

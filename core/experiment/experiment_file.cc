@@ -330,8 +330,10 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
   const Value& topology = *document.find("topology");
   const std::string path = path_of(topology, "topology");
   if (!trains(experiment.topology)) {
-    errors.push_back(
-        {complaint(topology, path, "no machine has a GPU; an experiment needs at least one that has")});
+    errors.push_back({complaint(
+        topology, path,
+        "no machine has a GPU; an experiment needs at least one that has. Where CPUs compute, give "
+        "their machines 'gpus' that stand for them: in real runs they are memory of the host")});
   }
   if (experiment.published) {
     for (std::size_t i = 0; i < experiment.published->curves.size(); ++i) {

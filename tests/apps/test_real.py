@@ -288,6 +288,23 @@ class Cluster(Real):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(why, done.stderr)
 
+    def test_why_a_host_does_not_start_its_node_is_told(self):
+        for shell, why in (("#!/bin/sh\necho no route to $1 >&2; exit 255", r"ended with status 255: no route to \w+"),
+                           ("none", "ended with status 127: .*shell cannot be run")):
+            (self.folder / "shell").write_text(shell)
+            (self.folder / "shell").chmod(0o755 if "#!" in shell else 0o644)
+            done = self.run_weir(*self.options, "--hosts", self.hosts)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"the process of \w+\[\d\] " + why)
+
+    def test_a_file_that_is_no_key_is_not_replaced(self):
+        mine = self.folder / "mine"
+        mine.write_text("mine")
+        done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", mine)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("mine: there is a file already, and no job's key", done.stderr)
+        self.assertEqual(mine.read_text(), "mine")
+
 
 class Memory(Real):
     def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):

@@ -67,9 +67,11 @@ Result<void> Coordinator::seat(const Note& note, const Cluster& cluster) {
   } else if (const std::string misplaced = place_error(*join, cluster); !misplaced.empty()) {
     wrong = misplaced;
   } else if (join->version != settings_.version) {
-    return failure(fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
-                               cluster.machine(MachineId(join->machine)).name, join->version,
-                               settings_.version));
+    const std::string differs =
+        fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
+                    cluster.machine(MachineId(join->machine)).name, join->version, settings_.version);
+    socket_->send(note_of(FailedNote{differs}, note.from));  // which is no member yet, and told nothing else
+    return failure(differs);
   }
   if (!wrong.empty()) {  // turned away; the job goes on without it
     socket_->send(note_of(FailedNote{wrong}, note.from));

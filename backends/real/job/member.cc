@@ -72,7 +72,10 @@ class Member {
   /// The next note, if one comes in that time.
   std::optional<Note> receive(Duration patience) {
     auto note = socket_.receive(patience);
-    if (note) silence_.end(Clock::monotonic());
+    if (note) {
+      silence_.end(Clock::monotonic());
+      heard_ = true;
+    }
     return note;
   }
 
@@ -93,8 +96,9 @@ class Member {
       if (!note) {
         if (auto well = check_silence(); !well) return tl::unexpected(well.error());
         if (Clock::monotonic() < until) continue;
-        return failure(
-            fmt::format("the coordinator has not said '{}' for {}", T::kType, text(settings_.patience)));
+        return failure(fmt::format("the coordinator has not said '{}' for {}{}", T::kType,
+                                   text(settings_.patience),
+                                   heard_ ? "" : ": it is gone, or the key is another job's"));
       }
       if (note->type == AliveNote::kType) continue;
       if (note->type == AskClockNote::kType) {
@@ -268,9 +272,10 @@ class Member {
   const MemberSettings& settings_;
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
-  std::string local_;  // where it listens for machines of this host; empty if it does not
-  Silence silence_;    // of the coordinator
-  bool told_ = false;  // of the failure: it the coordinator, or the coordinator it
+  std::string local_;   // where it listens for machines of this host; empty if it does not
+  Silence silence_;     // of the coordinator
+  bool heard_ = false;  // the coordinator, ever
+  bool told_ = false;   // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace

@@ -105,7 +105,9 @@ TEST_CASE("machines whose tensors differ in size, type or number have other plan
 TEST_CASE("a machine that runs another version is told, and by its name") {
   Lead lead;
   const auto member = joined(lead, 1, "2");
-  CHECK_THAT(lead.error(), has_text("gpu[1] runs version 2, and the coordinator 1"));
+  const std::string differs = "gpu[1] runs version 2, and the coordinator 1";
+  CHECK_THAT(lead.error(), has_text(differs));
+  CHECK_THAT(heard<FailedNote>(*member).value().text, has_text(differs));
 }
 
 TEST_CASE("a start that waits ends with the names of those that it waits for") {
