@@ -197,14 +197,14 @@ class Rates(unittest.TestCase):
             self.assertAlmostEqual(share, 100, delta=within, msg=done.stdout)
 
     def test_links_have_the_rates_of_the_topology(self):
-        self.measure(3, "--set", "topology.groups.gpu.nics.0.rate=200Mbps")
+        self.measure(3, "--set", "topology.groups.gpu.nics.0.rate=50Mbps")
 
     def test_uplinks_of_racks_have_theirs(self):
-        self.measure(4, "--set", "topology.groups.gpu.nics.0.rate=200Mbps",
+        self.measure(4, "--set", "topology.groups.gpu.nics.0.rate=50Mbps",
                      "--set", 'topology.network={"racks": {"size": 2, "oversubscription": 4}}')
 
     def test_each_of_several_cards_has_its_own(self):
-        self.measure(3, "--set", 'topology.groups.gpu.nics=[{"at": "numa0", "rate": "100Mbps", "count": 2}]')
+        self.measure(3, "--set", 'topology.groups.gpu.nics=[{"at": "numa0", "rate": "50Mbps", "count": 2}]')
 
 
 class Predictions(tiny.Case):
