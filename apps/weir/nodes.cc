@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <thread>
 
+#include "backends/real/child.h"
 #include "backends/real/clock.h"
 
 namespace weir {
@@ -47,18 +47,16 @@ Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   if (!command.variable.empty()) environment.push_back(command.variable);
   const std::vector<char*> arguments = pointers(command.arguments);
   const std::vector<char*> variables = pointers(environment);
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
+  const pid_t process = real::fork_child();
   if (process < 0) return failure(fmt::format("no process for a machine: {}", std::strerror(errno)));
   if (process == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::dup2(reading.number(), STDIN_FILENO);
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(complaints, STDERR_FILENO);
-    if (::getppid() == parent) ::execvpe(arguments.front(), arguments.data(), variables.data());
+    ::execvpe(arguments.front(), arguments.data(), variables.data());
     for (const std::string_view words :
          {std::string_view(arguments.front()), std::string_view(" cannot be run")})
       [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words.data(), words.size());

@@ -2,19 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstring>
 #include <limits>
 #include <thread>
 #include <vector>
 
+#include "backends/real/child.h"
 #include "backends/real/clock.h"
 #include "backends/real/socket.h"
 #include "core/base/check.h"
@@ -124,15 +123,6 @@ class Told {
 
 }  // namespace
 
-pid_t fork_with_parent() {
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process != 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it ended before that
-  return 0;
-}
-
 Result<PlainRate> plain_rate(const PlainSettings& settings) {
   const auto count = static_cast<std::size_t>(settings.processes);
   std::vector<Connection> connections;  // i to i + 1
@@ -144,7 +134,7 @@ Result<PlainRate> plain_rate(const PlainSettings& settings) {
   Told told(count);
   std::vector<pid_t> processes;
   for (std::size_t i = 0; i < count; ++i) {
-    processes.push_back(fork_with_parent());
+    processes.push_back(fork_child());
     if (processes.back() != 0) continue;
     // The ends of others are closed, so that each sees the end of what it reads.
     Connection mine;

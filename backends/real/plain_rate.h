@@ -2,8 +2,6 @@
 // exchange.
 #pragma once
 
-#include <sys/types.h>
-
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -15,9 +13,6 @@ struct PlainSettings {
   Bytes memory = Bytes(64 << 20);           // of each, that it moves from its beginning again after its end
   Duration time = Duration(1'000'000'000);  // about
 };
-
-/// As fork(), but the child is killed when this process ends, however it does.
-pid_t fork_with_parent();
 
 struct PlainRate {
   BytesPerSecond all;    // of all processes together

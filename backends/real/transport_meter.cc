@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "backends/real/channel_transport.h"
+#include "backends/real/child.h"
 #include "backends/real/drive.h"
 #include "backends/real/plain_rate.h"
 #include "backends/real/sharing.h"
@@ -47,7 +48,7 @@ class Pair {
   Result<BytesPerSecond> run(const Body& body) {
     std::array<pid_t, 2> processes{};
     for (int self = 0; self < 2; ++self) {
-      processes[static_cast<std::size_t>(self)] = fork_with_parent();
+      processes[static_cast<std::size_t>(self)] = fork_child();
       if (processes[static_cast<std::size_t>(self)] == 0)
         ::_exit(body(self, (*told_)[static_cast<std::size_t>(self)]));
     }

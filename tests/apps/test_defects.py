@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 import program
-from test_real import Real, layers, nodes_of
+from real import Real, layers, nodes_of
 
 GIB = 1 << 30
 

@@ -16,6 +16,7 @@
 
 #include "backends/real/lab/message.h"
 #include "core/base/check.h"
+#include "core/base/hash.h"
 
 namespace weir::real {
 namespace {
@@ -24,13 +25,6 @@ constexpr Duration kPatience = Duration(10'000'000'000);
 constexpr std::size_t kLongestName = 60;  // an address holds 107 bytes
 constexpr int kNotExecuted = 127;
 
-// The same for the same text in every version of Weir.
-std::uint64_t fingerprint(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash;
-}
-
 // An address that is no file: the kernel forgets it with the process that listens there.
 struct Address {
   sockaddr_un name = {};
@@ -38,7 +32,7 @@ struct Address {
 
   explicit Address(const std::string& lab) {
     const std::string text =
-        fmt::format("weir-lab/{}/{}/{:x}", geteuid(), lab.substr(0, kLongestName), fingerprint(lab));
+        fmt::format("weir-lab/{}/{}/{:x}", geteuid(), lab.substr(0, kLongestName), fnv1a(lab));
     name.sun_family = AF_UNIX;
     std::memcpy(name.sun_path + 1, text.data(), text.size());
     size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
@@ -81,7 +75,7 @@ Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
   if (!keeper.valid()) return tl::unexpected(no_lab(cluster.name()));
   auto kept = ask(keeper, Request::kJoin);
   if (!kept) return tl::unexpected(kept.error());
-  if (kept->wiring != fingerprint(wired->text())) {
+  if (kept->wiring != fnv1a(wired->text())) {
     return failure(fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down",
                                cluster.name()));
   }
@@ -100,7 +94,7 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
     if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
     return failure(fmt::format("a lab of '{}' is up already; weir lab down ends it", cluster.name()));
   }
-  const auto held = hold_for_all(*wired, cluster.machines().size(), fingerprint(wired->text()), listener);
+  const auto held = hold_for_all(*wired, cluster.machines().size(), fnv1a(wired->text()), listener);
   if (!held) return tl::unexpected(held.error());
   Keeper keeper{held->process, {}};
   for (std::size_t i = 0; i < cluster.machines().size(); ++i) {

@@ -1,0 +1,203 @@
+"""weir run --on cluster, weir launch and weir node, as users call them. Run: python3 tests/apps/test_cluster.py WEIR"""
+
+import array
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import program
+from real import Real, layers
+
+
+class Cluster(Real):
+    def setUp(self):
+        super().setUp()
+        self.write(strategies=["unified"], baseline="unified")
+        shell = self.folder / "shell"  # in place of ssh: the host's name, then words for a shell
+        shell.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+        shell.chmod(0o700)
+        self.hosts = self.folder / "hosts"
+        self.hosts.write_text("# by machine\n" + "somewhere 127.0.0.1\n" * 4 + "127.0.0.1\n")
+        self.options = ("--on", "cluster", "--listen", "127.0.0.1", "--remote-shell", str(shell), "--verify")
+
+    def test_nodes_are_started_on_hosts(self):
+        done = self.run_weir(*self.options, "--encrypt", "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_clocks_of_hosts_may_differ(self):
+        shell = self.folder / "elsewhere"  # each host's clock is hours away from the others'
+        shell.write_text('#!/bin/sh\nhost=$1; shift\n'
+                         'exec unshare --time --monotonic $((host * 10000)) sh -c "$*"\n')
+        shell.chmod(0o700)
+        if subprocess.run([shell, "1", "true"], capture_output=True).returncode != 0:
+            self.skipTest("this host lets nobody make clocks")
+        self.hosts.write_text("".join(f"{host} 127.0.0.1\n" for host in range(5)))
+        options = [str(shell) if option.endswith("shell") and option.startswith("/") else option
+                   for option in self.options]
+        done = self.run_weir(*options, "--hosts", self.hosts, "--records")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        record = next(self.out.glob("*.record")).read_bytes()
+        times = array.array("q", record[record.index(b"\n") + 1:])
+        # Submitted, started, completed: within the seconds that the run took, whichever machine wrote it.
+        self.assertLess(max(times), 60e9)
+        self.assertGreater(min(times), -1e9)
+
+    def test_launch_is_run_on_a_cluster(self):
+        command = self.run_command(*self.options[2:], "--hosts", self.hosts)
+        command[command.index("run")] = "launch"
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_nodes_that_others_start_join_with_the_key(self):
+        key = self.folder / "key"
+        run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        self.wait_for_key(key)
+        self.assertEqual(key.stat().st_mode & 0o777, 0o600)
+        command = program.command("node", "--job", str(key), "--listen", "127.0.0.1")
+        ranks = ("WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK", "WEIR_RANK")
+        nodes = [subprocess.Popen(command, env={**os.environ, name: str(machine)})
+                 for machine, name in enumerate(ranks)]
+        out, errors = run.communicate(timeout=60)
+        self.assertEqual((run.returncode, errors), (0, ""), out)
+        self.assertEqual([node.wait(10) for node in nodes], [0] * 5)
+        self.assertFalse(key.exists())
+
+    def joined_by_hand(self, machines):
+        """A run, and nodes of these machines that have joined it."""
+        key = self.folder / "key"
+        run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        self.wait_for_key(key)
+        nodes = [subprocess.Popen(program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine",
+                                                  str(machine)), stderr=subprocess.PIPE, text=True)
+                 for machine in machines]
+        for node in nodes:
+            self.addCleanup(node.kill)
+        time.sleep(1)
+        return run, nodes
+
+    def test_a_machine_that_dies_while_others_have_not_joined_is_named_within_five_seconds(self):
+        run, nodes = self.joined_by_hand((0, 1, 2))
+        nodes[1].kill()
+        begin = time.monotonic()
+        told = [process.communicate(timeout=20)[1] for process in (nodes[0], nodes[2])]
+        run.communicate(timeout=20)
+        self.assertLess(time.monotonic() - begin, 5)
+        nodes[1].communicate()
+        for text in (*told, self.json()["failed"][0]["why"]):
+            self.assertIn("gpu[1] has said nothing for 3s", text)
+
+    def test_nodes_whose_coordinator_is_lost_end_within_five_seconds(self):
+        run, nodes = self.joined_by_hand((0, 1, 2))
+        run.kill()
+        begin = time.monotonic()
+        told = [node.communicate(timeout=20)[1] for node in nodes]
+        self.assertLess(time.monotonic() - begin, 5)
+        run.communicate(timeout=20)
+        for text in told:
+            self.assertIn("the coordinator has said nothing for 3s", text)
+
+    def test_addresses_of_ipv6_do_as_well(self):
+        options = [option if option != "127.0.0.1" else "::1" for option in self.options]
+        self.hosts.write_text("here ::1\n" * 5)
+        if not Path("/proc/net/if_inet6").is_file():
+            self.skipTest("this host has no IPv6")
+        done = self.run_weir(*options, "--hosts", self.hosts)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_an_address_at_which_nobody_finds_this_host_is_refused(self):
+        for host in ("", "@x", "0.0.0.0", "::"):
+            done = self.run_weir("--on", "cluster", "--key", self.folder / "key", "--listen", host)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--listen: ", done.stderr)
+
+    def test_nothing_is_left_of_the_key_of_a_run_that_ends_before_its_nodes_come(self):
+        key = self.folder / "key"
+        for sent, status in ((signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
+            run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+            self.addCleanup(run.kill)
+            self.wait_for_key(key)
+            run.send_signal(sent)
+            run.communicate(timeout=20)
+            self.assertEqual(run.returncode, status)
+            deadline = time.monotonic() + 5
+            while key.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual([path.name for path in self.folder.glob("key*")], [])
+
+    def test_what_is_missing_is_told_before_anything_runs(self):
+        short = self.folder / "short"
+        short.write_text("a\nb\n")
+        for options, why in ((("--on", "cluster"), "--listen"), (self.options, "--hosts"),
+                             ((*self.options, "--hosts", self.folder / "none"), "there is no such file"),
+                             ((*self.options, "--hosts", short), "5 machines, and --hosts names 2")):
+            done = self.run_weir(*options)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(why, done.stderr)
+
+    def test_why_a_host_does_not_start_its_node_is_told(self):
+        for shell, why in (("#!/bin/sh\necho no route to $1 >&2; exit 255", r"ended with status 255: no route to \w+"),
+                           ("none", "ended with status 127: .*shell cannot be run")):
+            (self.folder / "shell").write_text(shell)
+            (self.folder / "shell").chmod(0o755 if "#!" in shell else 0o644)
+            done = self.run_weir(*self.options, "--hosts", self.hosts)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"the process of \w+\[\d\] " + why)
+
+    def test_a_file_that_is_no_key_is_not_replaced(self):
+        mine = self.folder / "mine"
+        mine.write_text("mine")
+        done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", mine)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("mine: there is a file already, and no job's key", done.stderr)
+        self.assertEqual(mine.read_text(), "mine")
+
+
+class Node(unittest.TestCase):
+    KEY = {"job": "j", "endpoint": "tcp://127.0.0.1:1", "server_public": "x" * 40, "member_public": "y" * 40,
+           "member_secret": "z" * 40}
+
+    def node(self, key, *more, listen="127.0.0.1", **variables):
+        return subprocess.run(program.command("node", "--job", "-", "--listen", listen, *more), input=key, text=True,
+                              capture_output=True, timeout=30, check=False, env={**os.environ, **variables})
+
+    def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
+        done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
+
+    def test_a_key_that_is_none_is_told(self):
+        for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),
+                         (json.dumps({**self.KEY, "member_secret": "z"}), "40 characters")):
+            done = self.node(key, "--machine", "0")
+            self.assertEqual(done.returncode, 2, key)
+            self.assertIn(why, done.stderr)
+
+    def test_the_machine_must_be_said(self):
+        done = self.node(json.dumps(self.KEY))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--machine", done.stderr)
+
+    def test_a_rank_that_is_no_number_is_told(self):
+        for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):
+            done = self.node(json.dumps(self.KEY), **{name: value})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{name}: '{value}'", done.stderr)
+
+    def test_an_address_at_which_no_peer_finds_it_is_refused(self):
+        for host in ("", "@x", "0.0.0.0", "::"):
+            done = self.node(json.dumps(self.KEY), "--machine", "0", listen=host)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--listen: '{host}'", done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
