@@ -8,6 +8,7 @@
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
+#include "apps/weir/real_world.h"
 #include "apps/weir/table.h"
 #include "apps/weir/version.h"
 #include "backends/real/plain_rate.h"
@@ -68,6 +69,7 @@ nlohmann::ordered_json row(Bytes size, const Measured& measured) {
 
 Result<ExitStatus> bench_collective(const Choices& choices) {
   BenchJob job = choices.job;
+  job.real = with_streams(job.real, static_cast<std::size_t>(job.workers + job.servers));
   const std::string name = "bench " + choices.name;
   const auto part = parse_size(choices.part);
   if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
@@ -130,12 +132,13 @@ void add_common(CLI::App& command, Choices& choices) {
   command.add_option("--iterations", job.iterations, "How often; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command.add_option("--channels", job.real.channels, "Connections between two machines")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command.add_option("--io-threads", job.real.io_threads, "Threads of each machine that move bytes")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  command
+      .add_option("--channels", job.real.channels,
+                  "Connections between two machines (2; 1 if these are more than cores)")
+      ->check(CLI::Range(1, 64));
+  command
+      .add_option("--io-threads", job.real.io_threads, "Threads of each machine that move bytes (likewise)")
+      ->check(CLI::Range(1, 64));
   command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

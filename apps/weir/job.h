@@ -13,8 +13,9 @@
 namespace weir {
 
 struct RealSettings {
-  int channels = 2;               // between two machines: one cannot fill fast links
-  int io_threads = 2;             // of each machine: move bytes
+  // 0 is two, as one cannot fill fast links; but one if this host has more machines than cores.
+  int channels = 0;               // between two machines
+  int io_threads = 0;             // of each machine: move bytes
   int workers = 1;                // of each machine: sum and copy
   bool verify = false;            // whether gradients are written and every sum is checked
   std::string transport = "tcp";  // or "shm": what messages move through

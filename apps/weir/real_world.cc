@@ -10,6 +10,7 @@
 #include "apps/weir/world.h"
 #include "backends/real/job/key.h"
 #include "backends/real/pages.h"
+#include "backends/real/threads.h"
 #include "core/base/units_text.h"
 
 namespace weir {
@@ -68,7 +69,8 @@ Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
   return Lived{std::move(*record), measured->link, std::move(measured->topology)};
 }
 
-Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings) {
+Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
+  const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
   if (const auto can = check(planned); !can) return tl::unexpected(can.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
   // Machines that share memory have no connections, and no link whose rate could be measured.
@@ -85,7 +87,8 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& settings)
   return lived(run_job(planned, settings, *job, site), std::move(*measured));
 }
 
-Result<Lived> run_in_lab(const Planned& planned, const RealSettings& settings) {
+Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
+  const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
   if (const auto can = check(planned); !can) return tl::unexpected(can.error());
   const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
                                                            : real::Lab::up(planned.cluster);
@@ -115,9 +118,10 @@ World real_world(const std::string& name, const RealSettings& settings,
                  Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
   World world;
   world.name = name;
+  const auto asked = [](int count) { return count == 0 ? std::string("auto") : std::to_string(count); };
   world.settings =
       fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={}",
-                  settings.transport, settings.channels, settings.io_threads, settings.workers,
+                  settings.transport, asked(settings.channels), asked(settings.io_threads), settings.workers,
                   settings.verify, settings.encrypt, settings.pace.value_or(0));
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
   world.predict = prediction();
@@ -132,7 +136,8 @@ Result<void> check_key_file(const std::string& file) {
   return failure(fmt::format("{}: there is a file already, and no job's key; name another with --key", file));
 }
 
-Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& settings) {
+Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
+  const RealSettings settings = with_streams(asked, 1);
   if (const auto can = check_nics(planned); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
@@ -170,6 +175,13 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& setting
 }
 
 }  // namespace
+
+RealSettings with_streams(RealSettings settings, std::size_t machines) {
+  const int streams = machines > real::allowed_cpus().size() ? 1 : 2;
+  if (settings.channels == 0) settings.channels = streams;
+  if (settings.io_threads == 0) settings.io_threads = streams;
+  return settings;
+}
 
 World local_world(const RealSettings& settings) {
   return real_world("processes on one host", settings, run_on_local);

@@ -48,13 +48,14 @@ void add_real(CLI::App& command, RealSettings& real) {
       ->capture_default_str()
       ->group(group);
   command
-      .add_option("--channels", real.channels, "Connections between two machines; one where they are paced")
+      .add_option("--channels", real.channels,
+                  "Connections between two machines (2; 1 where they are paced,\n"
+                  "and where one host has more machines than cores)")
       ->check(CLI::Range(1, 64))
-      ->capture_default_str()
       ->group(group);
-  command.add_option("--io-threads", real.io_threads, "Threads of each machine that move bytes")
+  command
+      .add_option("--io-threads", real.io_threads, "Threads of each machine that move bytes (2; 1 likewise)")
       ->check(CLI::Range(1, 64))
-      ->capture_default_str()
       ->group(group);
   command.add_option("--workers", real.workers, "Threads of each machine that sum and copy")
       ->check(CLI::Range(1, 1024))

@@ -50,14 +50,16 @@ void collective(const Op& op, const Plan& plan, const Buffers& buffers) {
     };
     const Run held = on(holder);
     if (held.empty()) continue;
+    std::vector<const std::byte*> others;
     for (int member = 0; member < count; ++member) {
       if (member == holder) continue;
       if (out) {
-        add_run(op.dtype, held, on(member));
+        others.push_back(on(member).data());
       } else {
         copy(on(member), held);
       }
     }
+    if (!others.empty()) add(op.dtype, held.data(), others, Bytes(static_cast<std::int64_t>(held.size())));
   }
 }
 

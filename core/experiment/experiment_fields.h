@@ -83,6 +83,9 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional("numa", options.numa,
                    "the NUMA node where a NIC's bytes lie in host memory and are summed: its own, another, "
                    "or all in turn");
+  visitor.optional("sum_order", options.sum_order,
+                   "whether values are added up as they come or in the plan's order, which gives the same "
+                   "bits in every run");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
   visitor.optional(

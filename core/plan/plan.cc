@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace weir {
@@ -87,6 +89,16 @@ void PlanBuilder::carry(OpId before, OpId after) {
 void PlanBuilder::set_message_efficiency(double efficiency) {
   WEIR_CHECK(efficiency > 0.0 && efficiency <= 1.0, efficiency);
   message_efficiency_ = efficiency;
+}
+
+void PlanBuilder::order_sums() {
+  std::map<std::tuple<BufferId, Replicas::Kind, std::uint16_t, Bytes>, OpId> last;
+  for (const Op& op : ops_) {
+    if (op.kind != OpKind::kSum) continue;
+    OpId& before = last[{op.into.buffer, op.into.on.kind, op.into.on.index, op.into.offset}];
+    order(before, op.id);
+    before = op.id;
+  }
 }
 
 bool PlanBuilder::remove_edge(OpId before, OpId after) {

@@ -105,6 +105,10 @@ class PlanBuilder {
   /// `after` of the next iteration starts when `before` of this one has completed.
   void carry(OpId before, OpId after);
 
+  /// Has sums into the same slice wait for one another, in the order in which they were added: else any order
+  /// is right, and what floating-point numbers come to depends on it.
+  void order_sums();
+
   /// Removes the edge; for tests that break plans. True if there was one.
   bool remove_edge(OpId before, OpId after);
   Op& op(OpId id) { return ops_[id.index()]; }

@@ -15,7 +15,7 @@ Op op_for(const Part& part, MachineId machine, OpKind kind) {
   return op;
 }
 
-Message add_message(PlanBuilder& builder, const Part& part, const End& source, const End& target) {
+Message add_message(PlanBuilder& builder, const Part& part, const Endpoint& source, const Endpoint& target) {
   Op send = op_for(part, source.machine, OpKind::kSend);
   send.message = builder.add_message();
   send.peer = target.machine;
@@ -302,6 +302,7 @@ void LocalStages::close() {
     }
     builder_->carry(before, backward(machine, workload_->layers() - 1));
   }
+  if (options_.sum_order == SumOrder::kPlan) builder_->order_sums();
 }
 
 }  // namespace weir

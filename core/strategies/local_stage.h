@@ -69,7 +69,7 @@ class LocalStages {
   /// The forward of the part's layers waits for the op too.
   void needed(MachineId machine, const Part& part, OpId op);
 
-  /// Adds the forward chains; to be called once, last.
+  /// Adds the forward chains, and the order of sums if the options ask for one; to be called once, last.
   void close();
 
  private:
@@ -113,14 +113,14 @@ struct Message {
 };
 
 /// Where one end of a message is.
-struct End {
+struct Endpoint {
   MachineId machine;
   int nic = 0;
   Slice slice;
 };
 
 /// Adds both ends; the part gives dtype, priority and layer.
-Message add_message(PlanBuilder& builder, const Part& part, const End& source, const End& target);
+Message add_message(PlanBuilder& builder, const Part& part, const Endpoint& source, const Endpoint& target);
 
 /// Adds into += from on the machine.
 OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Slice& from, const Slice& into);

@@ -65,6 +65,16 @@ constexpr auto enum_names(NumaPlacement /*placement*/) {
       {{NumaPlacement::kNic, "nic"}, {NumaPlacement::kFar, "far"}, {NumaPlacement::kSpread, "spread"}}};
 }
 
+/// In which order values of several machines, or of a machine's switches, are added up.
+enum class SumOrder {
+  kReady,  // as they come: the last bits of floating-point sums differ from run to run
+  kPlan,   // as the plan has them: every run gives the same bits
+};
+
+constexpr auto enum_names(SumOrder /*order*/) {
+  return std::array<Named<SumOrder>, 2>{{{SumOrder::kReady, "ready"}, {SumOrder::kPlan, "plan"}}};
+}
+
 /// What a parameter server does with a sum before it sends it back.
 enum class Optimizer {
   kNone,  // nothing: workers update their parameters themselves
@@ -119,6 +129,7 @@ struct Options {
   double cpu_share_factor = 1.0;
   PartPlacement placement = PartPlacement::kBalanced;
   NumaPlacement numa = NumaPlacement::kNic;
+  SumOrder sum_order = SumOrder::kReady;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its

@@ -95,7 +95,7 @@ class Builder {
   };
   struct Member {
     LocalWay way;
-    End end;                  // its staging memory
+    Endpoint end;             // its staging memory
     std::vector<OpId> sums;   // its children's are added
     OpId up;                  // the send to its parent
     std::vector<OpId> total;  // the ops after which the sum of all is in staging
@@ -131,7 +131,7 @@ class Builder {
     Member& parent = members[at(parent_position)];
     Ring& ring = ring_of(parent.end, child.end.machine);
     const std::size_t slot = ring.used++ % ring.slots.count();
-    End landing = parent.end;
+    Endpoint landing = parent.end;
     landing.slice = ring.slots.slice(slot, part.range.size);
     const Message message = add_message(plan_, part, child.end, landing);
     const OpId sum = add_sum(plan_, part, parent.end.machine, landing.slice, parent.end.slice);
@@ -151,7 +151,7 @@ class Builder {
     child.total = {message.receive};
   }
 
-  Ring& ring_of(const End& parent, MachineId child) {
+  Ring& ring_of(const Endpoint& parent, MachineId child) {
     const int numa = plan_.buffer(parent.slice.buffer).numa;
     const auto known = rings_.find({parent.machine, child, numa});
     if (known != rings_.end()) return known->second;

@@ -71,8 +71,8 @@ class Real(Case):
         """A run of minutes, once its machines are at work."""
         self.write(strategies=["ring"], iterations=10_000,
                    trace={"name": "net", "layers": layers("f32", 100_000, "5ms")})
-        process = subprocess.Popen(self.run_command("--on", "local", *more), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(self.run_command("--on", "local", "--io-threads", "2", *more),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         for _ in range(300):
             nodes = nodes_of(process)

@@ -92,7 +92,7 @@ class Run {
     SimulationSettings settings;
     settings.dispatch = {policy, window};
     settings.iterations = iterations;
-    Result<Record> record = world.run(plan_, square(), settings, [&](const Op& op) { ++observed_[op.id]; });
+    Result<Record> record = world.run({plan_, square(), settings, [&](const Op& op) { ++observed_[op.id]; }});
     INFO((record ? std::string() : record.error().text));
     REQUIRE(record);
     record_ = std::move(*record);
@@ -350,6 +350,7 @@ void check_port(const World& world) {
   SECTION("5: sums into overlapping slices do not overlap in time") { check_sums(world); }
   SECTION("6: what becomes ready together is submitted at one instant") { check_one_instant(world); }
   SECTION("7: ops are submitted again, iteration after iteration") { check_resubmission(world); }
+  check_work(world);
 }
 
 }  // namespace weir::conformance

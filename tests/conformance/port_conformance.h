@@ -3,21 +3,44 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "core/fluid/simulation.h"
+#include "core/plan/access.h"
 
 namespace weir::conformance {
+
+/// The bytes of an extent of one of the plan's buffers.
+using BytesOf = std::function<std::span<std::byte>(const Extent&)>;
+
+/// A run that a world is asked for.
+struct Trial {
+  const Plan& plan;
+  const Cluster& cluster;
+  SimulationSettings settings;
+  Observer observer = {};
+  /// Called before the first op and after the last, if the world has bytes.
+  std::function<void(const BytesOf&)> fill = {};
+  std::function<void(const BytesOf&)> look = {};
+  /// How long a world whose time passes by itself lets nothing happen.
+  Duration patience{30'000'000'000};
+};
 
 /// A world under test: runs a plan on a cluster, with a node and a port for each machine.
 struct World {
   std::string name;
   Duration tolerance;  // how far its times may be from those worked out by hand
-  std::function<Result<Record>(const Plan&, const Cluster&, const SimulationSettings&, const Observer&)> run;
+  std::function<Result<Record>(const Trial&)> run;
   bool exact = true;  // if not, links are what they are, and only the order of things is checked
+  Bytes room = Bytes(std::int64_t{1} << 60);  // how many bytes its machines have together, if they have any
 };
 
 /// Checks every clause that a node can see, each as a section of the test that calls it.
 void check_port(const World& world);
+
+/// The part of it that is about what ops work on: messages of every size, ops of every kind, and runs that
+/// cannot end.
+void check_work(const World& world);
 
 }  // namespace weir::conformance

@@ -6,15 +6,14 @@ namespace weir {
 namespace {
 
 TEST_CASE("the simulated world keeps the contract of ports", "[conformance]") {
-  conformance::check_port({"SimGrid", Duration(1),
-                           [](const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
-                              const Observer& observer) {
+  conformance::check_port({"SimGrid", Duration(1), [](const conformance::Trial& trial) {
                              std::vector<sim::LinkSpec> links;
-                             for (const Link& link : cluster.links()) {
+                             for (const Link& link : trial.cluster.links()) {
                                links.push_back({link.name, static_cast<double>(link.rate.value())});
                              }
                              sim::Engine engine(links);
-                             return simulate(plan, cluster, settings, engine, observer);
+                             return simulate(trial.plan, trial.cluster, trial.settings, engine,
+                                             trial.observer);
                            }});
 }
 

@@ -6,11 +6,10 @@ namespace weir {
 namespace {
 
 TEST_CASE("the toy world keeps the contract of ports", "[conformance]") {
-  conformance::check_port({"toy", Duration(1),
-                           [](const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
-                              const Observer& observer) {
-                             toy::ToyEngine engine(plan, cluster);
-                             return simulate(plan, cluster, settings, engine, observer);
+  conformance::check_port({"toy", Duration(1), [](const conformance::Trial& trial) {
+                             toy::ToyEngine engine(trial.plan, trial.cluster);
+                             return simulate(trial.plan, trial.cluster, trial.settings, engine,
+                                             trial.observer);
                            }});
 }
 

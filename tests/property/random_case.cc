@@ -202,6 +202,7 @@ Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
   options.cycle_time = dice.chance(20) ? Duration(0) : Duration(dice.scaled(1'000, 5'000'000));
   options.pull_requests = dice.chance(20);
   if (dice.chance(40)) options.numa = dice.chance(50) ? NumaPlacement::kFar : NumaPlacement::kSpread;
+  if (dice.chance(30)) options.sum_order = SumOrder::kPlan;
   if (dice.chance(50)) {
     options.optimizer =
         dice.of(std::array{Optimizer::kSgd, Optimizer::kMomentum, Optimizer::kRmsprop, Optimizer::kAdam});
@@ -242,7 +243,7 @@ std::string text(const Case& random) {
       "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
       "{}, "
       "{}, brute force {}, {} placement, numa {}, optimizer {}, efficiency {}, overhead {}, cycle {}, "
-      "{}{}{}{}",
+      "{}{}{}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
@@ -252,6 +253,7 @@ std::string text(const Case& random) {
       static_cast<int>(options.numa), static_cast<int>(options.optimizer), options.allreduce_efficiency,
       text(options.part_overhead), text(options.cycle_time),
       options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
+      options.sum_order == SumOrder::kPlan ? ", sums in order" : "",
       options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
       options.overlap ? "" : ", no overlap");
 }

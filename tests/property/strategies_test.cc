@@ -8,6 +8,7 @@
 #include "core/cluster/topology_file.h"
 #include "core/fluid/report.h"
 #include "core/plan/proof.h"
+#include "core/plan/reach.h"
 #include "core/strategies/bound.h"
 #include "core/strategies/local_choice.h"
 #include "core/strategies/shares.h"
@@ -114,6 +115,34 @@ TEST_CASE("a plan is proved before it runs", "[property]") {
     INFO((proof ? std::string() : proof.error().text));
     CHECK(proof);
   });
+}
+
+bool overlap(const Slice& a, const Slice& b) {
+  return a.buffer == b.buffer && a.on == b.on && a.offset < b.end() && b.offset < a.end();
+}
+
+TEST_CASE("where sums are to have the plan's order, no two of the same bytes could change places",
+          "[property]") {
+  std::size_t pairs = 0;
+  for_all([&](const Planned& planned) {
+    if (planned.random.options.sum_order == SumOrder::kReady) return;
+    const Result<Order> order = Order::of(planned.plan);
+    REQUIRE(order);
+    Reach reach(planned.plan, *order);
+    const auto joined = [&](OpId a, OpId b) { return reach.joined(order->end(a), order->position(b)); };
+    std::vector<const Op*> sums;
+    for (const Op& op : planned.plan.ops()) {
+      if (op.kind == OpKind::kSum) sums.push_back(&op);
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!overlap(sums[i]->into, sums[j]->into)) continue;
+        ++pairs;
+        CHECK((joined(sums[i]->id, sums[j]->id) || joined(sums[j]->id, sums[i]->id)));
+      }
+    }
+  });
+  CHECK(pairs > 1000);
 }
 
 // The first instants that two worlds do not agree on, in words.

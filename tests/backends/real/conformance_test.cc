@@ -1,3 +1,4 @@
+#include "backends/real/pages.h"
 #include "tests/backends/real/world.h"
 #include "tests/catch.h"
 #include "tests/conformance/port_conformance.h"
@@ -5,20 +6,34 @@
 namespace weir::real {
 namespace {
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 void check(const std::string& name, const ThreadWorld::Settings& how) {
   conformance::World world;
   world.name = fmt::format("{}, {} channels, {} threads", name, how.channels, how.transport.threads);
   world.exact = false;
-  world.run = [how](const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
-                    const Observer& observer) -> Result<Record> {
-    ThreadWorld threads(plan, cluster);
-    auto record = threads.run(settings.dispatch, settings.iterations, how);
+  // The thread sanitizer keeps four times what is touched.
+  world.room = available_memory() / (kThreadSanitizer ? 6 : 2);
+  world.run = [how](const conformance::Trial& trial) -> Result<Record> {
+    ThreadWorld threads(trial.plan, trial.cluster);
+    const auto bytes_of = [&](const Extent& extent) {
+      return threads.buffers(trial.plan.buffer(extent.buffer).machine).bytes(extent);
+    };
+    if (trial.fill) trial.fill(bytes_of);
+    ThreadWorld::Settings settings = how;
+    settings.drive.patience = trial.patience;
+    auto record = threads.run(trial.settings.dispatch, trial.settings.iterations, settings);
     if (!record) return record;
     for (const auto& iteration : record->iterations) {
-      for (const Op& op : plan.ops()) {
-        if (iteration[op.id.index()].completed > Instant()) observer(op);
+      for (const Op& op : trial.plan.ops()) {
+        if (trial.observer && iteration[op.id.index()].completed > Instant()) trial.observer(op);
       }
     }
+    if (trial.look) trial.look(bytes_of);
     return record;
   };
   conformance::check_port(world);

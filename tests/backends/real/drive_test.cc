@@ -1,0 +1,22 @@
+// Runs that end before their plan does.
+#include "tests/backends/real/echo.h"
+#include "tests/backends/real/world.h"
+#include "tests/catch.h"
+
+namespace weir::real {
+namespace {
+
+using namespace weir::literals;
+
+TEST_CASE("a run that is stopped says why") {
+  const Echo echo({1_MiB});
+  ThreadWorld world(*echo.plan, pair());
+  ThreadWorld::Settings settings;
+  settings.drive.tick = []() -> Result<void> { return failure("it was stopped"); };
+  const auto record = world.run({Policy::kFifo, 1_MB}, 1'000'000, settings);
+  REQUIRE_FALSE(record);
+  CHECK(record.error().text == "it was stopped");
+}
+
+}  // namespace
+}  // namespace weir::real
