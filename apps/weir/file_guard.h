@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/real/guard.h"
 #include "core/base/result.h"
 
 namespace weir {
@@ -22,12 +23,11 @@ class FileGuard {
   ~FileGuard();
 
  private:
-  FileGuard(std::vector<std::string> files, int pipe, int process)
-      : files_(std::move(files)), pipe_(pipe), process_(process) {}
+  FileGuard(std::vector<std::string> files, real::Guard guard)
+      : files_(std::move(files)), guard_(std::move(guard)) {}
 
-  std::vector<std::string> files_;
-  int pipe_;  // which ends with this process
-  int process_;
+  std::vector<std::string> files_;  // absolute, as the guard stands elsewhere
+  real::Guard guard_;
 };
 
 }  // namespace weir

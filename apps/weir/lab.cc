@@ -62,7 +62,8 @@ Result<ExitStatus> up(const Choices& choices) {
   }
   const auto keeper = real::Lab::keep(*cluster);
   if (!keeper) return tl::unexpected(keeper.error());
-  print("{} is up, kept by process {}\n{}", cluster->name(), keeper->process, lab_table(*cluster, &*keeper));
+  print("{} is up, kept by process {}\n{}{}\n", cluster->name(), keeper->process,
+        lab_table(*cluster, &*keeper), shares_text(*keeper));
   return kExitWell;
 }
 

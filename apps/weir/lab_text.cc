@@ -43,6 +43,11 @@ std::string lab_table(const Cluster& cluster, const real::Keeper* keeper) {
   return all;
 }
 
+std::string shares_text(const real::Keeper& keeper) {
+  if (keeper.shares) return "CPU shares by cores: " + *keeper.shares;
+  return "no CPU shares, machines take what they can: " + keeper.shares.error().text;
+}
+
 std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < cluster.machines().size(); ++i) all.push_back(addresses(cluster, MachineId(i)));

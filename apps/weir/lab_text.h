@@ -13,6 +13,9 @@ namespace weir {
 /// with a keeper also where the machines' networks can be entered.
 std::string lab_table(const Cluster& cluster, const real::Keeper* keeper);
 
+/// One line: how the machines of a kept lab share CPUs.
+std::string shares_text(const real::Keeper& keeper);
+
 /// "WEIR_RANK=0" and the like, for a program that runs in the machine. WEIR_ADDRESSES has commas between
 /// machines and + between a machine's NICs.
 std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine);

@@ -34,6 +34,7 @@ struct Orders {
   const Wiring* wiring = nullptr;  // none: beside another lab
   std::size_t machines = 0;
   const Namespaces* kept = nullptr;
+  const CpuShares* shares = nullptr;     // none: no control groups
   std::vector<const Descriptor*> lives;  // processes (pidfd) that must live for the holder to
   const Descriptor* listener = nullptr;
   std::uint64_t fingerprint = 0;
@@ -95,6 +96,11 @@ void become_quiet(const Orders& orders, const Descriptor& socket) {
   std::vector<int> kept = {socket.number()};
   for (const Descriptor* life : orders.lives) kept.push_back(life->number());
   if (orders.listener != nullptr) kept.push_back(orders.listener->number());
+  if (orders.shares != nullptr) {
+    kept.push_back(orders.shares->groups.number());
+    kept.push_back(orders.shares->guard.pipe.number());
+    kept.push_back(orders.shares->handle.number());
+  }
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) dup2(nothing, standard);
   close_all_but(kept);
@@ -154,27 +160,46 @@ Result<Namespaces> make(const Orders& orders) {
   return made;
 }
 
-std::vector<int> numbers(const Namespaces& namespaces) {
+std::vector<int> numbers(const Orders& orders, const Namespaces& namespaces) {
   std::vector<int> files = {namespaces.user.number(), namespaces.mount.number(), namespaces.process.number(),
                             namespaces.keeper.number()};
+  if (orders.shares != nullptr) {
+    files.push_back(orders.shares->groups.number());
+    files.push_back(orders.shares->handle.number());
+  }
   for (const Descriptor& machine : namespaces.machines) files.push_back(machine.number());
   return files;
 }
 
 // What a holder says when it is up, with the files of its namespaces; anything else is why it is not.
 constexpr const char* kUp = "up ";
+constexpr const char* kWithShares = " shares";
 
-std::string greeting(const Orders& orders) { return kUp + std::to_string(orders.fingerprint); }
+std::string greeting(const Orders& orders) {
+  return kUp + std::to_string(orders.fingerprint) + (orders.shares != nullptr ? kWithShares : "");
+}
 
 Result<Kept> take(int socket, Duration patience) {
   auto message = receive(socket, patience);
   if (!message) return tl::unexpected(message.error());
-  if (message->text.rfind(kUp, 0) != 0 || message->files.size() < 4) return failure(std::move(message->text));
   std::vector<Descriptor>& files = message->files;
+  char* rest = nullptr;
   Kept taken;
-  taken.wiring = std::strtoull(message->text.c_str() + std::strlen(kUp), nullptr, 10);
-  taken.namespaces = {std::move(files[0]), std::move(files[1]), std::move(files[2]), std::move(files[3]), {}};
-  for (std::size_t i = 4; i < files.size(); ++i) taken.namespaces.machines.push_back(std::move(files[i]));
+  if (message->text.rfind(kUp, 0) == 0)
+    taken.wiring = std::strtoull(message->text.c_str() + std::strlen(kUp), &rest, 10);
+  const bool shares = rest != nullptr && std::strcmp(rest, kWithShares) == 0;
+  std::size_t next = shares ? 6 : 4;
+  if (rest == nullptr || files.size() < next) return failure(std::move(message->text));
+  Namespaces& made = taken.namespaces;
+  made.user = std::move(files[0]);
+  made.mount = std::move(files[1]);
+  made.process = std::move(files[2]);
+  made.keeper = std::move(files[3]);
+  if (shares) {
+    made.groups = std::move(files[4]);
+    made.guard = std::move(files[5]);
+  }
+  for (; next < files.size(); ++next) made.machines.push_back(std::move(files[next]));
   return taken;
 }
 
@@ -186,7 +211,7 @@ void serve(const Orders& orders, const Namespaces& made) {
   if (getsockopt(guest.number(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) return;
   const auto request = receive(guest.number(), kShortPatience);
   if (!request) return;
-  (void)send(guest.number(), greeting(orders), numbers(made), kShortPatience);
+  (void)send(guest.number(), greeting(orders), numbers(orders, made), kShortPatience);
   if (request->text == "end") _exit(0);
 }
 
@@ -212,7 +237,7 @@ void serve(const Orders& orders, const Namespaces& made) {
     (void)send(socket.number(), made.error().text, {}, kShortPatience);
     _exit(1);
   }
-  (void)send(socket.number(), greeting(orders), numbers(*made), kShortPatience);
+  (void)send(socket.number(), greeting(orders), numbers(orders, *made), kShortPatience);
   stand(orders, *made);
 }
 
@@ -275,15 +300,19 @@ Result<Held> launch(const Orders& orders) {
 
 }  // namespace
 
-Result<Held> hold(const Wiring& wiring, std::size_t machines) {
+Result<Held> hold(const Wiring& wiring, std::size_t machines, const CpuShares* shares) {
   const Descriptor owner = handle_of(getpid());
   if (!owner.valid()) return failure("a lab needs Linux 5.10 or later");
-  return launch({.wiring = &wiring, .machines = machines, .lives = {&owner}});
+  return launch({.wiring = &wiring, .machines = machines, .shares = shares, .lives = {&owner}});
 }
 
 Result<Held> hold_for_all(const Wiring& wiring, std::size_t machines, std::uint64_t fingerprint,
-                          const Descriptor& listener) {
-  return launch({.wiring = &wiring, .machines = machines, .listener = &listener, .fingerprint = fingerprint});
+                          const CpuShares* shares, const Descriptor& listener) {
+  return launch({.wiring = &wiring,
+                 .machines = machines,
+                 .shares = shares,
+                 .listener = &listener,
+                 .fingerprint = fingerprint});
 }
 
 Result<Held> hold_beside(Namespaces kept) {
@@ -292,6 +321,7 @@ Result<Held> hold_beside(Namespaces kept) {
   auto held = launch({.kept = &kept, .lives = {&owner, &kept.keeper}});
   if (!held) return held;
   held->namespaces.user = std::move(kept.user);
+  held->namespaces.groups = std::move(kept.groups);
   held->namespaces.machines = std::move(kept.machines);
   return held;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "backends/real/lab/cpu_shares.h"
 #include "backends/real/lab/namespaces.h"
 #include "backends/real/lab/wiring.h"
 #include "core/base/result.h"
@@ -19,13 +20,14 @@ struct Held {
   Namespaces namespaces;
 };
 
-/// Makes and wires the network, held until this process ends or kills the holder.
-Result<Held> hold(const Wiring& wiring, std::size_t machines);
+/// Makes and wires the network, held until this process ends or kills the holder. The holder keeps the guard
+/// of the CPU shares, if there are any, waiting until then.
+Result<Held> hold(const Wiring& wiring, std::size_t machines, const CpuShares* shares);
 
 /// The same, but held until somebody asks for its end at the listening socket, where it tells all who ask()
 /// the fingerprint of what it is wired as.
 Result<Held> hold_for_all(const Wiring& wiring, std::size_t machines, std::uint64_t fingerprint,
-                          const Descriptor& listener);
+                          const CpuShares* shares, const Descriptor& listener);
 
 /// A process namespace of this process's own in a lab that another process holds: it ends with either of
 /// them.

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/real/lab/cpu_shares.h"
 #include "backends/real/lab/message.h"
 #include "core/base/check.h"
 #include "core/base/hash.h"
@@ -54,6 +55,16 @@ Descriptor connected(const std::string& lab) {
   return file;
 }
 
+// Of what a lab is made as.
+std::uint64_t fingerprint(const Wiring& wired, const Cluster& cluster) {
+  return fnv1a(fmt::format("{}{}", wired.text(), fmt::join(cores_of(cluster), " ")));
+}
+
+// What is left once nobody else holds the lab: its folders.
+void end_shares(Guard& guard) {
+  if (guard.process > 0) (void)relieve(guard, kSharesPatience);
+}
+
 Error no_lab(const std::string& name) {
   return Error{fmt::format("no lab of '{}' is up; weir lab up makes one", name)};
 }
@@ -63,9 +74,13 @@ Error no_lab(const std::string& name) {
 Result<std::unique_ptr<Lab>> Lab::up(const Cluster& cluster) {
   const auto wired = wiring(cluster);
   if (!wired) return tl::unexpected(wired.error());
-  auto held = hold(*wired, cluster.machines().size());
-  if (!held) return tl::unexpected(held.error());
-  return std::unique_ptr<Lab>(new Lab(std::move(*held), getpid()));
+  auto shares = share_cpus(cluster);
+  auto held = hold(*wired, cluster.machines().size(), shares ? &*shares : nullptr);
+  Guard guard = shares ? std::move(shares->guard) : Guard();
+  guard.pipe = Descriptor();  // the holder has it
+  if (held) return std::unique_ptr<Lab>(new Lab(std::move(*held), std::move(guard), getpid()));
+  end_shares(guard);
+  return tl::unexpected(held.error());
 }
 
 Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
@@ -75,13 +90,13 @@ Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
   if (!keeper.valid()) return tl::unexpected(no_lab(cluster.name()));
   auto kept = ask(keeper, Request::kJoin);
   if (!kept) return tl::unexpected(kept.error());
-  if (kept->wiring != fnv1a(wired->text())) {
+  if (kept->wiring != fingerprint(*wired, cluster)) {
     return failure(fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down",
                                cluster.name()));
   }
   auto held = hold_beside(std::move(kept->namespaces));
   if (!held) return tl::unexpected(held.error());
-  return std::unique_ptr<Lab>(new Lab(std::move(*held), getpid()));
+  return std::unique_ptr<Lab>(new Lab(std::move(*held), Guard(), getpid()));
 }
 
 Result<Keeper> Lab::keep(const Cluster& cluster) {
@@ -94,9 +109,17 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
     if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
     return failure(fmt::format("a lab of '{}' is up already; weir lab down ends it", cluster.name()));
   }
-  const auto held = hold_for_all(*wired, cluster.machines().size(), fnv1a(wired->text()), listener);
-  if (!held) return tl::unexpected(held.error());
-  Keeper keeper{held->process, {}};
+  auto shares = share_cpus(cluster);
+  const auto held = hold_for_all(*wired, cluster.machines().size(), fingerprint(*wired, cluster),
+                                 shares ? &*shares : nullptr, listener);
+  if (!held) {
+    if (shares) end_shares(shares->guard);
+    return tl::unexpected(held.error());
+  }
+  Keeper keeper{
+      held->process,
+      {},
+      shares ? Result<std::string>(shares->folder) : Result<std::string>(tl::unexpected(shares.error()))};
   for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
     keeper.networks.push_back(
         fmt::format("/proc/{}/fd/{}", keeper.process, network_file(cluster.machines().size(), i)));
@@ -113,6 +136,8 @@ Result<void> Lab::down(const std::string& name) {
   if (!kept) return tl::unexpected(kept.error());
   if (!readable(kept->namespaces.keeper.number(), kPatience))
     return failure(fmt::format("the lab of '{}' does not end; something holds its processes", name));
+  const Descriptor& guard = kept->namespaces.guard;
+  if (guard.valid()) (void)readable(guard.number(), kSharesPatience);
   return {};
 }
 
@@ -125,6 +150,7 @@ Lab::~Lab() {
     while (waitpid(process, &ignored, 0) < 0 && errno == EINTR) {
     }
   }
+  end_shares(guard_);
 }
 
 Result<pid_t> Lab::spawn(MachineId machine, const std::function<int()>& body) {
@@ -169,7 +195,10 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
   return process;
 }
 
-Result<void> Lab::enter(MachineId machine) const { return real::enter(held_.namespaces, machine); }
+Result<void> Lab::enter(MachineId machine) const {
+  join_cpu_group(held_.namespaces.groups, machine);
+  return real::enter(held_.namespaces, machine);
+}
 
 Result<int> Lab::wait(pid_t process, Duration patience) {
   const Descriptor handle = handle_of(process);

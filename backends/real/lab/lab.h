@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/real/guard.h"
 #include "backends/real/lab/holder.h"
 #include "backends/real/lab/wiring.h"
 #include "core/base/result.h"
@@ -30,12 +31,15 @@ struct Program {
 struct Keeper {
   pid_t process = -1;
   std::vector<std::string> networks;  // of each machine, for nsenter --net
+  Result<std::string> shares;         // the folder of the machines' control groups, or why there are none
 };
 
 /// A resource. Invariants:
 /// * Nothing of it touches the host's network, its files, or another lab.
+/// * Machines share CPU time in proportion to their cores, where control groups are allowed (cpu_shares.h).
 /// * All of it ends with the object, or with this process however that one ends: the machines' processes are
-///   killed, and the kernel removes networks that nobody holds. Nothing is left to clean up.
+///   killed, the kernel removes networks that nobody holds, and a guard removes control groups. Nothing is
+///   left to clean up.
 /// * A lab that is kept outlives the process that made it, until down(); objects that use it add to it only
 ///   processes, which end with them.
 /// Not thread-safe; processes of machines are children of this one, which belong to the lab: wait() for them
@@ -78,9 +82,11 @@ class Lab {
   void stop(pid_t process) const;
 
  private:
-  Lab(Held held, pid_t owner) : held_(std::move(held)), owner_(owner) {}
+  Lab(Held held, Guard guard, pid_t owner)
+      : held_(std::move(held)), guard_(std::move(guard)), owner_(owner) {}
 
   Held held_;
+  Guard guard_;                   // of the CPU shares, if this process has made them
   pid_t owner_;                   // a fork's copy of the object ends nothing
   std::vector<pid_t> processes_;  // that have not been waited for
 };

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/real/lab/cpu_shares.h"
 #include "backends/real/lab/message.h"
 #include "core/base/check.h"
 
@@ -80,6 +81,7 @@ Result<pid_t> start_in(const Namespaces& namespaces, MachineId machine, const st
   const pid_t guide = fork();
   if (guide < 0) return failure(fmt::format("no process in the lab: {}", std::strerror(errno)));
   if (guide == 0) {
+    join_cpu_group(namespaces.groups, machine);  // as who has made it: others may lack the right
     auto entered = enter(namespaces, machine);
     if (entered) entered = join(namespaces.process, CLONE_NEWPID, "process");
     const pid_t process = entered ? fork_sibling() : -1;

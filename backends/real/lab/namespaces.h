@@ -19,14 +19,17 @@ struct Namespaces {
   Descriptor mount;    // the process's files, with a /proc of its own where that is allowed
   Descriptor process;  // every process of the lab: all die with its first
   Descriptor keeper;   // the process (pidfd) that must live for the lab to be up
+  Descriptor groups;   // the folder of the machines' control groups (cpu_shares.h); none where not allowed
+  Descriptor guard;    // the process (pidfd) that removes that folder
   std::vector<Descriptor> machines;  // networks
 };
 
 /// Of the calling process: "user", "mnt", "pid", "net".
 Descriptor own_namespace(const char* kind);
 
-/// Makes this process's files and network those of the machine. To be called from a process with one thread,
-/// which it leaves with the machine's even if it fails halfway.
+/// Makes this process's files and network those of the machine, and leaves it in the control group where it
+/// is. To be called from a process with one thread, which it leaves with the machine's even if it fails
+/// halfway.
 Result<void> enter(const Namespaces& namespaces, MachineId machine);
 
 /// A new process in the machine, a child of this one, that runs the body and ends with what that returns. It

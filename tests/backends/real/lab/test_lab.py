@@ -4,6 +4,7 @@ Run as: python3 tests/backends/real/lab/test_lab.py PATH/TO/weir [TEST...]
 Ends with status 77 where no lab can be had, and says why.
 """
 
+import json
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ import program  # noqa: E402  pylint: disable=wrong-import-position
 import tiny  # noqa: E402  pylint: disable=wrong-import-position
 
 NO_LAB = 77
+FOLDERS = Path("/sys/fs/cgroup")
 # A name of its own, so that a lab of the user's is left alone.
 SMALL = ("--set", "topology.groups.cpu.count=0", "--set", f"topology.name=test-{os.getpid()}")
 
@@ -63,22 +65,28 @@ def listeners():
     return Path("/proc/net/unix").read_text(encoding="utf-8").count("@weir-lab/")
 
 
+def folders():
+    """The control groups of labs, wherever they stand."""
+    return {Path(where, name) for where, names, _ in os.walk(FOLDERS) for name in names if name.startswith("weir-lab-")}
+
+
 def percents(text):
     return [float(found) for found in re.findall(r"([\d.]+) %", text)]
 
 
 class Lab(unittest.TestCase):
     def setUp(self):
-        self.before = (networks(), links(), listeners())
+        self.before = (networks(), links(), listeners(), folders())
 
     def tearDown(self):
         # The kernel removes networks after those who held them, not with them.
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline and (networks(), links(), listeners()) != self.before:
+        while time.monotonic() < deadline and (networks(), links(), listeners(), folders()) != self.before:
             time.sleep(0.05)
         self.assertLessEqual(networks(), self.before[0])
         self.assertEqual(links(), self.before[1])
         self.assertEqual(listeners(), self.before[2])
+        self.assertLessEqual(folders(), self.before[3])
 
     def wait_for(self, condition):
         deadline = time.monotonic() + 20
@@ -180,6 +188,111 @@ class Lab(unittest.TestCase):
             done = program.run("lab", "run", str(alone), "--", "true")
             self.assertEqual(done.returncode, 2)
             self.assertIn("cpu[0] of alone has no NIC", done.stderr)
+
+
+# Processes that keep one CPU busy for two seconds from an instant on: three in the first machine, one in the other.
+SPIN = """
+import os, sys, time
+cpu, begin = int(sys.argv[1]), float(sys.argv[2])
+os.sched_setaffinity(0, {cpu})
+count = 3 if os.environ["WEIR_RANK"] == "0" else 1
+for _ in range(count):
+    if os.fork() == 0:
+        time.sleep(max(0, begin - time.monotonic()))
+        while time.monotonic() < begin + 2:
+            pass
+        os._exit(0)
+for _ in range(count):
+    os.wait()
+print(os.times().children_user + os.times().children_system)
+"""
+
+
+class Shares(unittest.TestCase):
+    """CPU time of machines of 1 and 3 cores."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        self.addCleanup(self.folder.cleanup)
+        self.topology = str(Path(self.folder.name) / "two.json")
+        groups = [{"name": f"of{cores}", "count": 1, "numa": [{"cores": cores}],
+                   "nics": [{"at": "numa0", "rate": "100Mbps"}]} for cores in (1, 3)]
+        Path(self.topology).write_text(json.dumps({"name": f"test-{os.getpid()}", "groups": groups}), encoding="utf-8")
+
+    def up(self):
+        """Keeps a lab: its process, and the folder of its control groups. Skips where there can be none."""
+        kept = program.run("lab", "up", self.topology)
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        self.addCleanup(program.run, "lab", "down", self.topology)
+        said = kept.stdout.splitlines()[-1]
+        if said.startswith("no CPU shares"):
+            self.skipTest(said)
+        self.assertTrue(said.startswith("CPU shares by cores: "), said)
+        process = int(re.search(r"kept by process (\d+)", kept.stdout)[1])
+        groups = Path(said.split(": ")[1])
+        self.assertEqual({path.name for path in groups.iterdir() if path.is_dir()}, {"0", "1"})
+        return process, groups
+
+    def goes(self, groups):
+        deadline = time.monotonic() + 10
+        while groups.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertFalse(groups.exists())
+
+    def test_busy_machines_share_a_cpu_as_their_cores_whatever_they_run(self):
+        self.up()
+        for topology in (self.topology, self.lab_of_its_own()):
+            done = program.run("lab", "run", topology, "--", sys.executable, "-c", SPIN,
+                               str(max(os.sched_getaffinity(0))), str(time.monotonic() + 1.5))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            spent = dict(re.findall(r"of(\d).*\| ([\d.]+)", done.stdout))
+            self.assertGreater(float(spent["3"]) / float(spent["1"]), 2, done.stdout)
+            self.assertLess(float(spent["3"]) / float(spent["1"]), 4.5, done.stdout)
+
+    def lab_of_its_own(self):
+        """The topology under a name of which no lab is kept."""
+        other = Path(self.folder.name) / "other.json"
+        other.write_text(Path(self.topology).read_text(encoding="utf-8").replace('"test-', '"other-'), encoding="utf-8")
+        return str(other)
+
+    def test_folders_are_gone_once_a_lab_is_down(self):
+        _, groups = self.up()
+        self.assertEqual(program.run("lab", "down", self.topology).returncode, 0)
+        self.assertFalse(groups.exists())
+
+    def test_folders_go_with_a_keeper_that_is_killed(self):
+        process, groups = self.up()
+        os.kill(process, signal.SIGKILL)
+        self.goes(groups)
+
+    def test_folders_go_with_a_command_that_is_killed_or_ends(self):
+        _, kept = self.up()
+        name = re.compile(r"weir-lab-[0-9a-f]{16}")
+        command = ("lab", "run", self.lab_of_its_own(), "--", "sh", "-c")
+        done = program.run(*command, "cat /proc/self/cgroup")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse((kept.parent / name.search(done.stdout)[0]).exists())
+        with subprocess.Popen(program.command(*command, "cat /proc/self/cgroup; exec sleep 60"),
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+            line = run.stdout.readline()
+            while line and not name.search(line):
+                line = run.stdout.readline()
+            mine = kept.parent / name.search(line)[0]
+            self.assertTrue(mine.exists())
+            run.kill()
+        self.goes(mine)
+
+    def test_folders_go_even_if_somebody_is_in_them(self):
+        process, groups = self.up()
+        with subprocess.Popen(["sleep", "60"]) as stranger:
+            try:
+                (groups / "1" / "cgroup.procs").write_text(str(stranger.pid), encoding="utf-8")
+                (groups / "0" / "of-a-program").mkdir()
+                os.kill(process, signal.SIGKILL)
+                self.goes(groups)
+                self.assertIsNone(stranger.poll())
+            finally:
+                stranger.kill()
 
 
 class Rates(unittest.TestCase):
