@@ -1,6 +1,7 @@
 #include "apps/weir/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/weir/version.h"
 #include "backends/real/job/coordinator.h"
@@ -16,12 +17,13 @@ Result<std::string> job_name() {
 }
 
 std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
-                                        const std::vector<std::string>& listen,
-                                        const RealSettings& settings) {
+                                        const std::vector<std::string>& listen, const RealSettings& settings,
+                                        const std::vector<int>& gpus) {
   std::vector<std::string> arguments = {program,      "node",
                                         "--machine",  fmt::format("{}", machine),
                                         "--patience", fmt::format("{}", settings.patience)};
   for (const std::string& address : listen) arguments.insert(arguments.end(), {"--listen", address});
+  if (!gpus.empty()) arguments.insert(arguments.end(), {"--gpus", fmt::format("{}", fmt::join(gpus, ","))});
   return arguments;
 }
 
@@ -56,7 +58,8 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, con
                                    settings.verify,
                                    settings.transport == "shm",
                                    settings.encrypt,
-                                   settings.pace.value_or(0)};
+                                   settings.pace.value_or(0),
+                                   settings.gpus};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
   if (site.joined) site.joined();
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));

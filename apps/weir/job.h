@@ -21,6 +21,7 @@ struct RealSettings {
   std::string transport = "tcp";  // or "shm": what messages move through
   bool encrypt = false;           // what moves over connections between hosts
   std::optional<double> pace;     // times what the plan needs for each peer; 0: as fast as can be
+  bool gpus = false;              // whether machines use GPUs; else host memory stands for theirs
   double patience = 30;           // seconds, for each step of a job
 
   // Of a cluster.
@@ -48,7 +49,8 @@ Result<std::string> job_name();
 
 /// The command line of a machine's node.
 std::vector<std::string> node_arguments(const std::string& program, MachineId machine,
-                                        const std::vector<std::string>& listen, const RealSettings& settings);
+                                        const std::vector<std::string>& listen, const RealSettings& settings,
+                                        const std::vector<int>& gpus = {});
 
 /// Runs the plan as a job of that name, and returns the record of all its machines. Fails, naming the
 /// machine, if one does.

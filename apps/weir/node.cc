@@ -20,6 +20,7 @@ struct Choices {
   std::string key;
   std::optional<int> machine;
   std::vector<std::string> listen;
+  std::vector<int> gpus;
   double patience = 30;
 };
 
@@ -73,6 +74,7 @@ Result<ExitStatus> take_part(const Choices& choices) {
   real::MemberSettings settings;
   settings.machine = MachineId(static_cast<std::size_t>(**machine));
   settings.listen = choices.listen;
+  settings.gpus = choices.gpus;
   settings.version = version();
   settings.patience = Duration::from_seconds(choices.patience);
   if (const auto done = real::take_part(*key, settings); !done) return tl::unexpected(done.error());
@@ -96,6 +98,14 @@ void add_node(CLI::App& weir, ExitStatus& status) {
       ->type_name("HOST")
       ->allow_extra_args(false)
       ->required();
+  command
+      ->add_option(
+          "--gpus", choices->gpus,
+          "Which devices of this host are the machine's GPUs, in the topology's order, if the job uses\n"
+          "GPUs (the first ones)")
+      ->type_name("NUMBERS")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--patience", choices->patience, "Seconds to wait for each step of the job")
       ->check(CLI::Range(0.1, 86400.0))
       ->capture_default_str();

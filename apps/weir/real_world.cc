@@ -8,6 +8,7 @@
 #include "apps/weir/files.h"
 #include "apps/weir/measured.h"
 #include "apps/weir/world.h"
+#include "backends/real/gpu/gpus.h"
 #include "backends/real/job/key.h"
 #include "backends/real/pages.h"
 #include "backends/real/threads.h"
@@ -24,12 +25,13 @@ std::string quoted(const std::string& word) {
 }
 
 // All machines have their buffers in the memory of this host.
-Result<void> check_memory(const Planned& planned) {
+Result<void> check_memory(const Planned& planned, bool gpus) {
   Bytes needed;
   for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
     const Machine& machine = planned.cluster.machine(MachineId(i));
-    needed += planned.plan.host_memory(MachineId(i)) +
-              planned.plan.gpu_memory(MachineId(i)) * static_cast<std::int64_t>(machine.gpus.size());
+    needed += planned.plan.host_memory(MachineId(i));
+    if (gpus) continue;
+    needed += planned.plan.gpu_memory(MachineId(i)) * static_cast<std::int64_t>(machine.gpus.size());
   }
   if (const Bytes left = real::available_memory(); needed > left) {
     return failure(
@@ -57,10 +59,49 @@ Result<void> check_nics(const Planned& planned) {
   return {};
 }
 
-// What a run for real needs of this host and of the plan.
-Result<void> check(const Planned& planned) {
-  if (auto fits = check_memory(planned); !fits) return fits;
+// Messages leave from host memory, and come there.
+Result<void> check_messages(const Planned& planned) {
+  for (const Op& op : planned.plan.ops()) {
+    if (!is_message(op.kind)) continue;
+    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
+    if (planned.plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
+    return failure(
+        fmt::format("{}: a NIC of {} moves what lies on its GPUs, which real GPUs do not allow here; "
+                    "take another strategy, or another 'local' stage",
+                    planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+  }
+  return {};
+}
+
+Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
+  if (settings.gpus) {
+    if (auto from_host = check_messages(planned); !from_host) return from_host;
+  }
   return check_nics(planned);
+}
+
+// What a run for real needs of this host and of the plan.
+Result<void> check(const Planned& planned, const RealSettings& settings) {
+  if (auto fits = check_memory(planned, settings.gpus); !fits) return fits;
+  return check_plan(planned, settings);
+}
+
+// Which of this host's GPUs are each machine's, where machines use them: all take theirs in turn, and from
+// the first on again when there are no more.
+Result<std::vector<std::vector<int>>> gpus_here(const Planned& planned, const RealSettings& settings) {
+  std::vector<std::vector<int>> devices(planned.cluster.machines().size());
+  if (!settings.gpus) return devices;
+  const auto count = real::gpu_count();
+  if (!count) return tl::unexpected(count.error());
+  int next = 0;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Machine& machine = planned.cluster.machine(MachineId(i));
+    const auto own = static_cast<int>(machine.gpus.size());
+    if (own > *count)
+      return failure(fmt::format("{} has {} GPUs, and this host has {}", machine.name, own, *count));
+    for (int gpu = 0; gpu < own; ++gpu) devices[i].push_back(next++ % *count);
+  }
+  return devices;
 }
 
 Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
@@ -71,7 +112,9 @@ Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
 
 Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
   const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
-  if (const auto can = check(planned); !can) return tl::unexpected(can.error());
+  if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
+  const auto gpus = gpus_here(planned, settings);
+  if (!gpus) return tl::unexpected(gpus.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
   // Machines that share memory have no connections, and no link whose rate could be measured.
   if (settings.transport == "tcp") measured = measure_host(planned, settings.workers);
@@ -81,15 +124,18 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
   Site site;
   site.endpoint = "ipc://@" + *job;  // no file, so nothing is left however this process ends
   site.command = [&](MachineId machine, const std::string& key) {
-    return NodeCommand{node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings), "WEIR_JOB=" + key,
-                       ""};
+    return NodeCommand{
+        node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
+        "WEIR_JOB=" + key, ""};
   };
   return lived(run_job(planned, settings, *job, site), std::move(*measured));
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
   const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
-  if (const auto can = check(planned); !can) return tl::unexpected(can.error());
+  if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
+  const auto gpus = gpus_here(planned, settings);
+  if (!gpus) return tl::unexpected(gpus.error());
   const auto lab = real::Lab::kept(planned.cluster.name()) ? real::Lab::join(planned.cluster)
                                                            : real::Lab::up(planned.cluster);
   if (!lab) return tl::unexpected(lab.error());
@@ -109,7 +155,9 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
     std::vector<std::string> addresses;
     for (std::size_t nic = 0; nic < planned.cluster.machine(machine).nics.size(); ++nic)
       addresses.push_back(real::Lab::address(machine, static_cast<int>(nic)));
-    return NodeCommand{node_arguments("/proc/self/exe", machine, addresses, settings), "WEIR_JOB=" + key, ""};
+    return NodeCommand{
+        node_arguments("/proc/self/exe", machine, addresses, settings, (*gpus)[machine.index()]),
+        "WEIR_JOB=" + key, ""};
   };
   return lived(run_job(planned, settings, *job, site), std::move(*measured));
 }
@@ -120,9 +168,9 @@ World real_world(const std::string& name, const RealSettings& settings,
   world.name = name;
   const auto asked = [](int count) { return count == 0 ? std::string("auto") : std::to_string(count); };
   world.settings =
-      fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={}",
+      fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
                   settings.transport, asked(settings.channels), asked(settings.io_threads), settings.workers,
-                  settings.verify, settings.encrypt, settings.pace.value_or(0));
+                  settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
   world.predict = prediction();
   world.simulated = false;
@@ -138,7 +186,7 @@ Result<void> check_key_file(const std::string& file) {
 
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
   const RealSettings settings = with_streams(asked, 1);
-  if (const auto can = check_nics(planned); !can) return tl::unexpected(can.error());
+  if (const auto can = check_plan(planned, settings); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
     return failure(

@@ -62,6 +62,13 @@ void add_real(CLI::App& command, RealSettings& real) {
       ->capture_default_str()
       ->group(group);
   command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
+  command
+      .add_flag(
+          "--gpus", real.gpus,
+          "Use GPUs: gradients lie on them, and compute ops keep them busy. Machines of one host take its\n"
+          "GPUs in turn; those of a cluster each the first ones of their host. Else host memory and time\n"
+          "stand for them")
+      ->group(group);
   command.add_flag("--verify", real.verify, "Write gradients, and check every element of their sums")
       ->group(group);
   command

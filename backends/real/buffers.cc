@@ -21,9 +21,10 @@ std::vector<Replica> landings(const Plan& plan, MachineId into, MachineId from) 
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine,
-                                               const std::set<Replica>& shared) {
+                                               const std::set<Replica>& shared, Gpus* gpus) {
   const std::vector<int> nodes = numa_nodes();
   std::unique_ptr<Buffers> buffers(new Buffers(plan));
+  buffers->gpus_ = gpus != nullptr;
   for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
     const Buffer& buffer = plan.buffers()[i];
     if (buffer.machine != machine || buffer.size == Bytes(0)) continue;
@@ -31,27 +32,34 @@ Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machi
     const bool host = buffer.place == Memory::Kind::kHost;
     if (host && std::find(nodes.begin(), nodes.end(), buffer.numa) != nodes.end()) wishes.numa = buffer.numa;
     for (int number = 0; number < buffer.replicas; ++number) {
+      if (!host && gpus != nullptr) {
+        const auto memory = gpus->allocate(number, buffer.size);
+        if (!memory) return tl::unexpected(memory.error());
+        buffers->homes_[i].push_back({nullptr, *memory});
+        continue;
+      }
       auto pages = shared.contains({BufferId(i), number})
                        ? Pages::make_shared(buffer.size, fmt::format("weir-{}-{}", i, number), wishes)
                        : Pages::make(buffer.size, wishes);
       if (!pages) return tl::unexpected(pages.error());
-      buffers->pages_[i].push_back(std::move(*pages));
+      std::byte* const data = (*pages)->data();
+      buffers->homes_[i].push_back({std::move(*pages), data});
     }
   }
   return buffers;
 }
 
-Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine) {
-  return make(plan, machine, {});
+Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine, Gpus* gpus) {
+  return make(plan, machine, {}, gpus);
 }
 
-Result<std::unique_ptr<Buffers>> Buffers::make_shared(const Plan& plan, MachineId machine) {
+Result<std::unique_ptr<Buffers>> Buffers::make_shared(const Plan& plan, MachineId machine, Gpus* gpus) {
   std::set<Replica> shared;
   for (const MachineId peer : peers_of(plan, machine)) {
     const auto landing = landings(plan, machine, peer);
     shared.insert(landing.begin(), landing.end());
   }
-  return make(plan, machine, shared);
+  return make(plan, machine, shared, gpus);
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::map_shared(const Plan& plan,
@@ -61,29 +69,34 @@ Result<std::unique_ptr<Buffers>> Buffers::map_shared(const Plan& plan,
     const BufferId id = shared.replica.buffer;
     auto pages = Pages::map_shared(shared.descriptor.number(), plan.buffer(id).size);
     if (!pages) return failure(fmt::format("buffer {}: {}", id, pages.error().text));
-    auto& all = buffers->pages_[id.index()];
+    auto& all = buffers->homes_[id.index()];
     all.resize(std::max(all.size(), static_cast<std::size_t>(shared.replica.number) + 1));
-    all[static_cast<std::size_t>(shared.replica.number)] = std::move(*pages);
+    std::byte* const data = (*pages)->data();
+    all[static_cast<std::size_t>(shared.replica.number)] = {std::move(*pages), data};
   }
   return buffers;
 }
 
 std::optional<int> Buffers::descriptor(const Replica& replica) const {
-  const auto& replicas = pages_[replica.buffer.index()];
+  const auto& replicas = homes_[replica.buffer.index()];
   const auto number = static_cast<std::size_t>(replica.number);
-  WEIR_CHECK(number < replicas.size() && replicas[number], replica.buffer, number);
-  return replicas[number]->descriptor();
+  WEIR_CHECK(number < replicas.size() && replicas[number].pages, replica.buffer, number);
+  return replicas[number].pages->descriptor();
 }
 
 std::span<std::byte> Buffers::bytes(const Extent& extent) const {
   if (extent.range.size == Bytes(0)) return {};
-  const auto& replicas = pages_[extent.buffer.index()];
+  const auto& replicas = homes_[extent.buffer.index()];
   const auto replica = static_cast<std::size_t>(extent.replica);
-  WEIR_CHECK(
-      replica < replicas.size() && replicas[replica] && extent.range.end() <= replicas[replica]->size(),
-      extent.buffer, replica);
-  return {replicas[replica]->data() + extent.range.offset.count(),
+  WEIR_CHECK(replica < replicas.size() && replicas[replica].data != nullptr &&
+                 extent.range.end() <= plan_->buffer(extent.buffer).size,
+             extent.buffer, replica);
+  return {replicas[replica].data + extent.range.offset.count(),
           static_cast<std::size_t>(extent.range.size.count())};
+}
+
+bool Buffers::on_gpu(BufferId buffer) const {
+  return gpus_ && plan_->buffer(buffer).place == Memory::Kind::kGpu;
 }
 
 std::vector<std::span<std::byte>> Buffers::bytes(const Slice& slice, Dtype dtype) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/real/descriptor.h"
+#include "backends/real/gpu/gpus.h"
 #include "backends/real/pages.h"
 #include "core/base/result.h"
 #include "core/plan/access.h"
@@ -32,15 +33,17 @@ struct SharedReplica {
   Descriptor descriptor;
 };
 
-/// Replicas on GPUs are host memory too: a machine without CUDA computes on its CPUs. All of it is there
-/// before the first op runs, on the NUMA node that the plan says if this host has that. Neither copies nor
-/// moves; ops decide which thread touches which bytes when.
+/// Replicas on GPUs are memory of these GPUs, or, of a machine that is given none, host memory that stands
+/// for it. All of it is there before the first op runs, on the NUMA node that the plan says if this host has
+/// that. Neither copies nor moves; ops decide which thread touches which bytes when.
 class Buffers {
  public:
-  /// Fails if the system has no memory for the machine's buffers. The plan outlives them.
-  static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine);
+  /// Fails if the system or a GPU has no memory for the machine's buffers. The plan outlives them, and so do
+  /// the GPUs, if there are any: as many as the machine has.
+  static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine, Gpus* gpus = nullptr);
   /// The same, but of memory that other processes can map where messages land.
-  static Result<std::unique_ptr<Buffers>> make_shared(const Plan& plan, MachineId machine);
+  static Result<std::unique_ptr<Buffers>> make_shared(const Plan& plan, MachineId machine,
+                                                      Gpus* gpus = nullptr);
   /// Replicas of another machine, whose process has handed over their memory. Fails if that is not as large
   /// as the plan says. The descriptors may be closed afterwards.
   static Result<std::unique_ptr<Buffers>> map_shared(const Plan& plan,
@@ -51,19 +54,26 @@ class Buffers {
   /// What stands for the replica's memory, owned by these buffers; none if it is not shared.
   std::optional<int> descriptor(const Replica& replica) const;
 
-  /// The bytes of the extent, which is of a buffer of this machine.
+  /// The bytes of the extent, which is of a buffer of this machine. On a GPU they are for its engine only.
   std::span<std::byte> bytes(const Extent& extent) const;
+  bool on_gpu(BufferId buffer) const;
 
   /// The bytes of a slice, replica by replica: of a sharded one its shares in order.
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
 
  private:
-  explicit Buffers(const Plan& plan) : plan_(&plan), pages_(plan.buffers().size()) {}
+  explicit Buffers(const Plan& plan) : plan_(&plan), homes_(plan.buffers().size()) {}
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine,
-                                               const std::set<Replica>& shared);
+                                               const std::set<Replica>& shared, Gpus* gpus);
+  // The memory of one replica; none if it is not here.
+  struct Home {
+    std::unique_ptr<Pages> pages;  // null on a GPU
+    std::byte* data = nullptr;
+  };
 
   const Plan* plan_;
-  std::vector<std::vector<std::unique_ptr<Pages>>> pages_;  // [buffer][replica]; null if not here
+  bool gpus_ = false;                     // whether GPU buffers lie on GPUs
+  std::vector<std::vector<Home>> homes_;  // [buffer][replica]
 };
 
 }  // namespace weir::real

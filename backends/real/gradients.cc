@@ -111,10 +111,15 @@ void Gradients::write(const Op& op, const Tensor& tensor, std::uint64_t iteratio
     for (std::size_t i = 0; i < span; ++i) {
       append(encode((phase(writer, iteration, tensor.number) + i * kStep) % span, dtype), dtype, period);
     }
-    const auto bytes = buffers_->bytes(Extent{op.into.buffer, writers_[writer].second, tensor.part.range});
+    const auto home = buffers_->bytes(Extent{op.into.buffer, writers_[writer].second, tensor.part.range});
+    const bool away = buffers_->on_gpu(op.into.buffer);
+    std::vector<std::byte> copy(away ? home.size() : 0);
+    const std::span<std::byte> bytes = away ? std::span(copy) : home;
     for (std::size_t at = 0; at < bytes.size(); at += period.size()) {
       std::memcpy(&bytes[at], period.data(), std::min(period.size(), bytes.size() - at));
     }
+    if (!away) continue;
+    if (const auto copied = Gpus::copy(home, copy); !copied) take_for_wrong(copied.error().text);
   }
 }
 
@@ -131,7 +136,13 @@ void Gradients::check(const Op& op, const Tensor& tensor, std::uint64_t iteratio
   }
   for (const auto& [machine, gpu] : writers_) {
     if (machine != op.machine) continue;
-    const auto bytes = buffers_->bytes(Extent{op.from.buffer, gpu, tensor.part.range});
+    auto bytes = buffers_->bytes(Extent{op.from.buffer, gpu, tensor.part.range});
+    std::vector<std::byte> copy;
+    if (buffers_->on_gpu(op.from.buffer)) {
+      copy.resize(bytes.size());
+      if (const auto copied = Gpus::copy(copy, bytes); !copied) return take_for_wrong(copied.error().text);
+      bytes = copy;
+    }
     for (std::size_t at = 0; at < bytes.size(); at += period.size()) {
       const std::size_t size = std::min(period.size(), bytes.size() - at);
       if (std::memcmp(&bytes[at], period.data(), size) == 0) continue;
@@ -155,11 +166,13 @@ void Gradients::look_closer(std::span<const std::byte> bytes, Dtype dtype, const
     std::memcpy(&bits, &bytes[i * width], width);
     const double value = decode(bits, dtype);
     if (std::abs(value - sums[i]) <= tolerance) continue;
-    const std::lock_guard lock(mutex_);
-    if (wrong_.empty())
-      wrong_ = fmt::format("element {} from {} on is {} instead of {}", i, from, value, sums[i]);
-    return;
+    return take_for_wrong(fmt::format("element {} from {} on is {} instead of {}", i, from, value, sums[i]));
   }
+}
+
+void Gradients::take_for_wrong(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  if (wrong_.empty()) wrong_ = what;
 }
 
 std::string Gradients::wrong() const {

@@ -41,6 +41,8 @@ class Gradients {
   void look_closer(std::span<const std::byte> bytes, Dtype dtype, const std::vector<double>& sums,
                    const std::string& from);
 
+  void take_for_wrong(const std::string& what);
+
   const Plan* plan_;
   const Buffers* buffers_;
   std::vector<Tensor> tensors_;

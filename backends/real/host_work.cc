@@ -78,6 +78,15 @@ bool is_memory_work(OpKind kind) {
   return kind == OpKind::kSum || kind == OpKind::kUpdate || kind == OpKind::kCopy || is_collective(kind);
 }
 
+bool is_on_gpus(const Op& op, const Plan& plan) {
+  if (is_compute(op.kind) || is_collective(op.kind)) return true;
+  if (is_message(op.kind)) return false;
+  const auto on_gpu = [&](const Slice& slice) {
+    return slice.buffer.valid() && plan.buffer(slice.buffer).place == Memory::Kind::kGpu;
+  };
+  return on_gpu(op.from) || on_gpu(op.into);
+}
+
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {
   if (is_collective(op.kind)) return collective(op, plan, buffers);
   if (op.kind == OpKind::kUpdate) return update(op, buffers);

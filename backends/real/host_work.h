@@ -8,6 +8,10 @@ namespace weir::real {
 /// Whether the op is done by reading and writing the machine's memory.
 bool is_memory_work(OpKind kind);
 
+/// Whether GPUs are part of the op, where there are any: what they compute, and what reads or writes their
+/// memory. Messages never are.
+bool is_on_gpus(const Op& op, const Plan& plan);
+
 /// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
 /// would, and leaves the bytes as they are.
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers);

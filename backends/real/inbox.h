@@ -18,6 +18,7 @@ namespace weir::real {
 struct Event {
   enum class Kind : std::uint8_t {
     kDone,    // the op is done
+    kBroken,  // the op has failed: its engine cannot do it
     kReady,   // the receiver of this send has room for it
     kFailed,  // the peer is lost: none of the messages with it will move any more
   };
@@ -27,7 +28,7 @@ struct Event {
   Instant started;          // done: when the op began to use its resource, if the engine alone knows
   Instant at;
   MachineId peer;    // failed
-  std::string text;  // failed: why
+  std::string text;  // failed, broken: why
 };
 
 /// Many threads put, one takes. A waiting owner is woken through descriptor(), which can be polled.

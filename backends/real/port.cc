@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "backends/real/host_work.h"
+
 namespace weir::real {
-namespace {
-
-bool is_timed(OpKind kind) { return is_compute(kind) || is_delay(kind); }
-
-}  // namespace
-
 RealPort::RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& works, MachineId machine,
-                   const PortSettings& settings, const Clock& clock, Transport& transport, Workers& workers,
+                   const PortSettings& settings, const Clock& clock, Transport& transport, Engine& workers,
                    Inbox& inbox)
     : plan_(&plan),
       cluster_(&cluster),
@@ -54,6 +50,12 @@ void RealPort::serve(std::uint32_t resource) {
   while (const std::optional<OpId> op = queues_[resource].pop()) start(op_of(*op));
 }
 
+// Whether it is nothing but time that passes.
+bool RealPort::is_timed(const Op& op) const {
+  if (is_compute(op.kind)) return !settings_.works_compute && settings_.gpus == nullptr;
+  return is_delay(op.kind);
+}
+
 bool RealPort::overlaps(const Op& sum) const {
   return std::any_of(sums_.begin(), sums_.end(), [&](const Op* other) {
     return other->into.buffer == sum.into.buffer && other->into.offset < sum.into.end() &&
@@ -64,11 +66,14 @@ bool RealPort::overlaps(const Op& sum) const {
 void RealPort::start(const Op& op) {
   State& state = this->state(op.id);
   state.started = clock_.now();
-  if (is_timed(op.kind) && !(settings_.works_compute && is_compute(op.kind))) {
+  if (is_timed(op)) {
     timers_.push({state.started + op.duration, op.id});
     return;
   }
   if (op.kind == OpKind::kSend) return transport_->start(op, state.round);
+  const bool computes = settings_.works_compute && is_compute(op.kind);
+  if (settings_.gpus != nullptr && !computes && is_on_gpus(op, *plan_))
+    return settings_.gpus->put(op, state.round);
   if (op.kind == OpKind::kSum) {
     if (overlaps(op)) return held_.push_back(&op);
     sums_.push_back(&op);
@@ -84,9 +89,9 @@ void RealPort::complete(const Op& op, Instant started, Instant at, const Error* 
   completed_.push_back({op.id, started, at, error});
 }
 
-void RealPort::done(const Op& op, Instant started, Instant at) {
+void RealPort::done(const Op& op, Instant started, Instant at, const Error* error) {
   if (!state(op.id).submitted) return;  // it failed before, as its peer was lost
-  complete(op, started, at, nullptr);
+  complete(op, started, at, error);
   if (op.kind == OpKind::kReceive) return;
   if (op.kind == OpKind::kSum) {
     std::erase(sums_, &op);
@@ -146,6 +151,14 @@ void RealPort::poll(std::vector<Completion>& out) {
       case Event::Kind::kFailed:
         lose(event);
         break;
+      case Event::Kind::kBroken: {
+        const Op& op = op_of(event.op);
+        broken_.push_back(
+            std::make_unique<Error>(Error{fmt::format("op {} ({}) of machine {}: {}", op.id, name(op.kind),
+                                                      cluster_->machine(op.machine).name, event.text)}));
+        done(op, state(op.id).started, clock_.at(event.at), broken_.back().get());
+        break;
+      }
       case Event::Kind::kDone: {
         const Op& op = op_of(event.op);
         const Instant at = clock_.at(event.at);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/real/clock.h"
+#include "backends/real/engine.h"
 #include "backends/real/inbox.h"
 #include "backends/real/transport.h"
-#include "backends/real/workers.h"
 #include "core/fluid/work.h"
 #include "core/run/port.h"
 #include "core/run/queue.h"
@@ -20,6 +20,7 @@ struct PortSettings {
   Dispatch dispatch;
   int sums = 1;                // that a NUMA node works on at once: as many threads as it has for them
   bool works_compute = false;  // compute ops are the workers' too, and take at least their duration
+  Engine* gpus = nullptr;      // works on what GPUs are part of; else that is the workers' and time's
 };
 
 /// Resources are those of the simulated world (WorkTable): each has a queue, so that the same policy and the
@@ -29,7 +30,7 @@ class RealPort final : public Port {
  public:
   /// All outlive the port.
   RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& works, MachineId machine,
-           const PortSettings& settings, const Clock& clock, Transport& transport, Workers& workers,
+           const PortSettings& settings, const Clock& clock, Transport& transport, Engine& workers,
            Inbox& inbox);
 
   Instant now() const override { return now_; }
@@ -61,7 +62,8 @@ class RealPort final : public Port {
   void serve(std::uint32_t resource);
   void start(const Op& op);
   bool overlaps(const Op& sum) const;
-  void done(const Op& op, Instant started, Instant at);
+  bool is_timed(const Op& op) const;
+  void done(const Op& op, Instant started, Instant at, const Error* error = nullptr);
   void ready(const Event& event);
   void lose(const Event& event);
   void complete(const Op& op, Instant started, Instant at, const Error* error);
@@ -72,7 +74,7 @@ class RealPort final : public Port {
   PortSettings settings_;
   Clock clock_;
   Transport* transport_;
-  Workers* workers_;
+  Engine* workers_;
   Inbox* inbox_;
   std::size_t first_;  // id of the machine's first op
   std::vector<State> states_;
@@ -83,6 +85,7 @@ class RealPort final : public Port {
   std::vector<Event> events_;
   std::vector<Completion> completed_;
   std::vector<std::unique_ptr<Error>> lost_;  // by machine
+  std::vector<std::unique_ptr<Error>> broken_;
   Instant now_;
 };
 

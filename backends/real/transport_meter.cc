@@ -16,6 +16,7 @@
 #include "backends/real/drive.h"
 #include "backends/real/plain_rate.h"
 #include "backends/real/sharing.h"
+#include "backends/real/workers.h"
 #include "core/cluster/topology.h"
 
 namespace weir::real {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/real/engine.h"
 #include "backends/real/inbox.h"
 #include "core/plan/op.h"
 
@@ -18,7 +19,7 @@ namespace weir::real {
 ///
 /// On a host of several NUMA nodes threads belong to them in turn, and run on their CPUs only. A thread takes
 /// ops of its own node first, and those of others when there are none, so that nothing waits for a thread.
-class Workers {
+class Workers final : public Engine {
  public:
   using Work = std::function<void(const Op& op, std::uint64_t round)>;
 
@@ -27,12 +28,10 @@ class Workers {
 
   /// `work` is called by several threads at once, `home` by the owner.
   Workers(int threads, Work work, Inbox& inbox, Home home = {});
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
   /// Ends the threads once they have done what they have begun.
-  ~Workers();
+  ~Workers() override;
 
-  void put(const Op& op, std::uint64_t round);
+  void put(const Op& op, std::uint64_t round) override;
 
  private:
   struct Job {

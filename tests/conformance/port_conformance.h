@@ -33,6 +33,7 @@ struct World {
   Duration tolerance;  // how far its times may be from those worked out by hand
   std::function<Result<Record>(const Trial&)> run;
   bool exact = true;  // if not, links are what they are, and only the order of things is checked
+  int gpus = 3;       // that each of its machines may have
   Bytes room = Bytes(std::int64_t{1} << 60);  // how many bytes its machines have together, if they have any
 };
 

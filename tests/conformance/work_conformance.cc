@@ -12,14 +12,15 @@ namespace {
 
 using namespace weir::literals;
 
-// Two machines of three GPUs each: shares of three are never all of one size unless three divides them.
-const Cluster& triples() {
-  static const Cluster cluster = cluster_of(R"({"name": "triples", "groups": [
+// Two machines. Of three GPUs, shares are of unlike sizes unless three divides the elements.
+Cluster pair_of(int gpus) {
+  std::string all = R"({"at": "p"})";
+  for (int i = 1; i < gpus; ++i) all += R"(, {"at": "p"})";
+  return cluster_of(R"({"name": "pair", "groups": [
     {"name": "gpu", "count": 2, "numa": [{"sum_rate": "1GB/s"}], "switches": [{"name": "p", "at": "numa0"}],
-     "gpus": [{"at": "p"}, {"at": "p"}, {"at": "p"}], "nics": [{"at": "p", "rate": "1GB/s"}]}]})");
-  return cluster;
+     "gpus": [)" + all +
+                    R"(], "nics": [{"at": "p", "rate": "1GB/s"}]}]})");
 }
-constexpr int kGpus = 3;
 
 Op op_on(std::size_t machine, OpKind kind, Dtype dtype) {
   Op op;
@@ -78,7 +79,8 @@ void check_echo(const World& world, const std::vector<Bytes>& sizes, Bytes windo
   }
   const Plan plan = std::move(builder).build();
   const auto bytes = static_cast<std::size_t>(half.count());
-  Trial trial{plan, triples(), {{Policy::kPriority, window}, {}, iterations}};
+  const Cluster cluster = pair_of(1);
+  Trial trial{plan, cluster, {{Policy::kPriority, window}, {}, iterations}};
   trial.fill = [&](const BytesOf& bytes_of) {
     const auto sent = bytes_of({here, 0, {Bytes(0), half}});
     for (std::size_t i = 0; i < bytes; ++i) sent[i] = pattern(i);
@@ -105,7 +107,8 @@ void check_large(const World& world, Bytes size) {
   const OpId sent =
       send(builder, 0, {here, 0, Bytes(0), size}, {there, 0, Bytes(0), size}, Dtype::kF32, received);
   const Plan plan = std::move(builder).build();
-  Trial trial{plan, triples(), {{Policy::kPriority, 1_B}, {}, 1}};
+  const Cluster cluster = pair_of(1);
+  Trial trial{plan, cluster, {{Policy::kPriority, 1_B}, {}, 1}};
   trial.fill = [&](const BytesOf& bytes_of) {
     const auto all = bytes_of({here, 0, {Bytes(0), size}});
     constexpr std::size_t kStride = 4099;
@@ -125,10 +128,11 @@ void check_large(const World& world, Bytes size) {
 // shares.
 class EveryKind {
  public:
-  EveryKind(std::int64_t elements, bool sharded) : size_(Bytes(elements * 4)), sharded_(sharded) {
+  EveryKind(int gpus, std::int64_t elements, bool sharded)
+      : gpus_(gpus), root_(gpus / 2), size_(Bytes(elements * 4)), sharded_(sharded) {
     for (std::size_t m = 0; m < 2; ++m) {
       gradient_.push_back(
-          builder_.add({MachineId(m), Buffer::Role::kGradient, Memory::Kind::kGpu, 0, kGpus, size_}));
+          builder_.add({MachineId(m), Buffer::Role::kGradient, Memory::Kind::kGpu, 0, gpus_, size_}));
       staging_.push_back(host_buffer(builder_, m, size_));
       landing_.push_back(host_buffer(builder_, m, size_));
     }
@@ -139,7 +143,8 @@ class EveryKind {
 
   void check(const World& world, Bytes window) const {
     const Plan plan = PlanBuilder(builder_).build();
-    Trial trial{plan, triples(), {{Policy::kFifo, window}, {}, 1}};
+    const Cluster cluster = pair_of(gpus_);
+    Trial trial{plan, cluster, {{Policy::kFifo, window}, {}, 1}};
     std::set<OpKind> met;
     trial.observer = [&](const Op& op) { met.insert(op.kind); };
     trial.fill = [&](const BytesOf& bytes_of) { fill(bytes_of); };
@@ -165,13 +170,13 @@ class EveryKind {
   Slice whole(BufferId buffer, Replicas on = {}) const { return {buffer, on, Bytes(0), size_}; }
   Replicas each(std::size_t m) { return Replicas::each(builder_.all(gradient_[m])); }
   Replicas copied(std::size_t m) {
-    return sharded_ ? Replicas::shards(builder_.all(gradient_[m])) : Replicas(kRoot);
+    return sharded_ ? Replicas::shards(builder_.all(gradient_[m])) : Replicas(root_);
   }
 
   void collective(std::size_t m, OpKind kind) {
     Op op = op_on(m, kind, Dtype::kF32);
     op.into = whole(gradient_[m], each(m));
-    op.root = kRoot;
+    op.root = root_;
     add(m, op);
   }
 
@@ -234,7 +239,7 @@ class EveryKind {
 
   void fill(const BytesOf& bytes_of) const {
     for (std::size_t m = 0; m < 2; ++m) {
-      for (int gpu = 0; gpu < kGpus; ++gpu) {
+      for (int gpu = 0; gpu < gpus_; ++gpu) {
         const auto bytes = bytes_of({gradient_[m], gpu, {Bytes(0), size_}});
         for (std::size_t i = 0; i * 4 < bytes.size(); ++i) {
           const float written = value(m, gpu, i);
@@ -246,13 +251,13 @@ class EveryKind {
 
   void look(const BytesOf& bytes_of) const {
     for (std::size_t m = 0; m < 2; ++m) {
-      for (int gpu = 0; gpu < kGpus; ++gpu) {
+      for (int gpu = 0; gpu < gpus_; ++gpu) {
         const auto bytes = bytes_of({gradient_[m], gpu, {Bytes(0), size_}});
         std::size_t wrong = 0;
         for (std::size_t i = 0; i * 4 < bytes.size(); ++i) {
           float expected = 0;
           for (std::size_t machine = 0; machine < 2; ++machine) {
-            for (int writer = 0; writer < kGpus; ++writer) expected += value(machine, writer, i);
+            for (int writer = 0; writer < gpus_; ++writer) expected += value(machine, writer, i);
           }
           float found = 0;
           std::memcpy(&found, &bytes[i * 4], 4);
@@ -264,7 +269,8 @@ class EveryKind {
     }
   }
 
-  static constexpr int kRoot = 1;
+  int gpus_;  // of each machine
+  int root_;
   Bytes size_;
   bool sharded_;
   PlanBuilder builder_{"every kind", 2};
@@ -280,7 +286,7 @@ void check_kinds(const World& world) {
   for (const std::int64_t elements : {0, 1, 2, 1023, 1024, 1025, 1 << 20}) {
     for (const bool sharded : {false, true}) {
       INFO(world.name << ", " << elements << " elements, " << (sharded ? "by shares" : "by one GPU"));
-      EveryKind(elements, sharded).check(world, elements == 1025 ? 1_B : 4_MB);
+      EveryKind(world.gpus, elements, sharded).check(world, elements == 1025 ? 1_B : 4_MB);
     }
   }
 }
@@ -296,7 +302,8 @@ void check_stuck(const World& world) {
   builder.order(here, out);
   builder.order(there, back);
   const Plan plan = std::move(builder).build();
-  Trial trial{plan, triples(), {{Policy::kFifo, 1_MB}, {}, 1}};
+  const Cluster cluster = pair_of(1);
+  Trial trial{plan, cluster, {{Policy::kFifo, 1_MB}, {}, 1}};
   trial.patience = 500_ms;
   const Result<Record> record = world.run(trial);
   REQUIRE_FALSE(record);

@@ -5,6 +5,7 @@
 
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
+#include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/gradients.h"
 #include "backends/real/host_work.h"
 #include "backends/real/job/host.h"
@@ -12,6 +13,7 @@
 #include "backends/real/job/pacing.h"
 #include "backends/real/job/silence.h"
 #include "backends/real/sharing.h"
+#include "backends/real/workers.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
 #include "core/plan/hash.h"
@@ -49,8 +51,10 @@ class Member {
     const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
     if (!undertaking) return tl::unexpected(undertaking.error());
     const Plan& plan = (*undertaking)->plan;
-    const auto buffers = inputs->shared_memory ? Buffers::make_shared(plan, settings_.machine)
-                                               : Buffers::make(plan, settings_.machine);
+    auto gpus = open_gpus(*inputs, **undertaking);
+    if (!gpus) return tl::unexpected(gpus.error());
+    const auto buffers = inputs->shared_memory ? Buffers::make_shared(plan, settings_.machine, gpus->get())
+                                               : Buffers::make(plan, settings_.machine, gpus->get());
     if (!buffers) return tl::unexpected(buffers.error());
     if (inputs->shared_memory) {
       if (auto listened = listen_locally(); !listened) return listened;
@@ -60,7 +64,7 @@ class Member {
     if (!meet) return tl::unexpected(meet.error());
     auto channels = connect(*meet, *inputs, **undertaking, **buffers);
     if (!channels) return tl::unexpected(channels.error());
-    return run(*inputs, **undertaking, **buffers, std::move(*channels));
+    return run(*inputs, **undertaking, **buffers, gpus->get(), std::move(*channels));
   }
 
   // Tells the coordinator once why this machine has failed.
@@ -108,6 +112,19 @@ class Member {
       if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       return content_of<T>(*note);
     }
+  }
+
+  // Those of the machine; none if it has none, or host memory is to stand for them.
+  Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const Undertaking& job) const {
+    const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
+    if (!inputs.gpus || count == 0) return nullptr;
+    std::vector<int> devices = settings_.gpus;
+    for (std::size_t i = 0; settings_.gpus.empty() && i < count; ++i) devices.push_back(static_cast<int>(i));
+    if (devices.size() != count) {
+      return failure(
+          fmt::format("the machine has {} GPUs, and {} devices are to be these", count, devices.size()));
+    }
+    return Gpus::open(devices);
   }
 
   // For machines of this host, with which it shares memory.
@@ -175,7 +192,7 @@ class Member {
     return check_silence();
   }
 
-  Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers,
+  Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers, Gpus* gpus,
                    std::vector<Channel> channels) {
     Gradients gradients(job.plan, job.workload, buffers);
     Inbox inbox;
@@ -190,6 +207,12 @@ class Member {
       return job.plan.buffer(op.kind == OpKind::kForward ? op.from.buffer : op.into.buffer).numa;
     };
     Workers workers(inputs.workers, work, inbox, home);
+    std::unique_ptr<GpuEngine> engine;
+    if (gpus != nullptr) {
+      auto made = GpuEngine::make(*gpus, job.plan, settings_.machine, buffers, inbox);
+      if (!made) return tl::unexpected(made.error());
+      engine = std::move(*made);
+    }
     ChannelSettings how;
     how.threads = inputs.io_threads;
     const WorkTable works(job.plan, job.cluster);
@@ -204,7 +227,8 @@ class Member {
     if (!go) return tl::unexpected(go.error());
     const Clock clock(Instant(go->begin));
     RealPort port(job.plan, job.cluster, works, settings_.machine,
-                  {job.dispatch, inputs.workers, inputs.verify}, clock, transport, workers, inbox);
+                  {job.dispatch, inputs.workers, inputs.verify, engine.get()}, clock, transport, workers,
+                  inbox);
     const Duration ahead = Instant() - clock.now();
     if (ahead > settings_.patience)
       return failure(fmt::format("the coordinator lets it begin {} from now", text(ahead)));

@@ -13,6 +13,7 @@ namespace weir::real {
 struct MemberSettings {
   MachineId machine;                  // which of the cluster this is
   std::vector<std::string> listen;    // the addresses at which peers find its NICs, or one for all
+  std::vector<int> gpus;              // this host's devices that are the machine's; the first if empty
   std::string version;                // of the program
   Duration patience{30'000'000'000};  // for each step of the coordinator
 };

@@ -46,6 +46,7 @@ struct InputsNote {
   bool shared_memory = false;
   bool encrypt = false;
   double pace = 0.0;
+  bool gpus = false;
 };
 
 struct PlannedNote {
@@ -131,6 +132,7 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
   visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
+  visitor.required("gpus", note.gpus, "whether machines use GPUs");
 }
 
 template <class Visitor>

@@ -3,21 +3,28 @@
 #include <barrier>
 #include <thread>
 
+#include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/host_work.h"
 #include "backends/real/sharing.h"
+#include "backends/real/workers.h"
 
 namespace weir::real {
 
-Buffers& ThreadWorld::buffers(MachineId machine) {
+Buffers& ThreadWorld::buffers(MachineId machine, bool gpus) {
+  int next = 0;
   while (buffers_.size() < plan_.machines()) {
-    buffers_.push_back(std::move(Buffers::make_shared(plan_, MachineId(buffers_.size())).value()));
+    const MachineId id(buffers_.size());
+    std::vector<int> devices(gpus ? cluster_.machine(id).gpus.size() : 0);
+    for (int& device : devices) device = next++ % gpu_count().value();
+    gpus_.push_back(devices.empty() ? nullptr : std::move(Gpus::open(devices).value()));
+    buffers_.push_back(std::move(Buffers::make_shared(plan_, id, gpus_.back().get()).value()));
   }
   return *buffers_[machine.index()];
 }
 
 Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const Settings& settings) {
   const std::size_t machines = plan_.machines();
-  buffers(MachineId(0));
+  buffers(MachineId(0), settings.gpus);
   std::vector<Descriptor> listeners;
   Meeting meeting;
   meeting.channels = settings.channels;
@@ -56,9 +63,13 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
       work_on(op, plan_, mine);
     };
     Workers workers(settings.threads, work, inbox);
+    std::unique_ptr<GpuEngine> engine;
+    if (gpus_[machine.index()])
+      engine = std::move(GpuEngine::make(*gpus_[machine.index()], plan_, machine, mine, inbox).value());
     ChannelTransport transport(std::move(*channels), settings.transport, plan_, machine, mine, inbox);
-    RealPort port(plan_, cluster_, works, machine, {dispatch, settings.threads, settings.compute != nullptr},
-                  clock, transport, workers, inbox);
+    RealPort port(plan_, cluster_, works, machine,
+                  {dispatch, settings.threads, settings.compute != nullptr, engine.get()}, clock, transport,
+                  workers, inbox);
     Node node(plan_, machine, iterations, record);
     results[machine.index()] = drive(node, port, plan_, cluster_, settings.drive);
     together.arrive_and_wait();  // nobody leaves while others still move bytes

@@ -20,6 +20,7 @@ class ThreadWorld {
     int threads = 1;  // of each: workers
     bool shared_memory = false;
     bool sealed = false;
+    bool gpus = false;  // whether machines use GPUs: all of them the host's, in turn
     DriveSettings drive;
     ChannelSettings transport;
     /// What a computation does, if anything, on a thread of its machine's. Else it only takes its time.
@@ -28,13 +29,14 @@ class ThreadWorld {
 
   ThreadWorld(const Plan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {}
 
-  /// Of machine `machine`, made by the first call.
-  Buffers& buffers(MachineId machine);
+  /// Of machine `machine`, made by the first call, on GPUs if run() is to use them.
+  Buffers& buffers(MachineId machine, bool gpus = false);
   Result<Record> run(const Dispatch& dispatch, int iterations, const Settings& settings);
 
  private:
   const Plan& plan_;
   const Cluster& cluster_;
+  std::vector<std::unique_ptr<Gpus>> gpus_;  // by machine; none if they are not used
   std::vector<std::unique_ptr<Buffers>> buffers_;
 };
 

@@ -1,0 +1,333 @@
+#include "backends/real/gpu/gpu_engine.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "backends/real/clock.h"
+#include "backends/real/gpu/cuda.h"
+#include "backends/real/gpu/gpu_groups.h"
+#include "backends/real/gpu/gpu_kernels.h"
+#include "backends/real/host_work.h"
+#include "core/plan/access.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kEndPatience{5'000'000'000};
+
+// Of each GPU, one stream for each.
+enum class Way : std::uint8_t { kCompute, kReduce, kGather, kOut, kIn, kWithin };
+constexpr std::size_t kWays = 6;
+
+GpuElement element_of(Dtype dtype) {
+  static_assert(static_cast<int>(Dtype::kF16) == static_cast<int>(GpuElement::kF16) &&
+                static_cast<int>(Dtype::kI64) == static_cast<int>(GpuElement::kI64));
+  return static_cast<GpuElement>(dtype);
+}
+
+// Where an op's work on one stream begins and ends.
+struct Span {
+  int gpu;
+  Way way;
+  cudaEvent_t begin;
+  cudaEvent_t end;
+};
+
+struct Running {
+  const Op* op;
+  std::vector<Span> spans;
+};
+
+// One GPU's streams, and events that are free.
+struct Lanes {
+  int device = 0;
+  int blocks = 1;  // that keep it busy
+  std::array<cudaStream_t, kWays> streams{};
+  std::vector<cudaEvent_t> events;
+};
+
+}  // namespace
+
+struct GpuEngine::Parts {
+  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell)
+      : gpus(all), plan(what), buffers(memory), inbox(tell), groups(all, what) {}
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+
+  ~Parts() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+    }
+    more.notify_all();
+    if (thread.joinable()) thread.join();
+    if (unfinished) groups.abort();
+    for (Lanes& lane : lanes) {
+      (void)cudaSetDevice(lane.device);
+      for (cudaEvent_t event : lane.events) (void)cudaEventDestroy(event);
+      for (cudaStream_t stream : lane.streams) {
+        if (stream != nullptr) (void)cudaStreamDestroy(stream);
+      }
+    }
+  }
+
+  Result<void> open() {
+    for (int gpu = 0; gpu < gpus.count(); ++gpu) {
+      Lanes& lane = lanes.emplace_back();
+      lane.device = gpus.device(gpu);
+      auto well = tried(cudaSetDevice(lane.device), "a GPU");
+      for (cudaStream_t& stream : lane.streams) {
+        if (well) well = tried(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
+      }
+      if (well)
+        well =
+            tried(cudaDeviceGetAttribute(&lane.blocks, cudaDevAttrMultiProcessorCount, lane.device), "a GPU");
+      if (!well) return well;
+    }
+    return {};
+  }
+
+  Result<void> prepare(MachineId machine) {
+    std::vector<BufferId> pinned;
+    for (const Op& op : plan.ops(machine)) {
+      if (is_collective(op.kind)) {
+        if (auto met = groups.meet(op.into.on.group()); !met) return met;
+      }
+      if (op.kind != OpKind::kCopy || !is_on_gpus(op, plan)) continue;
+      for (const Slice* slice : {&op.from, &op.into}) {
+        const Buffer& buffer = plan.buffer(slice->buffer);
+        if (buffer.place != Memory::Kind::kHost) continue;
+        if (std::find(pinned.begin(), pinned.end(), slice->buffer) != pinned.end()) continue;
+        pinned.push_back(slice->buffer);
+        const auto all = buffers.bytes(Extent{slice->buffer, 0, {Bytes(0), buffer.size}});
+        if (all.empty()) continue;
+        if (auto done = gpus.pin(all); !done) return done;
+      }
+    }
+    return {};
+  }
+
+  void put(const Op& op) {
+    {
+      const std::lock_guard lock(mutex);
+      fresh.push_back(&op);
+    }
+    more.notify_one();
+  }
+
+  void run() {
+    ::prctl(PR_SET_TIMERSLACK, 1000UL);  // or each short sleep would take 50 us more
+    constexpr auto kLook = std::chrono::microseconds(5);
+    std::optional<Instant> until;  // when it gives up what is under way
+    std::vector<const Op*> taken;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex);
+        if (running.empty()) more.wait(lock, [this] { return stop || !fresh.empty(); });
+        taken.assign(fresh.begin(), fresh.end());
+        fresh.clear();
+        if (stop && !until) until = Clock::monotonic() + kEndPatience;
+      }
+      if (until && ((running.empty() && taken.empty()) || Clock::monotonic() > *until)) break;
+      for (const Op* op : taken) start(*op);
+      if (!look() && taken.empty()) std::this_thread::sleep_for(kLook);
+    }
+    unfinished = !running.empty();
+  }
+
+  void start(const Op& op) {
+    Running running_op{&op, {}};
+    const Result<void> begun = issue(op, running_op);
+    Result<void> marked = begun;
+    for (Span& span : running_op.spans) {
+      if (marked) marked = on(span.gpu);
+      if (marked) marked = tried(cudaEventRecord(span.end, stream(span.gpu, span.way)), "an event");
+    }
+    if (!marked) return broken(op, running_op, marked.error());
+    running.push_back(std::move(running_op));
+  }
+
+  Result<void> issue(const Op& op, Running& into) {
+    switch (op.kind) {
+      case OpKind::kBackward:
+      case OpKind::kForward:
+        for (int gpu = 0; gpu < gpus.count(); ++gpu) {
+          if (auto begun = begin(into, gpu, Way::kCompute); !begun) return begun;
+          const Lanes& lane = lanes[static_cast<std::size_t>(gpu)];
+          if (auto spun = tried(launch_spin(lane.blocks, op.duration.ns(), stream(gpu, Way::kCompute)),
+                                "computation");
+              !spun)
+            return spun;
+        }
+        return {};
+      case OpKind::kCopy:
+      case OpKind::kSum:
+        return move(op, into);
+      default:
+        return collective(op, into);
+    }
+  }
+
+  Result<void> move(const Op& op, Running& into) {
+    std::vector<Move> moves;
+    find_moves(plan, op.from, op.into, op.dtype, moves);
+    for (const Move& move : moves) {
+      if (move.from.range.size == Bytes(0)) continue;
+      const bool from_gpu = plan.buffer(move.from.buffer).place == Memory::Kind::kGpu;
+      const bool into_gpu = plan.buffer(move.into.buffer).place == Memory::Kind::kGpu;
+      const int gpu = from_gpu ? move.from.replica : move.into.replica;
+      const Way way = !into_gpu ? Way::kOut : from_gpu ? Way::kWithin : Way::kIn;
+      if (auto begun = begin(into, gpu, way); !begun) return begun;
+      const auto source = buffers.bytes(move.from);
+      const auto target = buffers.bytes(move.into);
+      const cudaStream_t on = stream(gpu, way);
+      const auto done =
+          op.kind == OpKind::kSum
+              ? tried(launch_sum(element_of(op.dtype), target.data(), source.data(),
+                                 source.size() / static_cast<std::size_t>(size(op.dtype).count()), on),
+                      "a sum")
+              : tried(cudaMemcpyAsync(target.data(), source.data(), source.size(), cudaMemcpyDefault, on),
+                      "a copy");
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Result<void> collective(const Op& op, Running& into) {
+    if (!groups.has(op.into.on.group()) || op.into.size == Bytes(0)) return {};
+    const bool out = op.kind == OpKind::kReduce || op.kind == OpKind::kReduceScatter;
+    const Way way = out ? Way::kReduce : Way::kGather;
+    std::vector<cudaStream_t> streams;
+    for (const int gpu : plan.group(op.into.on.group())) {
+      if (auto begun = begin(into, gpu, way); !begun) return begun;
+      streams.push_back(stream(gpu, way));
+    }
+    return groups.start(op, buffers, streams);
+  }
+
+  // Tells what has ended; whether anything has.
+  bool look() {
+    const std::size_t before = running.size();
+    for (std::size_t i = 0; i < running.size();) {
+      const Result<bool> ended = has_ended(running[i]);
+      if (ended && !*ended) {
+        ++i;
+        continue;
+      }
+      Running over = std::move(running[i]);
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+      if (ended) {
+        done(over);
+      } else {
+        broken(*over.op, over, ended.error());
+      }
+    }
+    return running.size() < before;
+  }
+
+  Result<bool> has_ended(const Running& one) const {
+    for (const Span& span : one.spans) {
+      const cudaError_t status = cudaEventQuery(span.end);
+      if (status == cudaErrorNotReady) return false;
+      if (auto well = tried(status, name(one.op->kind)); !well) return tl::unexpected(well.error());
+    }
+    return true;
+  }
+
+  void done(Running& one) {
+    Event event;
+    event.op = one.op->id;
+    event.at = Clock::monotonic();
+    float longest = 0.0F;  // milliseconds
+    for (const Span& span : one.spans) {
+      float took = 0.0F;
+      if (cudaEventElapsedTime(&took, span.begin, span.end) == cudaSuccess) longest = std::max(longest, took);
+    }
+    event.started = event.at + Duration(-static_cast<std::int64_t>(static_cast<double>(longest) * 1e6));
+    free(one);
+    inbox.put(std::move(event));
+  }
+
+  void broken(const Op& op, Running& one, const Error& why) {
+    Event event;
+    event.kind = Event::Kind::kBroken;
+    event.op = op.id;
+    event.text = why.text;
+    event.at = event.started = Clock::monotonic();
+    free(one);
+    inbox.put(std::move(event));
+  }
+
+  Result<void> on(int gpu) const {
+    return tried(cudaSetDevice(lanes[static_cast<std::size_t>(gpu)].device), "a GPU");
+  }
+  cudaStream_t stream(int gpu, Way way) const {
+    return lanes[static_cast<std::size_t>(gpu)].streams[static_cast<std::size_t>(way)];
+  }
+
+  // Makes the GPU the current one, and marks where the op begins there if it has not begun yet.
+  Result<void> begin(Running& one, int gpu, Way way) {
+    if (auto current = on(gpu); !current) return current;
+    for (const Span& span : one.spans) {
+      if (span.gpu == gpu && span.way == way) return {};
+    }
+    Span span{gpu, way, nullptr, nullptr};
+    for (cudaEvent_t* event : {&span.begin, &span.end}) {
+      auto& spare = lanes[static_cast<std::size_t>(gpu)].events;
+      if (spare.empty()) {
+        if (auto made = tried(cudaEventCreate(event), "an event"); !made) return made;
+      } else {
+        *event = spare.back();
+        spare.pop_back();
+      }
+    }
+    one.spans.push_back(span);
+    return tried(cudaEventRecord(span.begin, stream(gpu, way)), "an event");
+  }
+
+  void free(Running& one) {
+    for (const Span& span : one.spans) {
+      auto& spare = lanes[static_cast<std::size_t>(span.gpu)].events;
+      spare.push_back(span.begin);
+      spare.push_back(span.end);
+    }
+  }
+
+  Gpus& gpus;
+  const Plan& plan;
+  const Buffers& buffers;
+  Inbox& inbox;
+  GpuGroups groups;
+  std::vector<Lanes> lanes;      // by GPU
+  std::vector<Running> running;  // of the thread
+  bool unfinished = false;       // whether something was under way when the thread ended
+  std::mutex mutex;
+  std::condition_variable more;
+  std::vector<const Op*> fresh;
+  bool stop = false;
+  std::thread thread;
+};
+
+Result<std::unique_ptr<GpuEngine>> GpuEngine::make(Gpus& gpus, const Plan& plan, MachineId machine,
+                                                   const Buffers& buffers, Inbox& inbox) {
+  auto parts = std::make_unique<Parts>(gpus, plan, buffers, inbox);
+  if (auto opened = parts->open(); !opened) return tl::unexpected(opened.error());
+  if (auto prepared = parts->prepare(machine); !prepared) return tl::unexpected(prepared.error());
+  parts->thread = std::thread([all = parts.get()] { all->run(); });
+  return std::unique_ptr<GpuEngine>(new GpuEngine(std::move(parts)));
+}
+
+GpuEngine::GpuEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+GpuEngine::~GpuEngine() = default;
+
+void GpuEngine::put(const Op& op, std::uint64_t /*round*/) { parts_->put(op); }
+
+}  // namespace weir::real

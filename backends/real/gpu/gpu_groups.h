@@ -1,0 +1,48 @@
+// Collectives over groups of a machine's GPUs, by NCCL. For this folder.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <vector>
+
+#include "backends/real/buffers.h"
+#include "backends/real/gpu/gpus.h"
+#include "backends/real/gpu/nccl.h"
+
+namespace weir::real {
+
+/// The groups that a plan names. Reductions have connections of their own, so that they go on beside what is
+/// gathered. One owner thread; all GPUs so see collectives in one order, as NCCL demands.
+class GpuGroups {
+ public:
+  /// Both outlive it.
+  GpuGroups(const Gpus& gpus, const Plan& plan) : gpus_(&gpus), plan_(&plan) {}
+  GpuGroups(const GpuGroups&) = delete;
+  GpuGroups& operator=(const GpuGroups&) = delete;
+  ~GpuGroups();
+
+  /// Lets the group's GPUs meet, if they have not yet and are several. Takes NCCL a second or so.
+  Result<void> meet(GroupId group);
+  /// Whether it has met; of a group of one there is nothing to do.
+  bool has(GroupId group) const { return groups_.contains(group); }
+  /// Hands a collective to the GPUs, on the streams of its members: in place, as the plan says.
+  Result<void> start(const Op& op, const Buffers& buffers, std::span<const cudaStream_t> streams) const;
+  /// Ends what hangs; nothing can be started any more.
+  void abort();
+
+ private:
+  using Members = std::vector<ncclComm_t>;
+  struct Group {
+    Members out;
+    Members in;
+  };
+  void end(bool by_force);
+
+  const Gpus* gpus_;
+  const Plan* plan_;
+  const Nccl* nccl_ = nullptr;
+  std::map<GroupId, Group> groups_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,72 @@
+#include "backends/real/gpu/gpus.h"
+
+#include "backends/real/gpu/cuda.h"
+
+namespace weir::real {
+
+Result<int> gpu_count() {
+  int count = 0;
+  if (auto asked = tried(cudaGetDeviceCount(&count), "this host's GPUs cannot be used"); !asked)
+    return tl::unexpected(asked.error());
+  if (count == 0) return failure("this host has no GPU");
+  return count;
+}
+
+Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& devices) {
+  const auto count = gpu_count();
+  if (!count) return tl::unexpected(count.error());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i] < 0 || devices[i] >= *count) {
+      return failure(fmt::format("GPU {} of the machine is to be device {}, and this host has {}", i,
+                                 devices[i], *count));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (devices[j] == devices[i])
+        return failure(fmt::format("device {} is to be GPU {} of the machine and GPU {}", devices[i], j, i));
+    }
+  }
+  std::unique_ptr<Gpus> gpus(new Gpus(devices));
+  for (const int device : devices) {
+    // Makes the device's context, which takes its time, now and not with the first op.
+    auto ready = tried(cudaSetDevice(device), fmt::format("device {}", device));
+    if (ready) ready = tried(cudaFree(nullptr), fmt::format("device {}", device));
+    if (!ready) return tl::unexpected(ready.error());
+  }
+  return gpus;
+}
+
+Gpus::~Gpus() {
+  for (std::byte* memory : pinned_) (void)cudaHostUnregister(memory);
+  for (const auto& [device, memory] : allocated_) {
+    (void)cudaSetDevice(device);
+    (void)cudaFree(memory);
+  }
+}
+
+Result<std::byte*> Gpus::allocate(int gpu, Bytes size) {
+  const int device = this->device(gpu);
+  void* memory = nullptr;
+  const auto bytes = static_cast<std::size_t>(size.count());
+  const std::string what = fmt::format("{} bytes of device {}", size.count(), device);
+  if (auto set = tried(cudaSetDevice(device), what); !set) return tl::unexpected(set.error());
+  if (auto got = tried(cudaMalloc(&memory, bytes), what); !got) return tl::unexpected(got.error());
+  allocated_.emplace_back(device, static_cast<std::byte*>(memory));
+  auto zeroed = tried(cudaMemset(memory, 0, bytes), what);
+  if (zeroed) zeroed = tried(cudaDeviceSynchronize(), what);
+  if (!zeroed) return tl::unexpected(zeroed.error());
+  return static_cast<std::byte*>(memory);
+}
+
+Result<void> Gpus::pin(std::span<std::byte> memory) {
+  auto pinned = tried(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable),
+                      fmt::format("{} bytes of host memory cannot be pinned", memory.size()));
+  if (pinned) pinned_.push_back(memory.data());
+  return pinned;
+}
+
+Result<void> Gpus::copy(std::span<std::byte> into, std::span<const std::byte> from) {
+  WEIR_CHECK(into.size() == from.size(), into.size(), from.size());
+  return tried(cudaMemcpy(into.data(), from.data(), from.size(), cudaMemcpyDefault), "a copy");
+}
+
+}  // namespace weir::real

@@ -1,0 +1,49 @@
+// The GPUs of one machine: which devices of this host they are, and their memory. Nobody outside this folder
+// sees CUDA; without it there are no GPUs, which is told.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+
+namespace weir::real {
+
+/// How many GPUs this process can use. Fails, saying why, where that is none: no driver, or no CUDA in this
+/// build.
+Result<int> gpu_count();
+
+/// A resource: memory goes back when it ends. Any thread may call.
+class Gpus {
+ public:
+  /// The machine's GPU i is the host's device devices[i], all different. Fails if there is no such device.
+  static Result<std::unique_ptr<Gpus>> open(const std::vector<int>& devices);
+  Gpus(const Gpus&) = delete;
+  Gpus& operator=(const Gpus&) = delete;
+  ~Gpus();
+
+  int count() const { return static_cast<int>(devices_.size()); }
+  /// The host's number of the machine's GPU.
+  int device(int gpu) const { return devices_[static_cast<std::size_t>(gpu)]; }
+
+  /// Zeroed memory of that GPU, at least one byte, as long as this lives. The processor must not touch it.
+  Result<std::byte*> allocate(int gpu, Bytes size);
+  /// Has copies between GPUs and this memory of the process take no detour, as long as this lives. The memory
+  /// must live longer.
+  Result<void> pin(std::span<std::byte> memory);
+
+  /// Copies between this process's memory and a GPU's, and waits for it: for what need not be fast.
+  static Result<void> copy(std::span<std::byte> into, std::span<const std::byte> from);
+
+ private:
+  explicit Gpus(std::vector<int> devices) : devices_(std::move(devices)) {}
+
+  std::vector<int> devices_;
+  std::vector<std::pair<int, std::byte*>> allocated_;  // by device
+  std::vector<std::byte*> pinned_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,21 @@
+// GPUs of a build without CUDA.
+#include "backends/real/gpu/gpus.h"
+
+namespace weir::real {
+namespace {
+
+tl::unexpected<Error> without_cuda() { return failure("this weir was built without CUDA"); }
+
+}  // namespace
+
+Result<int> gpu_count() { return without_cuda(); }
+
+Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& /*devices*/) { return without_cuda(); }
+Gpus::~Gpus() = default;
+Result<std::byte*> Gpus::allocate(int /*gpu*/, Bytes /*size*/) { return without_cuda(); }
+Result<void> Gpus::pin(std::span<std::byte> /*memory*/) { return without_cuda(); }
+Result<void> Gpus::copy(std::span<std::byte> /*into*/, std::span<const std::byte> /*from*/) {
+  return without_cuda();
+}
+
+}  // namespace weir::real

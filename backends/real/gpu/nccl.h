@@ -1,0 +1,31 @@
+// NCCL as far as it is used here, loaded when it is first needed: so one build runs where NCCL is and where
+// it is not. For this folder.
+#pragma once
+
+#include <nccl.h>
+
+#include "core/base/result.h"
+
+namespace weir::real {
+
+struct Nccl {
+  decltype(&::ncclCommInitAll) comm_init_all;
+  decltype(&::ncclCommAbort) comm_abort;
+  decltype(&::ncclCommDestroy) comm_destroy;
+  decltype(&::ncclGroupStart) group_start;
+  decltype(&::ncclGroupEnd) group_end;
+  decltype(&::ncclReduce) reduce;
+  decltype(&::ncclBroadcast) broadcast;
+  decltype(&::ncclReduceScatter) reduce_scatter;
+  decltype(&::ncclAllGather) all_gather;
+  decltype(&::ncclGetErrorString) error_string;
+
+  /// As long as the process lives. Fails if the system's loader does not find libnccl.so.2, or finds one that
+  /// lacks these. Any thread may ask.
+  static Result<const Nccl*> load();
+
+  /// Fails with what was tried and NCCL's own words.
+  Result<void> tried(ncclResult_t status, const char* what) const;
+};
+
+}  // namespace weir::real
