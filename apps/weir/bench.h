@@ -17,6 +17,7 @@ T median(std::vector<T> values) {
 }
 
 void add_bench_allreduce(CLI::App& bench, ExitStatus& status);
+void add_bench_copy(CLI::App& bench, ExitStatus& status);
 void add_bench_pushpull(CLI::App& bench, ExitStatus& status);
 void add_bench_sum(CLI::App& bench, ExitStatus& status);
 void add_bench_transport(CLI::App& bench, ExitStatus& status);

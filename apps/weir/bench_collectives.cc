@@ -134,10 +134,11 @@ void add_common(CLI::App& command, Choices& choices) {
       ->capture_default_str();
   command
       .add_option("--channels", job.real.channels,
-                  "Connections between two machines (2; 1 if these are more than cores)")
+                  "Connections between two machines (2, or as many as each has cores)")
       ->check(CLI::Range(1, 64));
   command
-      .add_option("--io-threads", job.real.io_threads, "Threads of each machine that move bytes (likewise)")
+      .add_option("--io-threads", job.real.io_threads,
+                  "Threads of each machine that move bytes (4, likewise)")
       ->check(CLI::Range(1, 64));
   command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
       ->check(CLI::Range(1, 1024))

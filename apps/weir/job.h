@@ -13,9 +13,9 @@
 namespace weir {
 
 struct RealSettings {
-  // 0 is two, as one cannot fill fast links; but one if this host has more machines than cores.
-  int channels = 0;               // between two machines
-  int io_threads = 0;             // of each machine: move bytes
+  // 0 is as many as fast links need, as far as the host's cores allow that all its machines have them.
+  int channels = 0;               // between two machines: up to 2
+  int io_threads = 0;             // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
   int workers = 1;                // of each machine: sum and copy
   bool verify = false;            // whether gradients are written and every sum is checked
   std::string transport = "tcp";  // or "shm": what messages move through

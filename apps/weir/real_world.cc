@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/weir/file_guard.h"
@@ -225,9 +226,9 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
 }  // namespace
 
 RealSettings with_streams(RealSettings settings, std::size_t machines) {
-  const int streams = machines > real::allowed_cpus().size() ? 1 : 2;
-  if (settings.channels == 0) settings.channels = streams;
-  if (settings.io_threads == 0) settings.io_threads = streams;
+  const auto cores = static_cast<int>(real::allowed_cpus().size() / std::max<std::size_t>(machines, 1));
+  if (settings.channels == 0) settings.channels = std::clamp(cores, 1, 2);
+  if (settings.io_threads == 0) settings.io_threads = std::clamp(cores, 1, 4);
   return settings;
 }
 

@@ -50,11 +50,12 @@ void add_real(CLI::App& command, RealSettings& real) {
   command
       .add_option("--channels", real.channels,
                   "Connections between two machines (2; 1 where they are paced,\n"
-                  "and where one host has more machines than cores)")
+                  "and where machines of one host have less than two cores each)")
       ->check(CLI::Range(1, 64))
       ->group(group);
   command
-      .add_option("--io-threads", real.io_threads, "Threads of each machine that move bytes (2; 1 likewise)")
+      .add_option("--io-threads", real.io_threads,
+                  "Threads of each machine that move bytes (4, or as many as it has cores)")
       ->check(CLI::Range(1, 64))
       ->group(group);
   command.add_option("--workers", real.workers, "Threads of each machine that sum and copy")

@@ -19,12 +19,22 @@ RealPort::RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& wo
       first_(plan.ops(machine).empty() ? 0 : plan.ops(machine).front().id.index()),
       states_(plan.ops(machine).size()),
       lost_(plan.machines()) {
-  for (const Resource& resource : works.resources()) {
-    const bool nic = resource.kind == Resource::Kind::kNic;
-    const bool sum = resource.kind == Resource::Kind::kHostSum;
-    queues_.emplace_back(settings.dispatch.policy, nic   ? settings.dispatch.window
-                                                   : sum ? Bytes(settings.sums)
-                                                         : Bytes(0));
+  for (const Resource& resource : works.resources())
+    queues_.emplace_back(settings.dispatch.policy, window(resource));
+}
+
+Bytes RealPort::window(const Resource& resource) const {
+  constexpr Bytes kCopies(4);  // one moves while others are handed over and looked after
+  switch (resource.kind) {
+    case Resource::Kind::kNic:
+      return settings_.dispatch.window;
+    case Resource::Kind::kHostSum:
+      return Bytes(settings_.sums);
+    case Resource::Kind::kCopyOut:
+    case Resource::Kind::kCopyIn:
+      return settings_.gpus != nullptr ? kCopies : Bytes(0);
+    default:
+      return Bytes(0);
   }
 }
 

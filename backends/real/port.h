@@ -56,6 +56,8 @@ class RealPort final : public Port {
     bool operator>(const Timer& other) const { return at != other.at ? at > other.at : op > other.op; }
   };
 
+  /// How much a resource works on at once.
+  Bytes window(const Resource& resource) const;
   State& state(OpId op) { return states_[op.index() - first_]; }
   const Op& op_of(OpId op) const { return plan_->op(op); }
   void enqueue(const Op& op);

@@ -55,11 +55,11 @@ HOST = Place(["127.0.0.1"] * WORKERS)
 
 
 @contextlib.contextmanager
-def lab(weir, topology, settings):
+def lab(weir, topology, settings, workers=WORKERS):
     """The place of the topology's first machines while its lab is up."""
     told = output_of(lambda _: [weir, "lab", "up", topology, *settings])
     try:
-        lines = [line.split() for line in told.splitlines() if "/proc/" in line][:WORKERS]
+        lines = [line.split() for line in told.splitlines() if "/proc/" in line][:workers]
         yield Place([line[3] for line in lines], [line[-1] for line in lines], "10.0.0.0/8")
     finally:
         output_of(lambda _: [weir, "lab", "down", topology, *settings])
@@ -113,6 +113,35 @@ class Gloo:
                 "--bytes", str(size), "--rounds", str(count)], WORKERS))
         finally:
             shutil.rmtree(store)
+
+
+@dataclass(frozen=True)
+class Nccl:
+    """One process for each GPU, several in a machine if it has several."""
+
+    program: str
+    setting: str
+    gpus: int = 1  # of a machine
+    options: Dict[str, str] = field(default_factory=dict)  # of its environment
+    who: str = "NCCL"
+
+    def rounds(self, size, count, place):
+        folder = tempfile.mkdtemp()
+        alone = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"} if self.gpus == 1 else {}
+        # Each machine is to be a host of its own, and NVLink's multicast is not for hosts that others share.
+        common = {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "^lo", "NCCL_NVLS_ENABLE": "0", **alone, **self.options}
+
+        def command(rank):
+            machine = rank // self.gpus
+            settings = [f"{name}={value}" for name, value in {**common, "NCCL_HOSTID": f"weir-{machine}"}.items()]
+            return [*place.inside(machine), "env", *settings, self.program, "--rank", str(rank), "--size",
+                    str(len(place.networks) * self.gpus), "--device", str(rank), "--id", f"{folder}/id", "--bytes",
+                    str(size), "--rounds", str(count)]
+
+        try:
+            return seconds_in(output_of(command, len(place.networks) * self.gpus))
+        finally:
+            shutil.rmtree(folder)
 
 
 def seconds_in(text):

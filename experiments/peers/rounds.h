@@ -32,6 +32,9 @@ struct Group {
   std::function<void()> barrier;
   std::function<void(std::vector<float>&)> sum;  // in place, over all processes: what is measured
   std::function<double(double)> largest;         // of all processes' values
+  /// Where sums are made elsewhere: take the gradients there before a round, and fetch them after it.
+  std::function<void(const std::vector<float>&)> load;
+  std::function<void(std::vector<float>&)> fetch;
 };
 
 /// Small whole numbers, which differ by process and element; their sums are exact.
@@ -53,12 +56,14 @@ inline int run(const Choices& choices, const Group& group, nlohmann::ordered_jso
   double wrong = 0;
   for (int round = -choices.warm_up; round < choices.rounds; ++round) {
     for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = gradient(i, group.rank);
+    if (group.load) group.load(gradients);
     group.barrier();
     const auto begin = Clock::now();
     group.sum(gradients);
     const std::chrono::duration<double> taken = Clock::now() - begin;
     const double slowest = group.largest(taken.count());
     if (round >= 0) seconds.push_back(slowest);
+    if (group.fetch) group.fetch(gradients);
     for (std::size_t i = 0; i < gradients.size(); ++i)
       wrong += gradients[i] == total(i, group.size) ? 0.0 : 1.0;
   }

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -70,6 +72,7 @@ struct GpuEngine::Parts {
     more.notify_all();
     if (thread.joinable()) thread.join();
     if (unfinished) groups.abort();
+    for (const std::span<std::byte> memory : pinned) Gpus::unpin(memory);
     for (Lanes& lane : lanes) {
       (void)cudaSetDevice(lane.device);
       for (cudaEvent_t event : lane.events) (void)cudaEventDestroy(event);
@@ -96,20 +99,19 @@ struct GpuEngine::Parts {
   }
 
   Result<void> prepare(MachineId machine) {
-    std::vector<BufferId> pinned;
+    std::set<BufferId> seen;
     for (const Op& op : plan.ops(machine)) {
       if (is_collective(op.kind)) {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
       }
       if (op.kind != OpKind::kCopy || !is_on_gpus(op, plan)) continue;
-      for (const Slice* slice : {&op.from, &op.into}) {
-        const Buffer& buffer = plan.buffer(slice->buffer);
-        if (buffer.place != Memory::Kind::kHost) continue;
-        if (std::find(pinned.begin(), pinned.end(), slice->buffer) != pinned.end()) continue;
-        pinned.push_back(slice->buffer);
-        const auto all = buffers.bytes(Extent{slice->buffer, 0, {Bytes(0), buffer.size}});
-        if (all.empty()) continue;
-        if (auto done = gpus.pin(all); !done) return done;
+      for (const BufferId id : {op.from.buffer, op.into.buffer}) {
+        const Buffer& buffer = plan.buffer(id);
+        if (buffer.place != Memory::Kind::kHost || !seen.insert(id).second) continue;
+        const auto memory = buffers.bytes(Extent{id, 0, {Bytes(0), buffer.size}});
+        if (memory.empty()) continue;
+        if (auto done = Gpus::pin(memory); !done) return done;
+        pinned.push_back(memory);
       }
     }
     return {};
@@ -306,6 +308,7 @@ struct GpuEngine::Parts {
   const Buffers& buffers;
   Inbox& inbox;
   GpuGroups groups;
+  std::vector<std::span<std::byte>> pinned;
   std::vector<Lanes> lanes;      // by GPU
   std::vector<Running> running;  // of the thread
   bool unfinished = false;       // whether something was under way when the thread ended

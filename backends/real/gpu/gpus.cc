@@ -36,7 +36,6 @@ Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& devices) {
 }
 
 Gpus::~Gpus() {
-  for (std::byte* memory : pinned_) (void)cudaHostUnregister(memory);
   for (const auto& [device, memory] : allocated_) {
     (void)cudaSetDevice(device);
     (void)cudaFree(memory);
@@ -58,11 +57,11 @@ Result<std::byte*> Gpus::allocate(int gpu, Bytes size) {
 }
 
 Result<void> Gpus::pin(std::span<std::byte> memory) {
-  auto pinned = tried(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable),
-                      fmt::format("{} bytes of host memory cannot be pinned", memory.size()));
-  if (pinned) pinned_.push_back(memory.data());
-  return pinned;
+  return tried(cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterPortable),
+               fmt::format("{} bytes of host memory cannot be pinned", memory.size()));
 }
+
+void Gpus::unpin(std::span<std::byte> memory) { (void)cudaHostUnregister(memory.data()); }
 
 Result<void> Gpus::copy(std::span<std::byte> into, std::span<const std::byte> from) {
   WEIR_CHECK(into.size() == from.size(), into.size(), from.size());

@@ -31,9 +31,10 @@ class Gpus {
 
   /// Zeroed memory of that GPU, at least one byte, as long as this lives. The processor must not touch it.
   Result<std::byte*> allocate(int gpu, Bytes size);
-  /// Has copies between GPUs and this memory of the process take no detour, as long as this lives. The memory
-  /// must live longer.
-  Result<void> pin(std::span<std::byte> memory);
+  /// Has copies between GPUs and this memory of the process take no detour, until unpin(), before which the
+  /// memory must not go.
+  static Result<void> pin(std::span<std::byte> memory);
+  static void unpin(std::span<std::byte> memory);
 
   /// Copies between this process's memory and a GPU's, and waits for it: for what need not be fast.
   static Result<void> copy(std::span<std::byte> into, std::span<const std::byte> from);
@@ -43,7 +44,6 @@ class Gpus {
 
   std::vector<int> devices_;
   std::vector<std::pair<int, std::byte*>> allocated_;  // by device
-  std::vector<std::byte*> pinned_;
 };
 
 }  // namespace weir::real

@@ -14,6 +14,7 @@ Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& /*devices*/) { 
 Gpus::~Gpus() = default;
 Result<std::byte*> Gpus::allocate(int /*gpu*/, Bytes /*size*/) { return without_cuda(); }
 Result<void> Gpus::pin(std::span<std::byte> /*memory*/) { return without_cuda(); }
+void Gpus::unpin(std::span<std::byte> /*memory*/) {}
 Result<void> Gpus::copy(std::span<std::byte> /*into*/, std::span<const std::byte> /*from*/) {
   return without_cuda();
 }
