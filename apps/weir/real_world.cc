@@ -10,6 +10,7 @@
 #include "apps/weir/measured.h"
 #include "apps/weir/world.h"
 #include "backends/real/gpu/gpus.h"
+#include "backends/real/host_work.h"
 #include "backends/real/job/key.h"
 #include "backends/real/pages.h"
 #include "backends/real/threads.h"
@@ -60,23 +61,9 @@ Result<void> check_nics(const Planned& planned) {
   return {};
 }
 
-// Messages leave from host memory, and come there.
-Result<void> check_messages(const Planned& planned) {
-  for (const Op& op : planned.plan.ops()) {
-    if (!is_message(op.kind)) continue;
-    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
-    if (planned.plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
-    return failure(
-        fmt::format("{}: a NIC of {} moves what lies on its GPUs, which real GPUs do not allow here; "
-                    "take another strategy, or another 'local' stage",
-                    planned.plan.strategy(), planned.cluster.machine(op.machine).name));
-  }
-  return {};
-}
-
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
-  if (settings.gpus) {
-    if (auto from_host = check_messages(planned); !from_host) return from_host;
+  for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
+    if (auto from_host = real::check_messages(planned.plan, MachineId(i)); !from_host) return from_host;
   }
   return check_nics(planned);
 }
@@ -91,7 +78,7 @@ Result<void> check(const Planned& planned, const RealSettings& settings) {
 // the first on again when there are no more.
 Result<std::vector<std::vector<int>>> gpus_here(const Planned& planned, const RealSettings& settings) {
   std::vector<std::vector<int>> devices(planned.cluster.machines().size());
-  if (!settings.gpus) return devices;
+  if (!settings.gpus || planned.cluster.gpu_machines().empty()) return devices;
   const auto count = real::gpu_count();
   if (!count) return tl::unexpected(count.error());
   int next = 0;
@@ -186,7 +173,8 @@ Result<void> check_key_file(const std::string& file) {
 }
 
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
-  const RealSettings settings = with_streams(asked, 1);
+  RealSettings settings = asked;
+  if (settings.channels == 0) settings.channels = 2;  // as all ends must; threads are each host's own matter
   if (const auto can = check_plan(planned, settings); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
@@ -226,9 +214,9 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
 }  // namespace
 
 RealSettings with_streams(RealSettings settings, std::size_t machines) {
-  const auto cores = static_cast<int>(real::allowed_cpus().size() / std::max<std::size_t>(machines, 1));
-  if (settings.channels == 0) settings.channels = std::clamp(cores, 1, 2);
-  if (settings.io_threads == 0) settings.io_threads = std::clamp(cores, 1, 4);
+  const int threads = real::io_threads_for(machines);
+  if (settings.io_threads == 0) settings.io_threads = threads;
+  if (settings.channels == 0) settings.channels = std::min(threads, 2);
   return settings;
 }
 

@@ -66,7 +66,8 @@ void add_real(CLI::App& command, RealSettings& real) {
   command
       .add_flag(
           "--gpus", real.gpus,
-          "Use GPUs: gradients lie on them, and compute ops keep them busy. Machines of one host take its\n"
+          "Use GPUs: gradients lie on them, and compute ops stay there for their time. Machines of one host "
+          "take its\n"
           "GPUs in turn; those of a cluster each the first ones of their host. Else host memory and time\n"
           "stand for them")
       ->group(group);

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machi
                                                const std::set<Replica>& shared, Gpus* gpus) {
   const std::vector<int> nodes = numa_nodes();
   std::unique_ptr<Buffers> buffers(new Buffers(plan));
-  buffers->gpus_ = gpus != nullptr;
+  buffers->gpus_ = gpus;
   for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
     const Buffer& buffer = plan.buffers()[i];
     if (buffer.machine != machine || buffer.size == Bytes(0)) continue;
@@ -95,8 +95,18 @@ std::span<std::byte> Buffers::bytes(const Extent& extent) const {
           static_cast<std::size_t>(extent.range.size.count())};
 }
 
+Result<void> Buffers::load(const Extent& extent, std::span<std::byte> into) const {
+  WEIR_CHECK(on_gpu(extent.buffer), extent.buffer);
+  return gpus_->copy(extent.replica, into, bytes(extent));
+}
+
+Result<void> Buffers::store(std::span<const std::byte> from, const Extent& extent) const {
+  WEIR_CHECK(on_gpu(extent.buffer), extent.buffer);
+  return gpus_->copy(extent.replica, bytes(extent), from);
+}
+
 bool Buffers::on_gpu(BufferId buffer) const {
-  return gpus_ && plan_->buffer(buffer).place == Memory::Kind::kGpu;
+  return gpus_ != nullptr && plan_->buffer(buffer).place == Memory::Kind::kGpu;
 }
 
 std::vector<std::span<std::byte>> Buffers::bytes(const Slice& slice, Dtype dtype) const {

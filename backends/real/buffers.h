@@ -57,6 +57,9 @@ class Buffers {
   /// The bytes of the extent, which is of a buffer of this machine. On a GPU they are for its engine only.
   std::span<std::byte> bytes(const Extent& extent) const;
   bool on_gpu(BufferId buffer) const;
+  /// Copies an extent that lies on a GPU to or from memory of this process, and waits for it.
+  Result<void> load(const Extent& extent, std::span<std::byte> into) const;
+  Result<void> store(std::span<const std::byte> from, const Extent& extent) const;
 
   /// The bytes of a slice, replica by replica: of a sharded one its shares in order.
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
@@ -72,7 +75,7 @@ class Buffers {
   };
 
   const Plan* plan_;
-  bool gpus_ = false;                     // whether GPU buffers lie on GPUs
+  const Gpus* gpus_ = nullptr;            // on which GPU buffers lie, if they do
   std::vector<std::vector<Home>> homes_;  // [buffer][replica]
 };
 

@@ -111,7 +111,8 @@ void Gradients::write(const Op& op, const Tensor& tensor, std::uint64_t iteratio
     for (std::size_t i = 0; i < span; ++i) {
       append(encode((phase(writer, iteration, tensor.number) + i * kStep) % span, dtype), dtype, period);
     }
-    const auto home = buffers_->bytes(Extent{op.into.buffer, writers_[writer].second, tensor.part.range});
+    const Extent extent{op.into.buffer, writers_[writer].second, tensor.part.range};
+    const auto home = buffers_->bytes(extent);
     const bool away = buffers_->on_gpu(op.into.buffer);
     std::vector<std::byte> copy(away ? home.size() : 0);
     const std::span<std::byte> bytes = away ? std::span(copy) : home;
@@ -119,7 +120,7 @@ void Gradients::write(const Op& op, const Tensor& tensor, std::uint64_t iteratio
       std::memcpy(&bytes[at], period.data(), std::min(period.size(), bytes.size() - at));
     }
     if (!away) continue;
-    if (const auto copied = Gpus::copy(home, copy); !copied) take_for_wrong(copied.error().text);
+    if (const auto copied = buffers_->store(copy, extent); !copied) take_for_wrong(copied.error().text);
   }
 }
 
@@ -136,11 +137,13 @@ void Gradients::check(const Op& op, const Tensor& tensor, std::uint64_t iteratio
   }
   for (const auto& [machine, gpu] : writers_) {
     if (machine != op.machine) continue;
-    auto bytes = buffers_->bytes(Extent{op.from.buffer, gpu, tensor.part.range});
+    const Extent extent{op.from.buffer, gpu, tensor.part.range};
+    auto bytes = buffers_->bytes(extent);
     std::vector<std::byte> copy;
     if (buffers_->on_gpu(op.from.buffer)) {
       copy.resize(bytes.size());
-      if (const auto copied = Gpus::copy(copy, bytes); !copied) return take_for_wrong(copied.error().text);
+      if (const auto copied = buffers_->load(extent, copy); !copied)
+        return take_for_wrong(copied.error().text);
       bytes = copy;
     }
     for (std::size_t at = 0; at < bytes.size(); at += period.size()) {

@@ -1,5 +1,7 @@
 #include "backends/real/host_work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -85,6 +87,19 @@ bool is_on_gpus(const Op& op, const Plan& plan) {
     return slice.buffer.valid() && plan.buffer(slice.buffer).place == Memory::Kind::kGpu;
   };
   return on_gpu(op.from) || on_gpu(op.into);
+}
+
+Result<void> check_messages(const Plan& plan, MachineId machine) {
+  for (const Op& op : plan.ops(machine)) {
+    if (!is_message(op.kind)) continue;
+    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
+    if (plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
+    return failure(
+        fmt::format("{}: a NIC is to move what lies on GPUs, which real GPUs do not allow here; take "
+                    "another strategy, or another 'local' stage",
+                    plan.strategy()));
+  }
+  return {};
 }
 
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {

@@ -12,6 +12,10 @@ bool is_memory_work(OpKind kind);
 /// memory. Messages never are.
 bool is_on_gpus(const Op& op, const Plan& plan);
 
+/// Fails if a NIC of the machine is to move what lies on its GPUs: with real ones messages leave from host
+/// memory, and come there.
+Result<void> check_messages(const Plan& plan, MachineId machine);
+
 /// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
 /// would, and leaves the bytes as they are.
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers);

@@ -1,5 +1,5 @@
-// One machine's door to the real world: messages through a transport, sums and copies by threads, computation
-// as time that passes.
+// One machine's door to the real world: messages through a transport, sums and copies by threads or GPUs,
+// computation on GPUs or as time that passes.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,9 @@ struct PortSettings {
 };
 
 /// Resources are those of the simulated world (WorkTable): each has a queue, so that the same policy and the
-/// same window decide in both. A sum waits for one that is under way into overlapping bytes. A compute op
-/// takes its duration; the owner's thread sleeps meanwhile.
+/// same window decide in both; but a few copies of GPUs are under way at once, to hide how they begin and
+/// end. A sum waits for one that is under way into overlapping bytes. A compute op takes its duration; the
+/// owner's thread sleeps meanwhile.
 class RealPort final : public Port {
  public:
   /// All outlive the port.

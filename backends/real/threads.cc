@@ -88,6 +88,12 @@ std::vector<int> allowed_cpus() {
   return cpus;
 }
 
+int io_threads_for(std::size_t machines) {
+  constexpr std::size_t kMost = 4;
+  return static_cast<int>(
+      std::clamp<std::size_t>(allowed_cpus().size() / std::max<std::size_t>(machines, 1), 1, kMost));
+}
+
 Result<std::vector<int>> cpus_of(int numa) {
   const std::vector<int> nodes = numa_nodes();
   if (std::find(nodes.begin(), nodes.end(), numa) == nodes.end()) {

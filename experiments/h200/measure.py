@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "peers"))
 
 import contenders  # noqa: E402
 import measure as peers  # noqa: E402
 
-SIZE = 256 << 20
+SIZE = 4 * json.loads((HERE / "lab.json").read_text())["trace"]["layers"][0]["tensors"][0]["elements"]  # bytes
 FAST = {"NCCL_SOCKET_NTHREADS": "4", "NCCL_NSOCKS_PERTHREAD": "2"}  # what NCCL needs to fill 25 Gbps
 
 
@@ -40,8 +41,7 @@ class Case:
 
     def topology(self):
         """For weir's command line."""
-        gpu = json.dumps([{"at": "p0", "count": self.gpus, "rate": {"in": "55.5GB/s", "out": "55.4GB/s"}, "memory": "141GB"}])
-        own = {"groups.gpu.count": self.machines, "groups.gpu.gpus": gpu, "groups.gpu.nics.0.rate": self.rate,
+        own = {"groups.gpu.count": self.machines, "groups.gpu.gpus.0.count": self.gpus, "groups.gpu.nics.0.rate": self.rate,
                "groups.cpu.nics.0.rate": self.rate}
         return [word for path, value in own.items() for word in ("--set", f"topology.{path}={value}")]
 
@@ -68,12 +68,12 @@ def gpus_of_host():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
-    parser.add_argument("--programs", type=Path, default=HERE.parent.parent / "build" / "release",
+    parser.add_argument("--programs", type=Path, default=ROOT / "build" / "release",
                         help="the folder with weir; NCCL's program lies in it or in experiments/peers below it")
     parser.add_argument("--cases", default="0,1,2,3", help="which of the script's cases")
     parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--options", default="", help="for weir run, with spaces between them")
-    parser.add_argument("--out", type=Path, help="the record's file (measured/DATE.jsonl)")
+    parser.add_argument("--out", type=Path, help="the record's file (measured/DATE-TIME.jsonl)")
     choices = parser.parse_args()
     weir = str(choices.programs / "weir")
     beside = choices.programs / "peer_nccl"
@@ -87,7 +87,7 @@ def main():
         seconds = []
         own = []
         for _ in range(choices.repetitions):
-            with contenders.lab(weir, HERE / "topology.json", case.topology(), case.machines) as place:
+            with contenders.lab(weir, ROOT / "topologies" / "gpu-lab-4.json", case.topology(), case.machines) as place:
                 seconds += peer.rounds(SIZE, 8, place)
             for gpus in (True, False):
                 own += [{"case": case.name, "gpus": gpus, **row}

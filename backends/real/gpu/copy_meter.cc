@@ -101,7 +101,10 @@ Result<BytesPerSecond> plain(const CopySettings& settings, Gpus& gpus) {
   cudaStream_t streams[2] = {};
   for (int i = 0; i < 2 && well; ++i) {
     const auto memory = gpus.allocate(0, settings.memory);
-    if (!memory) return tl::unexpected(memory.error());
+    if (!memory) {
+      well = tl::unexpected(memory.error());
+      break;
+    }
     device[i] = *memory;
     well = tried(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), "a stream");
   }
@@ -117,7 +120,9 @@ Result<BytesPerSecond> plain(const CopySettings& settings, Gpus& gpus) {
   }
   if (well) well = tried(cudaDeviceSynchronize(), "copies");
   const Duration took = Clock::monotonic() - begin;
-  for (cudaStream_t stream : streams) (void)cudaStreamDestroy(stream);
+  for (cudaStream_t stream : streams) {
+    if (stream != nullptr) (void)cudaStreamDestroy(stream);
+  }
   (void)cudaFreeHost(host);
   if (!well) return tl::unexpected(well.error());
   return over(settings.memory * settings.repetitions, took);

@@ -72,7 +72,11 @@ struct GpuEngine::Parts {
     }
     more.notify_all();
     if (thread.joinable()) thread.join();
-    if (unfinished) groups.abort();
+    groups.end(unfinished);
+    for (Lanes& lane : lanes) {
+      (void)cudaSetDevice(lane.device);
+      for (cudaStream_t stream : lane.streams) (void)cudaStreamSynchronize(stream);
+    }
     for (const std::span<std::byte> memory : pinned) Gpus::unpin(memory);
     for (Lanes& lane : lanes) {
       (void)cudaSetDevice(lane.device);
@@ -105,7 +109,9 @@ struct GpuEngine::Parts {
       if (is_collective(op.kind)) {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
       }
-      if (op.kind != OpKind::kCopy || !is_on_gpus(op, plan)) continue;
+      if (!is_on_gpus(op, plan)) continue;
+      if (auto can = check(op); !can) return can;
+      if (op.kind != OpKind::kCopy) continue;
       for (const BufferId id : {op.from.buffer, op.into.buffer}) {
         const Buffer& buffer = plan.buffer(id);
         if (buffer.place != Memory::Kind::kHost || !seen.insert(id).second) continue;
@@ -118,6 +124,21 @@ struct GpuEngine::Parts {
     return {};
   }
 
+  // Kernels see the memory of their own GPU only.
+  Result<void> check(const Op& op) const {
+    bool can = op.kind != OpKind::kUpdate;
+    if (op.kind == OpKind::kSum) {
+      std::vector<Move> moves;
+      find_moves(plan, op.from, op.into, op.dtype, moves);
+      can = buffers.on_gpu(op.from.buffer) && buffers.on_gpu(op.into.buffer) &&
+            std::all_of(moves.begin(), moves.end(),
+                        [](const Move& move) { return move.from.replica == move.into.replica; });
+    }
+    if (can) return {};
+    return failure(fmt::format("op {} ({}): GPUs sum what lies on the same GPU, and update nothing", op.id,
+                               name(op.kind)));
+  }
+
   void put(const Op& op) {
     {
       const std::lock_guard lock(mutex);
@@ -127,27 +148,40 @@ struct GpuEngine::Parts {
   }
 
   void run() {
-    ::prctl(PR_SET_TIMERSLACK, 1000UL);  // or each short sleep would take 50 us more
-    constexpr auto kLook = std::chrono::microseconds(5);
-    std::optional<Instant> until;  // when it gives up what is under way
+    ::prctl(PR_SET_TIMERSLACK, 1000UL);  // or each short wait would take 50 us more
+    std::optional<Instant> until;        // when it gives up what is under way
+    Instant last = Clock::monotonic();   // that something happened
     std::vector<const Op*> taken;
     for (;;) {
       {
         std::unique_lock lock(mutex);
-        if (running.empty()) more.wait(lock, [this] { return stop || !fresh.empty(); });
+        const auto called = [&] { return !fresh.empty() || (stop && !until); };
+        if (running.empty() && !until) {
+          more.wait(lock, called);
+        } else {
+          more.wait_for(lock, std::chrono::nanoseconds(pause_after(last).ns()), called);
+        }
         taken.assign(fresh.begin(), fresh.end());
         fresh.clear();
         if (stop && !until) until = Clock::monotonic() + kEndPatience;
       }
       if (until && ((running.empty() && taken.empty()) || Clock::monotonic() > *until)) break;
       for (const Op* op : taken) start(*op);
-      if (!look() && taken.empty()) std::this_thread::sleep_for(kLook);
+      if (look() || !taken.empty()) last = Clock::monotonic();
     }
-    unfinished = !running.empty();
+    unfinished = unfinished || !running.empty();
+  }
+
+  // Until it looks again: a little of the time for which nothing has happened, so that what is short is seen
+  // soon, and what is long costs the processor little.
+  static Duration pause_after(Instant last) {
+    const Duration waited = Clock::monotonic() - last;
+    return std::clamp(Duration(waited.ns() / 20), Duration(5'000), Duration(20'000));
   }
 
   void start(const Op& op) {
     Running running_op{&op, Clock::monotonic(), {}};
+    (void)cudaGetLastError();  // what an earlier op has left, and told
     const Result<void> begun = issue(op, running_op);
     Result<void> marked = begun;
     for (Span& span : running_op.spans) {
@@ -174,8 +208,13 @@ struct GpuEngine::Parts {
       case OpKind::kCopy:
       case OpKind::kSum:
         return move(op, into);
-      default:
+      case OpKind::kReduceScatter:
+      case OpKind::kAllGather:
+      case OpKind::kReduce:
+      case OpKind::kBroadcast:
         return collective(op, into);
+      default:
+        return failure(fmt::format("GPUs do no {}", name(op.kind)));
     }
   }
 
@@ -266,6 +305,7 @@ struct GpuEngine::Parts {
     event.op = op.id;
     event.text = why.text;
     event.at = event.started = Clock::monotonic();
+    unfinished = true;
     free(one);
     inbox.put(std::move(event));
   }
@@ -310,7 +350,7 @@ struct GpuEngine::Parts {
   std::vector<std::span<std::byte>> pinned;
   std::vector<Lanes> lanes;      // by GPU
   std::vector<Running> running;  // of the thread
-  bool unfinished = false;       // whether something was under way when the thread ended
+  bool unfinished = false;       // whether something may be under way that nobody looks after
   std::mutex mutex;
   std::condition_variable more;
   std::vector<const Op*> fresh;

@@ -52,13 +52,13 @@ struct Member {
 
 GpuGroups::~GpuGroups() { end(false); }
 
-void GpuGroups::abort() { end(true); }
-
 void GpuGroups::end(bool by_force) {
   for (auto& [id, group] : groups_) {
     for (const Members* members : {&group.out, &group.in}) {
-      for (ncclComm_t member : *members)
+      for (ncclComm_t member : *members) {
+        if (member == nullptr) continue;
         (void)(by_force ? nccl_->comm_abort(member) : nccl_->comm_destroy(member));
+      }
     }
   }
   groups_.clear();
@@ -72,7 +72,7 @@ Result<void> GpuGroups::meet(GroupId group) {
   nccl_ = *library;
   std::vector<int> devices;
   for (const int gpu : members) devices.push_back(gpus_->device(gpu));
-  Group met;
+  Group& met = groups_[group];
   for (Members* all : {&met.out, &met.in}) {
     all->resize(devices.size());
     const auto done =
@@ -80,7 +80,6 @@ Result<void> GpuGroups::meet(GroupId group) {
                      "a group of GPUs");
     if (!done) return done;
   }
-  groups_.emplace(group, std::move(met));
   return {};
 }
 

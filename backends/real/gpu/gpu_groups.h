@@ -28,8 +28,8 @@ class GpuGroups {
   bool has(GroupId group) const { return groups_.contains(group); }
   /// Hands a collective to the GPUs, on the streams of its members: in place, as the plan says.
   Result<void> start(const Op& op, const Buffers& buffers, std::span<const cudaStream_t> streams) const;
-  /// Ends what hangs; nothing can be started any more.
-  void abort();
+  /// Nothing can be started any more. By force it does not wait for what is under way.
+  void end(bool by_force);
 
  private:
   using Members = std::vector<ncclComm_t>;
@@ -37,7 +37,6 @@ class GpuGroups {
     Members out;
     Members in;
   };
-  void end(bool by_force);
 
   const Gpus* gpus_;
   const Plan* plan_;

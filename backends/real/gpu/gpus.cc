@@ -63,9 +63,12 @@ Result<void> Gpus::pin(std::span<std::byte> memory) {
 
 void Gpus::unpin(std::span<std::byte> memory) { (void)cudaHostUnregister(memory.data()); }
 
-Result<void> Gpus::copy(std::span<std::byte> into, std::span<const std::byte> from) {
+Result<void> Gpus::copy(int gpu, std::span<std::byte> into, std::span<const std::byte> from) const {
   WEIR_CHECK(into.size() == from.size(), into.size(), from.size());
-  return tried(cudaMemcpy(into.data(), from.data(), from.size(), cudaMemcpyDefault), "a copy");
+  auto done = tried(cudaSetDevice(device(gpu)), "a GPU");
+  if (done) done = tried(cudaMemcpy(into.data(), from.data(), from.size(), cudaMemcpyDefault), "a copy");
+  // Of pageable memory it may return before all is there.
+  return done ? tried(cudaStreamSynchronize(nullptr), "a copy") : done;
 }
 
 }  // namespace weir::real

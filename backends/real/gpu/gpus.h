@@ -16,7 +16,7 @@ namespace weir::real {
 /// build.
 Result<int> gpu_count();
 
-/// A resource: memory goes back when it ends. Any thread may call.
+/// A resource: memory goes back when it ends. One thread at a time, but any thread may copy.
 class Gpus {
  public:
   /// The machine's GPU i is the host's device devices[i], all different. Fails if there is no such device.
@@ -36,8 +36,9 @@ class Gpus {
   static Result<void> pin(std::span<std::byte> memory);
   static void unpin(std::span<std::byte> memory);
 
-  /// Copies between this process's memory and a GPU's, and waits for it: for what need not be fast.
-  static Result<void> copy(std::span<std::byte> into, std::span<const std::byte> from);
+  /// Copies between this process's memory and that GPU's, and waits until the bytes are there: for what need
+  /// not be fast.
+  Result<void> copy(int gpu, std::span<std::byte> into, std::span<const std::byte> from) const;
 
  private:
   explicit Gpus(std::vector<int> devices) : devices_(std::move(devices)) {}

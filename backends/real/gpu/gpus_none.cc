@@ -15,7 +15,8 @@ Gpus::~Gpus() = default;
 Result<std::byte*> Gpus::allocate(int /*gpu*/, Bytes /*size*/) { return without_cuda(); }
 Result<void> Gpus::pin(std::span<std::byte> /*memory*/) { return without_cuda(); }
 void Gpus::unpin(std::span<std::byte> /*memory*/) {}
-Result<void> Gpus::copy(std::span<std::byte> /*into*/, std::span<const std::byte> /*from*/) {
+Result<void> Gpus::copy(int /*gpu*/, std::span<std::byte> /*into*/,
+                        std::span<const std::byte> /*from*/) const {
   return without_cuda();
 }
 

@@ -13,6 +13,7 @@
 #include "backends/real/job/pacing.h"
 #include "backends/real/job/silence.h"
 #include "backends/real/sharing.h"
+#include "backends/real/threads.h"
 #include "backends/real/workers.h"
 #include "core/base/units_text.h"
 #include "core/experiment/undertaking.h"
@@ -117,7 +118,12 @@ class Member {
   // Those of the machine; none if it has none, or host memory is to stand for them.
   Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const Undertaking& job) const {
     const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
-    if (!inputs.gpus || count == 0) return nullptr;
+    if (!inputs.gpus || count == 0) {
+      if (settings_.gpus.empty()) return nullptr;
+      return failure("it is given GPUs, and the job uses none of this machine");
+    }
+    if (auto from_host = check_messages(job.plan, settings_.machine); !from_host)
+      return tl::unexpected(from_host.error());
     std::vector<int> devices = settings_.gpus;
     for (std::size_t i = 0; settings_.gpus.empty() && i < count; ++i) devices.push_back(static_cast<int>(i));
     if (devices.size() != count) {
@@ -210,11 +216,11 @@ class Member {
     std::unique_ptr<GpuEngine> engine;
     if (gpus != nullptr) {
       auto made = GpuEngine::make(*gpus, job.plan, settings_.machine, buffers, inbox);
-      if (!made) return tl::unexpected(made.error());
+      if (!made) return tl::unexpected(root_cause(made.error()));
       engine = std::move(*made);
     }
     ChannelSettings how;
-    how.threads = inputs.io_threads;
+    how.threads = inputs.io_threads > 0 ? inputs.io_threads : io_threads_for(1);
     const WorkTable works(job.plan, job.cluster);
     if (inputs.pace > 0) {
       pace(channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);

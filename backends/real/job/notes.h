@@ -126,7 +126,8 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("strategy", note.strategy, "how");
   visitor.required("iterations", note.iterations, "how often", at_least(1));
   visitor.required("channels", note.channels, "with each peer", within(1, 1024));
-  visitor.required("io_threads", note.io_threads, "that move bytes", within(1, 1024));
+  visitor.required("io_threads", note.io_threads, "that move bytes; 0: as the host's cores allow",
+                   within(0, 1024));
   visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
   visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");

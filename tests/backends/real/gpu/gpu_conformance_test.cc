@@ -18,19 +18,22 @@ class Copies {
     Buffers& buffers = world_.buffers(plan_.buffer(extent.buffer).machine, true);
     const auto home = buffers.bytes(extent);
     if (!buffers.on_gpu(extent.buffer)) return home;
-    Copy& copy = copies_.emplace_back(Copy{home, std::vector<std::byte>(home.size())});
-    if (look) REQUIRE(Gpus::copy(copy.bytes, home));
+    Copy& copy = copies_.emplace_back(Copy{extent, std::vector<std::byte>(home.size())});
+    if (look) REQUIRE(buffers.load(extent, copy.bytes));
     return copy.bytes;
   }
 
   void write() {
-    for (const Copy& copy : copies_) REQUIRE(Gpus::copy(copy.home, copy.bytes));
+    for (const Copy& copy : copies_) {
+      const Buffers& buffers = world_.buffers(plan_.buffer(copy.extent.buffer).machine, true);
+      REQUIRE(buffers.store(copy.bytes, copy.extent));
+    }
     copies_.clear();
   }
 
  private:
   struct Copy {
-    std::span<std::byte> home;
+    Extent extent;
     std::vector<std::byte> bytes;
   };
   ThreadWorld& world_;

@@ -34,9 +34,8 @@ class Bench {
   }
 
   std::vector<std::byte> read(const Extent& extent) {
-    const auto home = buffers_->bytes(extent);
-    std::vector<std::byte> copy(home.size());
-    REQUIRE(Gpus::copy(copy, home));
+    std::vector<std::byte> copy(static_cast<std::size_t>(extent.range.size.count()));
+    REQUIRE(buffers_->load(extent, copy));
     return copy;
   }
 
@@ -159,8 +158,8 @@ TEST_CASE("a sum on a GPU is what a plain loop comes to, bit for bit", "[gpu]") 
       const auto a = numbers(dtype, elements, 1);
       const auto b = numbers(dtype, elements, 2);
       const Range whole = {Bytes(0), bytes};
-      REQUIRE(Gpus::copy(bench.buffers().bytes({into, 0, whole}), a));
-      REQUIRE(Gpus::copy(bench.buffers().bytes({from, 0, whole}), b));
+      REQUIRE(bench.buffers().store(a, {into, 0, whole}));
+      REQUIRE(bench.buffers().store(b, {from, 0, whole}));
       bench.run(sum);
       std::vector<std::byte> expected = a;
       const std::byte* const terms[] = {a.data(), b.data()};
@@ -192,7 +191,7 @@ void check_reduction(int count, Dtype dtype, std::size_t elements, OpKind kind) 
   std::vector<std::vector<std::byte>> terms;
   for (int gpu = 0; gpu < count; ++gpu) {
     terms.push_back(numbers(dtype, elements, static_cast<std::size_t>(gpu)));
-    REQUIRE(Gpus::copy(bench.buffers().bytes({buffer, gpu, whole}), terms.back()));
+    REQUIRE(bench.buffers().store(terms.back(), {buffer, gpu, whole}));
   }
   INFO(count << " GPUs, " << elements << " elements, " << name(kind));
   bench.run(out);
