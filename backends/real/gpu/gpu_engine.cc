@@ -231,7 +231,7 @@ struct GpuEngine::Parts {
       const auto source = buffers.bytes(move.from);
       const auto target = buffers.bytes(move.into);
       const cudaStream_t on = stream(gpu, way);
-      const auto done =
+      auto done =
           op.kind == OpKind::kSum
               ? tried(launch_sum(element_of(op.dtype), target.data(), source.data(),
                                  source.size() / static_cast<std::size_t>(size(op.dtype).count()), on),

@@ -75,7 +75,7 @@ Result<void> GpuGroups::meet(GroupId group) {
   Group& met = groups_[group];
   for (Members* all : {&met.out, &met.in}) {
     all->resize(devices.size());
-    const auto done =
+    auto done =
         nccl_->tried(nccl_->comm_init_all(all->data(), static_cast<int>(devices.size()), devices.data()),
                      "a group of GPUs");
     if (!done) return done;
