@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Measures sums of gradients that lie on GPUs, in a lab of shaped links with a GPU for each machine: by Weir with
 0 to 4 CPU machines, the same from host memory, and by NCCL's all-reduce, in turn. Prints a table and writes a
 record: a line of JSON on the whole, then one for each row.

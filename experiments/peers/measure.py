@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Measures Weir's sums of gradients beside those of Gloo and Open MPI, in turn, so that whatever disturbs the
 machine disturbs all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints a
 table and writes a record of every round: a line of JSON on the whole, then one for each row.

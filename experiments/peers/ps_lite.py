@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Holds messages between two nodes against what ps-lite moved. Its two processes, whose receiving threads slept
 instead of spinning, moved 13.8 Gbps each way in messages of 4 MiB on two cores where one stream of iperf3
 (writes of 1 MiB) made at least 39 Gbps one way. Here iperf3 and weir bench transport take turns, and the nodes are
