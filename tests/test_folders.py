@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
            "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "apps", "benchmarks",
            "tests"]
-WORLDS = ["simgrid", "xbt", "zmq", "infiniband", "nccl", "cuda", "cuda_runtime",
+WORLDS = ["simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda", "cuda_runtime",
           "sys", "netinet", "arpa"]
 
 
@@ -39,6 +39,23 @@ class Folders(unittest.TestCase):
                     if name.startswith("backends/") and included.startswith("backends/"):
                         self.assertEqual(name.split("/")[1], included.split("/")[1], "no backend knows another")
         self.assertGreater(count, 100)
+
+    def test_no_two_headers_define_types_of_one_name(self):
+        # The linker takes either for both, without a word.
+        where = {}
+        for name, text in sources():
+            if not name.endswith(".h"):
+                continue
+            spaces = []
+            for line in text.splitlines():
+                if opened := re.match(r"(?:inline )?namespace ?([\w:]*) \{$", line):
+                    spaces.append(opened[1])
+                elif line.startswith("}  // namespace"):
+                    spaces.pop()
+                elif defined := re.match(r"(?:struct|class) (\w+)(?: final)?(?: :.*)? \{", line):
+                    where.setdefault("::".join([*spaces, defined[1]]), set()).add(name)
+        self.assertGreater(len(where), 100)
+        self.assertEqual({kind: names for kind, names in where.items() if len(names) > 1}, {})
 
     def test_the_core_knows_no_world(self):
         for name, text in sources():

@@ -5,12 +5,12 @@
 
 #include "apps/weir/bench.h"
 #include "apps/weir/bench_job.h"
-#include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "apps/weir/real_world.h"
 #include "apps/weir/table.h"
 #include "apps/weir/version.h"
+#include "apps/weir/world_options.h"
 #include "backends/real/plain_rate.h"
 #include "core/base/units_text.h"
 
@@ -22,7 +22,7 @@ struct Choices {
   BenchJob job;
   std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
   std::string part = "1MiB";
-  std::string json;
+  bool json = false;
 };
 
 // Of one size.
@@ -33,6 +33,7 @@ struct Measured {
   BytesPerSecond moved;      // what all messages have over it
   BytesPerSecond plain;      // what as many processes moved that did nothing else
   std::vector<Duration> all;
+  std::string settings;
   double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
 };
 
@@ -45,13 +46,13 @@ Result<Measured> measure(const BenchJob& job) {
   if (!times) return tl::unexpected(times.error());
   real::PlainSettings how;
   how.processes = job.workers + job.servers;
-  how.shared_memory = job.real.transport == "shm";
+  how.shared_memory = shares_memory(job.real.transport);
   how.memory = job.gradients;
   const auto plain = real::plain_rate(how);
   if (!plain) return tl::unexpected(plain.error());
   const Duration time = median(times->iterations);
   return Measured{time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
-                  plain->all, times->iterations};
+                  plain->all, times->iterations,         times->settings};
 }
 
 nlohmann::ordered_json row(Bytes size, const Measured& measured) {
@@ -64,13 +65,15 @@ nlohmann::ordered_json row(Bytes size, const Measured& measured) {
           {"moved_bytes_per_s", measured.moved.value()},
           {"plain_bytes_per_s", measured.plain.value()},
           {"share", measured.share()},
+          {"settings", measured.settings},
           {"iterations_s", all}};
 }
 
 Result<ExitStatus> bench_collective(const Choices& choices) {
   BenchJob job = choices.job;
-  job.real = with_streams(job.real, static_cast<std::size_t>(job.workers + job.servers));
   const std::string name = "bench " + choices.name;
+  if (may_use_rdma(job.real.transport))
+    return wrong(name.c_str(), Error{"--transport: machines of one host take tcp or shm"});
   const auto part = parse_size(choices.part);
   if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
   job.part = *part;
@@ -83,7 +86,7 @@ Result<ExitStatus> bench_collective(const Choices& choices) {
     sizes.push_back(*size);
   }
   constexpr auto kRight = Table::Column::Side::kRight;
-  const bool shared = job.real.transport == "shm";
+  const bool shared = shares_memory(job.real.transport);
   const Table table({{"gradients", kRight, 9},
                      {"time", kRight, 9},
                      {"algorithm", kRight, 10},
@@ -91,31 +94,28 @@ Result<ExitStatus> bench_collective(const Choices& choices) {
                      {"all messages", kRight},
                      {shared ? "plain copies" : "plain sockets", kRight},
                      {"share", kRight, 7}});
-  print("{}", table.header());
+  if (!choices.json) print("{}", table.header());
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Bytes size : sizes) {
     job.gradients = size;
     const auto measured = measure(job);
     if (!measured) return tl::unexpected(measured.error());
     rows.push_back(row(size, *measured));
+    if (choices.json) continue;
     print("{}", table.line({rounded(size), rounded(measured->time), rounded(measured->algorithm),
                             rounded(measured->bus), rounded(measured->moved), rounded(measured->plain),
                             fmt::format("{:.1f} %", 100 * measured->share())}));
     std::fflush(stdout);
   }
-  if (choices.json.empty()) return kExitWell;
+  if (!choices.json) return kExitWell;
   const nlohmann::ordered_json document = {{"weir", version()},
                                            {"benchmark", choices.name},
                                            {"strategy", job.strategy},
                                            {"workers", job.workers},
                                            {"servers", job.servers},
-                                           {"transport", job.real.transport},
-                                           {"channels", job.real.channels},
-                                           {"io_threads", job.real.io_threads},
                                            {"part_bytes", job.part.count()},
                                            {"rows", rows}};
-  const auto written = write_text(choices.json, document.dump(2) + "\n");
-  if (!written) return tl::unexpected(written.error());
+  print("{}\n", document.dump(2));
   return kExitWell;
 }
 
@@ -126,9 +126,7 @@ void add_common(CLI::App& command, Choices& choices) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
-  command.add_option("--transport", job.real.transport, "What messages move through: tcp or shm")
-      ->check(CLI::IsMember({"tcp", "shm"}))
-      ->capture_default_str();
+  add_transport(command, job.real.transport, "What messages move through: tcp or shm");
   command.add_option("--iterations", job.iterations, "How often; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
@@ -143,7 +141,7 @@ void add_common(CLI::App& command, Choices& choices) {
   command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--json", choices.json, "A file for all that was measured")->type_name("FILE");
+  command.add_flag("--json", choices.json, "JSON instead of a table");
 }
 
 constexpr const char* kAbout =
@@ -174,7 +172,7 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
   command->footer(std::string(kAbout) +
                   "\nExamples:\n"
                   "  weir bench allreduce --transport shm\n"
-                  "  weir bench allreduce --nodes 2 --bytes 1MiB,256MiB --strategy ring --json ring.json");
+                  "  weir bench allreduce --nodes 2 --bytes 1MiB,256MiB --strategy ring --json");
   command->callback(
       [choices, &status] { status = exit_status("bench allreduce", bench_collective(*choices)); });
 }
@@ -197,7 +195,7 @@ void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
   command->footer(std::string(kAbout) +
                   "\nExamples:\n"
                   "  weir bench pushpull --workers 4 --servers 2\n"
-                  "  weir bench pushpull --bytes 4MiB,16MiB --transport shm --json pushpull.json");
+                  "  weir bench pushpull --bytes 4MiB,16MiB --transport shm --json");
   command->callback(
       [choices, &status] { status = exit_status("bench pushpull", bench_collective(*choices)); });
 }

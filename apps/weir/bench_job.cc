@@ -65,7 +65,7 @@ Result<BenchTimes> run(const BenchJob& job) {
   const auto lived =
       local_world(job.real).run({all.experiment, job.strategy, all.plan, all.cluster, settings});
   if (!lived) return tl::unexpected(lived.error());
-  BenchTimes times{measured(lived->record, job.warm_up), {}, {}};
+  BenchTimes times{measured(lived->record, job.warm_up), {}, {}, lived->settings};
   std::vector<Bytes> out(all.cluster.machines().size());
   std::vector<Bytes> in(out.size());
   for (const MessageEnds& message : all.plan.messages()) {

@@ -26,6 +26,7 @@ struct BenchTimes {
   std::vector<Duration> iterations;  // from the end of the one before, on all machines, to its own
   Bytes moved;                       // in an iteration, by all messages
   Bytes most;                        // of these, into or out of the machine that has most
+  std::string settings;              // of the run, as they came out
 };
 
 /// Runs it as weir run --on local does.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench.h"
@@ -7,6 +8,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "apps/weir/version.h"
+#include "apps/weir/world_options.h"
 #include "backends/real/transport_meter.h"
 #include "core/base/units_text.h"
 
@@ -17,92 +19,139 @@ struct Choices {
   std::vector<std::string> sizes = {"64KiB", "1MiB", "4MiB", "16MiB"};
   real::TransportSettings settings;
   double seconds = 1.0;
+  std::vector<std::string> addresses;
   int repetitions = 5;
   bool json = false;
 };
 
-// Medians over the repetitions; of shares too, as all rates of one are measured at about the same time.
-struct Measured {
-  Bytes message;
-  real::TransportRate rate;
-  double of_sockets;
-  double of_spread;
-  double of_copies;
-};
-
+// Medians over the repetitions are shown; of shares too, as all rates of one are measured at about the same
+// time.
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-Result<Measured> measure(const Choices& choices, Bytes message) {
+template <class Rate>
+BytesPerSecond middle(const std::vector<Rate>& rates, BytesPerSecond Rate::*member) {
+  std::vector<BytesPerSecond> values;
+  for (const Rate& rate : rates) values.push_back(rate.*member);
+  return median(values);
+}
+
+template <class Rate>
+double share(const std::vector<Rate>& rates, BytesPerSecond Rate::*of) {
+  std::vector<double> values;
+  for (const Rate& rate : rates)
+    values.push_back(static_cast<double>(rate.nodes.value()) / static_cast<double>((rate.*of).value()));
+  return median(values);
+}
+
+template <class Rate>
+Result<std::vector<Rate>> repeat(const Choices& choices, Bytes message,
+                                 Result<Rate> (*measure)(const real::TransportSettings&)) {
   real::TransportSettings settings = choices.settings;
   settings.message = message;
   settings.time = Duration::from_seconds(choices.seconds);
-  std::vector<real::TransportRate> rates;
+  std::vector<Rate> rates;
   for (int i = 0; i < choices.repetitions; ++i) {
-    const auto rate = real::measure_transport(settings);
+    auto rate = measure(settings);
     if (!rate) return tl::unexpected(rate.error());
-    rates.push_back(*rate);
+    rates.push_back(std::move(*rate));
   }
-  using Member = BytesPerSecond real::TransportRate::*;
-  const auto middle = [&](Member member) {
-    std::vector<BytesPerSecond> values;
-    for (const real::TransportRate& rate : rates) values.push_back(rate.*member);
-    return median(values);
-  };
-  const auto share_of = [&](Member member) {
-    std::vector<double> values;
-    for (const real::TransportRate& rate : rates) {
-      values.push_back(static_cast<double>(rate.nodes.value()) / static_cast<double>((rate.*member).value()));
-    }
-    return median(values);
-  };
-  using real::TransportRate;
-  return Measured{message,
-                  {middle(&TransportRate::nodes), middle(&TransportRate::sockets),
-                   middle(&TransportRate::spread), middle(&TransportRate::copies)},
-                  share_of(&TransportRate::sockets),
-                  share_of(&TransportRate::spread),
-                  share_of(&TransportRate::copies)};
+  return rates;
 }
 
-Result<ExitStatus> bench_transport(const Choices& choices) {
+// What a size came to, as a row of the table and of the document.
+struct Row {
+  std::vector<std::string> cells;
+  nlohmann::ordered_json fields;
+};
+
+Result<Row> measure_sockets(const Choices& choices, Bytes message) {
+  using Rate = real::TransportRate;
+  const auto rates = repeat<Rate>(choices, message, real::measure_transport);
+  if (!rates) return tl::unexpected(rates.error());
+  Row row;
+  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
+  row.cells = {rounded(message), rounded(nodes)};
+  row.fields = {{"message_bytes", message.count()}, {"nodes_bytes_per_s", nodes.value()}};
+  const auto add = [&](BytesPerSecond Rate::*member, const char* rate, const char* of) {
+    const BytesPerSecond value = middle(*rates, member);
+    row.cells.insert(row.cells.end(), {rounded(value), percent(share(*rates, member))});
+    row.fields[rate] = value.value();
+    row.fields[of] = share(*rates, member);
+  };
+  add(&Rate::sockets, "sockets_bytes_per_s", "share");
+  add(&Rate::spread, "spread_sockets_bytes_per_s", "share_of_spread_sockets");
+  add(&Rate::copies, "copies_bytes_per_s", "share_of_copies");
+  return row;
+}
+
+Result<Row> measure_writes(const Choices& choices, Bytes message) {
+  using Rate = real::RdmaRate;
+  const auto rates = repeat<Rate>(choices, message, real::measure_rdma);
+  if (!rates) return tl::unexpected(rates.error());
+  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
+  const BytesPerSecond writes = middle(*rates, &Rate::writes);
+  std::int64_t registrations = 0;
+  Bytes copied;
+  for (const Rate& rate : *rates) {
+    registrations += rate.registrations;
+    copied += rate.copied;
+  }
+  return Row{{rounded(message), rounded(nodes), rounded(writes), percent(share(*rates, &Rate::writes)),
+              std::to_string(registrations), rounded(copied)},
+             {{"message_bytes", message.count()},
+              {"nodes_bytes_per_s", nodes.value()},
+              {"writes_bytes_per_s", writes.value()},
+              {"share", share(*rates, &Rate::writes)},
+              {"registrations", registrations},
+              {"copied_bytes", copied.count()}}};
+}
+
+Result<ExitStatus> bench_transport(Choices choices) {
+  if (!choices.addresses.empty()) {
+    if (choices.addresses.size() != choices.settings.hosts.size())
+      return wrong("bench transport", Error{"--addresses: expected two, as 10.0.0.1,10.0.0.2"});
+    std::copy(choices.addresses.begin(), choices.addresses.end(), choices.settings.hosts.begin());
+  }
   std::vector<Bytes> sizes;
   for (const std::string& text : choices.sizes) {
     const auto size = parse_size(text);
     if (!size) return wrong("bench transport", Error{"--sizes: " + size.error().text});
     sizes.push_back(*size);
   }
-  const Table table({{"messages of"},
-                     {"nodes"},
-                     {"plain sockets"},
-                     {"share"},
-                     {"as much memory"},
-                     {"share"},
-                     {"one copy"},
-                     {"share"}});
+  if (choices.settings.engine == real::TransportChoice::kAuto)
+    return wrong("bench transport", Error{"--engine: say which: tcp, shm or rdma"});
+  if (choices.settings.sealed && choices.settings.engine != real::TransportChoice::kTcp)
+    return wrong("bench transport", Error{"--encrypt: it seals TCP's connections alone; take --engine tcp"});
+  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
+                                                      {"nodes"},
+                                                      {"plain writes"},
+                                                      {"share"},
+                                                      {"registrations"},
+                                                      {"copied"}}
+                         : std::vector<Table::Column>{{"messages of"},
+                                                      {"nodes"},
+                                                      {"plain sockets"},
+                                                      {"share"},
+                                                      {"as much memory"},
+                                                      {"share"},
+                                                      {"one copy"},
+                                                      {"share"}});
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!choices.json) print("{}", table.header());
   for (const Bytes size : sizes) {
-    const auto measured = measure(choices, size);
-    if (!measured) return tl::unexpected(measured.error());
-    const real::TransportRate& rate = measured->rate;
-    rows.push_back({{"message_bytes", size.count()},
-                    {"nodes_bytes_per_s", rate.nodes.value()},
-                    {"sockets_bytes_per_s", rate.sockets.value()},
-                    {"share", measured->of_sockets},
-                    {"spread_sockets_bytes_per_s", rate.spread.value()},
-                    {"share_of_spread_sockets", measured->of_spread},
-                    {"copies_bytes_per_s", rate.copies.value()},
-                    {"share_of_copies", measured->of_copies}});
+    const auto row = rdma ? measure_writes(choices, size) : measure_sockets(choices, size);
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(row->fields);
     if (choices.json) continue;
-    print("{}", table.line({rounded(size), rounded(rate.nodes), rounded(rate.sockets),
-                            percent(measured->of_sockets), rounded(rate.spread), percent(measured->of_spread),
-                            rounded(rate.copies), percent(measured->of_copies)}));
+    print("{}", table.line(row->cells));
     std::fflush(stdout);
   }
   if (choices.json) {
     const nlohmann::ordered_json document = {{"weir", version()},
                                              {"channels", choices.settings.channels},
-                                             {"shared_memory", choices.settings.shared_memory},
+                                             {"engine", enum_name(choices.settings.engine)},
+                                             {"addresses", choices.settings.hosts},
                                              {"encrypt", choices.settings.sealed},
                                              {"io_threads", choices.settings.io_threads},
                                              {"under_way", choices.settings.under_way},
@@ -117,7 +166,7 @@ Result<ExitStatus> bench_transport(const Choices& choices) {
 
 void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   CLI::App* command = bench.add_subcommand(
-      "transport", "How fast two nodes of this host exchange messages, beside what plain sockets move");
+      "transport", "How fast two nodes of this host exchange messages, beside what others move the same way");
   const auto choices = std::make_shared<Choices>();
   command->add_option("--sizes", choices->sizes, "Of the messages (64KiB,1MiB,4MiB,16MiB)")
       ->type_name("SIZES")
@@ -132,7 +181,14 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_flag("--shared-memory", choices->settings.shared_memory, "Nodes share memory, instead of TCP");
+  add_transport(*command, choices->settings.engine, "What messages move through: tcp, shm or rdma",
+                "--engine");
+  command
+      ->add_option("--addresses", choices->addresses,
+                   "Of the two nodes: this host's, each of its own device if there are two (127.0.0.1)")
+      ->type_name("A,B")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
   command->add_option("--seconds", choices->seconds, "Of each measurement")
       ->check(CLI::Range(0.01, 600.0))
@@ -148,11 +204,14 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       "stays in caches, and then as much memory as the messages have. One copy is what each of two "
       "processes\n"
       "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
-      "direction; shares are the nodes' of the rate to their left.\n\n"
+      "direction; shares are the nodes' of the rate to their left.\n"
+      "Over RDMA the others post the same writes and nothing else. Registrations of memory and bytes that a\n"
+      "processor copied are the nodes', once they have met.\n\n"
       "Examples:\n"
       "  weir bench transport\n"
       "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
-      "  weir bench transport --shared-memory");
+      "  weir bench transport --engine shm\n"
+      "  weir bench transport --engine rdma --addresses 10.0.0.1,10.0.0.2");
   command->callback(
       [choices, &status] { status = exit_status("bench transport", bench_transport(*choices)); });
 }

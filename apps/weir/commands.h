@@ -20,6 +20,8 @@ void add_whatif(CLI::App& weir, ExitStatus& status);
 void add_compare(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_node(CLI::App& weir, ExitStatus& status);
+void add_discover(CLI::App& weir, ExitStatus& status);
+void add_doctor(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);
 void add_bench(CLI::App& weir, ExitStatus& status);

@@ -22,7 +22,7 @@ struct Choices {
 
 Result<void> draw(const KeptRecord& a, const KeptRecord& b, const std::string& file) {
   const auto drawn = [](const KeptRecord& kept, std::string name) {
-    return Drawn{std::move(name),          kept.of->plan, kept.of->cluster,
+    return Drawn{std::move(name),          kept.of->plan, kept.cluster(),
                  kept.of->workload,        *kept.record,  static_cast<int>(kept.header.warm_up),
                  kept.of->experiment.model};
   };
@@ -32,7 +32,7 @@ Result<void> draw(const KeptRecord& a, const KeptRecord& b, const std::string& f
 Result<ExitStatus> compare(const Choices& choices) {
   const auto a = kept_record(choices.a, choices.which);
   if (!a) return wrong("compare", a.error());
-  const auto b = kept_record(choices.b, choices.which);
+  const auto b = choices.b.empty() ? kept_prediction(*a) : kept_record(choices.b, choices.which);
   if (!b) return wrong("compare", b.error());
   if (const auto alike = check_alike(*a, *b); !alike) return wrong("compare", alike.error());
   const Difference difference = weir::difference(a->recorded(), b->recorded(), kMostOps);
@@ -59,7 +59,10 @@ void add_compare(CLI::App& weir, ExitStatus& status) {
   command->add_option("A", choices->a, "What is judged: a record, or the folder of a run's results")
       ->required()
       ->type_name("RECORD");
-  command->add_option("B", choices->b, "What it is measured against")->required()->type_name("RECORD");
+  command
+      ->add_option("B", choices->b,
+                   "What it is measured against; A's prediction, kept beside it, if left out")
+      ->type_name("RECORD");
   command->add_option("--strategy", choices->which.strategy, "Of a folder's records, those of this strategy")
       ->type_name("NAME");
   CLI::Option* point =
@@ -95,7 +98,8 @@ void add_compare(CLI::App& weir, ExitStatus& status) {
       "Examples:\n"
       "  weir run mine.json --records --out simulated\n"
       "  weir run mine.json --records --out real --on local\n"
-      "  weir compare simulated real --strategy unified --timeline both.json");
+      "  weir compare simulated real --strategy unified --timeline both.json\n"
+      "  weir compare real --strategy unified    # with the simulation at the rates measured beside the run");
   command->callback([choices, point, seed, &status] {
     if (point->count() > 0) choices->which.point = choices->point;
     if (seed->count() > 0) choices->which.seed = choices->seed;

@@ -13,23 +13,44 @@
 
 namespace weir {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the file is if it is a link, whether or not that is there.
+std::string end_of_links(const std::string& file) {
+  constexpr int kMost = 40;  // as the kernel follows
+  fs::path end = file;
+  std::error_code ignored;
+  for (int i = 0; i < kMost && fs::is_symlink(end, ignored); ++i)
+    end = end.parent_path() / fs::read_symlink(end, ignored);
+  return end.string();
+}
+
+}  // namespace
+
 std::string unfinished(const std::string& file) { return file + ".part"; }
 
 Result<void> write_text(const std::string& file, const std::string& text) {
-  const std::string unfinished = weir::unfinished(file);
+  std::error_code ignored;
+  const fs::file_status kind = fs::status(file, ignored);
+  // Devices and pipes are written into. What a link leads to is replaced, not the link.
+  const bool replaced = !exists(kind) || is_regular_file(kind);
+  const std::string target = replaced ? end_of_links(file) : file;
+  const std::string written_first = replaced ? unfinished(target) : target;
   const auto failed = [&] {
     std::string why = fmt::format("{}: cannot be written: {}", file, std::strerror(errno));
-    std::error_code ignored;
-    std::filesystem::remove(unfinished, ignored);
+    if (replaced) fs::remove(written_first, ignored);
     return failure(std::move(why));
   };
-  std::FILE* stream = std::fopen(unfinished.c_str(), "wb");
+  std::FILE* stream = std::fopen(written_first.c_str(), "wb");
   if (stream == nullptr) return failed();
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   const int why = errno;  // of what went wrong first
   const bool closed = std::fclose(stream) == 0;
   if (!written) errno = why;
-  if (!written || !closed || std::rename(unfinished.c_str(), file.c_str()) != 0) return failed();
+  if (!written || !closed) return failed();
+  if (replaced && std::rename(written_first.c_str(), target.c_str()) != 0) return failed();
   return {};
 }
 

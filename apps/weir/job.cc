@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "apps/weir/version.h"
-#include "backends/real/job/coordinator.h"
 #include "backends/real/job/host.h"
 #include "core/experiment/experiment_file.h"
 
@@ -27,8 +26,8 @@ std::vector<std::string> node_arguments(const std::string& program, MachineId ma
   return arguments;
 }
 
-Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
-                       const Site& site) {
+Result<real::JobResult> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
+                                const Site& site) {
   auto fresh = real::make_key(job, site.endpoint);
   if (!fresh) return tl::unexpected(fresh.error());
   auto socket = real::ControlSocket::listen(*fresh);
@@ -48,6 +47,7 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, con
   how.patience = Duration::from_seconds(settings.patience);
   how.watch = [&nodes] { return nodes.watch(); };
   how.joined = site.joined;
+  for (const Host& host : settings.hosts) how.hosts.push_back(host.name);
   real::Coordinator coordinator(std::move(*socket), how);
   const real::InputsNote inputs = {whole_text(planned.experiment, planned.contender),
                                    planned.contender,
@@ -56,15 +56,14 @@ Result<Record> run_job(const Planned& planned, const RealSettings& settings, con
                                    settings.io_threads,
                                    settings.workers,
                                    settings.verify,
-                                   settings.transport == "shm",
+                                   settings.transport,
                                    settings.encrypt,
                                    settings.pace.value_or(0),
                                    settings.gpus};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);
   if (site.joined) site.joined();
   nodes.wait(Duration::from_seconds(result ? 2 : 0.2));
-  if (!result) return tl::unexpected(result.error());
-  return std::move(result->record);
+  return result;
 }
 
 }  // namespace weir

@@ -9,20 +9,21 @@
 #include "apps/weir/hosts.h"
 #include "apps/weir/nodes.h"
 #include "apps/weir/trial.h"
+#include "backends/real/job/coordinator.h"
 
 namespace weir {
 
 struct RealSettings {
   // 0 is as many as fast links need, as far as the host's cores allow that all its machines have them.
-  int channels = 0;               // between two machines: up to 2
-  int io_threads = 0;             // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
-  int workers = 1;                // of each machine: sum and copy
-  bool verify = false;            // whether gradients are written and every sum is checked
-  std::string transport = "tcp";  // or "shm": what messages move through
-  bool encrypt = false;           // what moves over connections between hosts
-  std::optional<double> pace;     // times what the plan needs for each peer; 0: as fast as can be
-  bool gpus = false;              // whether machines use GPUs; else host memory stands for theirs
-  double patience = 30;           // seconds, for each step of a job
+  int channels = 0;     // between two machines: up to 2
+  int io_threads = 0;   // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
+  int workers = 1;      // of each machine: sum and copy
+  bool verify = false;  // whether gradients are written and every sum is checked
+  real::TransportChoice transport = real::TransportChoice::kTcp;
+  bool encrypt = false;        // what moves over connections between hosts
+  std::optional<double> pace;  // times what the plan needs for each peer; 0: as fast as can be
+  bool gpus = false;           // whether machines use GPUs; else host memory stands for theirs
+  double patience = 30;        // seconds, for each step of a job
 
   // Of a cluster.
   std::string listen;                     // the coordinator's address
@@ -52,9 +53,9 @@ std::vector<std::string> node_arguments(const std::string& program, MachineId ma
                                         const std::vector<std::string>& listen, const RealSettings& settings,
                                         const std::vector<int>& gpus = {});
 
-/// Runs the plan as a job of that name, and returns the record of all its machines. Fails, naming the
+/// Runs the plan as a job of that name, and returns what its machines tell of it. Fails, naming the
 /// machine, if one does.
-Result<Record> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
-                       const Site& site);
+Result<real::JobResult> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
+                                const Site& site);
 
 }  // namespace weir

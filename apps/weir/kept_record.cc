@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/version.h"
+#include "core/cluster/topology_file.h"
 #include "core/plan/hash.h"
 
 namespace weir {
@@ -16,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostNamed = 20;
+constexpr std::string_view kRecord = "record-";
+constexpr std::string_view kPrediction = "prediction-";
 
 // "unified at topology.groups.cpu.count=4, seed 1: record-....record"
 std::string words(const RecordHeader& header, const std::string& file) {
@@ -36,7 +39,7 @@ std::vector<std::string> records_in(const std::string& folder) {
   for (const auto& entry :
        fs::directory_iterator(folder, fs::directory_options::skip_permission_denied, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("record-") && name.ends_with(".record")) files.push_back(entry.path().string());
+    if (name.starts_with(kRecord) && name.ends_with(".record")) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -83,6 +86,19 @@ Result<void> check_planned(const KeptRecord& kept) {
       kept.file, header.weir, header.plan_hash, header.ops, version(), hash, plan.ops().size()));
 }
 
+// Reports follow the plan's ops through the measured cluster.
+Result<void> check_machines(const KeptRecord& kept) {
+  const auto alike = [](const Machine& a, const Machine& b) {
+    return a.name == b.name && a.gpus.size() == b.gpus.size() && a.nics.size() == b.nics.size() &&
+           a.numas.size() == b.numas.size();
+  };
+  const std::vector<Machine>& planned = kept.of->cluster.machines();
+  const std::vector<Machine>& measured = kept.measured->machines();
+  if (std::equal(planned.begin(), planned.end(), measured.begin(), measured.end(), alike)) return {};
+  return failure(
+      fmt::format("{}: its 'measured' topology has other machines than its experiment's", kept.file));
+}
+
 // "/topology/groups/0/count" is "topology.groups.0.count".
 std::string dotted(std::string pointer) {
   std::replace(pointer.begin(), pointer.end(), '/', '.');
@@ -109,12 +125,32 @@ Result<KeptRecord> kept_record(const std::string& path, const RecordChoice& choi
   }
   auto read = read_record(file);
   if (!read) return tl::unexpected(read.error());
-  KeptRecord kept{file, std::move(read->header), std::make_unique<Record>(std::move(read->record)), nullptr};
+  KeptRecord kept{file, std::move(read->header), std::make_unique<Record>(std::move(read->record)), nullptr,
+                  nullptr};
   auto of = undertake(json(kept.header.experiment).dump(), kept.header.strategy, file);
   if (!of) return tl::unexpected(of.error());
   kept.of = std::move(*of);
   if (const auto planned = check_planned(kept); !planned) return tl::unexpected(planned.error());
+  if (kept.header.measured.is(Value::Kind::kNull)) return kept;
+  const auto measured = read_topology(kept.header.measured, "measured");
+  if (!measured) return tl::unexpected(measured.error());
+  kept.measured = std::make_unique<Cluster>(*measured);
+  if (const auto same = check_machines(kept); !same) return tl::unexpected(same.error());
   return kept;
+}
+
+Result<KeptRecord> kept_prediction(const KeptRecord& of) {
+  const fs::path file = of.file;
+  const std::string name = file.filename().string();
+  const fs::path beside = file.parent_path() / (std::string(kPrediction) + name.substr(kRecord.size()));
+  std::error_code ignored;
+  if (!name.starts_with(kRecord) || !fs::exists(beside, ignored)) {
+    return failure(fmt::format(
+        "{}: has no prediction beside it, which 'weir run EXPERIMENT --records --on lab' and '--on local' "
+        "keep; name a second record to compare it with",
+        of.file));
+  }
+  return kept_record(beside.string(), {});
 }
 
 std::vector<SettingDifference> setting_differences(const RecordHeader& a, const RecordHeader& b) {

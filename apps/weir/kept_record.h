@@ -26,15 +26,21 @@ struct KeptRecord {
   RecordHeader header;
   std::unique_ptr<Record> record;
   std::unique_ptr<Undertaking> of;
+  std::unique_ptr<Cluster> measured;  // if the header has one
 
+  /// With the rates that the run is judged by.
+  const Cluster& cluster() const { return measured ? *measured : of->cluster; }
   Recorded recorded() const {
-    return {of->plan, of->cluster, of->workload, *record, static_cast<int>(header.warm_up)};
+    return {of->plan, cluster(), of->workload, *record, static_cast<int>(header.warm_up)};
   }
 };
 
 /// The record in the file, or the one that is meant among those of the folder. Fails if there is not just
 /// one, and names them then; if the file is broken; or if this program plans its run otherwise.
 Result<KeptRecord> kept_record(const std::string& path, const RecordChoice& choice);
+
+/// The record of the prediction that the run of this record, a file or one of a folder's, was kept with.
+Result<KeptRecord> kept_prediction(const KeptRecord& of);
 
 /// A setting in which two runs differ: its path as for --set, and its values as JSON, empty where there is
 /// none.

@@ -26,6 +26,8 @@ int main(int argc, char** argv) {
   weir::add_whatif(weir, status);
   weir::add_compare(weir, status);
   weir::add_check(weir, status);
+  weir::add_discover(weir, status);
+  weir::add_doctor(weir, status);
   weir::add_import(weir, status);
   weir::add_export(weir, status);
   weir::add_launch(weir, status);

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
@@ -41,20 +40,24 @@ Result<std::optional<int>> rank_of_environment() {
   return std::optional<int>();
 }
 
+// More than any key has: some files have no end.
+std::string start_of(std::istream& stream) {
+  constexpr std::size_t kMost = 64 << 10;
+  std::string text(kMost, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
+
 Result<real::JobKey> key_of(const std::string& file) {
   const char* given = std::getenv("WEIR_JOB");
   if (file.empty() && given != nullptr) return real::parse_key(given, "WEIR_JOB");
   if (file.empty())
     return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB");
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return real::parse_key(text.str(), "the standard input");
-  }
+  if (file == "-") return real::parse_key(start_of(std::cin), "the standard input");
   std::ifstream stream(file);
   if (!stream) return failure(file + ": there is no such file, or it cannot be read");
-  text << stream.rdbuf();
-  return real::parse_key(text.str(), file);
+  return real::parse_key(start_of(stream), file);
 }
 
 Result<ExitStatus> take_part(const Choices& choices) {

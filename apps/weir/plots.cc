@@ -14,6 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "backends/real/program.h"
+
 namespace weir {
 namespace {
 
@@ -59,7 +61,7 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
 // plots/ stands at the root of a checkout, two folders above build/release/weir, or where it was installed.
 std::optional<std::string> plot_program() {
   std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path self = real::program_path().parent_path();
   for (const char* place : {"../../plots/plot.py", "../share/weir/plots/plot.py"}) {
     const std::filesystem::path program = (self / place).lexically_normal();
     if (std::filesystem::is_regular_file(program, error)) return program.string();

@@ -12,6 +12,7 @@
 #include "backends/real/gpu/gpus.h"
 #include "backends/real/host_work.h"
 #include "backends/real/job/key.h"
+#include "backends/real/job/pacing.h"
 #include "backends/real/pages.h"
 #include "backends/real/threads.h"
 #include "core/base/units_text.h"
@@ -26,9 +27,19 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+// What the process of a machine takes beside its buffers: the program with its threads, the plan, which each
+// makes for itself, and the record. Measured: 38 MB of a node at rest, 420 bytes an op of a plan.
+Bytes memory_of_process(const Planned& planned) {
+  constexpr Bytes kProgram(40 << 20);
+  constexpr Bytes kPlanOfOp(500);
+  const auto ops = static_cast<std::int64_t>(planned.plan.ops().size());
+  const auto record = Bytes(static_cast<std::int64_t>(sizeof(OpRecord)) * planned.settings.iterations);
+  return kProgram + (kPlanOfOp + record) * ops;
+}
+
 // All machines have their buffers in the memory of this host.
 Result<void> check_memory(const Planned& planned, bool gpus) {
-  Bytes needed;
+  Bytes needed = memory_of_process(planned) * static_cast<std::int64_t>(planned.cluster.machines().size());
   for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
     const Machine& machine = planned.cluster.machine(MachineId(i));
     needed += planned.plan.host_memory(MachineId(i));
@@ -92,20 +103,45 @@ Result<std::vector<std::vector<int>>> gpus_here(const Planned& planned, const Re
   return devices;
 }
 
-Result<Lived> lived(Result<Record> record, std::optional<Measured> measured) {
-  if (!record) return tl::unexpected(record.error());
-  if (!measured) return Lived{std::move(*record), {}, {}};
-  return Lived{std::move(*record), measured->link, std::move(measured->topology)};
+// `came_to`: what messages did move through, and between how many pairs of machines, if anybody knows.
+std::string words(const RealSettings& settings, const std::map<std::string, int>& came_to = {}) {
+  const auto count = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
+  std::string transport(enum_name(settings.transport));
+  for (const auto& [name, pairs] : came_to) transport += fmt::format(" {}_pairs={}", name, pairs);
+  return fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
+                     transport, count(settings.channels), count(settings.io_threads), settings.workers,
+                     settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
+}
+
+Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
+                    std::optional<Measured> measured) {
+  if (!job) return tl::unexpected(job.error());
+  Lived all{.record = std::move(job->record), .settings = words(settings, job->transports)};
+  if (!measured) return all;
+  all.link_rate = measured->link;
+  all.measured = std::move(measured->topology);
+  return all;
+}
+
+// The settings with as many threads and connections as suit this host, which all machines share, where they
+// do not say.
+RealSettings with_streams(RealSettings settings, const Planned& planned) {
+  if (settings.io_threads == 0) settings.io_threads = real::io_threads_for(planned.plan.machines());
+  if (settings.channels == 0) {
+    settings.channels =
+        real::channels_for(planned.plan, planned.cluster, settings.io_threads, settings.pace.value_or(0));
+  }
+  return settings;
 }
 
 Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
-  const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
+  const RealSettings settings = with_streams(asked, planned);
   if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
   const auto gpus = gpus_here(planned, settings);
   if (!gpus) return tl::unexpected(gpus.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
   // Machines that share memory have no connections, and no link whose rate could be measured.
-  if (settings.transport == "tcp") measured = measure_host(planned, settings.workers);
+  if (settings.transport == real::TransportChoice::kTcp) measured = measure_host(planned, settings.workers);
   if (!measured) return tl::unexpected(measured.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
@@ -116,11 +152,11 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
         node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
         "WEIR_JOB=" + key, ""};
   };
-  return lived(run_job(planned, settings, *job, site), std::move(*measured));
+  return lived(run_job(planned, settings, *job, site), settings, std::move(*measured));
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
-  const RealSettings settings = with_streams(asked, planned.cluster.machines().size());
+  const RealSettings settings = with_streams(asked, planned);
   if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
   const auto gpus = gpus_here(planned, settings);
   if (!gpus) return tl::unexpected(gpus.error());
@@ -147,34 +183,38 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
         node_arguments("/proc/self/exe", machine, addresses, settings, (*gpus)[machine.index()]),
         "WEIR_JOB=" + key, ""};
   };
-  return lived(run_job(planned, settings, *job, site), std::move(*measured));
+  return lived(run_job(planned, settings, *job, site), settings, std::move(*measured));
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
                  Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
   World world;
   world.name = name;
-  const auto asked = [](int count) { return count == 0 ? std::string("auto") : std::to_string(count); };
-  world.settings =
-      fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
-                  settings.transport, asked(settings.channels), asked(settings.io_threads), settings.workers,
-                  settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
+  world.settings = words(settings);
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
-  world.predict = prediction();
+  if (auto simulated = simulated_world()) world.foretells = std::make_shared<World>(std::move(*simulated));
   world.simulated = false;
   return world;
 }
 
-// A key that a job has left may be replaced; what is none is somebody's.
+// A key that a job has left may be replaced; what is none, as a device, is somebody's.
 Result<void> check_key_file(const std::string& file) {
-  const auto text = read_text(file);
-  if (!text || real::parse_key(*text, file)) return {};
+  std::error_code ignored;
+  const auto kind = std::filesystem::symlink_status(file, ignored).type();
+  if (kind == std::filesystem::file_type::not_found) return {};
+  if (kind == std::filesystem::file_type::regular) {
+    const auto text = read_text(file);
+    if (text && real::parse_key(*text, file)) return {};
+  }
   return failure(fmt::format("{}: there is a file already, and no job's key; name another with --key", file));
 }
 
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
   RealSettings settings = asked;
-  if (settings.channels == 0) settings.channels = 2;  // as all ends must; threads are each host's own matter
+  if (settings.channels == 0) {  // the same for all ends; threads are each host's own matter
+    settings.channels =
+        real::channels_for(planned.plan, planned.cluster, real::kMostIoThreads, settings.pace.value_or(0));
+  }
   if (const auto can = check_plan(planned, settings); !can) return tl::unexpected(can.error());
   const std::size_t machines = planned.cluster.machines().size();
   if (settings.key_file.empty() && settings.hosts.size() != machines) {
@@ -208,17 +248,10 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
       return NodeCommand{arguments, "", key};
     };
   }
-  return lived(run_job(planned, settings, *job, site), std::nullopt);
+  return lived(run_job(planned, settings, *job, site), settings, std::nullopt);
 }
 
 }  // namespace
-
-RealSettings with_streams(RealSettings settings, std::size_t machines) {
-  const int threads = real::io_threads_for(machines);
-  if (settings.io_threads == 0) settings.io_threads = threads;
-  if (settings.channels == 0) settings.channels = std::min(threads, 2);
-  return settings;
-}
 
 World local_world(const RealSettings& settings) {
   return real_world("processes on one host", settings, run_on_local);
@@ -228,7 +261,9 @@ World lab_world(const RealSettings& settings) {
   constexpr double kPace = 1.02;  // a little more than needed, so that what was late catches up
   RealSettings paced = settings;
   if (!paced.pace) paced.pace = kPace;
-  return real_world("a lab on one host", paced, run_in_lab);
+  World world = real_world("a lab on one host", paced, run_in_lab);
+  world.check = real::Lab::check;
+  return world;
 }
 
 World cluster_world(const RealSettings& settings) {

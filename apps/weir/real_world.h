@@ -6,10 +6,6 @@
 
 namespace weir {
 
-/// The settings with as many connections and threads as suit a host that so many machines share, where they
-/// do not say.
-RealSettings with_streams(RealSettings settings, std::size_t machines);
-
 /// Runs plans on processes of this program that talk over the loopback interface or share memory. Before each
 /// run over the loopback interface its rate is measured, all machines sending and receiving at once.
 World local_world(const RealSettings& settings);

@@ -33,7 +33,8 @@ struct Kept {
   std::string Trial::*file;
 };
 constexpr Kept kKept[] = {{"timeline", "timeline-", ".json", &Trial::timeline},
-                          {"record", "record-", ".record", &Trial::record}};
+                          {"record", "record-", ".record", &Trial::record},
+                          {"prediction", "prediction-", ".record", &Trial::prediction}};
 
 // The files of that kind that the results in the folder name.
 std::vector<std::string> files_of(const std::string& json_file, const Kept& kept) {

@@ -159,6 +159,7 @@ Results::Results(const ExperimentFile& file, Configuration configuration, const 
 void Results::keep_records(const std::string& folder) {
   for (Run& run : runs_) {
     run.trial.record = fmt::format("{}/record-{}.record", folder, file_name(run));
+    if (real_) run.trial.prediction = fmt::format("{}/prediction-{}.record", folder, file_name(run));
     run.trial.point = label(file_->point(run.point));
   }
 }

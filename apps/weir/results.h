@@ -27,7 +27,7 @@ class Results {
   Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
           const World& world);
 
-  /// Every run, of which none has begun, leaves its record in the folder.
+  /// Every run, of which none has begun, leaves its record in the folder, and that of its prediction.
   void keep_records(const std::string& folder);
 
   const std::vector<Run>& runs() const { return runs_; }

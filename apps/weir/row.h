@@ -44,6 +44,7 @@ struct Row {
   std::int64_t ops = 0;
   std::optional<std::string> timeline;
   std::optional<std::string> record;
+  std::optional<std::string> prediction;
   std::vector<LinkRow> links;
   std::vector<std::int64_t> host_memory_by_machine;
 };
@@ -94,6 +95,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("ops", row.ops, "ops in an iteration");
   visitor.optional("timeline", row.timeline, "the file that draws the run");
   visitor.optional("record", row.record, "the file that holds its record");
+  visitor.optional("prediction", row.prediction, "the file that holds the record of its prediction");
   visitor.optional("links", row.links, "the most used link of each kind, the most used first");
   visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
 }

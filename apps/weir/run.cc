@@ -233,7 +233,7 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
       "--records", choices->records,
       "Keep the record of each run, which weir compare reads: when each op of each iteration was\n"
       "submitted, started and completed (24 bytes for these)");
-  add_world(*command, choices->world);
+  add_world(*command, choices->world, choices->world.on == "simulation");
   command->callback(
       [choices, name, &status] { status = exit_status(name, run_experiments(name, *choices)); });
   return command;

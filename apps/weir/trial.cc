@@ -97,11 +97,29 @@ RecordHeader header_of(const Trial& trial, const Planned& planned, const World& 
   return header;
 }
 
-// Writes the record's file, and returns its name in the folder.
-Result<std::string> keep(const Lived& lived, const Trial& trial, const Planned& planned, const World& world) {
-  const std::string file = text(header_of(trial, planned, world), lived.record);
-  if (const auto written = write_text(trial.record, file); !written) return tl::unexpected(written.error());
-  return std::filesystem::path(trial.record).filename().string();
+// Writes a record's file, and returns its name in the folder.
+Result<std::string> keep(const std::string& file, const RecordHeader& header, const Record& record) {
+  if (const auto written = write_text(file, text(header, record)); !written)
+    return tl::unexpected(written.error());
+  return std::filesystem::path(file).filename().string();
+}
+
+// Keeps the record of the run, and of its prediction if there is one.
+Result<void> keep_all(const Trial& trial, const Planned& planned, const World& world, const Lived& lived,
+                      const std::optional<Lived>& foretold, Row& row) {
+  RecordHeader header = header_of(trial, planned, world);
+  if (!lived.settings.empty()) header.world_settings = lived.settings;
+  if (lived.measured) header.measured = *parse_document(hashed(*lived.measured).text, "");
+  auto name = keep(trial.record, header, lived.record);
+  if (!name) return tl::unexpected(name.error());
+  row.record = *name;
+  if (!foretold) return {};
+  header.world = world.foretells->name;
+  header.world_settings = world.foretells->settings;
+  name = keep(trial.prediction, header, foretold->record);
+  if (!name) return tl::unexpected(name.error());
+  row.prediction = *name;
+  return {};
 }
 
 }  // namespace
@@ -128,6 +146,9 @@ Outcome outcome_from(const std::string& text) {
 
 Outcome run(const Trial& trial, const Experiment& experiment, const World& world) {
   const Cluster cluster(experiment.topology);
+  if (world.check) {
+    if (const auto fits = world.check(cluster); !fits) return failed(fits.error().text);
+  }
   const Workload workload(experiment.trace);
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
@@ -166,10 +187,13 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;
   if (lived->link_rate) outcome.row.link_rate_bytes_per_s = lived->link_rate->value();
-  if (world.predict && lived->measured) {
-    const auto foretold = world.predict(*plan, judged, settings);
-    if (!foretold) return failed("its prediction: " + foretold.error().text);
-    outcome.row.predicted_ns = report(*plan, judged, workload, *foretold, experiment.warm_up).iteration.ns();
+  std::optional<Lived> foretold;
+  if (world.foretells && lived->measured) {
+    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, judged, settings});
+    if (!simulated) return failed("its prediction: " + simulated.error().text);
+    foretold = std::move(*simulated);
+    outcome.row.predicted_ns =
+        report(*plan, judged, workload, foretold->record, experiment.warm_up).iteration.ns();
   }
   if (!trial.timeline.empty()) {
     const std::string drawn =
@@ -178,9 +202,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
   }
   if (trial.record.empty()) return outcome;
-  const auto kept = keep(*lived, trial, undertaken, world);
+  const auto kept = keep_all(trial, undertaken, world, *lived, foretold, outcome.row);
   if (!kept) return failed(kept.error().text);
-  outcome.row.record = *kept;
   return outcome;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,10 @@ Outcome outcome_from(const std::string& text);
 struct Trial {
   std::string strategy;
   std::uint64_t seed = 1;
-  std::string timeline;  // the file to draw the run in; empty for none
-  std::string record;    // the file to keep its record in; empty for none
-  std::string point;     // the values of the sweep, for that record
+  std::string timeline;    // the file to draw the run in; empty for none
+  std::string record;      // the file to keep its record in; empty for none
+  std::string prediction;  // the same of its prediction, which real runs may have
+  std::string point;       // the values of the sweep, for these
 };
 
 /// A plan, what it was made from, and how it is to be run.
@@ -54,20 +56,20 @@ struct Lived {
   /// that were measured, by which it is judged.
   std::optional<BytesPerSecond> link_rate;
   std::optional<Topology> measured;
+  /// The world's settings as they came out here; empty if as the world says.
+  std::string settings;
 };
-
-using Predict = std::function<Result<Record>(const Plan& plan, const Cluster& cluster,
-                                             const SimulationSettings& settings)>;
 
 /// Where plans run. A value.
 struct World {
   std::string name;      // for people: "SimGrid"
   std::string settings;  // that its results depend on
   std::function<Result<Lived>(const Planned& planned)> run;
-  /// Of a real world: what foretells its runs, if this program can. A simulated world, whose links have just
-  /// the rates of the topology, so that bounds hold, has none.
-  Predict predict;
+  /// Of a real world: the simulated one that foretells its runs, if this program has one.
+  std::shared_ptr<const World> foretells;
   bool simulated = true;
+  /// Whether it can hold the cluster, asked before anything is planned; may be none.
+  std::function<Result<void>(const Cluster& cluster)> check;
 };
 
 /// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.

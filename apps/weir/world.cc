@@ -13,16 +13,12 @@ Result<World> simulated_world() {
   const auto run = [](const Planned& planned) -> Result<Lived> {
     auto record = sim::simulate(planned.plan, planned.cluster, planned.settings);
     if (!record) return tl::unexpected(record.error());
-    return Lived{std::move(*record), {}, {}};
+    return Lived{.record = std::move(*record)};
   };
-  return World{"SimGrid", sim::Engine::settings(), run, {}};
+  return World{.name = "SimGrid", .settings = sim::Engine::settings(), .run = run};
 }
 
-Predict prediction() { return sim::simulate; }
-
 #else
-
-Predict prediction() { return {}; }
 
 Result<World> simulated_world() {
   return failure(

@@ -8,7 +8,4 @@ namespace weir {
 /// The one that this program was built with, or what to do if with none.
 Result<World> simulated_world();
 
-/// What foretells real runs; none if this program simulates nothing.
-Predict prediction();
-
 }  // namespace weir

@@ -1,16 +1,25 @@
 #include "apps/weir/world_options.h"
 
-#include <filesystem>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <sstream>
 
 #include "apps/weir/world.h"
+#include "backends/real/program.h"
 #include "backends/real/socket.h"
 
 namespace weir {
 namespace {
 
+std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
+  const std::vector<const CLI::Option*> all = command.get_options();
+  return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
+}
+
 void add_cluster(CLI::App& command, WorldOptions& options) {
   const std::string group = "On a cluster";
+  const auto before = command.get_options().size();
   command
       .add_option(
           "--hosts", options.hosts,
@@ -35,22 +44,21 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
   command.add_option("--program", options.real.program, "Where weir is on the hosts (as here)")
       ->type_name("FILE")
       ->group(group);
+  options.of_clusters = added_since(command, before);
 }
 
 void add_real(CLI::App& command, RealSettings& real) {
   const std::string group = "Real runs";
-  command
-      .add_option(
-          "--transport", real.transport,
-          "What messages move through: tcp, as between machines, or shm, memory that processes share,\n"
-          "with one copy a message: the faster way where one host is all there is")
-      ->check(CLI::IsMember({"tcp", "shm"}))
-      ->capture_default_str()
+  add_transport(
+      command, real.transport,
+      "What messages move through: tcp; shm, memory that processes of one host share, with one copy a\n"
+      "message; rdma, writes of a device into another machine's memory; auto, the last two where they\n"
+      "can be, else tcp")
       ->group(group);
   command
       .add_option("--channels", real.channels,
-                  "Connections between two machines (2; 1 where they are paced,\n"
-                  "and where machines of one host have less than two cores each)")
+                  "Connections between two machines (1 where a kernel paces them or one thread moves bytes,\n"
+                  "else 1 to 4, the more the fewer peers a machine has)")
       ->check(CLI::Range(1, 64))
       ->group(group);
   command
@@ -103,28 +111,74 @@ Result<World> on_cluster(const WorldOptions& options) {
   }
   std::istringstream words(options.remote_shell);
   for (std::string word; words >> word;) settings.remote_shell.push_back(word);
-  std::error_code ignored;
-  if (settings.program.empty())
-    settings.program = std::filesystem::read_symlink("/proc/self/exe", ignored).string();
+  if (settings.program.empty()) settings.program = real::program_path().string();
   return cluster_world(settings);
+}
+
+// Whoever gives an option that changes nothing believes that it does.
+Result<void> check(const WorldOptions& options) {
+  const auto given = [](const std::vector<const CLI::Option*>& among) -> const CLI::Option* {
+    const auto found =
+        std::find_if(among.begin(), among.end(), [](const CLI::Option* one) { return one->count() > 0; });
+    return found == among.end() ? nullptr : *found;
+  };
+  if (const auto* option = given(options.of_clusters); option != nullptr && options.on != "cluster")
+    return failure(
+        fmt::format("{}: has no meaning --on {}; it is for --on cluster", option->get_name(), options.on));
+  if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
+    return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
+                               option->get_name()));
+  using real::TransportChoice;
+  const TransportChoice transport = options.real.transport;
+  if (transport == TransportChoice::kSharedMemory && options.on == "lab")
+    return failure("--transport: machines of a lab share no memory; take tcp, or --on local");
+  if (transport == TransportChoice::kRdma && options.on != "cluster" && options.on != "simulation")
+    return failure(fmt::format("--transport: machines --on {} have no RDMA devices; it is for --on cluster",
+                               options.on));
+  if (transport == TransportChoice::kRdma && options.real.pace)
+    return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
+  if (transport == TransportChoice::kRdma && options.real.encrypt)
+    return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
+  if (shares_memory(transport) && options.real.encrypt && options.on == "local")
+    return failure("--encrypt: machines that share memory have no connections; take --transport tcp");
+  return {};
 }
 
 }  // namespace
 
-void add_world(CLI::App& command, WorldOptions& options) {
-  command
-      .add_option(
-          "--on", options.on,
-          "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
-          "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
-          "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
-      ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
-      ->capture_default_str();
+CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
+                           const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& named : enum_names(into)) names.emplace_back(named.name);
+  const auto choose = [&into](const std::string& text) {
+    for (const auto& named : enum_names(into)) {
+      if (named.name == text) into = named.value;
+    }
+  };
+  return command.add_option_function<std::string>(name, choose, about)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::string(enum_name(into)));
+}
+
+void add_world(CLI::App& command, WorldOptions& options, bool choose) {
+  if (choose) {
+    command
+        .add_option(
+            "--on", options.on,
+            "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
+            "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
+            "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
+        ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
+        ->capture_default_str();
+  }
   add_cluster(command, options);
+  const auto before = command.get_options().size();
   add_real(command, options.real);
+  options.of_real_runs = added_since(command, before);
 }
 
 Result<World> world_of(const WorldOptions& options) {
+  if (const auto meant = check(options); !meant) return tl::unexpected(meant.error());
   if (options.on == "local") return local_world(options.real);
   if (options.on == "lab") return lab_world(options.real);
   if (options.on == "cluster") return on_cluster(options);

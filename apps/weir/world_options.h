@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/real_world.h"
@@ -13,12 +14,19 @@ struct WorldOptions {
   RealSettings real;
   std::string hosts;  // a file
   std::string remote_shell = "ssh -o BatchMode=yes";
+  std::vector<const CLI::Option*> of_clusters;  // that mean something there alone
+  std::vector<const CLI::Option*> of_real_runs;
 };
 
-/// Adds them to the command's line. They outlive the command.
-void add_world(CLI::App& command, WorldOptions& options);
+/// Adds --transport or what it is called there, by the names of the choices.
+CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
+                           const std::string& name = "--transport");
 
-/// The world that they mean. Fails if they do not go together, or name a file that cannot be read.
+/// Adds them to the command's line: --on too, if the command may choose. They outlive the command.
+void add_world(CLI::App& command, WorldOptions& options, bool choose);
+
+/// The world that they mean. Fails if they do not go together, or name a file that cannot be read. Not for a
+/// command line that has not been read.
 Result<World> world_of(const WorldOptions& options);
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,8 @@
 #include <map>
 
 #include "backends/real/clock.h"
+#include "backends/real/even_shares.h"
+#include "backends/real/rdma/rdma_channel.h"
 #include "backends/real/shared_channel.h"
 #include "backends/real/tcp_channel.h"
 #include "backends/real/wake.h"
@@ -21,9 +24,14 @@ namespace weir::real {
 class ChannelTransport::Loop {
  public:
   Loop(const ChannelSettings& settings, const WireContext& context)
-      : settings_(settings), context_(context), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(make_wake()) {
-    WEIR_CHECK(epoll_.valid(), errno);
+      : settings_(settings),
+        context_(context),
+        epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+        wake_(make_wake()),
+        timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+    WEIR_CHECK(epoll_.valid() && timer_.valid(), errno);
     watch(EPOLL_CTL_ADD, wake_.number(), EPOLLIN, kWake);
+    watch(EPOLL_CTL_ADD, timer_.number(), EPOLLIN, kTimer);
   }
 
   ~Loop() {
@@ -36,7 +44,6 @@ class ChannelTransport::Loop {
 
   void begin() {
     for (std::size_t i = 0; i < seats_.size(); ++i) {
-      seats_[i].heard = Clock::monotonic();
       const Wire& wire = *seats_[i].wire;
       watch(EPOLL_CTL_ADD, wire.words(), EPOLLIN, 2 * i);
       if (const auto data = wire.data()) watch(EPOLL_CTL_ADD, *data, EPOLLIN, 2 * i + 1);
@@ -56,6 +63,7 @@ class ChannelTransport::Loop {
 
  private:
   static constexpr std::uint64_t kWake = ~0ULL;
+  static constexpr std::uint64_t kTimer = kWake - 1;
   static constexpr int kLongest = 500;  // milliseconds, so that silence is noticed
 
   struct Seat {
@@ -64,7 +72,8 @@ class ChannelTransport::Loop {
     bool lost = false;
     bool writes_words = false;  // waits until its connection takes more
     bool writes_data = false;
-    Instant heard;  // last, from this peer over this channel
+    // Last, from this peer over this channel. One that has never been heard may still be connecting to others.
+    std::optional<Instant> heard;
   };
 
   void watch(int how, int descriptor, std::uint32_t events, std::uint64_t number) {
@@ -85,6 +94,7 @@ class ChannelTransport::Loop {
       for (Seat& seat : seats_) {
         if (!seat.lost && seat.wire->can_go_on()) flush(seat);
       }
+      release();
       const Instant now = Clock::monotonic();
       if (now - beat < Duration(1'000'000'000)) continue;
       // A thread that was itself held up has not heard what lies there to be read.
@@ -98,8 +108,27 @@ class ChannelTransport::Loop {
                        [](const Seat& seat) { return !seat.lost && seat.wire->can_go_on(); });
   }
 
+  // Goes on with what has been held back long enough, and sees to it that the rest will be.
+  void release() {
+    std::optional<Instant> first;
+    for (Seat& seat : seats_) {
+      if (seat.lost || !seat.wire->held_until()) continue;
+      if (*seat.wire->held_until() <= Clock::monotonic()) flush(seat);
+      if (const auto until = seat.wire->held_until()) first = std::min(first.value_or(*until), *until);
+    }
+    if (!first || first == alarm_) return;
+    alarm_ = first;
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    itimerspec when = {};
+    when.it_value.tv_sec = first->ns() / kSecond;
+    when.it_value.tv_nsec = first->ns() % kSecond;
+    const int set = ::timerfd_settime(timer_.number(), TFD_TIMER_ABSTIME, &when, nullptr);
+    WEIR_CHECK(set == 0, errno);
+  }
+
   void serve(const epoll_event& event) {
     if (event.data.u64 == kWake) return clear_wake(wake_);
+    if (event.data.u64 == kTimer) return clear_wake(timer_);
     Seat& seat = seats_[event.data.u64 / 2];
     if (seat.lost) return;
     const bool data = event.data.u64 % 2 == 1;
@@ -110,7 +139,7 @@ class ChannelTransport::Loop {
         return lose(seat, read.error().text);
       }
     }
-    if ((event.events & EPOLLOUT) != 0) flush(seat);
+    if ((event.events & EPOLLOUT) != 0 || wire.words_wait()) flush(seat);
   }
 
   // Writes what the connections take, and asks to be told when they take more.
@@ -160,7 +189,7 @@ class ChannelTransport::Loop {
       if (seat.lost) continue;
       seat.wire->say_alive();
       flush(seat);
-      if (!seat.lost && now - seat.heard > settings_.silence) {
+      if (!seat.lost && seat.heard && now - *seat.heard > settings_.silence) {
         lose(seat, fmt::format("it has said nothing for {}", weir::text(settings_.silence)));
       }
     }
@@ -181,6 +210,8 @@ class ChannelTransport::Loop {
   const WireContext& context_;
   Descriptor epoll_;
   Descriptor wake_;
+  Descriptor timer_;              // for what paces hold back
+  std::optional<Instant> alarm_;  // for which it was set last
   std::atomic<bool> stop_ = false;
   std::vector<Seat> seats_;
   std::mutex mutex_;
@@ -191,8 +222,10 @@ class ChannelTransport::Loop {
 
 namespace {
 
-std::unique_ptr<Wire> wire_of(Channel channel, const WireContext& context) {
+std::unique_ptr<Wire> wire_of(Channel channel, const WireContext& context, const ChannelSettings& settings) {
   if (channel.memory != nullptr) return std::make_unique<SharedChannel>(std::move(channel), context);
+  if (channel.rdma != nullptr)
+    return std::make_unique<rdma::RdmaChannel>(std::move(channel), context, settings.poll);
   return std::make_unique<TcpChannel>(std::move(channel), context);
 }
 
@@ -203,19 +236,18 @@ ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelS
     : context_{&plan, self, &buffers, &inbox}, channel_of_(plan.messages().size()) {
   const auto threads = static_cast<std::size_t>(settings.threads);
   for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, context_));
-  share_out(channels);
+  loop_of_ = even_shares(share_out(channels), threads);
   for (Channel& channel : channels) {
     const std::size_t number = wires_.size();
-    wires_.push_back(wire_of(std::move(channel), context_));
-    loop_of_.push_back(number % threads);
-    loops_[loop_of_.back()]->add(number, *wires_.back());
+    wires_.push_back(wire_of(std::move(channel), context_, settings));
+    loops_[loop_of_[number]]->add(number, *wires_.back());
   }
   for (const auto& loop : loops_) loop->begin();
 }
 
 ChannelTransport::~ChannelTransport() = default;
 
-void ChannelTransport::share_out(const std::vector<Channel>& channels) {
+std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& channels) {
   struct Turns {
     std::vector<std::size_t> among;
     std::size_t out = 0;
@@ -223,6 +255,7 @@ void ChannelTransport::share_out(const std::vector<Channel>& channels) {
   };
   std::map<Lane, Turns> lanes;
   for (std::size_t i = 0; i < channels.size(); ++i) lanes[channels[i].lane].among.push_back(i);
+  std::vector<Bytes> bytes(channels.size());
   const Plan& plan = *context_.plan;
   for (std::size_t m = 0; m < plan.messages().size(); ++m) {
     const MessageEnds ends = plan.messages()[m];
@@ -231,8 +264,10 @@ void ChannelTransport::share_out(const std::vector<Channel>& channels) {
       Turns& turns = lanes[lane_of(plan, plan.op(end))];
       WEIR_CHECK(!turns.among.empty(), end);
       channel_of_[m] = turns.among[(end == ends.send ? turns.out : turns.in)++ % turns.among.size()];
+      bytes[channel_of_[m]] += plan.op(ends.send).from.size;
     }
   }
+  return bytes;
 }
 
 void ChannelTransport::put(const Op& op, std::uint64_t round) {

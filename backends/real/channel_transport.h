@@ -1,4 +1,5 @@
-// Messages over a node's channels, through TCP or shared memory: threads that move the bytes of all of them.
+// Messages over a node's channels, through TCP, RDMA or shared memory: threads that move the bytes of all of
+// them.
 #pragma once
 
 #include <memory>
@@ -14,13 +15,15 @@ namespace weir::real {
 
 struct ChannelSettings {
   int threads = 1;                  // that move bytes; each has its share of the channels
-  Duration silence{4'000'000'000};  // after which a peer that says nothing is taken for dead
+  Duration silence{4'000'000'000};  // after which a peer that says nothing more is taken for dead
+  Duration poll{50'000};  // RDMA: how long ends of messages are looked for before they are waited for
 };
 
-/// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), else
-/// over its data connection. Each channel belongs to one thread. The messages of a lane in one direction take
-/// its channels in turn, in the order of their numbers, so that both ends know which. All that the
-/// constructor is given outlives the transport, but the channels, which it takes.
+/// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), or
+/// over RDMA if it has a connection of it (rdma/connection.h), else over its data connection. Each channel
+/// belongs to one thread. The messages of a lane in one direction take its channels in turn, in the order of
+/// their numbers, so that both ends know which. All that the constructor is given outlives the transport, but
+/// the channels, which it takes.
 class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
@@ -41,8 +44,9 @@ class ChannelTransport final : public Transport {
   class Loop;
 
   void put(const Op& op, std::uint64_t round);
-  /// Gives every message of this machine its channel.
-  void share_out(const std::vector<Channel>& channels);
+  /// Gives every message of this machine its channel. Returns what each channel moves in an iteration, both
+  /// ways.
+  std::vector<Bytes> share_out(const std::vector<Channel>& channels);
 
   WireContext context_;
   std::vector<std::unique_ptr<Wire>> wires_;

@@ -9,11 +9,16 @@
 #include <vector>
 
 #include "backends/real/buffers.h"
+#include "backends/real/pace.h"
 #include "backends/real/socket.h"
 #include "backends/real/stream.h"
 #include "core/base/ids.h"
 
 namespace weir::real {
+
+namespace rdma {
+struct Connection;
+}
 
 /// Of a job. Each connection must prove that it knows it before a byte of a message moves; it never moves
 /// over one itself.
@@ -37,6 +42,10 @@ struct Channel {
   /// What of the peer's memory this node may write messages into; null if bytes take the data connection. All
   /// channels with the peer write into the same.
   std::shared_ptr<const Buffers> memory;
+  /// What messages move over instead of the data connection, if there is one.
+  std::shared_ptr<rdma::Connection> rdma;
+  /// That all channels of the lane send at; null if nothing holds them back.
+  std::shared_ptr<Pace> pace;
 };
 
 struct Meeting {

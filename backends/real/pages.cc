@@ -71,10 +71,15 @@ std::byte* reserve(std::size_t length, std::size_t alignment) {
   return begin + before;
 }
 
-// Has the system bring all pages in. Kernels before 5.14 do not know how, so that each is touched here;
-// shared ones are read only, as another process may be writing there.
+// Has the system bring all pages in, some at a time: meanwhile no thread of the process gets any memory.
+// Kernels before 5.14 do not know how, so that each is touched here; shared ones are read only, as another
+// process may be writing there.
 Result<void> touch(std::byte* data, std::size_t length, bool shared) {
-  if (madvise(data, length, MADV_POPULATE_WRITE) == 0) return {};
+  constexpr std::size_t kPiece = std::size_t{64} << 20;
+  std::size_t there = 0;
+  while (there < length && madvise(data + there, std::min(kPiece, length - there), MADV_POPULATE_WRITE) == 0)
+    there += std::min(kPiece, length - there);
+  if (there == length) return {};
   if (errno != EINVAL) {
     return failure(fmt::format("there are no pages for {} of memory: {}; ask for less",
                                rounded(Bytes(static_cast<std::int64_t>(length))), why()));

@@ -62,7 +62,26 @@ void TcpChannel::advance(Flight& flight, std::size_t bytes) {
   }
 }
 
+Result<std::size_t> TcpChannel::send(std::size_t most) {
+  if (pace_ == nullptr) return data_.send(vectors_);
+  const Instant now = Clock::monotonic();
+  const std::size_t may = pace_->take(most, now);
+  if (may == 0) {
+    held_until_ = pace_->next(now);
+    return std::size_t{0};
+  }
+  std::size_t rest = may;
+  for (iovec& vector : vectors_) {
+    vector.iov_len = std::min(vector.iov_len, rest);
+    rest -= vector.iov_len;
+  }
+  auto sent = data_.send(vectors_);
+  if (sent) pace_->give_back(may - *sent);
+  return sent;
+}
+
 Result<void> TcpChannel::write_data() {
+  held_until_.reset();
   std::size_t turn = 0;
   while (!outgoing_.empty() && turn < kTurn) {
     Flight& flight = outgoing_.front();
@@ -70,9 +89,9 @@ Result<void> TcpChannel::write_data() {
     const std::size_t header_left = kFrameSize - header_sent_;
     if (header_left > 0) vectors_.push_back({flight.header.data() + header_sent_, header_left});
     gather(flight, vectors_);
-    const auto sent = data_.send(vectors_);
+    const auto sent = send(kTurn);
     if (!sent) return tl::unexpected(sent.error());
-    if (*sent == 0) return {};
+    if (*sent == 0) break;
     context_->inbox->count(*sent);
     turn += *sent;
     const std::size_t of_header = std::min(*sent, header_left);

@@ -18,6 +18,7 @@ class TcpChannel final : public Wire {
       : peer_(channel.lane.peer),
         words_(std::move(channel.words)),
         data_(std::move(channel.data)),
+        pace_(std::move(channel.pace)),
         context_(&context) {}
 
   MachineId peer() const override { return peer_; }
@@ -34,8 +35,9 @@ class TcpChannel final : public Wire {
   Result<void> write_data() override;
 
   bool words_wait() const override { return words_.pending(); }
-  bool data_wait() const override { return !outgoing_.empty() || data_.pending(); }
+  bool data_wait() const override { return (!outgoing_.empty() && !held_until_) || data_.pending(); }
   bool can_go_on() const override { return false; }
+  std::optional<Instant> held_until() const override { return held_until_; }
 
  private:
   // A message's bytes on their way: the header if any, then the parts, `at` bytes of all of which are done.
@@ -51,14 +53,18 @@ class TcpChannel final : public Wire {
   Result<void> begin_receive();
   static void advance(Flight& flight, std::size_t bytes);
   static std::size_t gather(const Flight& flight, std::vector<iovec>& into);
+  /// Sends up to so many bytes of what is gathered, as the pace lets it.
+  Result<std::size_t> send(std::size_t most);
 
   MachineId peer_;
   Words words_;
   Stream data_;
+  std::shared_ptr<Pace> pace_;
   const WireContext* context_;
   std::deque<Flight> outgoing_;
-  std::size_t header_sent_ = 0;  // of the first outgoing message
-  FrameBytes header_{};          // of the next message, being read
+  std::optional<Instant> held_until_;  // by the pace
+  std::size_t header_sent_ = 0;        // of the first outgoing message
+  FrameBytes header_{};                // of the next message, being read
   std::size_t header_got_ = 0;
   Flight incoming_;  // no op: none
   Expected expected_;

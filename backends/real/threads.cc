@@ -89,9 +89,8 @@ std::vector<int> allowed_cpus() {
 }
 
 int io_threads_for(std::size_t machines) {
-  constexpr std::size_t kMost = 4;
-  return static_cast<int>(
-      std::clamp<std::size_t>(allowed_cpus().size() / std::max<std::size_t>(machines, 1), 1, kMost));
+  const std::size_t share = allowed_cpus().size() / std::max<std::size_t>(machines, 1);
+  return static_cast<int>(std::clamp<std::size_t>(share, 1, kMostIoThreads));
 }
 
 Result<std::vector<int>> cpus_of(int numa) {

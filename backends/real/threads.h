@@ -18,6 +18,7 @@ std::vector<int> allowed_cpus();
 
 /// How many threads a machine should move bytes with if so many machines share these CPUs: four fill 25 Gbps
 /// both ways, and more than there are CPUs only wake each other.
+constexpr int kMostIoThreads = 4;
 int io_threads_for(std::size_t machines);
 
 /// Those of them that belong to the NUMA node. An error if there is no such node, or if it has none of them.

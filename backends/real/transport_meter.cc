@@ -15,8 +15,12 @@
 #include "backends/real/child.h"
 #include "backends/real/drive.h"
 #include "backends/real/plain_rate.h"
+#include "backends/real/rdma/connection.h"
+#include "backends/real/rdma/counts.h"
+#include "backends/real/rdma/join.h"
 #include "backends/real/sharing.h"
 #include "backends/real/workers.h"
+#include "core/base/units_text.h"
 #include "core/cluster/topology.h"
 
 namespace weir::real {
@@ -28,12 +32,15 @@ constexpr Duration kPatience{10'000'000'000};
 struct Told {
   std::atomic<std::int64_t> bytes;
   std::atomic<std::int64_t> ns;
+  std::atomic<std::int64_t> registrations;
+  std::atomic<std::int64_t> copied;
+  std::array<char, 256> why;  // it failed
 };
 
 // Two processes, in memory of which both can write.
 class Pair {
  public:
-  using Body = std::function<int(int self, Told& told)>;
+  using Body = std::function<Result<void>(int self, Told& told)>;
 
   Pair() {
     void* at = ::mmap(nullptr, sizeof(std::array<Told, 2>), PROT_READ | PROT_WRITE,
@@ -50,13 +57,20 @@ class Pair {
     std::array<pid_t, 2> processes{};
     for (int self = 0; self < 2; ++self) {
       processes[static_cast<std::size_t>(self)] = fork_child();
-      if (processes[static_cast<std::size_t>(self)] == 0)
-        ::_exit(body(self, (*told_)[static_cast<std::size_t>(self)]));
+      if (processes[static_cast<std::size_t>(self)] == 0) {
+        Told& told = (*told_)[static_cast<std::size_t>(self)];
+        const auto done = body(self, told);
+        if (!done) done.error().text.copy(told.why.data(), told.why.size() - 1);
+        ::_exit(done ? 0 : 1);
+      }
     }
     bool well = true;
     for (const pid_t process : processes) {
       int status = 0;
       well = process > 0 && ::waitpid(process, &status, 0) == process && status == 0 && well;
+    }
+    for (const Told& told : *told_) {
+      if (told.why.front() != '\0') return failure(told.why.data());
     }
     if (!well) return failure("a process of the measurement failed");
     BytesPerSecond least = BytesPerSecond::unlimited();
@@ -67,6 +81,8 @@ class Pair {
     return least;
   }
 
+  const std::array<Told, 2>& told() const { return *told_; }
+
  private:
   std::array<Told, 2>* told_;
 };
@@ -76,24 +92,15 @@ struct Ends {
   Address address;
 };
 
-Result<std::array<Ends, 2>> listen_both() {
-  std::array<Ends, 2> ends;
-  for (Ends& end : ends) {
-    auto listener = listen_at({"127.0.0.1", 0});
-    if (!listener) return tl::unexpected(listener.error());
-    end.address = listening_at(*listener);
-    end.listener = std::move(*listener);
-  }
-  return ends;
-}
-
-// Names of this host, as nodes that share memory have.
-Result<std::array<Ends, 2>> listen_locally() {
+// At free ports; or, of nodes that share memory, at names of this host.
+Result<std::array<Ends, 2>> listen_both(const TransportSettings& settings) {
   std::array<Ends, 2> ends;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    ends[i].address = {fmt::format("@weir-bench-{}-{}", ::getpid(), i), 0};
+    const bool shared = settings.engine == TransportChoice::kSharedMemory;
+    ends[i].address = {shared ? fmt::format("@weir-bench-{}-{}", ::getpid(), i) : settings.hosts[i], 0};
     auto listener = listen_at(ends[i].address);
     if (!listener) return tl::unexpected(listener.error());
+    if (!shared) ends[i].address = listening_at(*listener);
     ends[i].listener = std::move(*listener);
   }
   return ends;
@@ -143,41 +150,116 @@ Cluster two_machines() {
   return Cluster(topology);
 }
 
-int exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
-                      const TransportSettings& settings, int rounds) {
-  const Plan plan = exchange(settings);
-  const Cluster cluster = two_machines();
-  const WorkTable works(plan, cluster);
-  const MachineId machine(static_cast<std::size_t>(self));
-  const auto buffers =
-      settings.shared_memory ? Buffers::make_shared(plan, machine) : Buffers::make(plan, machine);
-  if (!buffers) return 1;
+// One of the two, connected with the other.
+struct Side {
+  MachineId machine;
+  std::unique_ptr<Buffers> buffers;
+  std::vector<Channel> channels;
+};
+
+Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& ends,
+                        const TransportSettings& settings, int channels) {
+  Side side{MachineId(static_cast<std::size_t>(self)), nullptr, {}};
+  auto buffers = settings.engine == TransportChoice::kSharedMemory ? Buffers::make_shared(plan, side.machine)
+                                                                   : Buffers::make(plan, side.machine);
+  if (!buffers) return tl::unexpected(buffers.error());
+  side.buffers = std::move(*buffers);
   Meeting meeting;
-  meeting.self = machine;
+  meeting.self = side.machine;
   meeting.lanes = {{MachineId(static_cast<std::size_t>(1 - self)), 0, 0}};
   meeting.addresses = {{ends[0].address}, {ends[1].address}};
-  meeting.channels = settings.channels;
+  meeting.channels = channels;
   meeting.sealed = settings.sealed;
   meeting.patience = kPatience;
-  auto channels = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
-  if (!channels || !share_memory(*channels, meeting, plan, **buffers)) return 1;
+  auto met = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
+  if (!met) return tl::unexpected(met.error());
+  side.channels = std::move(*met);
+  auto joined = settings.engine == TransportChoice::kRdma
+                    ? rdma::connect(side.channels, meeting, plan, *side.buffers, rdma::Use::kAlways)
+                    : share_memory(side.channels, meeting, plan, *side.buffers);
+  if (!joined) return tl::unexpected(joined.error());
+  return side;
+}
+
+Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
+                               const TransportSettings& settings, int rounds) {
+  const Plan plan = exchange(settings);
+  auto side = meet_other(plan, self, ends, settings, settings.channels);
+  if (!side) return tl::unexpected(side.error());
+  const Cluster cluster = two_machines();
+  const WorkTable works(plan, cluster);
   Inbox inbox;
   Workers workers(
       1, [](const Op&, std::uint64_t) {}, inbox);
   ChannelSettings threads;
   threads.threads = settings.io_threads;
   const Clock clock;
-  ChannelTransport transport(std::move(*channels), threads, plan, machine, **buffers, inbox);
+  ChannelTransport transport(std::move(side->channels), threads, plan, side->machine, *side->buffers, inbox);
   Record record(plan.ops().size(), rounds);
   const PortSettings how = {{Policy::kPriority, settings.message * settings.under_way}, 1, false};
-  RealPort port(plan, cluster, works, machine, how, clock, transport, workers, inbox);
-  Node node(plan, machine, rounds, record);
+  RealPort port(plan, cluster, works, side->machine, how, clock, transport, workers, inbox);
+  Node node(plan, side->machine, rounds, record);
+  const std::int64_t registered = rdma::counts().registrations;
   const Instant begin = Clock::monotonic();
-  if (!drive(node, port, plan, cluster, {})) return 1;
+  if (auto driven = drive(node, port, plan, cluster, {}); !driven) return driven;
   told.bytes = settings.message.count() * settings.under_way * rounds;
   told.ns = (Clock::monotonic() - begin).ns();
+  told.registrations = rdma::counts().registrations - registered;
+  told.copied = rdma::counts().copied.load();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still read
-  return 0;
+  return {};
+}
+
+// The same messages, by a loop over the queue pair.
+Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& ends,
+                            const TransportSettings& settings, std::int64_t messages) {
+  const Plan plan = exchange(settings);
+  auto side = meet_other(plan, self, ends, settings, 1);
+  if (!side) return tl::unexpected(side.error());
+  rdma::QueuePair& pair = *side->channels.front().rdma->pair;
+  std::vector<std::vector<rdma::Write>> writes;
+  for (const Op& op : plan.ops(side->machine)) {
+    if (op.kind != OpKind::kSend) continue;
+    const Op& into = plan.op(plan.messages()[op.message.index()].receive);
+    writes.push_back(rdma::writes_of(*side->channels.front().rdma, plan, *side->buffers, op, into));
+  }
+  const std::int64_t chunks = rdma::chunks_of(settings.message);  // of one
+  const auto most = static_cast<int>(writes.front().size());
+  std::int64_t posted = 0;
+  std::int64_t sent = 0;  // chunks
+  std::int64_t came = 0;
+  const Instant begin = Clock::monotonic();
+  Instant last = begin;
+  while (sent < chunks * messages || came < chunks * messages) {
+    while (posted < messages && posted - sent / chunks < settings.under_way && pair.room() >= most) {
+      for (const rdma::Write& write : writes[static_cast<std::size_t>(posted) % writes.size()]) {
+        if (auto done = pair.post(write); !done) return done;
+      }
+      ++posted;
+    }
+    const auto ended = pair.poll();
+    if (!ended) return tl::unexpected(ended.error());
+    if (*ended) {
+      ++((*ended)->received ? came : sent);
+      last = Clock::monotonic();
+    } else if (Clock::monotonic() - last > kPatience) {
+      return failure("the other process has written nothing for " + weir::text(kPatience));
+    }
+  }
+  told.bytes = settings.message.count() * messages;
+  told.ns = (Clock::monotonic() - begin).ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still write
+  return {};
+}
+
+// As many rounds as take about so long at that rate.
+int rounds_in(Duration time, BytesPerSecond rate, const TransportSettings& settings) {
+  const double round = static_cast<double>(settings.message.count()) * settings.under_way;
+  // Small messages are held up by their number.
+  constexpr double kMessagesPerSecond = 1e5;
+  const double reached =
+      std::min(static_cast<double>(rate.value()) / round, kMessagesPerSecond / settings.under_way);
+  return static_cast<int>(std::max<std::int64_t>(1, std::llround(time.seconds() * reached)));
 }
 
 }  // namespace
@@ -191,20 +273,50 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
   if (!spread) return tl::unexpected(spread.error());
   const auto copies = plain_rate({2, true, memory, settings.time});
   if (!copies) return tl::unexpected(copies.error());
-  const auto ends = settings.shared_memory ? listen_locally() : listen_both();
+  const auto ends = listen_both(settings);
   if (!ends) return tl::unexpected(ends.error());
-  // As many rounds as plain sockets would need that time for.
-  const double round = static_cast<double>(settings.message.count()) * settings.under_way;
-  // Small messages are held up by their number.
-  constexpr double kMessagesPerSecond = 1e5;
-  const double reached =
-      std::min(static_cast<double>(sockets->least.value()) / round, kMessagesPerSecond / settings.under_way);
-  const auto rounds = std::max<std::int64_t>(1, std::llround(settings.time.seconds() * reached));
-  const auto nodes = Pair().run([&](int self, Told& told) {
+  const int rounds = rounds_in(settings.time, sockets->least, settings);
+  const auto nodes = Pair().run(
+      [&](int self, Told& told) { return exchange_messages(self, told, *ends, settings, rounds); });
+  if (!nodes) return tl::unexpected(nodes.error());
+  return TransportRate{*nodes, sockets->least, spread->least, copies->least};
+}
+
+Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
+  const auto plainly = [&](std::int64_t rounds) -> Result<BytesPerSecond> {
+    const auto ends = listen_both(settings);
+    if (!ends) return tl::unexpected(ends.error());
+    return Pair().run([&](int self, Told& told) {
+      return write_messages(self, told, *ends, settings, rounds * settings.under_way);
+    });
+  };
+  // Nobody knows yet how many rounds take that time. What few of them take says more of how they begin.
+  std::int64_t rounds = 1;
+  auto writes = plainly(rounds);
+  const auto took = [&] {
+    const double bytes =
+        static_cast<double>(settings.message.count()) * settings.under_way * static_cast<double>(rounds);
+    return bytes / static_cast<double>(writes->value());
+  };
+  while (writes && took() < settings.time.seconds() / 2) {
+    rounds = static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(rounds) * std::min(8.0, settings.time.seconds() / took())));
+    writes = plainly(rounds);
+  }
+  if (!writes) return tl::unexpected(writes.error());
+  const auto ends = listen_both(settings);
+  if (!ends) return tl::unexpected(ends.error());
+  Pair pair;
+  const auto nodes = pair.run([&](int self, Told& told) {
     return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
   });
   if (!nodes) return tl::unexpected(nodes.error());
-  return TransportRate{*nodes, sockets->least, spread->least, copies->least};
+  RdmaRate rate{*nodes, *writes, 0, Bytes(0)};
+  for (const Told& told : pair.told()) {
+    rate.registrations += told.registrations;
+    rate.copied += Bytes(told.copied);
+  }
+  return rate;
 }
 
 }  // namespace weir::real

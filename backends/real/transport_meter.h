@@ -1,9 +1,11 @@
-// Measures how fast two nodes of this host exchange messages, beside what plain sockets move between two
-// processes in the same time, and what two processes copy.
+// Measures how fast two nodes of this host exchange messages, beside what processes that do nothing else move
+// the same way in the same time.
 #pragma once
 
+#include <array>
 #include <string>
 
+#include "backends/real/transport_choice.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -13,10 +15,11 @@ struct TransportSettings {
   Bytes message = Bytes(4 << 20);  // of each
   int under_way = 8;               // messages that a node may send at once, and as many places for them
   int channels = 2;
-  int io_threads = 2;                       // of each node
-  bool shared_memory = false;               // instead of TCP
-  bool sealed = false;                      // TCP's connections
-  Duration time = Duration(1'000'000'000);  // about, of one measurement
+  int io_threads = 2;                                             // of each node
+  TransportChoice engine = TransportChoice::kTcp;                 // not auto
+  std::array<std::string, 2> hosts = {"127.0.0.1", "127.0.0.1"};  // of RDMA those of the devices
+  bool sealed = false;                                            // TCP's connections
+  Duration time = Duration(1'000'000'000);                        // about, of one measurement
 };
 
 /// Payload in one direction while the other was as busy.
@@ -27,7 +30,16 @@ struct TransportRate {
   BytesPerSecond copies;   // of as much memory, within each of two processes: no message is faster
 };
 
-/// Runs two processes for each, one after the other. Fails if one of them does.
+/// Over TCP or shared memory. Runs two processes for each, one after the other. Fails if one of them does.
 Result<TransportRate> measure_transport(const TransportSettings& settings);
+
+/// The same over RDMA.
+struct RdmaRate {
+  BytesPerSecond nodes;
+  BytesPerSecond writes;           // that processes post which do nothing else, as many at once
+  std::int64_t registrations = 0;  // of memory, by both nodes once they have met
+  Bytes copied;                    // by their processors, of all messages
+};
+Result<RdmaRate> measure_rdma(const TransportSettings& settings);
 
 }  // namespace weir::real

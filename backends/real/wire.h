@@ -12,7 +12,8 @@
 namespace weir::real {
 
 /// One channel between two nodes. Owned by one thread; never blocks. Words and sizes from the peer are
-/// checked against the plan before a byte of memory is touched.
+/// checked against the plan before a byte of memory is touched; peers that write into memory by themselves
+/// reach what messages land in and nothing else.
 class Wire {
  public:
   Wire() = default;
@@ -43,6 +44,9 @@ class Wire {
   virtual bool data_wait() const = 0;
   /// Whether something can be written at once, after others have had their turn.
   virtual bool can_go_on() const = 0;
+  /// Until when nothing of a message is to be written though the connection may take it; none if nothing
+  /// holds it back.
+  virtual std::optional<Instant> held_until() const { return {}; }
 };
 
 /// What all channels of a node share; it outlives them.

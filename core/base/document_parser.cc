@@ -1,8 +1,13 @@
 // Builds a Value from the events of nlohmann's SAX parser, reading through an iterator that counts lines.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -146,6 +151,45 @@ class Builder {
   std::vector<Open> open_;
 };
 
+// A file that is open for reading as long as the object lives. Opening a pipe does not wait for who writes
+// into it.
+class File {
+ public:
+  explicit File(const std::string& name) : number_(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    std::error_code ignored;
+    kind_ = std::filesystem::status(name, ignored).type();
+    if (number_ >= 0) ::fcntl(number_, F_SETFL, 0);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  // A directory opens like a file.
+  bool readable() const { return number_ >= 0 && kind_ != std::filesystem::file_type::directory; }
+
+  /// Whether something comes through a pipe, or its end; waits for it. True of all other files.
+  bool comes(std::chrono::milliseconds patience) const {
+    if (kind_ != std::filesystem::file_type::fifo) return true;
+    pollfd one = {number_, POLLIN, 0};
+    return ::poll(&one, 1, static_cast<int>(patience.count())) != 0;
+  }
+
+  /// Reads up to so many bytes: as many as there are, none at the end, negative if it cannot.
+  ssize_t read(char* into, std::size_t most) const {
+    ssize_t got = -1;
+    do {
+      got = ::read(number_, into, most);
+    } while (got < 0 && errno == EINTR);
+    return got;
+  }
+
+ private:
+  int number_;
+  std::filesystem::file_type kind_;
+};
+
 }  // namespace
 
 Result<Value> parse_document(std::string_view text, const std::string& file) {
@@ -159,25 +203,26 @@ Result<Value> parse_document(std::string_view text, const std::string& file) {
 }
 
 Result<std::string> read_text(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code ignored;
-  // A directory opens like a file and reads as an empty one.
-  if (!stream.is_open() || std::filesystem::is_directory(file, ignored)) {
-    return failure(fmt::format("{}: there is no such file to read", file));
+  const File opened(file);
+  if (!opened.readable()) return failure(fmt::format("{}: there is no such file to read", file));
+  constexpr std::chrono::seconds kPatience(10);
+  if (!opened.comes(kPatience)) {
+    return failure(
+        fmt::format("{}: is a pipe into which nothing has come for {} seconds", file, kPatience.count()));
   }
   // Some files have no end.
   constexpr std::size_t kMost = std::size_t{1} << 30;
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   std::string text;
-  for (std::size_t got = kPiece; got == kPiece;) {
+  while (true) {
     const std::size_t before = text.size();
     text.resize(before + kPiece);
-    stream.read(text.data() + before, kPiece);
-    got = static_cast<std::size_t>(stream.gcount());
-    text.resize(before + got);
+    const ssize_t got = opened.read(text.data() + before, kPiece);
+    if (got < 0) return failure(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
+    text.resize(before + static_cast<std::size_t>(got));
+    if (got == 0) return text;
     if (text.size() >= kMost) return failure(fmt::format("{}: it has more than 1 GiB", file));
   }
-  return text;
 }
 
 Result<Value> read_document(const std::string& file) {

@@ -53,4 +53,15 @@ std::string plain_bus_id(std::string_view id) {
   return plain;
 }
 
+int broadcom_generation(const PciTexts& switch_port, SwitchHalf half) {
+  const auto id = [](std::string_view text) { return plain_bus_id(text.substr(0, 6)); };
+  if (id(switch_port.vendor) != "x1000" || id(switch_port.subsystem_vendor) != "x1000") return 0;
+  const std::string device = id(switch_port.device);
+  const std::string_view sub = switch_port.subsystem_device;  // "0xa096": only the first digit tells
+  if (sub.size() != 6) return 0;
+  if (device == "xc010" && sub[2] == 'a') return 4;
+  if (device == "xc030" && sub[2] == (half == SwitchHalf::kUpper ? '0' : '1')) return 5;
+  return 0;
+}
+
 }  // namespace weir::nccl

@@ -25,18 +25,10 @@ const XmlElement* child(const XmlElement& element, std::string_view name) {
   return found == element.children.end() ? nullptr : &*found;
 }
 
-// Broadcom's switches of PCIe 4 and 5 show as two levels though they are one. NCCL joins the two, and knows
-// them by their ids: the generation, 0 if it is none of them.
-enum class Half { kUpper, kLower };
-int broadcom_generation(const XmlElement& pci, Half half) {
-  const auto id = [&](const char* attribute) { return plain_bus_id(text_of(pci, attribute).substr(0, 6)); };
-  if (id("vendor") != "x1000" || id("subsystem_vendor") != "x1000") return 0;
-  const std::string device = id("device");
-  const std::string_view sub = text_of(pci, "subsystem_device");  // "0xa096": only the first digit tells
-  if (sub.size() != 6) return 0;
-  if (device == "xc010" && sub[2] == 'a') return 4;
-  if (device == "xc030" && sub[2] == (half == Half::kUpper ? '0' : '1')) return 5;
-  return 0;
+/// As the element has them.
+PciTexts texts_of(const XmlElement& pci) {
+  return {text_of(pci, "vendor"), text_of(pci, "device"), text_of(pci, "subsystem_vendor"),
+          text_of(pci, "subsystem_device")};
 }
 
 }  // namespace
@@ -143,7 +135,7 @@ void MachineReader::add_pci(const XmlElement& pci, const Place& place) {
 }
 
 void MachineReader::add_switch(const XmlElement& pci, const Place& place, BytesPerSecond rate) {
-  const int lower = broadcom_generation(pci, Half::kLower);
+  const int lower = broadcom_generation(texts_of(pci), SwitchHalf::kLower);
   if (lower != 0 && lower == place.broadcom) {
     for (const XmlElement& one : pci.children) {
       if (one.name == "pci") add_pci(one, {place.numa, place.at});
@@ -159,7 +151,8 @@ void MachineReader::add_switch(const XmlElement& pci, const Place& place, BytesP
     if (one.name == "pcilink") {
       remarks_.assumed(one.line, "a direct link between PCIe switches: left out, since topologies have none");
     }
-    if (one.name == "pci") add_pci(one, {place.numa, spec.name, broadcom_generation(pci, Half::kUpper)});
+    if (one.name == "pci")
+      add_pci(one, {place.numa, spec.name, broadcom_generation(texts_of(pci), SwitchHalf::kUpper)});
   }
   for (const GpuSpec& gpu : group_.gpus) {
     if (gpu.at != spec.name || gpu.rate.out.value() / kMuchSlower < rate.value()) continue;
@@ -185,15 +178,7 @@ void MachineReader::add_gpu(const XmlElement& pci, const Place& place, BytesPerS
                                  "one over PCIe is left out",
                                  text(to_cpu)));
   }
-  if (!group_.gpus.empty()) {
-    gpu.count = group_.gpus.back().count;
-    if (gpu == group_.gpus.back() && gpu.count < kMostAlike) {
-      ++group_.gpus.back().count;
-      return;
-    }
-    gpu.count = 1;
-  }
-  group_.gpus.push_back(gpu);
+  append_alike(group_.gpus, gpu);
 }
 
 }  // namespace weir::nccl

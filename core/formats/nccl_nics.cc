@@ -15,18 +15,6 @@ namespace {
 constexpr std::int64_t kMostMbps = 1'000'000'000;
 constexpr double kLongestLatency = 1e9;  // microseconds
 
-void add_nic(GroupSpec& group, const NicSpec& nic) {
-  if (!group.nics.empty()) {
-    NicSpec alike = nic;
-    alike.count = group.nics.back().count;
-    if (alike == group.nics.back() && alike.count < kMostAlike) {
-      ++group.nics.back().count;
-      return;
-    }
-  }
-  group.nics.push_back(nic);
-}
-
 }  // namespace
 
 BytesPerSecond NicReader::unsaid_rate(int line, const char* what) {
@@ -41,10 +29,7 @@ void NicReader::add(const XmlElement& device, const XmlElement* nic, const std::
                     BytesPerSecond pcie) {
   std::string id = plain_bus_id(text_of(device, "busid"));
   if (!id.empty()) id.pop_back();
-  const auto same =
-      std::find_if(cards_.begin(), cards_.end(), [&](const Card& card) { return card.device == id; });
-  const bool known = !id.empty() && same != cards_.end();
-  Card card = known ? *same : Card{id, at, pcie, {}};
+  Card card{id, at, pcie, {}};
   std::size_t nets = 0;
   if (nic != nullptr) {
     for (const XmlElement& net : nic->children) {
@@ -56,10 +41,16 @@ void NicReader::add(const XmlElement& device, const XmlElement* nic, const std::
   if (nets == 0) {
     card.ports.push_back(unsaid_rate(device.line, "this NIC has no <net> that tells its speed"));
   }
-  if (known) {
-    *same = card;
-  } else {
+  add(card);
+}
+
+void NicReader::add(const Card& card) {
+  const auto same = std::find_if(cards_.begin(), cards_.end(),
+                                 [&](const Card& other) { return other.device == card.device; });
+  if (card.device.empty() || same == cards_.end()) {
     cards_.push_back(card);
+  } else {
+    same->ports.insert(same->ports.end(), card.ports.begin(), card.ports.end());
   }
 }
 
@@ -108,7 +99,7 @@ void NicReader::finish(GroupSpec& group) {
     }
     for (const BytesPerSecond rate : card.ports) {
       nic.rate = {rate, rate};
-      add_nic(group, nic);
+      append_alike(group.nics, nic);
     }
   }
 }

@@ -44,7 +44,7 @@ BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* elemen
           fmt::format("<gpu> tells no sm: its NVLinks are taken as {} each, as NCCL does", text(one)));
     }
   }
-  gpus_.push_back(std::move(gpu));
+  add(std::move(gpu));
   return to_cpu;
 }
 

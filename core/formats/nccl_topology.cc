@@ -17,7 +17,6 @@ namespace {
 
 using nccl::text_of;
 
-constexpr Duration kNetworkLatency(5000);
 constexpr int kMostMachines = 4096;
 constexpr std::size_t kMostElements = 20'000;  // checks compare each with each
 
@@ -195,7 +194,7 @@ Result<Imported> import_nccl(const NcclImport& what) {
   topology.source = fmt::format("NCCL's topology {}, with NCCL's own rates",
                                 std::filesystem::path(what.files.front()).filename().string());
   if (latency == Duration(0)) {
-    latency = kNetworkLatency;
+    latency = nccl::kUsualLatency;
     if (!what.unsaid.latency) {
       imported.warnings.push_back(
           fmt::format("{}: tells no latency of the network: taken as {}; --latency gives "

@@ -31,6 +31,7 @@ struct RecordHeader {
   std::string policy;
   std::int64_t window_bytes = 0;
   Value experiment;
+  Value measured;
 };
 
 template <class Visitor>
@@ -51,6 +52,10 @@ void fields(Visitor& visitor, RecordHeader& header) {
   visitor.required("policy", header.policy, "of dispatch");
   visitor.required("window_bytes", header.window_bytes, "that a NIC may have under way");
   visitor.required("experiment", header.experiment, "whole, with this strategy alone");
+  visitor.optional(
+      "measured", header.measured,
+      "the topology with the rates that were measured beside the run, or that it was simulated with; "
+      "null: the experiment's");
 }
 
 /// A value.

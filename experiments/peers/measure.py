@@ -26,15 +26,12 @@ ALGORITHMS = {"default": {}, "ring": {**DYNAMIC, "coll_tuned_allreduce_algorithm
               "segmented ring": {**DYNAMIC, "coll_tuned_allreduce_algorithm": "5"},
               "Rabenseifner": {**DYNAMIC, "coll_tuned_allreduce_algorithm": "6"}}
 YIELDING = {"mpi_yield_when_idle": "1"}
+PLANNED = ("--set", "partition_size=4MB", "--set", "finest_part=128KiB")
 GLOO = ["ring", "ring_chunked", "halving_doubling", "bcube"]
 
 
 def cpu_machines(count):
     return ("--set", f"topology.groups.cpu.count={count}")
-
-
-def whole_parts(size):
-    return ("--set", f"partition_size={size}", "--set", f"finest_part={size}")
 
 
 def in_lab(weir, programs):
@@ -50,8 +47,8 @@ def in_lab(weir, programs):
 
 def on_host(weir, programs, transport):
     one = ("--channels", "1", "--io-threads", "1")
-    settings = {"as it is": (), "parts of 1 MiB": whole_parts("1MiB"), "one thread and channel": one,
-                "one thread and channel, parts of 1 MiB": one + whole_parts("1MiB"),
+    settings = {"as it is": (), "parts as the planner cuts": PLANNED, "one thread and channel": one,
+                "one thread and channel, parts as the planner cuts": one + PLANNED,
                 "ring": ("--set", "strategies=[\"ring\"]", "--set", "baseline=ring")}
     own = [Weir(weir, "loopback.json", "local", setting, ("--transport", transport, *options))
            for setting, options in settings.items()]

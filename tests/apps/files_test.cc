@@ -72,6 +72,21 @@ TEST_CASE("a secret that cannot be written is told, and nothing is left of it") 
   CHECK_FALSE(fs::exists(unfinished(file)));
 }
 
+TEST_CASE("links stay when what they lead to is written, and devices stay what they are") {
+  const Folder folder;
+  fs::create_symlink(folder.file("real"), folder.file("link"));
+  REQUIRE(write_text(folder.file("link"), "new"));
+  CHECK(fs::is_symlink(folder.file("link")));
+  CHECK(content(folder.file("real")) == "new");
+  fs::create_symlink("/dev/null", folder.file("device"));
+  REQUIRE(write_text(folder.file("device"), "gone"));
+  CHECK(fs::is_symlink(folder.file("device")));
+  CHECK(fs::is_character_file("/dev/null"));
+  fs::remove(folder.file("real"));
+  REQUIRE(write_text(folder.file("link"), "again"));  // which led nowhere
+  CHECK(content(folder.file("real")) == "again");
+}
+
 TEST_CASE("guarded files go with their guard") {
   const Folder folder;
   const std::string file = folder.file("a");

@@ -25,7 +25,7 @@ const World kToyWorld = {
     "toy",
     "",
     [](const Planned& planned) -> Result<Lived> {
-      return Lived{toy_run(planned.plan, planned.cluster, planned.settings).value(), {}, {}};
+      return Lived{.record = toy_run(planned.plan, planned.cluster, planned.settings).value()};
     },
     {}};
 
@@ -34,7 +34,7 @@ const World kWrongWorld = {
     "wrong",
     "",
     [](const Planned& planned) -> Result<Lived> {
-      return Lived{Record(planned.plan.ops().size(), planned.settings.iterations), {}, {}};
+      return Lived{.record = Record(planned.plan.ops().size(), planned.settings.iterations)};
     },
     {}};
 

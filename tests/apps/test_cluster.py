@@ -159,6 +159,22 @@ class Cluster(Real):
         self.assertEqual(done.returncode, 1)
         self.assertIn("mine: there is a file already, and no job's key", done.stderr)
         self.assertEqual(mine.read_text(), "mine")
+        device = self.folder / "device"
+        device.symlink_to("/dev/null")
+        done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", device)
+        self.assertIn("device: there is a file already, and no job's key", done.stderr)
+        self.assertTrue(device.is_symlink())
+
+    def test_options_that_would_change_nothing_are_refused(self):
+        for words, why in ((("--encrypt",), "--encrypt: has no meaning in simulation"),
+                           (("--on", "local", "--hosts", "x"), "--hosts: has no meaning --on local"),
+                           (("--on", "lab", "--transport", "shm"), "machines of a lab share no memory"),
+                           (("--on", "local", "--transport", "shm", "--encrypt"), "--encrypt: machines that share")):
+            done = self.run_weir(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr)
+        launch = self.command("launch", "--on", "simulation")
+        self.assertEqual(subprocess.run(launch, capture_output=True, check=False).returncode, 2)
 
 
 class Node(unittest.TestCase):
@@ -173,6 +189,12 @@ class Node(unittest.TestCase):
         done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
+
+    def test_a_key_without_end_is_told(self):
+        done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1", "--machine", "0"),
+                              capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/dev/zero:1: this is no JSON", done.stderr)
 
     def test_a_key_that_is_none_is_told(self):
         for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),

@@ -20,16 +20,16 @@ class Compare(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return folder
 
-    def compare(self, a, b, *more):
-        return program.run("compare", a, b, *more, cwd=self.folder)
+    def compare(self, *what):
+        return program.run("compare", *what, cwd=self.folder)
 
-    def compared(self, a, b, *more):
-        done = self.compare(a, b, "--json", *more)
+    def compared(self, *what):
+        done = self.compare(*what, "--json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
-    def refused(self, a, b, *more):
-        done = self.compare(a, b, *more)
+    def refused(self, *what):
+        done = self.compare(*what)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         return done.stderr
 
@@ -99,6 +99,53 @@ class Different(Compare):
         for world in worlds:
             self.assertEqual(min(event["ts"] for event in events if event["ph"] == "X"
                                  and names[event["pid"]].endswith(" of " + world)), 0)
+
+
+class Predicted(Compare):
+    """What a real run was foretold is kept beside its record."""
+
+    def setUp(self):
+        super().setUp()
+        self.real = self.records("real", "--on", "local")
+
+    def test_a_real_run_is_compared_with_its_prediction(self):
+        done = self.compare(self.real, "--strategy", "unified")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("prediction-unified-point0.record: SimGrid", done.stdout)
+        whole = self.compared(self.real, "--strategy", "unified")
+        row, = (row for row in program.whole(self.real)["rows"] if row["strategy"] == "unified")
+        self.assertEqual(whole["iteration"]["a_ns"], row["iteration_ns"])
+        self.assertEqual(whole["iteration"]["b_ns"], row["predicted_ns"])
+        self.assertEqual(whole["settings"], [])
+
+    def test_records_hold_what_was_measured_and_chosen(self):
+        for name in ("record", "prediction"):
+            header = header_of(self.real, name)
+            groups = {group["name"]: group for group in header["measured"]["groups"]}
+            self.assertNotEqual(groups["gpu"]["nics"][0]["rate"], "8Gbps")
+            self.assertEqual(header["experiment"]["topology"]["groups"][0]["nics"][0]["rate"], "8Gbps")
+        self.assertRegex(header_of(self.real, "record")["world_settings"], r"channels=[1-4] io_threads=[1-4] ")
+
+    def test_a_simulation_has_none(self):
+        error = self.refused(self.record())
+        self.assertIn("has no prediction beside it", error)
+
+    def test_predictions_go_with_their_results(self):
+        self.assertEqual(len(list(self.real.glob("prediction-*.record"))), 2)
+        self.weir("run", "--no-plots", "--out", self.real)
+        self.assertEqual(list(self.real.glob("*.record")), [])
+
+    def test_another_cluster_cannot_be_the_measured_one(self):
+        file = next(self.real.glob("record-ring-*.record"))
+        header, numbers = file.read_bytes().split(b"\n", 1)
+        header = json.loads(header)
+        header["measured"]["groups"][0]["count"] = 2
+        file.write_bytes(json.dumps(header, separators=(",", ":")).encode() + b"\n" + numbers)
+        self.assertIn("'measured' topology has other machines", self.refused(file, file))
+
+
+def header_of(folder, kind):
+    return json.loads(next(folder.glob(f"{kind}-ring-*.record")).read_bytes().split(b"\n", 1)[0])
 
 
 class Refused(Compare):

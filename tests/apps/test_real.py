@@ -30,6 +30,17 @@ class Sums(Real):
                                  "--set", "credit=1", "--set", 'strategies=["unified","ring"]')
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_connections_that_share_a_pace_are_held_to_it(self):
+        trace = {"name": "net", "layers": [{"name": "all", "forward": "1us", "backward": "1us", "tensors": [
+            {"name": "all", "elements": 16_000_000}]}]}
+        groups = [{"name": "gpu", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
+        self.write(strategies=["ring"], baseline="ring", sweep={}, iterations=2, trace=trace,
+                   topology={"name": "two", "groups": groups})
+        done = self.run_on_local("--verify", "--pace", "0.2", "--channels", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        row, = self.rows()
+        self.assertGreater(int(row["iteration_ns"]), 0.95 * 64e6 / 0.2)  # 64 MB each way at 0.2 GB/s
+
     def test_machines_with_several_cards_sum_right(self):
         cards = [{"at": "numa0", "rate": "8Gbps"}, {"at": "numa0", "rate": "4Gbps"}]
         topology = {"name": "cards", "groups": [{**GPUS, "nics": cards}, CPUS]}

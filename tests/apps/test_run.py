@@ -299,6 +299,21 @@ class Others(Case):
         self.assertIn("\nThe critical path of ring:", done.stdout)
         self.assertNotIn("unified", done.stdout)
 
+    def test_a_pipe_is_read_if_somebody_writes_into_it(self):
+        os.mkfifo(self.folder / "pipe")
+        for whole in (None, json.dumps(TOPOLOGY)):
+            process = subprocess.Popen(program.command("check", "pipe"), cwd=self.folder, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            if whole is not None:
+                (self.folder / "pipe").write_text(whole)
+            out, error = process.communicate(timeout=30)
+            if whole is None:
+                self.assertIn("pipe: is a pipe into which nothing has come for 10 seconds", out + error)
+            else:
+                self.assertIn("pipe: topology: ok", out, error)
+            self.assertEqual(process.returncode, 2 if whole is None else 0)
+
     def test_check_tells_all_that_is_wrong_with_an_experiment(self):
         self.assertIn("experiment, 4 points: ok", self.weir("check").stdout)
         self.write(topology={"name": "lab", "groups": [{"name": "gpu", "count": -1}]}, trace={"name": "net"},

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "tests/catch.h"
+#include "tests/conformance/echo.h"
 #include "tests/conformance/port_conformance.h"
 #include "tests/core/cluster/links.h"
 
@@ -30,21 +32,6 @@ Op op_on(std::size_t machine, OpKind kind, Dtype dtype) {
   return op;
 }
 
-OpId send(PlanBuilder& builder, std::size_t source, const Slice& from, const Slice& into, Dtype dtype,
-          OpId& received) {
-  Op op = op_on(source, OpKind::kSend, dtype);
-  op.peer = MachineId(1 - source);
-  op.message = builder.add_message();
-  op.from = from;
-  const OpId sent = builder.add(op);
-  std::swap(op.machine, op.peer);
-  op.kind = OpKind::kReceive;
-  op.from = {};
-  op.into = into;
-  received = builder.add(op);
-  return sent;
-}
-
 BufferId host_buffer(PlanBuilder& builder, std::size_t machine, Bytes size) {
   return builder.add({MachineId(machine), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, size});
 }
@@ -58,41 +45,25 @@ Record must(const World& world, const Trial& trial) {
 
 std::byte pattern(std::size_t i) { return static_cast<std::byte>((i * 31 + i / 251) & 0xff); }
 
-// Slices of these sizes, one behind the other, from machine 0 to machine 1 and back.
+// To the other machine and back.
 void check_echo(const World& world, const std::vector<Bytes>& sizes, Bytes window, int iterations) {
-  Bytes half;
-  for (const Bytes size : sizes) half += size;
-  PlanBuilder builder("echo", 2);
-  const BufferId here = host_buffer(builder, 0, half * 2);
-  const BufferId there = host_buffer(builder, 1, half);
-  Bytes at;
-  for (const Bytes size : sizes) {
-    OpId arrived;
-    OpId returned;
-    const OpId out = send(builder, 0, {here, 0, at, size}, {there, 0, at, size}, Dtype::kF16, arrived);
-    const OpId back =
-        send(builder, 1, {there, 0, at, size}, {here, 0, half + at, size}, Dtype::kF16, returned);
-    builder.order(arrived, back);
-    builder.carry(back, arrived);
-    builder.carry(returned, out);
-    at += size;
-  }
-  const Plan plan = std::move(builder).build();
-  const auto bytes = static_cast<std::size_t>(half.count());
-  const Cluster cluster = pair_of(1);
-  Trial trial{plan, cluster, {{Policy::kPriority, window}, {}, iterations}};
+  const Echo echo(sizes);
+  const BufferId memory(0);
+  const std::size_t bytes = echo.half;
+  const Bytes half(static_cast<std::int64_t>(bytes));
+  Trial trial{*echo.plan, pair(), {{Policy::kPriority, window}, {}, iterations}};
   trial.fill = [&](const BytesOf& bytes_of) {
-    const auto sent = bytes_of({here, 0, {Bytes(0), half}});
+    const auto sent = bytes_of({memory, 0, {Bytes(0), half}});
     for (std::size_t i = 0; i < bytes; ++i) sent[i] = pattern(i);
   };
   trial.look = [&](const BytesOf& bytes_of) {
-    const auto sent = bytes_of({here, 0, {Bytes(0), half}});
-    CHECK(std::memcmp(sent.data(), bytes_of({here, 0, {half, half}}).data(), bytes) == 0);
+    const auto sent = bytes_of({memory, 0, {Bytes(0), half}});
+    CHECK(std::memcmp(sent.data(), bytes_of({memory, 0, {half, half}}).data(), bytes) == 0);
   };
-  const Record record = must(world, trial);
-  for (const auto& ops : record.iterations) {
-    for (const OpRecord& op : ops) CHECK(op.completed >= op.started);
-  }
+  std::map<OpId, int> ended;
+  trial.observer = [&](const Op& op) { ++ended[op.id]; };
+  must(world, trial);
+  for (const MessageEnds& ends : echo.plan->messages()) CHECK(ended[ends.send] == iterations);
 }
 
 void check_large(const World& world, Bytes size) {
@@ -103,12 +74,9 @@ void check_large(const World& world, Bytes size) {
   PlanBuilder builder("large", 2);
   const BufferId here = host_buffer(builder, 0, size);
   const BufferId there = host_buffer(builder, 1, size);
-  OpId received;
-  const OpId sent =
-      send(builder, 0, {here, 0, Bytes(0), size}, {there, 0, Bytes(0), size}, Dtype::kF32, received);
+  const auto [sent, received] = message(builder, 0, {here, 0, Bytes(0), size}, {there, 0, Bytes(0), size});
   const Plan plan = std::move(builder).build();
-  const Cluster cluster = pair_of(1);
-  Trial trial{plan, cluster, {{Policy::kPriority, 1_B}, {}, 1}};
+  Trial trial{plan, pair(), {{Policy::kPriority, 1_B}, {}, 1}};
   trial.fill = [&](const BytesOf& bytes_of) {
     const auto all = bytes_of({here, 0, {Bytes(0), size}});
     constexpr std::size_t kStride = 4099;
@@ -202,8 +170,8 @@ class EveryKind {
   }
 
   void exchange(std::size_t m) {
-    OpId received;
-    const OpId sent = send(builder_, m, whole(staging_[m]), whole(landing_[1 - m]), Dtype::kF32, received);
+    const auto [sent, received] =
+        message(builder_, m, whole(staging_[m]), whole(landing_[1 - m]), Dtype::kF32);
     sends_.push_back(sent);
     receives_.push_back(received);
     builder_.order(last_[m], sent);
@@ -291,19 +259,33 @@ void check_kinds(const World& world) {
   }
 }
 
+// The message that all others wait for is the last of more than any queue holds.
+void check_crowd(const World& world) {
+  constexpr int kMany = 600;
+  const Bytes each = 1_B;
+  PlanBuilder builder("crowd", 2);
+  const BufferId here = host_buffer(builder, 0, each * (kMany + 1));
+  const BufferId there = host_buffer(builder, 1, each * (kMany + 1));
+  std::vector<std::pair<OpId, OpId>> all;
+  for (int i = 0; i < kMany; ++i)
+    all.push_back(message(builder, 1, {there, 0, each * i, each}, {here, 0, each * i, each}));
+  const auto [out, word] = message(builder, 0, {here, 0, each * kMany, each}, {there, 0, each * kMany, each});
+  builder.order(all.back().second, out);
+  for (int i = 0; i + 1 < kMany; ++i) builder.order(word, all[static_cast<std::size_t>(i)].first);
+  const Plan plan = std::move(builder).build();
+  must(world, Trial{plan, pair(), {{Policy::kFifo, 1_MB}, {}, 2}});
+}
+
 // Each machine sends only when it has received what the other then never sends.
 void check_stuck(const World& world) {
   PlanBuilder builder("stuck", 2);
   std::vector<BufferId> memory = {host_buffer(builder, 0, 8_B), host_buffer(builder, 1, 8_B)};
-  OpId there;
-  OpId here;
-  const OpId out = send(builder, 0, {memory[0], 0, 0_B, 4_B}, {memory[1], 0, 0_B, 4_B}, Dtype::kF32, there);
-  const OpId back = send(builder, 1, {memory[1], 0, 4_B, 4_B}, {memory[0], 0, 4_B, 4_B}, Dtype::kF32, here);
+  const auto [out, there] = message(builder, 0, {memory[0], 0, 0_B, 4_B}, {memory[1], 0, 0_B, 4_B});
+  const auto [back, here] = message(builder, 1, {memory[1], 0, 4_B, 4_B}, {memory[0], 0, 4_B, 4_B});
   builder.order(here, out);
   builder.order(there, back);
   const Plan plan = std::move(builder).build();
-  const Cluster cluster = pair_of(1);
-  Trial trial{plan, cluster, {{Policy::kFifo, 1_MB}, {}, 1}};
+  Trial trial{plan, pair(), {{Policy::kFifo, 1_MB}, {}, 1}};
   trial.patience = 500_ms;
   const Result<Record> record = world.run(trial);
   REQUIRE_FALSE(record);
@@ -319,6 +301,7 @@ void check_work(const World& world) {
     for (const Bytes window : {0_B, 1_B, 5000_B, 100_MB}) check_echo(world, sizes, window, 3);
   }
   SECTION("2: a message may be as large as 1 GiB") { check_large(world, 1_MiB * 1024); }
+  SECTION("2: messages may wait for the last of many") { check_crowd(world); }
   SECTION("ops of every kind do what they say, one after the other") { check_kinds(world); }
   SECTION("1: a run that cannot end fails, and says what it waits for") { check_stuck(world); }
 }

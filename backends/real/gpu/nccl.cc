@@ -25,7 +25,8 @@ Result<Nccl> loaded() {
       find(library, "ncclReduce", nccl.reduce) && find(library, "ncclBroadcast", nccl.broadcast) &&
       find(library, "ncclReduceScatter", nccl.reduce_scatter) &&
       find(library, "ncclAllGather", nccl.all_gather) &&
-      find(library, "ncclGetErrorString", nccl.error_string);
+      find(library, "ncclGetErrorString", nccl.error_string) &&
+      find(library, "ncclGetVersion", nccl.get_version);
   if (!all) return failure(fmt::format("{} lacks functions of NCCL", kLibrary));
   return nccl;
 }

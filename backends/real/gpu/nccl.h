@@ -19,6 +19,7 @@ struct Nccl {
   decltype(&::ncclReduceScatter) reduce_scatter;
   decltype(&::ncclAllGather) all_gather;
   decltype(&::ncclGetErrorString) error_string;
+  decltype(&::ncclGetVersion) get_version;
 
   /// As long as the process lives. Fails if the system's loader does not find libnccl.so.2, or finds one that
   /// lacks these. Any thread may ask.

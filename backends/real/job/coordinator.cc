@@ -51,6 +51,7 @@ std::string Coordinator::missing(const Cluster& cluster) const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (members_[i].answered) continue;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", cluster.machine(MachineId(i)).name);
+    if (i < settings_.hosts.size()) names += " on " + settings_.hosts[i];
   }
   return names;
 }
@@ -119,8 +120,9 @@ Result<void> Coordinator::join(const Cluster& cluster) {
   const Instant until = Clock::monotonic() + settings_.patience;
   while (!complete()) {
     if (Clock::monotonic() > until) {
-      return failure(fmt::format("after {} these machines have not joined: {}", text(settings_.patience),
-                                 missing(cluster)));
+      return failure(fmt::format("after {} these machines have not joined: {}{}", text(settings_.patience),
+                                 missing(cluster),
+                                 settings_.hosts.empty() ? "" : "; see whether the remote shell gets there"));
     }
     const auto note = next(cluster);
     if (!note) return tl::unexpected(note.error());
@@ -233,9 +235,16 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
           fmt::format("a record of {} bytes came instead of {}", members_[machine].recorded, whole));
     }
     result.checked += done.checked;
+    for (const auto& [transport, peers] : done.transports) {
+      if (peers > static_cast<int>(members_.size()) ||
+          (transport != "tcp" && transport != "shm" && transport != "rdma"))
+        return failure(fmt::format("it tells of {} peers over '{}'", peers, transport));
+      result.transports[transport] += peers;
+    }
     return {};
   };
   if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());
+  for (auto& [transport, ends] : result.transports) ends /= 2;
   tell_all(GoodbyeNote{});
   return result;
 }

@@ -19,12 +19,14 @@ struct CoordinatorSettings {
   Duration patience{30'000'000'000};    // for all machines to take a step together
   std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the job
   std::function<void()> joined;         // called once all machines have joined
+  std::vector<std::string> hosts;       // by machine, on which each was started; empty if nobody knows
 };
 
 /// What a job leaves.
 struct JobResult {
   Record record;
-  std::int64_t checked = 0;  // elements whose sums were checked, on all machines
+  std::int64_t checked = 0;               // elements whose sums were checked, on all machines
+  std::map<std::string, int> transports;  // how many pairs of machines moved messages through each
 };
 
 /// For one job. One owner thread.

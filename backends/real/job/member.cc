@@ -12,6 +12,7 @@
 #include "backends/real/job/notes.h"
 #include "backends/real/job/pacing.h"
 #include "backends/real/job/silence.h"
+#include "backends/real/rdma/join.h"
 #include "backends/real/sharing.h"
 #include "backends/real/threads.h"
 #include "backends/real/workers.h"
@@ -54,10 +55,11 @@ class Member {
     const Plan& plan = (*undertaking)->plan;
     auto gpus = open_gpus(*inputs, **undertaking);
     if (!gpus) return tl::unexpected(gpus.error());
-    const auto buffers = inputs->shared_memory ? Buffers::make_shared(plan, settings_.machine, gpus->get())
-                                               : Buffers::make(plan, settings_.machine, gpus->get());
+    const bool shared = shares_memory(inputs->transport);
+    const auto buffers = shared ? Buffers::make_shared(plan, settings_.machine, gpus->get())
+                                : Buffers::make(plan, settings_.machine, gpus->get());
     if (!buffers) return tl::unexpected(buffers.error());
-    if (inputs->shared_memory) {
+    if (shared) {
       if (auto listened = listen_locally(); !listened) return listened;
     }
     socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local_}));
@@ -144,9 +146,10 @@ class Member {
     return {};
   }
 
-  // Where a machine listens for this one, by NIC.
+  // Where a machine listens for this one, by NIC; this one for those of other hosts.
   std::vector<Address> addresses(const Place& place) const {
-    const bool near = !local_.empty() && !place.local.empty() && place.reach == reach();
+    const bool near =
+        !local_.empty() && !place.local.empty() && place.local != local_ && place.reach == reach();
     if (near) return {{place.local, 0}};
     std::vector<Address> all;
     for (std::size_t i = 0; i < place.hosts.size(); ++i)
@@ -169,8 +172,7 @@ class Member {
         return failure("the coordinator tells of a machine without an address");
       meeting.addresses.push_back(addresses(place));
     }
-    // A paced connection has its peer's pace for itself, so that one message moves as fast as many.
-    meeting.channels = inputs.pace > 0 ? 1 : inputs.channels;
+    meeting.channels = inputs.channels;
     meeting.token = *token;
     meeting.sealed = inputs.encrypt;
     meeting.patience = settings_.patience;
@@ -180,6 +182,16 @@ class Member {
     listeners_.clear();  // nobody else is to come
     if (auto shared = share_memory(*channels, meeting, undertaking.plan, buffers); !shared)
       return tl::unexpected(root_cause(shared.error()));
+    if (may_use_rdma(inputs.transport) && !inputs.encrypt) {  // devices write bytes as they are
+      const auto use =
+          inputs.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
+      if (auto joined = rdma::connect(*channels, meeting, undertaking.plan, buffers, use); !joined)
+        return tl::unexpected(root_cause(joined.error()));
+    }
+    for (const Channel& channel : *channels) {
+      const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
+      if (channel.index == 0) ++transports_[name];
+    }
     return channels;
   }
 
@@ -248,7 +260,7 @@ class Member {
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked()}));
+    socket_.send(note_of(DoneNote{gradients.checked(), transports_}));
     return await_goodbye();
   }
 
@@ -302,10 +314,11 @@ class Member {
   const MemberSettings& settings_;
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
-  std::string local_;   // where it listens for machines of this host; empty if it does not
-  Silence silence_;     // of the coordinator
-  bool heard_ = false;  // the coordinator, ever
-  bool told_ = false;   // of the failure: it the coordinator, or the coordinator it
+  std::string local_;                      // where it listens for machines of this host; empty if it does not
+  Silence silence_;                        // of the coordinator
+  std::map<std::string, int> transports_;  // as it tells in the end
+  bool heard_ = false;                     // the coordinator, ever
+  bool told_ = false;                      // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace

@@ -17,10 +17,12 @@
 // the reason; the coordinator passes it on to all others.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "backends/real/job/control.h"
+#include "backends/real/transport_choice.h"
 #include "core/base/read_fields.h"
 #include "core/base/write_fields.h"
 
@@ -43,7 +45,7 @@ struct InputsNote {
   int io_threads = 1;
   int workers = 1;
   bool verify = false;
-  bool shared_memory = false;
+  TransportChoice transport = TransportChoice::kTcp;
   bool encrypt = false;
   double pace = 0.0;
   bool gpus = false;
@@ -100,7 +102,8 @@ struct RecordNote {
 
 struct DoneNote {
   static constexpr std::string_view kType = "done";
-  std::int64_t checked = 0;  // elements whose sums were checked
+  std::int64_t checked = 0;               // elements whose sums were checked
+  std::map<std::string, int> transports;  // with how many peers it moved messages through each
 };
 
 struct GoodbyeNote {
@@ -130,7 +133,7 @@ void fields(Visitor& visitor, InputsNote& note) {
                    within(0, 1024));
   visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
-  visitor.required("shared_memory", note.shared_memory, "whether machines of one host share memory");
+  visitor.required("transport", note.transport, "what messages move through");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
   visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
   visitor.required("gpus", note.gpus, "whether machines use GPUs");
@@ -175,6 +178,7 @@ void fields(Visitor& visitor, RecordNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, DoneNote& note) {
   visitor.required("checked", note.checked, "elements", at_least(0));
+  visitor.required("transports", note.transports, "peers of each", at_least(0));
 }
 
 template <class Visitor>

@@ -15,11 +15,18 @@ using Paces = std::vector<std::map<Lane, BytesPerSecond>>;
 
 /// The rates at which the messages of each lane would all be sent in the time that the plan's busiest link
 /// needs, so that all exchanges end together and no link has more to carry than it can. None where no link
-/// has a limit, or if the plan's longest chain of ops would become longer by half of that time: whoever waits
-/// for one message after the other, as trees do, needs each of them soon.
+/// has a limit; nor if a message would take longer by a tenth of that time, or the plan's longest chain of
+/// ops by half of it: whoever waits for large messages, or for one after the other, as trees do, needs each
+/// of them soon.
 Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
-/// Has data connections, one in each lane, send no faster than `factor` times the lane's pace.
-void pace(const std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor);
+/// Has each lane's data connections together send no faster than `factor` times its pace: by the kernel if it
+/// is a single connection, and slow enough.
+void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor);
+
+/// How many connections a lane takes where nothing else is said, as so many threads of each machine move
+/// bytes and lanes are paced by the factor (0: not). One if kernels can pace all: it has the pace for itself,
+/// so that one message moves as fast as many. Else as many as keep the threads evenly busy.
+int channels_for(const Plan& plan, const Cluster& cluster, int threads, double factor);
 
 }  // namespace weir::real

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "backends/real/program.h"
+
 namespace weir::real {
 namespace {
 
@@ -59,6 +61,20 @@ int write_settings(const std::string& lines) {
   return 0;
 }
 
+// Becomes the program, if that can be found.
+void become(const std::string& tool) {
+  // An installed weir has brought its own. The loader takes $ORIGIN for the folder that the tool lies in.
+  const std::string own = real::program_path().parent_path() / "../libexec/weir" / tool;
+  char libraries[] = "LD_LIBRARY_PATH=$ORIGIN/../../lib/weir";
+  char* const environment[] = {libraries, nullptr};
+  execle(own.c_str(), own.c_str(), "-batch", "-", nullptr, environment);
+  // Users' PATH often leaves out where distributions keep these programs.
+  for (const std::string& folder : {std::string(), std::string("/usr/sbin/"), std::string("/sbin/")}) {
+    const std::string program = folder + tool;
+    execlp(program.c_str(), program.c_str(), "-batch", "-", nullptr);
+  }
+}
+
 // In the child: never returns.
 [[noreturn]] void run(const Wiring::Batch& batch, const Descriptor& space,
                       const std::vector<Descriptor>& machines, const Descriptor& input,
@@ -75,11 +91,7 @@ int write_settings(const std::string& lines) {
     for (std::size_t i = 0; i < machines.size(); ++i)
       dup2(machines[i].number(), Wiring::kFirstFile + static_cast<int>(i));
   }
-  // Users' PATH often leaves out where distributions keep these programs.
-  for (const std::string& folder : {std::string(), std::string("/usr/sbin/"), std::string("/sbin/")}) {
-    const std::string program = folder + batch.tool;
-    execlp(program.c_str(), program.c_str(), "-batch", "-", nullptr);
-  }
+  become(batch.tool);
   _exit(kNoProgram);
 }
 

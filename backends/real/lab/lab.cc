@@ -71,6 +71,11 @@ Error no_lab(const std::string& name) {
 
 }  // namespace
 
+Result<void> Lab::check(const Cluster& cluster) {
+  const auto wired = wiring(cluster);
+  return wired ? Result<void>() : tl::unexpected(wired.error());
+}
+
 Result<std::unique_ptr<Lab>> Lab::up(const Cluster& cluster) {
   const auto wired = wiring(cluster);
   if (!wired) return tl::unexpected(wired.error());

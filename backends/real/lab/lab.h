@@ -46,6 +46,8 @@ struct Keeper {
 /// here.
 class Lab {
  public:
+  /// Whether a cluster like that can be emulated at all; up() and the others say the same.
+  static Result<void> check(const Cluster& cluster);
   /// Emulates the cluster as long as the object lives.
   static Result<std::unique_ptr<Lab>> up(const Cluster& cluster);
   /// The kept lab of the cluster's name. Fails if there is none, or if it is of another topology.

@@ -1,10 +1,13 @@
 // Runs that end before their plan does.
-#include "tests/backends/real/echo.h"
 #include "tests/backends/real/world.h"
 #include "tests/catch.h"
+#include "tests/conformance/echo.h"
 
 namespace weir::real {
 namespace {
+
+using conformance::Echo;
+using conformance::pair;
 
 using namespace weir::literals;
 

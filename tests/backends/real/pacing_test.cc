@@ -1,5 +1,9 @@
 #include "backends/real/job/pacing.h"
 
+#include <sys/socket.h>
+
+#include <optional>
+
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
 
@@ -44,9 +48,11 @@ Paces paces_of(PlanBuilder builder) {
 
 TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill the busiest link") {
   PlanBuilder builder("by hand", 3);
-  message(builder, 0, 1, 2_MB);
-  message(builder, 0, 2, 1_MB);  // machine 0 sends for 3 ms, longer than any other link works
-  message(builder, 1, 0, 1_MB);
+  for (int i = 0; i < 10; ++i) {
+    message(builder, 0, 1, 200_KB);
+    message(builder, 0, 2, 100_KB);  // machine 0 sends for 3 ms, longer than any other link works
+    message(builder, 1, 0, 100_KB);
+  }
   const Paces rates = paces_of(std::move(builder));
   CHECK(rates[0].at({MachineId(1)}).value() == 666'666'667);
   CHECK(rates[0].at({MachineId(2)}).value() == 333'333'333);
@@ -64,12 +70,75 @@ TEST_CASE("a ring is paced to its links, as a pace there holds nothing up") {
   for (std::size_t m = 0; m < 3; ++m) CHECK(rates[m].at({MachineId((m + 1) % 3)}).value() == 1'000'000'000);
 }
 
+TEST_CASE("what waits for large messages is not paced") {
+  PlanBuilder builder("by hand", 3);
+  message(builder, 0, 1, 2_MB);
+  message(builder, 0, 2, 1_MB);
+  for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
+}
+
 TEST_CASE("what waits for one message after the other is not paced") {
   PlanBuilder builder("by hand", 3);
-  const Message there = message(builder, 0, 1, 1_MB);
-  builder.order(there.receive, message(builder, 1, 0, 1_MB).send);  // 2 ms, and 6 ms at a third of the rate
-  message(builder, 0, 2, 2_MB);
+  std::optional<Message> before;
+  for (int i = 0; i < 10; ++i) {  // there and back: 2 ms, and 6 ms at a third of the rate
+    const Message there = message(builder, 0, 1, 100_KB);
+    if (before) builder.order(before->receive, there.send);
+    before = message(builder, 1, 0, 100_KB);
+    builder.order(there.receive, before->send);
+    message(builder, 0, 2, 200_KB);
+  }
   for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
+}
+
+// A channel of machine 0 whose data connection ends nowhere.
+Channel channel_to(std::size_t peer, int index) {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return {{MachineId(peer)}, index, Stream(), Stream(std::move(socket)), nullptr, nullptr};
+}
+
+unsigned long kernels_pace(const Channel& channel) {
+  unsigned long rate = 0;
+  socklen_t size = sizeof rate;
+  REQUIRE(::getsockopt(channel.data.number(), SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &size) == 0);
+  return rate;
+}
+
+TEST_CASE("a kernel paces a single slow connection, and Weir all others, those of a lane together") {
+  std::vector<Channel> channels;
+  channels.push_back(channel_to(1, 0));
+  channels.push_back(channel_to(2, 0));
+  channels.push_back(channel_to(3, 0));
+  channels.push_back(channel_to(3, 1));
+  const unsigned long free = kernels_pace(channels[3]);
+  const std::map<Lane, BytesPerSecond> rates = {{{MachineId(1)}, BytesPerSecond(100'000'000)},
+                                                {{MachineId(2)}, BytesPerSecond(1'000'000'000)},
+                                                {{MachineId(3)}, BytesPerSecond(100'000'000)}};
+  pace(channels, rates, 1.5);
+  CHECK(kernels_pace(channels[0]) == 150'000'000);
+  CHECK(channels[0].pace == nullptr);
+  CHECK(channels[1].pace != nullptr);
+  CHECK(channels[2].pace != nullptr);
+  CHECK(channels[3].pace == channels[2].pace);
+  for (std::size_t i = 1; i < channels.size(); ++i) CHECK(kernels_pace(channels[i]) == free);
+}
+
+TEST_CASE("as many connections as keep threads evenly busy, or one that has a pace for itself") {
+  PlanBuilder builder("by hand", 3);
+  message(builder, 0, 1, 1_MB);
+  message(builder, 1, 0, 1_MB);
+  const Plan plan = std::move(builder).build();
+  CHECK(channels_for(plan, three(), 1, 0) == 1);
+  CHECK(channels_for(plan, three(), 2, 0) == 4);
+  CHECK(channels_for(plan, three(), 4, 0) == 4);
+  CHECK(channels_for(plan, three(), 4, 1.02) == 4);  // 1 GB/s
+  CHECK(channels_for(plan, three(), 4, 0.4) == 1);   // a pace of 0.4 GB/s
+  PlanBuilder all("by hand", 3);
+  for (std::size_t from = 0; from < 3; ++from) {
+    for (std::size_t into = 0; into < 3; ++into) {
+      if (from != into) message(all, from, into, 1_MB);
+    }
+  }
+  CHECK(channels_for(std::move(all).build(), three(), 3, 0) == 3);
 }
 
 }  // namespace

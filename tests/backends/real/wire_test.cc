@@ -4,12 +4,16 @@
 #include <cstring>
 
 #include "core/base/random.h"
-#include "tests/backends/real/echo.h"
 #include "tests/backends/real/world.h"
 #include "tests/catch.h"
+#include "tests/conformance/echo.h"
 
 namespace weir::real {
 namespace {
+
+using conformance::Echo;
+using conformance::message;
+using conformance::pair;
 
 using namespace weir::literals;
 

@@ -5,6 +5,7 @@
 
 #include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/host_work.h"
+#include "backends/real/rdma/join.h"
 #include "backends/real/sharing.h"
 #include "backends/real/workers.h"
 
@@ -34,7 +35,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   for (std::size_t i = 0; i < machines; ++i) {
     const Address address = settings.shared_memory
                                 ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
-                                : Address{"127.0.0.1", 0};
+                                : Address{settings.hosts[i % settings.hosts.size()], 0};
     listeners.push_back(std::move(listen_at(address).value()));
     meeting.addresses.push_back({settings.shared_memory ? address : listening_at(listeners.back())});
   }
@@ -48,8 +49,10 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     own.self = machine;
     own.lanes = lanes_of(plan_, machine);
     auto channels = meet(own, {&listeners[machine.index()], 1});
-    const Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
-                                         : Result<void>(tl::unexpected(channels.error()));
+    Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
+                                   : Result<void>(tl::unexpected(channels.error()));
+    if (shared && settings.rdma)
+      shared = rdma::connect(*channels, own, plan_, *buffers_[machine.index()], rdma::Use::kAlways);
     together.arrive_and_wait();
     if (!shared) {
       results[machine.index()] = shared;

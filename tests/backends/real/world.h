@@ -1,4 +1,4 @@
-// All machines of a plan as threads of the test, with real sockets or shared memory between them.
+// All machines of a plan as threads of the test, with real sockets, RDMA or shared memory between them.
 #pragma once
 
 #include <functional>
@@ -19,6 +19,8 @@ class ThreadWorld {
     int channels = 1;
     int threads = 1;  // of each: workers
     bool shared_memory = false;
+    bool rdma = false;
+    std::vector<std::string> hosts = {"127.0.0.1"};  // addresses that machines listen at, in turn
     bool sealed = false;
     bool gpus = false;  // whether machines use GPUs: all of them the host's, in turn
     DriveSettings drive;

@@ -296,18 +296,21 @@ class Shares(unittest.TestCase):
 
 
 class Rates(unittest.TestCase):
-    """At rates that a busy machine reaches; another process may still disturb a measurement, but not three."""
+    """At rates that a busy machine reaches. What disturbs a measurement, a late timer or another process, only takes
+    from a link's rate: so none is ever above it, and each reaches it in one of six measurements."""
 
     def measure(self, within, *arguments):
-        for attempt in range(3):
+        best = [0.0] * 8
+        for _ in range(6):
             done = lab("rate", "--time", "1s", *arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
-            pairs = percents(done.stdout.split("\n\n")[0])
-            self.assertEqual(len(pairs), 8)
-            if all(abs(share - 100) < within for share in pairs) or attempt == 2:
+            shares = percents(done.stdout.split("\n\n")[0])
+            self.assertEqual(len(shares), len(best))
+            self.assertLess(max(shares), 100 + within, msg=done.stdout)
+            best = [max(pair) for pair in zip(best, shares)]
+            if min(best) > 100 - within:
                 break
-        for share in pairs:
-            self.assertAlmostEqual(share, 100, delta=within, msg=done.stdout)
+        self.assertGreater(min(best), 100 - within, msg=done.stdout)
 
     def test_links_have_the_rates_of_the_topology(self):
         self.measure(3, "--set", "topology.groups.gpu.nics.0.rate=50Mbps")

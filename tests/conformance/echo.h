@@ -8,7 +8,7 @@
 #include "core/plan/plan.h"
 #include "tests/core/cluster/links.h"
 
-namespace weir::real {
+namespace weir::conformance {
 
 inline const Cluster& pair() {
   static const Cluster cluster = cluster_of(R"({"name": "pair", "groups": [
@@ -18,13 +18,14 @@ inline const Cluster& pair() {
 }
 
 /// Adds a message from machine `source`, of two, to the other: its send and its receive.
-inline std::pair<OpId, OpId> message(PlanBuilder& builder, std::size_t source, Slice from, Slice into) {
+inline std::pair<OpId, OpId> message(PlanBuilder& builder, std::size_t source, Slice from, Slice into,
+                                     Dtype dtype = Dtype::kF16) {
   Op op;
   op.machine = MachineId(source);
   op.peer = MachineId(1 - source);
   op.kind = OpKind::kSend;
   op.message = builder.add_message();
-  op.dtype = Dtype::kF16;
+  op.dtype = dtype;
   op.from = from;
   const OpId send = builder.add(op);
   std::swap(op.machine, op.peer);
@@ -62,4 +63,4 @@ struct Echo {
   std::size_t half = 0;
 };
 
-}  // namespace weir::real
+}  // namespace weir::conformance

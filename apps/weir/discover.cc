@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "apps/weir/measure_parts.h"
+#include "apps/weir/topology_options.h"
+#include "backends/real/discovery/host_reader.h"
+#include "backends/real/discovery/host_topology.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  TopologyOptions topology;
+  bool measure = false;
+};
+
+/// "2026-03-01", as clocks in Greenwich show it.
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+Result<ExitStatus> discover(const Choices& choices) {
+  const auto unsaid = choices.topology.unsaid();
+  if (!unsaid) return wrong("discover", unsaid.error());
+  auto parts = real::read_host();
+  if (!parts) return tl::unexpected(parts.error());
+  if (choices.measure) {
+    if (auto measured = measure_parts(*parts); !measured) return tl::unexpected(measured.error());
+  }
+  const auto made =
+      real::host_topology(*parts, {choices.topology.name, choices.topology.count, *unsaid, today()});
+  if (!made) return tl::unexpected(made.error());
+  return deliver("discover", *made, choices.topology.out);
+}
+
+}  // namespace
+
+void add_discover(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command = weir.add_subcommand("discover", "Makes a topology of this host");
+  const auto choices = std::make_shared<Choices>();
+  add_topology_options(*command, choices->topology, "The topology's name (that of the host if left out)",
+                       "How many such machines the cluster has");
+  command->add_flag(
+      "--measure", choices->measure,
+      "Measures how fast CPUs sum, what memory moves and what GPUs copy: some seconds on all CPUs");
+  command->footer(
+      "Reads NUMA nodes, PCIe and NICs (hwloc, /sys) and NVIDIA's GPUs with their NVLinks (NVML). Rates of\n"
+      "PCIe, NVLink and sockets are those that NCCL plans with, after the loss of protocols; --measure puts\n"
+      "measured copies in place of PCIe's. What nobody tells is assumed, and each assumption is a line on\n"
+      "the error stream. NICs that are down are left out.\n\n"
+      "Examples:\n"
+      "  weir discover\n"
+      "  weir discover --count 8 --measure --out mine.json && weir check mine.json\n"
+      "  weir discover --nic-rate 25Gbps --latency 20us --out cloud.json");
+  command->callback([choices, &status] { status = exit_status("discover", discover(*choices)); });
+}
+
+}  // namespace weir

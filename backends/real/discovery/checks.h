@@ -1,0 +1,28 @@
+// What looks wrong, slow or good to know on a host, by what was found there: pure functions, so that hosts
+// nobody has at hand can be checked in tests.
+#pragma once
+
+#include "backends/real/discovery/finding.h"
+#include "backends/real/discovery/gpu_state.h"
+#include "backends/real/discovery/host_limits.h"
+#include "backends/real/discovery/host_parts.h"
+#include "backends/real/rdma/survey.h"
+
+namespace weir::real {
+
+/// CPUs and NUMA nodes; memory, locked memory and huge pages; files that may be open.
+Findings check_host(const HostParts& parts, const HostLimits& limits);
+
+/// Each NIC, and that there is one.
+Findings check_nics(const HostParts& parts);
+
+/// Driver, links and modes of the GPUs, as the driver tells them.
+Findings check_gpus(const HostParts& parts, const HostLimits& limits);
+
+/// What CUDA and NCCL can do with them.
+Findings check_cuda(const HostParts& parts, const GpuState& state);
+
+/// RDMA devices: whether machines can use them, by which addresses, and memory that must be locked for them.
+Findings check_rdma(const rdma::Survey& survey, const HostLimits& limits);
+
+}  // namespace weir::real

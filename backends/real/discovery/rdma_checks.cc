@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/real/discovery/checks.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+Finding check_port(const rdma::Port& port) {
+  Finding finding{"rdma " + port.name, Grade::kOk, port.ethernet ? "RoCE" : "InfiniBand", ""};
+  if (!port.problem.empty())
+    return {finding.subject, Grade::kWarning, port.problem, "let this user open /dev/infiniband/uverbs*"};
+  if (!port.up) {
+    finding.grade = Grade::kNote;
+    finding.found += ", down";
+    finding.remedy =
+        port.ethernet ? "ip link set its interface up" : "see its cable, and whether a subnet manager runs";
+    return finding;
+  }
+  finding.found += fmt::format(", packets of {} bytes", port.mtu);
+  const auto routed = [&](const rdma::Gid& gid) {
+    if (!port.ethernet) return gid.type == "InfiniBand";
+    return gid.type == "RoCE v2" && gid.address.find("fe80:") != 0;
+  };
+  const auto gid = std::find_if(port.gids.begin(), port.gids.end(), routed);
+  if (gid == port.gids.end()) {
+    finding.grade = Grade::kWarning;
+    finding.found += ", and no GID that machines would use";
+    finding.remedy = port.ethernet ? "give its interface an IP address; RoCE v1 alone is not routed"
+                                   : "see its subnet manager";
+    return finding;
+  }
+  finding.found += fmt::format(", GID {}: {} {}", gid->index, gid->type, gid->address);
+  if (port.mtu < port.mtu_most) {
+    finding.grade = Grade::kNote;
+    finding.remedy =
+        port.ethernet
+            ? fmt::format("ip link set its interface mtu 9000, and the switches': packets may have {} bytes",
+                          port.mtu_most)
+            : fmt::format("its subnet could have packets of {} bytes", port.mtu_most);
+  }
+  return finding;
+}
+
+}  // namespace
+
+Findings check_rdma(const rdma::Survey& survey, const HostLimits& limits) {
+  if (!survey.ports)
+    return {{"rdma", Grade::kNote, survey.ports.error().text,
+             "to use RDMA: apt-get install libibverbs1 ibverbs-providers librdmacm1"}};
+  if (survey.ports->empty()) return {{"rdma", Grade::kNote, "no device", ""}};
+  Findings findings;
+  for (const rdma::Port& port : *survey.ports) findings.push_back(check_port(port));
+  if (!survey.manager)
+    findings.push_back({"rdma manager", Grade::kWrong, survey.manager.error().text,
+                        "modprobe rdma_ucm; in a container, --device /dev/infiniband/rdma_cm"});
+  if (limits.locked && *limits.locked < limits.memory)
+    findings.push_back({"rdma memory", Grade::kWarning,
+                        fmt::format("{} may be locked, and all that messages leave from or land in has to be",
+                                    rounded(*limits.locked)),
+                        "ulimit -l unlimited (LimitMEMLOCK=infinity of a service)"});
+  return findings;
+}
+
+}  // namespace weir::real

@@ -1,0 +1,34 @@
+// How fast the connections of a lane send together, where that is more than a kernel paces well.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "core/base/units.h"
+
+namespace weir::real {
+
+/// Lets bytes leave at a rate, however late it is asked: up to two milliseconds' worth that could have left
+/// before may follow at once. Any thread.
+class Pace {
+ public:
+  explicit Pace(BytesPerSecond rate);
+
+  /// How many bytes, of `most`, may leave now; they count as having left. None if less than a chunk may, so
+  /// that few calls move many bytes.
+  std::size_t take(std::size_t most, Instant now);
+  /// Of those taken, some have not left after all.
+  void give_back(std::size_t bytes);
+  /// When a chunk may leave, if nobody takes any before.
+  Instant next(Instant now) const;
+
+ private:
+  double rate_;   // bytes a nanosecond
+  double most_;   // bytes that may leave at once
+  double chunk_;  // bytes
+  mutable std::mutex mutex_;
+  double ready_;  // bytes that may leave, as of `then_`
+  Instant then_;  // of the last take()
+};
+
+}  // namespace weir::real

@@ -1,0 +1,56 @@
+// One port of an RDMA device, and memory that it may reach.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "backends/real/rdma/verbs.h"
+#include "core/base/result.h"
+
+namespace weir::real::rdma {
+
+/// An address on the fabric: of RoCE an IP address, of InfiniBand one that the subnet gave the port.
+using GidBytes = std::array<std::uint8_t, sizeof(ibv_gid)>;
+
+/// Opened, with a protection domain. What is made of it ends before it. Any thread may ask it.
+class Device {
+ public:
+  /// The port that has this IP address, by a name or itself: of RoCE the NIC's own, of InfiniBand that of IP
+  /// over it. Fails, saying why, if there is none, or none that works.
+  static Result<std::shared_ptr<const Device>> at(const std::string& host);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const Verbs& verbs() const { return *verbs_; }
+  ibv_context* context() const { return context_; }
+  ibv_pd* domain() const { return domain_; }
+  std::uint8_t port() const { return port_; }
+  const ibv_port_attr& port_attributes() const { return port_attributes_; }
+  const ibv_device_attr& attributes() const { return attributes_; }
+  bool is_ethernet() const { return port_attributes_.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  const ibv_gid_entry& gid() const { return gid_; }
+
+  /// "mlx5_0 port 1".
+  std::string name() const;
+
+  /// Fails once the device has said that it works no more.
+  Result<void> well() const;
+
+ private:
+  explicit Device(const Verbs& verbs) : verbs_(&verbs) {}
+  Result<void> open(const ibv_context& like, std::uint8_t port, const GidBytes& gid);
+
+  const Verbs* verbs_;
+  ibv_context* context_ = nullptr;
+  ibv_pd* domain_ = nullptr;
+  std::uint8_t port_ = 0;
+  ibv_port_attr port_attributes_{};
+  ibv_device_attr attributes_{};
+  ibv_gid_entry gid_{};
+  mutable std::atomic<bool> lost_ = false;
+};
+
+}  // namespace weir::real::rdma

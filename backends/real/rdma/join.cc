@@ -1,0 +1,207 @@
+#include "backends/real/rdma/join.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <map>
+
+#include "backends/real/clock.h"
+#include "backends/real/rdma/connection.h"
+#include "backends/real/rdma/offer.h"
+
+namespace weir::real::rdma {
+namespace {
+
+constexpr Duration kTrial{2'000'000'000};
+
+Offer offer_of(const Connection& own, const std::vector<Replica>& replicas) {
+  Offer offer;
+  offer.end = own.pair->endpoint();
+  for (const Replica& replica : replicas) offer.landings.push_back(own.regions->landing(replica));
+  return offer;
+}
+
+// Moves an offer each way with one peer; both at once, as neither may wait for the other to begin.
+class Exchange {
+ public:
+  Exchange(Stream& stream, const Meeting& meeting, const Offer& own)
+      : stream_(stream), meeting_(meeting), out_(encode(own)) {}
+
+  Result<Offer> run(Instant until) {
+    while (given_ < out_.size() || !in_.whole()) {
+      if (Clock::monotonic() > until) return failure("it has not said in time how it is reached by RDMA");
+      if (meeting_.watch) {
+        if (auto well = meeting_.watch(); !well) return tl::unexpected(well.error());
+      }
+      wait();
+      if (auto given = give(); !given) return tl::unexpected(given.error());
+      if (auto taken = take(); !taken) return tl::unexpected(taken.error());
+    }
+    return in_.offer();
+  }
+
+ private:
+  void wait() const {
+    constexpr int kSlice = 100;  // milliseconds, so that the deadline is looked at
+    pollfd one = {stream_.number(), 0, 0};
+    if (given_ < out_.size()) one.events |= POLLOUT;
+    if (!in_.whole()) one.events |= POLLIN;
+    [[maybe_unused]] const int ready = ::poll(&one, 1, kSlice);
+  }
+
+  Result<void> give() {
+    while (given_ < out_.size()) {
+      const iovec rest = {out_.data() + given_, out_.size() - given_};
+      const auto sent = stream_.send({&rest, 1});
+      if (!sent) return tl::unexpected(sent.error());
+      if (*sent == 0) break;
+      given_ += *sent;
+    }
+    return {};
+  }
+
+  Result<void> take() {
+    while (!in_.whole()) {
+      const auto room = in_.room();
+      if (!room) return tl::unexpected(room.error());
+      const iovec place = {room->data(), room->size()};
+      const auto got = stream_.receive({&place, 1});
+      if (!got) return tl::unexpected(got.error());
+      if (*got == 0) break;
+      in_.came(*got);
+    }
+    return {};
+  }
+
+  Stream& stream_;
+  const Meeting& meeting_;
+  std::vector<std::byte> out_;
+  std::size_t given_ = 0;
+  OfferReader in_;
+};
+
+// This machine's devices and what they know of its memory, made when first asked for.
+class Devices {
+ public:
+  Devices(const Meeting& meeting, const Plan& plan, const Buffers& buffers)
+      : meeting_(meeting), plan_(plan), buffers_(buffers) {}
+
+  const Result<std::shared_ptr<const Regions>>& at(int nic) {
+    const std::string& host = meeting_.address(meeting_.self, nic).host;
+    const auto known = regions_.find(host);
+    return known != regions_.end() ? known->second : regions_.emplace(host, open(host)).first->second;
+  }
+
+ private:
+  Result<std::shared_ptr<const Regions>> open(const std::string& host) {
+    auto device = Device::at(host);
+    if (!device) return tl::unexpected(device.error());
+    return Regions::make(std::move(*device), plan_, meeting_.self, buffers_);
+  }
+
+  const Meeting& meeting_;
+  const Plan& plan_;
+  const Buffers& buffers_;
+  std::map<std::string, Result<std::shared_ptr<const Regions>>> regions_;  // by address
+};
+
+class Joining {
+ public:
+  Joining(const Meeting& meeting, const Plan& plan, const Buffers& buffers, Use use)
+      : meeting_(meeting),
+        plan_(plan),
+        use_(use),
+        devices_(meeting, plan, buffers),
+        until_(Clock::monotonic() + meeting.patience) {}
+
+  Result<void> join(Channel& channel) {
+    const MachineId peer = channel.lane.peer;
+    auto own = prepare(channel.lane.nic);
+    Offer offer;
+    if (own) {
+      offer = offer_of(*own, landings(plan_, meeting_.self, peer));
+    } else {
+      offer.refusal = own.error().text;
+    }
+    const auto theirs = exchange(channel, offer);
+    if (!theirs) return tl::unexpected(theirs.error());
+    if (const auto both = agreed(offer, *theirs); !both) return refused(both.error());
+    const auto into = landings(plan_, peer, meeting_.self);
+    if (auto fits = check(theirs->landings, into); !fits) return fits;
+    for (std::size_t i = 0; i < into.size(); ++i) own->landings[into[i]] = theirs->landings[i];
+    // Each step wants that both have done the one before.
+    const auto connected = both_have(channel, own->pair->connect(theirs->end));
+    if (!connected) return tl::unexpected(connected.error());
+    if (!*connected) return refused(connected->error());
+    const auto tried = both_have(channel, own->pair->try_out(kTrial));
+    if (!tried) return tl::unexpected(tried.error());
+    if (!*tried) return refused(tried->error());
+    channel.rdma = std::make_shared<Connection>(std::move(*own));
+    return {};
+  }
+
+ private:
+  Result<Offer> exchange(Channel& channel, const Offer& own) {
+    return Exchange(channel.data, meeting_, own).run(until_);
+  }
+
+  // What this node has come to, and whether the other came as far. Fails if it is lost.
+  Result<Result<void>> both_have(Channel& channel, const Result<void>& done) {
+    Offer verdict;
+    if (!done) verdict.refusal = done.error().text;
+    const auto theirs = exchange(channel, verdict);
+    if (!theirs) return tl::unexpected(theirs.error());
+    return agreed(verdict, *theirs);
+  }
+
+  static Result<void> agreed(const Offer& own, const Offer& theirs) {
+    if (!own.refusal.empty()) return failure("no RDMA from here: " + own.refusal);
+    if (!theirs.refusal.empty()) return failure("it cannot use RDMA: " + theirs.refusal);
+    return {};
+  }
+
+  Result<void> refused(const Error& why) const {
+    return use_ == Use::kAlways ? Result<void>(tl::unexpected(why)) : Result<void>();
+  }
+
+  Result<Connection> prepare(int nic) {
+    const auto& regions = devices_.at(nic);
+    if (!regions) return tl::unexpected(regions.error());
+    auto pair = QueuePair::make((*regions)->shared_device());
+    if (!pair) return tl::unexpected(pair.error());
+    return Connection{*regions, {}, std::move(*pair)};
+  }
+
+  Result<void> check(const std::vector<Landing>& given, const std::vector<Replica>& expected) const {
+    bool fits = given.size() == expected.size();
+    for (std::size_t i = 0; fits && i < given.size(); ++i)
+      fits = given[i].keys.size() == regions_of(plan_.buffer(expected[i].buffer).size);
+    if (fits) return {};
+    return failure("it offers other memory than that which messages land in");
+  }
+
+  const Meeting& meeting_;
+  const Plan& plan_;
+  Use use_;
+  Devices devices_;
+  Instant until_;
+};
+
+}  // namespace
+
+// As in share_memory(): every node goes through its peers in order, so none waits for ever.
+Result<void> connect(std::vector<Channel>& channels, const Meeting& meeting, const Plan& plan,
+                     const Buffers& buffers, Use use) {
+  Joining joining(meeting, plan, buffers, use);
+  for (Channel& channel : channels) {
+    if (channel.memory != nullptr) continue;
+    const auto joined = joining.join(channel);
+    if (joined) continue;
+    const Lane& lane = channel.lane;
+    return failure(fmt::format("machine {} at {}: {}", lane.peer,
+                               text(meeting.address(lane.peer, lane.peer_nic)), joined.error().text));
+  }
+  return {};
+}
+
+}  // namespace weir::real::rdma

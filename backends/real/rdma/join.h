@@ -1,0 +1,25 @@
+// How two nodes come to write into each other's memory over RDMA.
+#pragma once
+
+#include <vector>
+
+#include "backends/real/links.h"
+#include "core/plan/plan.h"
+
+namespace weir::real::rdma {
+
+enum class Use {
+  kIfPossible,  // else messages stay on TCP
+  kAlways,
+};
+
+/// Gives channels that share no memory a connection: queue pairs of the devices that have the lane's
+/// addresses. What must be told, the ends and where messages land with their keys, goes over the channels'
+/// data connections, so that it reaches only those who have shown the job's token. Then both try whether a
+/// write reaches the other. All peers do the same. Blocks, for the meeting's patience at most. Fails, naming
+/// the peer and the reason, where RDMA is to be used always and one of the two ends cannot, or a peer says
+/// what the plan does not allow.
+Result<void> connect(std::vector<Channel>& channels, const Meeting& meeting, const Plan& plan,
+                     const Buffers& buffers, Use use);
+
+}  // namespace weir::real::rdma

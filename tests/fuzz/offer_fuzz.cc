@@ -1,0 +1,42 @@
+// What a peer says of how it is reached by RDMA (backends/real/rdma/offer.h).
+#include <algorithm>
+
+#include "backends/real/rdma/offer.h"
+#include "core/base/check.h"
+#include "tests/fuzz/input.h"
+
+namespace weir::real::rdma {
+namespace {
+
+// The offer that the bytes are, if they are one.
+Result<Offer> read(std::span<const std::byte> bytes) {
+  OfferReader reader;
+  while (!reader.whole()) {
+    const auto room = reader.room();
+    if (!room) return tl::unexpected(room.error());
+    WEIR_CHECK(!room->empty());
+    const std::size_t count = std::min(room->size(), bytes.size());
+    if (count == 0) return failure("cut off");
+    std::copy_n(bytes.begin(), count, room->begin());
+    bytes = bytes.subspan(count);
+    reader.came(count);
+  }
+  return reader.offer();
+}
+
+}  // namespace
+}  // namespace weir::real::rdma
+
+// What is read can be written, and means the same.
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weir::real::rdma;
+  const auto offer = read(std::as_bytes(std::span(data, size)));
+  if (!offer) {
+    WEIR_CHECK(!offer.error().text.empty());
+    return 0;
+  }
+  const auto written = encode(*offer);
+  const auto again = read(written);
+  WEIR_CHECK(again && encode(*again) == written);
+  return 0;
+}

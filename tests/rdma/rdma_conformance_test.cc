@@ -1,0 +1,84 @@
+// The contract of ports over real verbs. The devices' addresses are in WEIR_RDMA_ADDRESSES:
+// "10.77.0.1,10.77.0.2".
+#include <cstdlib>
+#include <sstream>
+
+#include "backends/real/pages.h"
+#include "backends/real/rdma/counts.h"
+#include "tests/backends/real/ordered_sums.h"
+#include "tests/backends/real/trial.h"
+#include "tests/catch.h"
+#include "tests/conformance/echo.h"
+
+namespace weir::real {
+namespace {
+
+std::vector<std::string> addresses() {
+  const char* const given = std::getenv("WEIR_RDMA_ADDRESSES");
+  REQUIRE(given != nullptr);
+  std::vector<std::string> all;
+  std::istringstream stream(given);
+  for (std::string one; std::getline(stream, one, ',');) all.push_back(one);
+  return all;
+}
+
+ThreadWorld::Settings over_rdma() {
+  ThreadWorld::Settings how;
+  how.rdma = true;
+  how.hosts = addresses();
+  return how;
+}
+
+void check(const ThreadWorld::Settings& how) {
+  conformance::World world;
+  world.name = fmt::format("RDMA, {} channels, {} threads", how.channels, how.transport.threads);
+  world.exact = false;
+  world.room = available_memory() / 2;
+  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
+  conformance::check_port(world);
+}
+
+TEST_CASE("nodes joined by RDMA keep the contract of ports", "[conformance]") {
+  const int count = GENERATE(1, 3);  // a loop would pass each section once
+  ThreadWorld::Settings how = over_rdma();
+  how.channels = how.threads = how.transport.threads = count;
+  check(how);
+}
+
+TEST_CASE("nodes that wait for their device's events keep the contract of ports", "[conformance]") {
+  ThreadWorld::Settings how = over_rdma();
+  how.transport.poll = Duration(0);
+  check(how);
+}
+
+TEST_CASE("a message over RDMA may be larger than a region") {
+  ThreadWorld::Settings how = over_rdma();
+  how.channels = 2;
+  check_large(Bytes((512 << 20) + 3), how);
+}
+
+TEST_CASE("sums over RDMA and TCP are the same, bit by bit") {
+  for (const char* strategy : {"unified", "ps", "ring"})
+    CHECK(ordered_sums(strategy, 1, over_rdma()) == ordered_sums(strategy, 2, ThreadWorld::Settings()));
+}
+
+// Once nodes have met, memory is registered and processors copy nothing but what is smaller than its
+// description.
+TEST_CASE("messages over RDMA cost neither registrations nor copies") {
+  const conformance::Echo echo({Bytes(1), Bytes(4097), Bytes(1 << 20)});
+  ThreadWorld world(*echo.plan, conformance::pair());
+  const auto run = [&](int iterations) {
+    const std::int64_t registered = rdma::counts().registrations;
+    const std::int64_t written = rdma::counts().written;
+    const std::int64_t copied = rdma::counts().copied;
+    REQUIRE(world.run({Policy::kPriority, Bytes(1 << 30)}, iterations, over_rdma()));
+    CHECK(rdma::counts().written - written == 2 * iterations * static_cast<std::int64_t>(echo.half));
+    CHECK(rdma::counts().copied - copied == 2 * iterations);
+    return rdma::counts().registrations - registered;
+  };
+  CHECK(run(1) == 2);  // each node's buffer
+  CHECK(run(20) == 2);
+}
+
+}  // namespace
+}  // namespace weir::real

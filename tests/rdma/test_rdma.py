@@ -1,0 +1,188 @@
+"""Jobs over RDMA, as users start them, in a guest (README.md) with devices at 10.77.0.1 and 10.77.0.2.
+
+Run as: tests/rdma/guest -- python3 tests/rdma/test_rdma.py WEIR
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps"))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from real import Real, layers, nodes_of  # noqa: E402  pylint: disable=wrong-import-position
+
+DEVICES = ("10.77.0.1", "10.77.0.2")
+
+
+def topology(machines):
+    nic = {"at": "numa0", "rate": "1Gbps"}
+    return {"name": "alike", "groups": [{"name": "gpu", "count": machines, "gpus": [{"at": "numa0"}], "nics": [nic]}]}
+
+
+class Rdma(Real):
+    def setUp(self):
+        super().setUp()
+        self.shell = self.folder / "shell"  # in place of ssh: the host's name, then words for a shell
+        self.shell.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
+        self.shell.chmod(0o700)
+        self.write()
+
+    def write(self, **more):
+        super().write(**{"topology": topology(3), "strategies": ["unified", "ring", "colocated-ps"], "baseline": "ring",
+                         "trace": {"name": "net", "layers": layers("f32", 30_001)}, **more})
+
+    def options(self, addresses, *more):
+        hosts = self.folder / "hosts"
+        hosts.write_text("".join(f"host{i} {address}\n" for i, address in enumerate(addresses)))
+        return ("--on", "cluster", "--listen", "10.77.0.1", "--remote-shell", str(self.shell), "--hosts", str(hosts),
+                "--records", *more)
+
+    def moved(self):
+        """Through what, as the records of the last run have it."""
+        header = json.loads(next(self.out.glob("*unified*.record")).read_bytes().split(b"\n")[0])
+        return header["world_settings"].partition(" channels")[0]
+
+
+class Jobs(Rdma):
+    def test_three_machines_on_two_devices_sum_right(self):
+        done = self.run_weir(*self.options((*DEVICES, DEVICES[0]), "--transport", "rdma", "--verify"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual({row["strategy"] for row in self.rows()}, {"unified", "ring", "colocated-ps"})
+        self.assertEqual(self.moved(), "transport=rdma rdma_pairs=3")
+
+    def at_work(self):
+        """A run of hours, once its machines are at work."""
+        self.write(strategies=["unified"], baseline="unified", iterations=10_000)
+        run = subprocess.Popen(self.run_command(*self.options((*DEVICES, DEVICES[0]), "--transport", "rdma")),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(run.kill)
+        deadline = time.monotonic() + 60
+        nodes = {}
+        while len(nodes) < 3:
+            self.assertLess(time.monotonic(), deadline)
+            nodes = nodes_of(run)
+            time.sleep(0.2)
+        time.sleep(8)  # they have met by then
+        return run, nodes
+
+    def test_a_machine_that_is_killed_is_named_within_five_seconds(self):
+        run, nodes = self.at_work()
+        os.kill(nodes[1], signal.SIGKILL)
+        begin = time.monotonic()
+        _, errors = run.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("gpu[1]", json.dumps(self.json()["failed"]) + errors)
+        self.assertTrue(self.gone(nodes))
+
+    def test_a_device_whose_peer_does_not_answer_says_so_and_is_named(self):
+        run, nodes = self.at_work()
+        subprocess.run(["modprobe", "sch_netem"], check=True)
+        subprocess.run("tc qdisc add dev cable0 root netem loss 100%".split(), check=True)
+        self.addCleanup(subprocess.run, "tc qdisc del dev cable0 root".split(), check=True)
+        _, errors = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 1)
+        # Soft-RoCE sometimes tells only of what it flushes after that.
+        self.assertRegex(json.dumps(self.json()["failed"]) + errors, r"machine gpu\[\d\] is lost: rxe\d port 1: "
+                         "(transport retry counter exceeded|Work Request Flushed Error)")
+        self.assertTrue(self.gone(nodes))
+
+    def test_a_machine_without_a_device_is_named(self):
+        done = self.run_weir(*self.options((*DEVICES, "127.0.0.1"), "--transport", "rdma"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no RDMA device has the address 127.0.0.1", json.dumps(self.json()["failed"]))
+
+
+class Mixed(Rdma):
+    """Hosts that are none: one with another boot's id, and one with a network of its own and no device."""
+
+    def setUp(self):
+        super().setUp()
+        number = self.folder / "boot_id"
+        number.write_text("another\n")
+        self.shell.write_text(f"""#!/bin/sh
+host=$1; shift
+case $host in
+  host1) exec unshare --mount sh -c "mount --bind {number} /proc/sys/kernel/random/boot_id && $*" ;;
+  host2) exec ip netns exec far sh -c "$*" ;;
+  *) exec sh -c "$*" ;;
+esac
+""")
+        for command in ("ip netns add far", "ip link add near0 type veth peer name far0 netns far",
+                        "ip addr add 10.78.0.1/24 dev near0", "ip link set near0 up",
+                        "ip -n far addr add 10.78.0.2/24 dev far0", "ip -n far link set far0 up",
+                        "ip -n far link set lo up", "ip -n far route add default via 10.78.0.1"):
+            subprocess.run(command.split(), check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "del", "far"], check=True)
+
+    def check(self, addresses, moved, *more):
+        done = self.run_weir(*self.options(addresses, "--transport", "auto", "--verify", *more))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(self.moved(), f"transport=auto {moved}")
+
+    def test_each_pair_takes_the_best_that_it_can(self):
+        self.write(strategies=["unified"], baseline="unified")
+        self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2")
+
+    def test_what_is_to_be_sealed_is_not_left_to_devices(self):
+        self.write(strategies=["unified"], baseline="unified")
+        self.check((*DEVICES, "10.78.0.2"), "tcp_pairs=3", "--encrypt")
+
+    def test_devices_that_do_not_reach_each_other_are_found_out(self):
+        subprocess.run("rdma link add rxe2 type rxe netdev near0".split(), check=True)
+        self.addCleanup(subprocess.run, "rdma link del rxe2".split(), check=True)
+        self.write(topology=topology(2), strategies=["unified"], baseline="unified")
+        addresses = (DEVICES[0], "10.78.0.1")
+        self.check(addresses, "tcp_pairs=1")
+        done = self.run_weir(*self.options(addresses, "--transport", "rdma"))
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(json.dumps(self.json()["failed"]),
+                         "machine . at 10.7.*(no RDMA from here|it cannot use RDMA): ")
+
+
+class Rates(unittest.TestCase):
+    """Both ways at once: perftest tells what moves both ways together, and Weir what moves in one."""
+
+    def perftest(self, size):
+        listening = f":{18515:04X} "
+        command = ("ib_write_bw", "-x", "1", "-F", "-b", "-s", str(size), "-D", "2")
+        server = subprocess.Popen((*command, "-d", "rxe1"), stdout=subprocess.DEVNULL)
+        self.addCleanup(server.kill)
+        while not any(listening in Path(f"/proc/net/tcp{six}").read_text() for six in ("", "6")):
+            time.sleep(0.1)
+        done = subprocess.run((*command, "-d", "rxe0", DEVICES[1]), capture_output=True, text=True, timeout=60,
+                              check=True)
+        server.wait(20)
+        row = re.search(rf"^ {size} .*", done.stdout, re.MULTILINE)[0].split()
+        return float(row[3]) * 2**20  # a second
+
+    def weir(self, size):
+        under_way = min(128, (32 << 20) // size)  # as many as perftest has, where memory has room for them
+        done = program.run("bench", "transport", "--engine", "rdma", "--addresses", ",".join(DEVICES), "--json",
+                           "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1", "--seconds", "2",
+                           "--repetitions", "1", "--under-way", str(under_way))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        row, = json.loads(done.stdout)["rows"]
+        self.assertEqual((row["registrations"], row["copied_bytes"]), (0, 0))
+        return 2 * row["nodes_bytes_per_s"]
+
+    def test_nodes_move_what_perftest_moves(self):
+        for size in (64 << 10, 1 << 20, 4 << 20):
+            shares = []
+            for _ in range(3):  # the host may be busy with something else in one, but not in three
+                shares.append(self.weir(size) / self.perftest(size))
+                if shares[-1] > 0.85:
+                    break
+            print(f"messages of {size} bytes: {', '.join(f'{share:.2f}' for share in shares)} of ib_write_bw")
+            self.assertGreater(max(shares), 0.85)
+
+
+if __name__ == "__main__":
+    program.main()
