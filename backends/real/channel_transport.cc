@@ -72,7 +72,8 @@ class ChannelTransport::Loop {
     bool lost = false;
     bool writes_words = false;  // waits until its connection takes more
     bool writes_data = false;
-    // Last, from this peer over this channel. One that has never been heard may still be connecting to others.
+    // Last, from this peer over this channel. One that has never been heard may still be connecting to
+    // others.
     std::optional<Instant> heard;
   };
 

@@ -21,5 +21,16 @@ TEST_CASE("a run that is stopped says why") {
   CHECK(record.error().text == "it was stopped");
 }
 
+TEST_CASE("a machine that begins long after its peers is not taken for lost") {
+  const Echo echo({1_MiB});
+  ThreadWorld world(*echo.plan, pair());
+  ThreadWorld::Settings settings;
+  settings.late = settings.transport.silence + Duration(2'000'000'000);
+  settings.drive.patience = settings.late + Duration(10'000'000'000);
+  const auto record = world.run({Policy::kFifo, 1_MB}, 2, settings);
+  INFO((record ? std::string() : record.error().text));
+  CHECK(record);
+}
+
 }  // namespace
 }  // namespace weir::real

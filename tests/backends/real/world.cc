@@ -69,6 +69,8 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     std::unique_ptr<GpuEngine> engine;
     if (gpus_[machine.index()])
       engine = std::move(GpuEngine::make(*gpus_[machine.index()], plan_, machine, mine, inbox).value());
+    if (machine.index() + 1 == machines)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(settings.late.ns()));
     ChannelTransport transport(std::move(*channels), settings.transport, plan_, machine, mine, inbox);
     RealPort port(plan_, cluster_, works, machine,
                   {dispatch, settings.threads, settings.compute != nullptr, engine.get()}, clock, transport,

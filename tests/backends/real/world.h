@@ -23,6 +23,7 @@ class ThreadWorld {
     std::vector<std::string> hosts = {"127.0.0.1"};  // addresses that machines listen at, in turn
     bool sealed = false;
     bool gpus = false;  // whether machines use GPUs: all of them the host's, in turn
+    Duration late;      // by which the last machine begins after the others
     DriveSettings drive;
     ChannelSettings transport;
     /// What a computation does, if anything, on a thread of its machine's. Else it only takes its time.
