@@ -20,6 +20,7 @@ struct Choices {
   real::TransportSettings settings;
   double seconds = 1.0;
   std::vector<std::string> addresses;
+  std::string offset = "0B";
   int repetitions = 5;
   bool json = false;
 };
@@ -112,6 +113,10 @@ Result<ExitStatus> bench_transport(Choices choices) {
       return wrong("bench transport", Error{"--addresses: expected two, as 10.0.0.1,10.0.0.2"});
     std::copy(choices.addresses.begin(), choices.addresses.end(), choices.settings.hosts.begin());
   }
+  const auto offset = parse_size(choices.offset);
+  if (!offset) return wrong("bench transport", Error{"--offset: " + offset.error().text});
+  if (*offset >= kPage) return wrong("bench transport", Error{"--offset: expected less than a page, 4096B"});
+  choices.settings.offset = *offset;
   std::vector<Bytes> sizes;
   for (const std::string& text : choices.sizes) {
     const auto size = parse_size(text);
@@ -123,6 +128,8 @@ Result<ExitStatus> bench_transport(Choices choices) {
   if (choices.settings.sealed && choices.settings.engine != real::TransportChoice::kTcp)
     return wrong("bench transport", Error{"--encrypt: it seals TCP's connections alone; take --engine tcp"});
   const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  if (!rdma && choices.settings.entries > 1)
+    return wrong("bench transport", Error{"--entries: of writes over RDMA alone; take --engine rdma"});
   const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
                                                       {"nodes"},
                                                       {"plain writes"},
@@ -155,6 +162,9 @@ Result<ExitStatus> bench_transport(Choices choices) {
                                              {"encrypt", choices.settings.sealed},
                                              {"io_threads", choices.settings.io_threads},
                                              {"under_way", choices.settings.under_way},
+                                             {"poll_ns", choices.settings.poll.ns()},
+                                             {"offset_bytes", choices.settings.offset.count()},
+                                             {"entries", choices.settings.entries},
                                              {"repetitions", choices.repetitions},
                                              {"rows", rows}};
     print("{}\n", document.dump(2));
@@ -172,6 +182,14 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       ->type_name("SIZES")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_option("--offset", choices->offset, "From a page, at which each message begins at both ends")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command
+      ->add_option("--entries", choices->settings.entries,
+                   "Pieces of memory that each plain write over RDMA is described by")
+      ->check(CLI::Range(1, real::kMostEntries))
+      ->capture_default_str();
   command->add_option("--under-way", choices->settings.under_way, "How many messages a node may send at once")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -189,6 +207,7 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       ->type_name("A,B")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_poll(*command, choices->settings.poll);
   command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
   command->add_option("--seconds", choices->seconds, "Of each measurement")
       ->check(CLI::Range(0.01, 600.0))

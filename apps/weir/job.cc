@@ -58,6 +58,7 @@ Result<real::JobResult> run_job(const Planned& planned, const RealSettings& sett
                                    settings.verify,
                                    settings.transport,
                                    settings.encrypt,
+                                   settings.poll,
                                    settings.pace.value_or(0),
                                    settings.gpus};
   auto result = coordinator.run(inputs, planned.plan, planned.cluster);

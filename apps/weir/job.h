@@ -9,6 +9,7 @@
 #include "apps/weir/hosts.h"
 #include "apps/weir/nodes.h"
 #include "apps/weir/trial.h"
+#include "backends/real/channel_transport.h"
 #include "backends/real/job/coordinator.h"
 
 namespace weir {
@@ -20,7 +21,8 @@ struct RealSettings {
   int workers = 1;      // of each machine: sum and copy
   bool verify = false;  // whether gradients are written and every sum is checked
   real::TransportChoice transport = real::TransportChoice::kTcp;
-  bool encrypt = false;        // what moves over connections between hosts
+  bool encrypt = false;  // what moves over connections between hosts
+  Duration poll = real::ChannelSettings{}.poll;
   std::optional<double> pace;  // times what the plan needs for each peer; 0: as fast as can be
   bool gpus = false;           // whether machines use GPUs; else host memory stands for theirs
   double patience = 30;        // seconds, for each step of a job

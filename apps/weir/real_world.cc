@@ -55,10 +55,16 @@ Result<void> check_memory(const Planned& planned, bool gpus) {
   return {};
 }
 
-// A message in shares takes one lane, where the plan has each share take its GPU's NIC.
+// A message in shares takes one lane, where the plan has each share take its GPU's NIC. None goes from a
+// machine to itself.
 Result<void> check_nics(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;
+    if (op.peer == op.machine)
+      return failure(fmt::format(
+          "{}: {} is to send itself messages through its NIC, which only simulated machines do; leave "
+          "'loopback' at 'memory'",
+          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
     const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
     if (slice.on.kind != Replicas::Kind::kShards) continue;
     for (const int gpu : planned.plan.group(slice.on.group())) {
@@ -116,6 +122,7 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
 Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
                     std::optional<Measured> measured) {
   if (!job) return tl::unexpected(job.error());
+  for (const std::string& remark : job->remarks) fmt::print(stderr, "weir run: {}\n", remark);
   Lived all{.record = std::move(job->record), .settings = words(settings, job->transports)};
   if (!measured) return all;
   all.link_rate = measured->link;

@@ -8,6 +8,7 @@
 #include "apps/weir/world.h"
 #include "backends/real/program.h"
 #include "backends/real/socket.h"
+#include "core/base/units_text.h"
 
 namespace weir {
 namespace {
@@ -55,6 +56,7 @@ void add_real(CLI::App& command, RealSettings& real) {
       "message; rdma, writes of a device into another machine's memory; auto, the last two where they\n"
       "can be, else tcp")
       ->group(group);
+  add_poll(command, real.poll)->group(group);
   command
       .add_option("--channels", real.channels,
                   "Connections between two machines (1 where a kernel paces them or one thread moves bytes,\n"
@@ -158,6 +160,21 @@ CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const
   return command.add_option_function<std::string>(name, choose, about)
       ->check(CLI::IsMember(names))
       ->default_str(std::string(enum_name(into)));
+}
+
+CLI::Option* add_poll(CLI::App& command, Duration& into) {
+  const auto take = [&into](const std::string& words) {
+    const auto duration = parse_duration(words);
+    if (!duration) throw CLI::ValidationError("--poll", duration.error().text);
+    into = *duration;
+  };
+  return command
+      .add_option_function<std::string>(
+          "--poll", take,
+          "Over RDMA: how long threads look for ends of messages before they sleep until the device tells;\n"
+          "0s is at once")
+      ->type_name("DURATION")
+      ->default_str(text(into));
 }
 
 void add_world(CLI::App& command, WorldOptions& options, bool choose) {

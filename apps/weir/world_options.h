@@ -22,6 +22,9 @@ struct WorldOptions {
 CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
                            const std::string& name = "--transport");
 
+/// Adds --poll.
+CLI::Option* add_poll(CLI::App& command, Duration& into);
+
 /// Adds them to the command's line: --on too, if the command may choose. They outlive the command.
 void add_world(CLI::App& command, WorldOptions& options, bool choose);
 

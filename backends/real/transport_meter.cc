@@ -24,6 +24,9 @@
 #include "core/cluster/topology.h"
 
 namespace weir::real {
+
+static_assert(kMostEntries == rdma::kMostEntries);
+
 namespace {
 
 constexpr Duration kPatience{10'000'000'000};
@@ -111,7 +114,9 @@ Plan exchange(const TransportSettings& settings) {
   PlanBuilder builder("exchange", 2);
   std::array<BufferId, 2> out{};
   std::array<BufferId, 2> in{};
-  const Bytes size = settings.message * settings.under_way;
+  const std::int64_t pages = (settings.offset + settings.message + kPage - Bytes(1)) / kPage;
+  const Bytes stride = kPage * pages;
+  const Bytes size = stride * settings.under_way;
   for (std::size_t m = 0; m < 2; ++m) {
     out[m] = builder.add({MachineId(m), Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, size});
     in[m] = builder.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, size});
@@ -124,11 +129,11 @@ Plan exchange(const TransportSettings& settings) {
       op.kind = OpKind::kSend;
       op.message = builder.add_message();
       op.priority = i;
-      op.from = {out[m], 0, settings.message * i, settings.message};
+      op.from = {out[m], 0, stride * i + settings.offset, settings.message};
       builder.add(op);
       std::swap(op.machine, op.peer);
       op.kind = OpKind::kReceive;
-      op.into = {in[1 - m], 0, settings.message * i, settings.message};
+      op.into = {in[1 - m], 0, stride * i + settings.offset, settings.message};
       op.from = {};
       builder.add(op);
     }
@@ -174,10 +179,12 @@ Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& e
   auto met = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
   if (!met) return tl::unexpected(met.error());
   side.channels = std::move(*met);
-  auto joined = settings.engine == TransportChoice::kRdma
-                    ? rdma::connect(side.channels, meeting, plan, *side.buffers, rdma::Use::kAlways)
-                    : share_memory(side.channels, meeting, plan, *side.buffers);
-  if (!joined) return tl::unexpected(joined.error());
+  if (settings.engine == TransportChoice::kRdma) {
+    const auto joined = rdma::connect(side.channels, meeting, plan, *side.buffers, rdma::Use::kAlways);
+    if (!joined) return tl::unexpected(joined.error());
+  } else if (auto shared = share_memory(side.channels, meeting, plan, *side.buffers); !shared) {
+    return tl::unexpected(shared.error());
+  }
   return side;
 }
 
@@ -193,6 +200,7 @@ Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& 
       1, [](const Op&, std::uint64_t) {}, inbox);
   ChannelSettings threads;
   threads.threads = settings.io_threads;
+  threads.poll = settings.poll;
   const Clock clock;
   ChannelTransport transport(std::move(side->channels), threads, plan, side->machine, *side->buffers, inbox);
   Record record(plan.ops().size(), rounds);
@@ -222,6 +230,7 @@ Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& end
     if (op.kind != OpKind::kSend) continue;
     const Op& into = plan.op(plan.messages()[op.message.index()].receive);
     writes.push_back(rdma::writes_of(*side->channels.front().rdma, plan, *side->buffers, op, into));
+    for (rdma::Write& write : writes.back()) write.entries = settings.entries;
   }
   const std::int64_t chunks = rdma::chunks_of(settings.message);  // of one
   const auto most = static_cast<int>(writes.front().size());

@@ -5,21 +5,27 @@
 #include <array>
 #include <string>
 
+#include "backends/real/channel_transport.h"
 #include "backends/real/transport_choice.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
 namespace weir::real {
 
+constexpr int kMostEntries = 4;  // that a write over RDMA may be described by
+
 struct TransportSettings {
   Bytes message = Bytes(4 << 20);  // of each
-  int under_way = 8;               // messages that a node may send at once, and as many places for them
+  Bytes offset;                    // from a page, at which each begins at both ends
+  int entries = 1;    // plain writes over RDMA: pieces that each is described by, up to kMostEntries
+  int under_way = 8;  // messages that a node may send at once, and as many places for them
   int channels = 2;
   int io_threads = 2;                                             // of each node
   TransportChoice engine = TransportChoice::kTcp;                 // not auto
   std::array<std::string, 2> hosts = {"127.0.0.1", "127.0.0.1"};  // of RDMA those of the devices
-  bool sealed = false;                                            // TCP's connections
-  Duration time = Duration(1'000'000'000);                        // about, of one measurement
+  Duration poll = ChannelSettings{}.poll;
+  bool sealed = false;                      // TCP's connections
+  Duration time = Duration(1'000'000'000);  // about, of one measurement
 };
 
 /// Payload in one direction while the other was as busy.

@@ -133,12 +133,12 @@ Route Cluster::route(MachineId machine, Memory from, Memory into) const {
 
 Route Cluster::route(MachineId from_machine, Memory from, int from_nic, MachineId into_machine, Memory into,
                      int into_nic) const {
-  WEIR_CHECK(from_machine != into_machine, from_machine);
   const Route& out = table(from_machine).out(from, from_nic);
   const Route& in = table(into_machine).in(into_nic, into);
   Route route;
   route.links.reserve(out.links.size() + in.links.size() + 2);
-  route.latency = out.latency + network_latency_ + in.latency;
+  route.latency = out.latency + in.latency;
+  if (from_machine != into_machine) route.latency += network_latency_;
   for (const LinkId link : out.links) route.links.push_back(link_of(from_machine, link));
   const int from_rack = machine(from_machine).rack;
   const int into_rack = machine(into_machine).rack;

@@ -36,7 +36,7 @@ class Cluster {
   Route route(MachineId machine, Memory from, Memory into) const;
 
   /// The route from a memory of one machine through its NIC, the network and the other machine's NIC into a
-  /// memory there. The machines differ.
+  /// memory there. To the same machine it is the way out of the NIC and back in, without the network.
   Route route(MachineId from_machine, Memory from, int from_nic, MachineId into_machine, Memory into,
               int into_nic) const;
 

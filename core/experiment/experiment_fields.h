@@ -49,6 +49,11 @@ template <class Visitor>
 void fields(Visitor& visitor, Model& model) {
   visitor.optional("message_overhead", model.message_overhead,
                    "the fixed time that each message occupies its connection", up_to(kLongestOverhead));
+  visitor.optional("scatter_entries", model.scatter_entries,
+                   "how many pieces of memory a message is described by", within(1, 16));
+  visitor.optional("entry_overhead", model.entry_overhead,
+                   "what each piece but the first adds to the overhead of a message",
+                   up_to(kLongestOverhead));
   visitor.optional("compute_jitter", model.compute_jitter,
                    "the relative standard deviation of compute times; 0 is exact", within(0, 1));
 }
@@ -86,6 +91,14 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional("sum_order", options.sum_order,
                    "whether values are added up as they come or in the plan's order, which gives the same "
                    "bits in every run");
+  visitor.optional(
+      "loopback", options.loopback,
+      "how what a GPU machine sums of its own gets there: within its memory, or through its NIC");
+  visitor.optional("page_aligned", options.page_aligned,
+                   "whether messages leave from and land in slices that begin on a page of memory");
+  visitor.optional("unaligned_efficiency", options.unaligned_efficiency,
+                   "the fraction of a NIC's rate that messages reach which begin within a page",
+                   within(0.01, 1));
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
   visitor.optional(

@@ -9,10 +9,14 @@ namespace weir {
 
 /// Settings of a simulation.
 struct Model {
-  Duration message_overhead;    // fixed time that each message occupies its channel (theta of ByteScheduler
-                                // section 4.1)
+  Duration message_overhead;  // fixed time that each message occupies its channel (theta of ByteScheduler
+                              // section 4.1)
+  int scatter_entries = 1;    // pieces of memory that a message is described by: ps-lite over RDMA has three
+  Duration entry_overhead;    // what each of them but the first adds to the overhead
   double compute_jitter = 0.0;  // relative standard deviation of compute times; 0 is exact
   std::uint64_t seed = 1;       // of the jitter
+
+  Duration overhead_of_message() const { return message_overhead + entry_overhead * (scatter_entries - 1); }
 };
 
 }  // namespace weir

@@ -53,7 +53,7 @@ class Timeline {
     for (const Server& server : servers) {
       draw_track(server, ++tracks[server.resource.machine], run_.warm_up);
     }
-    draw_links(link_use(servers, cluster_, works_, run_.model.message_overhead));
+    draw_links(link_use(servers, cluster_, works_, run_.model.overhead_of_message()));
   }
 
   static std::string quoted(const std::string& text) {

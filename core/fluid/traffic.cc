@@ -12,7 +12,7 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
     state.channel = op.kind == OpKind::kSend ? work.channel : kNoChannel;
     state.charge = charge(op);
     state.latency = work.latency;
-    if (op.kind == OpKind::kSend) state.hold = model.message_overhead;
+    if (op.kind == OpKind::kSend) state.hold = model.overhead_of_message();
     if (!is_message(op.kind)) continue;
     const MessageEnds ends = plan.messages()[op.message.index()];
     state.other = op.kind == OpKind::kSend ? ends.receive : ends.send;

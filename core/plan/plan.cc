@@ -9,6 +9,26 @@
 
 namespace weir {
 
+namespace {
+
+bool on_page(const Slice& slice) { return slice.offset.count() % kPage.count() == 0; }
+
+// The fraction of a NIC's rate that the plan's messages reach together, as those that begin within a page
+// reach that of it.
+double aligned_efficiency(const Plan& plan, double of_others) {
+  double bytes = 0;
+  double time = 0;
+  for (const MessageEnds& ends : plan.messages()) {
+    if (!ends.send.valid() || !ends.receive.valid()) continue;
+    const auto size = static_cast<double>(plan.op(ends.send).from.size.count());
+    bytes += size;
+    time += on_page(plan.op(ends.send).from) && on_page(plan.op(ends.receive).into) ? size : size / of_others;
+  }
+  return bytes == 0 ? 1.0 : bytes / time;
+}
+
+}  // namespace
+
 std::string_view name(OpKind kind) {
   constexpr std::array<std::string_view, 14> kNames = {
       "backward", "forward", "send", "receive",        "sum",        "update", "copy",
@@ -59,8 +79,8 @@ GroupId PlanBuilder::all(BufferId buffer) {
 
 Slice PlanBuilder::reserve(BufferId buffer, Bytes size, Dtype dtype) {
   Bytes& end = buffers_[buffer.index()].size;
-  const std::int64_t element = weir::size(dtype).count();
-  const Slice slice = {buffer, {}, Bytes((end.count() + element - 1) / element * element), size};
+  const std::int64_t step = to_pages_ && size >= kPage ? kPage.count() : weir::size(dtype).count();
+  const Slice slice = {buffer, {}, Bytes((end.count() + step - 1) / step * step), size};
   end = slice.end();
   return slice;
 }
@@ -89,6 +109,12 @@ void PlanBuilder::carry(OpId before, OpId after) {
 void PlanBuilder::set_message_efficiency(double efficiency) {
   WEIR_CHECK(efficiency > 0.0 && efficiency <= 1.0, efficiency);
   message_efficiency_ = efficiency;
+}
+
+void PlanBuilder::set_alignment(bool to_pages, double unaligned_efficiency) {
+  WEIR_CHECK(unaligned_efficiency > 0.0 && unaligned_efficiency <= 1.0, unaligned_efficiency);
+  to_pages_ = to_pages;
+  unaligned_efficiency_ = unaligned_efficiency;
 }
 
 void PlanBuilder::order_sums() {
@@ -147,6 +173,8 @@ Plan PlanBuilder::build() && {
     plan.successors_[slot[edge.before.index()]++] = {edge.after.value() & 0x7fffffffU,
                                                      edge.carried ? 1U : 0U};
   }
+  if (unaligned_efficiency_ < 1.0)
+    plan.message_efficiency_ *= aligned_efficiency(plan, unaligned_efficiency_);
   return plan;
 }
 

@@ -139,7 +139,6 @@ class Structure {
     if (op.nic < 0) complain(op, "its NIC is negative");
     if (op.message.index() >= plan_.messages().size()) complain(op, "its message does not exist");
     if (op.peer.index() >= plan_.machines()) complain(op, "its peer does not exist");
-    if (op.peer == op.machine) complain(op, "it is its own peer; within a machine bytes are copied");
   }
 
   void check_unused(const Op& op, const Slice& slice, std::string_view which) {

@@ -65,6 +65,16 @@ constexpr auto enum_names(NumaPlacement /*placement*/) {
       {{NumaPlacement::kNic, "nic"}, {NumaPlacement::kFar, "far"}, {NumaPlacement::kSpread, "spread"}}};
 }
 
+/// How what a GPU machine sums itself of its own gradient gets to the sum, and the sum back.
+enum class Loopback {
+  kMemory,  // it lies where it is summed
+  kNic,     // as messages of the machine to itself, out of its NIC and into it; in simulated worlds alone
+};
+
+constexpr auto enum_names(Loopback /*loopback*/) {
+  return std::array<Named<Loopback>, 2>{{{Loopback::kMemory, "memory"}, {Loopback::kNic, "nic"}}};
+}
+
 /// In which order values of several machines, or of a machine's switches, are added up.
 enum class SumOrder {
   kReady,  // as they come: the last bits of floating-point sums differ from run to run
@@ -130,6 +140,11 @@ struct Options {
   PartPlacement placement = PartPlacement::kBalanced;
   NumaPlacement numa = NumaPlacement::kNic;
   SumOrder sum_order = SumOrder::kReady;
+  Loopback loopback = Loopback::kMemory;
+  /// Slices of host memory that messages leave from or land in begin on pages, if they fill one.
+  bool page_aligned = true;
+  /// The fraction of a NIC's rate that messages reach which begin within a page, at either end.
+  double unaligned_efficiency = 1.0;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its

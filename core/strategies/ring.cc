@@ -34,6 +34,7 @@ class Builder {
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
         releases_(buckets, order_, local_, plan_) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
+    plan_.set_alignment(options.page_aligned, options.unaligned_efficiency);
   }
 
   Plan build() && {

@@ -100,6 +100,7 @@ class Builder {
         numas_(cluster, options.numa),
         parts_(std::move(parts)),
         nodes_(cluster.machines().size()) {
+    plan_.set_alignment(options.page_aligned, options.unaligned_efficiency);
     for (const PlacedPart& placed : parts_) {
       largest_ = std::max(largest_, placed.part.range.size);
       ++nodes_[placed.owner.index()].parts;
@@ -162,6 +163,11 @@ class Builder {
         .first->second;
   }
 
+  // Whether what the worker has of a part lies where it is summed.
+  bool at_home(MachineId worker, MachineId owner) const {
+    return worker == owner && options_.loopback == Loopback::kMemory;
+  }
+
   // One part: every worker's way out, the sum on its owner, and every worker's way in.
   void exchange(const PlacedPart& placed) {
     const Part& part = placed.part;
@@ -170,14 +176,14 @@ class Builder {
     std::vector<LocalWay> workers;
     for (const MachineId machine : cluster_.gpu_machines()) {
       const int nic = machine == owner ? owner_nic : push_nics_.take(machine, part.range.size);
-      workers.push_back(local_.out(machine, part, nic, machine != owner));
+      workers.push_back(local_.out(machine, part, nic, !at_home(machine, owner)));
     }
     // Workers take turns in being the one whose bytes the others' are added to, and the first that gets the
     // sum; at any time another one for each owner.
     const std::size_t turn = (placed.index + owner.index()) % workers.size();
     std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(turn), workers.end());
-    const auto own =
-        std::find_if(workers.begin(), workers.end(), [&](const LocalWay& w) { return w.machine == owner; });
+    const auto own = std::find_if(workers.begin(), workers.end(),
+                                  [&](const LocalWay& w) { return at_home(w.machine, owner); });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
 
     std::vector<OpId> sums;  // after the first
@@ -195,7 +201,7 @@ class Builder {
     const OpId summed = sums.empty() ? first : join(plan_, part, owner, sums);
     const OpId complete = updated(part, owner, total, summed);
     nodes_[owner.index()].complete.push_back(complete);
-    const OpId begun = workers.front().machine == owner ? workers.front().begun : first;
+    const OpId begun = at_home(workers.front().machine, owner) ? workers.front().begun : first;
     for (std::size_t i = 0; i < workers.size(); ++i) {
       finish(workers[i], pushes[i], owner, owner_nic, part, total, begun, complete);
     }
@@ -231,7 +237,7 @@ class Builder {
   // receive.
   Slice begin_sum(const LocalWay& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
                   OpId& first) {
-    if (worker.machine == owner) {
+    if (at_home(worker.machine, owner)) {
       first = worker.ready;
       return worker.staging;
     }
@@ -275,7 +281,7 @@ class Builder {
 
   void finish(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
               const Slice& total, OpId begun, OpId complete) {
-    if (worker.machine == owner) return local_.in(worker, part, {complete});
+    if (at_home(worker.machine, owner)) return local_.in(worker, part, {complete});
     const Message message =
         add_message(plan_, part, {owner, owner_nic, total}, {worker.machine, worker.nic, worker.staging});
     plan_.order(complete, message.send);

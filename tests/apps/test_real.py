@@ -79,7 +79,13 @@ def shared_memory(nodes):
     return mapped, sorted(os.listdir("/dev/shm"))
 
 
-class Memory(Real):
+class Refused(Real):
+    def test_what_only_simulated_machines_do_is_refused_before_it_starts(self):
+        self.write(strategies=["colocated-ps"], baseline="colocated-ps", loopback="nic")
+        done = self.run_on_local()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is to send itself messages through its NIC", done.stdout + done.stderr)
+
     def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):
         self.write(trace={"name": "net", "layers": layers("f32", 10**11)}, strategies=["ps"], baseline="ps",
                    partition_size="1GB", prove=False)

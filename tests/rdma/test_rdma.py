@@ -123,24 +123,29 @@ esac
         self.addCleanup(subprocess.run, ["ip", "netns", "del", "far"], check=True)
 
     def check(self, addresses, moved, *more):
+        """Returns what it remarks."""
         done = self.run_weir(*self.options(addresses, "--transport", "auto", "--verify", *more))
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(self.moved(), f"transport=auto {moved}")
+        return done.stderr
 
     def test_each_pair_takes_the_best_that_it_can(self):
         self.write(strategies=["unified"], baseline="unified")
-        self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2")
+        remarks = self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2", "--poll", "0s")
+        self.assertIn("gpu[0]: messages stay on TCP with gpu[2]: it cannot use RDMA: no RDMA device has the address "
+                      "10.78.0.2\n", remarks)
+        self.assertEqual(len(remarks.splitlines()), 3, remarks)
 
     def test_what_is_to_be_sealed_is_not_left_to_devices(self):
         self.write(strategies=["unified"], baseline="unified")
-        self.check((*DEVICES, "10.78.0.2"), "tcp_pairs=3", "--encrypt")
+        self.assertEqual(self.check((*DEVICES, "10.78.0.2"), "tcp_pairs=3", "--encrypt"), "")
 
     def test_devices_that_do_not_reach_each_other_are_found_out(self):
         subprocess.run("rdma link add rxe2 type rxe netdev near0".split(), check=True)
         self.addCleanup(subprocess.run, "rdma link del rxe2".split(), check=True)
         self.write(topology=topology(2), strategies=["unified"], baseline="unified")
         addresses = (DEVICES[0], "10.78.0.1")
-        self.check(addresses, "tcp_pairs=1")
+        self.assertIn("messages stay on TCP with gpu[1]: ", self.check(addresses, "tcp_pairs=1"))
         done = self.run_weir(*self.options(addresses, "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
@@ -163,15 +168,26 @@ class Rates(unittest.TestCase):
         row = re.search(rf"^ {size} .*", done.stdout, re.MULTILINE)[0].split()
         return float(row[3]) * 2**20  # a second
 
+    def bench(self, size, *more, addresses=DEVICES, seconds=2):
+        done = program.run("bench", "transport", "--engine", "rdma", "--addresses", ",".join(addresses), "--json",
+                           "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1", "--seconds", str(seconds),
+                           "--repetitions", "1", *more)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        document = json.loads(done.stdout)
+        row, = document["rows"]
+        self.assertEqual((row["registrations"], row["copied_bytes"]), (0, 0))
+        return document, row
+
     def weir(self, size):
         under_way = min(128, (32 << 20) // size)  # as many as perftest has, where memory has room for them
-        done = program.run("bench", "transport", "--engine", "rdma", "--addresses", ",".join(DEVICES), "--json",
-                           "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1", "--seconds", "2",
-                           "--repetitions", "1", "--under-way", str(under_way))
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        row, = json.loads(done.stdout)["rows"]
-        self.assertEqual((row["registrations"], row["copied_bytes"]), (0, 0))
-        return 2 * row["nodes_bytes_per_s"]
+        return 2 * self.bench(size, "--under-way", str(under_way))[1]["nodes_bytes_per_s"]
+
+    def test_what_slows_receivers_down_can_be_switched_on(self):
+        for options, told in (((), (0, 1)), (("--offset", "68B"), (68, 1)), (("--entries", "3"), (0, 3))):
+            document, row = self.bench(64 << 10, *options, seconds=0.2)
+            self.assertEqual((document["offset_bytes"], document["entries"]), told)
+            self.assertGreater(row["writes_bytes_per_s"], 0)
+        self.bench(64 << 10, addresses=(DEVICES[0], DEVICES[0]), seconds=0.2)  # a loop within the device
 
     def test_nodes_move_what_perftest_moves(self):
         for size in (64 << 10, 1 << 20, 4 << 20):

@@ -241,6 +241,8 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
         return failure(fmt::format("it tells of {} peers over '{}'", peers, transport));
       result.transports[transport] += peers;
     }
+    if (!done.remark.empty())
+      result.remarks.push_back(fmt::format("{}: {}", cluster.machine(MachineId(machine)).name, done.remark));
     return {};
   };
   if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());

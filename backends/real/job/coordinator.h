@@ -27,6 +27,7 @@ struct JobResult {
   Record record;
   std::int64_t checked = 0;               // elements whose sums were checked, on all machines
   std::map<std::string, int> transports;  // how many pairs of machines moved messages through each
+  std::vector<std::string> remarks;       // of machines, by name, on what they had to do without
 };
 
 /// For one job. One owner thread.

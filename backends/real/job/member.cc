@@ -185,8 +185,12 @@ class Member {
     if (may_use_rdma(inputs.transport) && !inputs.encrypt) {  // devices write bytes as they are
       const auto use =
           inputs.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
-      if (auto joined = rdma::connect(*channels, meeting, undertaking.plan, buffers, use); !joined)
-        return tl::unexpected(root_cause(joined.error()));
+      const auto refused = rdma::connect(*channels, meeting, undertaking.plan, buffers, use);
+      if (!refused) return tl::unexpected(root_cause(refused.error()));
+      for (const auto& [peer, why] : *refused) {
+        const std::string& name = undertaking.cluster.machine(peer).name;
+        remark_ += fmt::format("{}messages stay on TCP with {}: {}", remark_.empty() ? "" : "; ", name, why);
+      }
     }
     for (const Channel& channel : *channels) {
       const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
@@ -233,6 +237,7 @@ class Member {
     }
     ChannelSettings how;
     how.threads = inputs.io_threads > 0 ? inputs.io_threads : io_threads_for(1);
+    how.poll = inputs.poll;
     const WorkTable works(job.plan, job.cluster);
     if (inputs.pace > 0) {
       pace(channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
@@ -260,7 +265,7 @@ class Member {
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked(), transports_}));
+    socket_.send(note_of(DoneNote{gradients.checked(), transports_, remark_}));
     return await_goodbye();
   }
 
@@ -317,6 +322,7 @@ class Member {
   std::string local_;                      // where it listens for machines of this host; empty if it does not
   Silence silence_;                        // of the coordinator
   std::map<std::string, int> transports_;  // as it tells in the end
+  std::string remark_;                     // as well
   bool heard_ = false;                     // the coordinator, ever
   bool told_ = false;                      // of the failure: it the coordinator, or the coordinator it
 };

@@ -47,6 +47,7 @@ struct InputsNote {
   bool verify = false;
   TransportChoice transport = TransportChoice::kTcp;
   bool encrypt = false;
+  Duration poll;
   double pace = 0.0;
   bool gpus = false;
 };
@@ -104,6 +105,7 @@ struct DoneNote {
   static constexpr std::string_view kType = "done";
   std::int64_t checked = 0;               // elements whose sums were checked
   std::map<std::string, int> transports;  // with how many peers it moved messages through each
+  std::string remark;                     // of what it had to do without; mostly empty
 };
 
 struct GoodbyeNote {
@@ -135,6 +137,7 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("verify", note.verify, "whether to write gradients and check sums");
   visitor.required("transport", note.transport, "what messages move through");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
+  visitor.required("poll", note.poll, "for ends of messages before they are waited for, over RDMA");
   visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
   visitor.required("gpus", note.gpus, "whether machines use GPUs");
 }
@@ -179,6 +182,7 @@ template <class Visitor>
 void fields(Visitor& visitor, DoneNote& note) {
   visitor.required("checked", note.checked, "elements", at_least(0));
   visitor.required("transports", note.transports, "peers of each", at_least(0));
+  visitor.required("remark", note.remark, "of what it had to do without");
 }
 
 template <class Visitor>

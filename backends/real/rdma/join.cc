@@ -114,7 +114,8 @@ class Joining {
         devices_(meeting, plan, buffers),
         until_(Clock::monotonic() + meeting.patience) {}
 
-  Result<void> join(Channel& channel) {
+  // Returns why there is to be none, or nothing if the channel has its connection.
+  Result<std::string> join(Channel& channel) {
     const MachineId peer = channel.lane.peer;
     auto own = prepare(channel.lane.nic);
     Offer offer;
@@ -127,7 +128,7 @@ class Joining {
     if (!theirs) return tl::unexpected(theirs.error());
     if (const auto both = agreed(offer, *theirs); !both) return refused(both.error());
     const auto into = landings(plan_, peer, meeting_.self);
-    if (auto fits = check(theirs->landings, into); !fits) return fits;
+    if (const auto fits = check(theirs->landings, into); !fits) return tl::unexpected(fits.error());
     for (std::size_t i = 0; i < into.size(); ++i) own->landings[into[i]] = theirs->landings[i];
     // Each step wants that both have done the one before.
     const auto connected = both_have(channel, own->pair->connect(theirs->end));
@@ -137,7 +138,7 @@ class Joining {
     if (!tried) return tl::unexpected(tried.error());
     if (!*tried) return refused(tried->error());
     channel.rdma = std::make_shared<Connection>(std::move(*own));
-    return {};
+    return std::string();
   }
 
  private:
@@ -160,8 +161,9 @@ class Joining {
     return {};
   }
 
-  Result<void> refused(const Error& why) const {
-    return use_ == Use::kAlways ? Result<void>(tl::unexpected(why)) : Result<void>();
+  Result<std::string> refused(const Error& why) const {
+    if (use_ == Use::kAlways) return tl::unexpected(why);
+    return why.text;
   }
 
   Result<Connection> prepare(int nic) {
@@ -190,18 +192,20 @@ class Joining {
 }  // namespace
 
 // As in share_memory(): every node goes through its peers in order, so none waits for ever.
-Result<void> connect(std::vector<Channel>& channels, const Meeting& meeting, const Plan& plan,
-                     const Buffers& buffers, Use use) {
+Result<std::map<MachineId, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
+                                                 const Plan& plan, const Buffers& buffers, Use use) {
+  std::map<MachineId, std::string> on_tcp;
   Joining joining(meeting, plan, buffers, use);
   for (Channel& channel : channels) {
     if (channel.memory != nullptr) continue;
-    const auto joined = joining.join(channel);
-    if (joined) continue;
+    const auto refused = joining.join(channel);
     const Lane& lane = channel.lane;
-    return failure(fmt::format("machine {} at {}: {}", lane.peer,
-                               text(meeting.address(lane.peer, lane.peer_nic)), joined.error().text));
+    if (!refused)
+      return failure(fmt::format("machine {} at {}: {}", lane.peer,
+                                 text(meeting.address(lane.peer, lane.peer_nic)), refused.error().text));
+    if (!refused->empty()) on_tcp.try_emplace(lane.peer, *refused);
   }
-  return {};
+  return on_tcp;
 }
 
 }  // namespace weir::real::rdma

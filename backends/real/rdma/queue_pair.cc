@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -59,7 +60,8 @@ Result<void> QueuePair::open() {
   wish.send_cq = wish.recv_cq = completions_;
   wish.qp_type = IBV_QPT_RC;
   wish.cap.max_send_wr = wish.cap.max_recv_wr = static_cast<std::uint32_t>(depth_);
-  wish.cap.max_send_sge = wish.cap.max_recv_sge = 1;
+  wish.cap.max_send_sge = kMostEntries;  // any device's; a write takes no more room than one of kInline bytes
+  wish.cap.max_recv_sge = 1;
   wish.cap.max_inline_data = kInline;
   pair_ = verbs.create_qp(device_->domain(), &wish);
   if (pair_ == nullptr) {  // some copy nothing into their queues
@@ -167,13 +169,20 @@ Result<void> QueuePair::try_out(Duration patience) {
 Result<void> QueuePair::post(const Write& write) {
   ++unsignaled_;
   ++writes_;
-  ibv_sge source = {};
-  source.addr = reinterpret_cast<std::uintptr_t>(write.from.data());  // NOLINT: what the device reads
-  source.length = static_cast<std::uint32_t>(write.from.size());
-  source.lkey = write.key;
+  WEIR_CHECK(write.entries >= 1 && write.entries <= kMostEntries, write.entries);
+  std::array<ibv_sge, kMostEntries> sources{};
+  std::span<const std::byte> left = write.from;
+  for (int i = 0; i < write.entries; ++i) {
+    const auto share = left.first(left.size() / static_cast<std::size_t>(write.entries - i));
+    ibv_sge& source = sources[static_cast<std::size_t>(i)];
+    source.addr = reinterpret_cast<std::uintptr_t>(share.data());  // NOLINT: what the device reads
+    source.length = static_cast<std::uint32_t>(share.size());
+    source.lkey = write.key;
+    left = left.subspan(share.size());
+  }
   ibv_send_wr request = {};
-  request.sg_list = &source;
-  request.num_sge = write.from.empty() ? 0 : 1;
+  request.sg_list = sources.data();
+  request.num_sge = write.from.empty() ? 0 : write.entries;
   request.opcode = write.tells ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
   request.imm_data = htobe32(write.tells.value_or(0));
   request.wr.rdma.remote_addr = write.into;

@@ -20,6 +20,9 @@ struct Endpoint {
   bool ethernet = false;
 };
 
+/// Scatter-gather entries of one write.
+constexpr int kMostEntries = 4;
+
 /// One write, of bytes of one region into one region.
 struct Write {
   std::span<const std::byte> from;
@@ -27,6 +30,7 @@ struct Write {
   std::uint64_t into = 0;
   std::uint32_t peer_key = 0;
   std::optional<std::uint32_t> tells;  // the peer once it, and all before it, are there
+  int entries = 1;                     // that describe it to the device, up to kMostEntries; to measure them
 };
 
 /// What has ended: writes in their order, up to and with one that was to be told; or one of the peer's.

@@ -51,8 +51,11 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     auto channels = meet(own, {&listeners[machine.index()], 1});
     Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
                                    : Result<void>(tl::unexpected(channels.error()));
-    if (shared && settings.rdma)
-      shared = rdma::connect(*channels, own, plan_, *buffers_[machine.index()], rdma::Use::kAlways);
+    if (shared && settings.rdma) {
+      const auto joined =
+          rdma::connect(*channels, own, plan_, *buffers_[machine.index()], rdma::Use::kAlways);
+      if (!joined) shared = tl::unexpected(joined.error());
+    }
     together.arrive_and_wait();
     if (!shared) {
       results[machine.index()] = shared;

@@ -79,8 +79,10 @@ TEST_CASE("every message has one send and one receive that fit", "[plan][structu
       "message 2 does not fit: op 1 (send on machine 0 to 1, layer 0) and op 9 (receive on machine 1 from "
       "0, layer "
       "0): f16 against f32");
-  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).peer = MachineId(0); }) ==
-          "op 1 (send on machine 0 to 0, layer 0): it is its own peer; within a machine bytes are copied");
+  REQUIRE(
+      complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).peer = MachineId(0); }) ==
+      "message 2 does not fit: op 1 (send on machine 0 to 0, layer 0) and op 9 (receive on machine 1 from "
+      "0, layer 0): they name other peers");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).nic = -1; }) ==
           "op 1 (send on machine 0 to 1, layer 0): its NIC is negative");
 }
