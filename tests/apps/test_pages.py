@@ -158,6 +158,26 @@ class PartitionSize(Page):
         self.assertAlmostEqual(self.at("unified", "64MB") / least, 2, delta=0.15)
 
 
+class SlowReceivers(Page):
+    path = "experiments/slow_receivers/README.md"
+    experiment = "experiments/slow_receivers"
+
+    def cost(self, strategy, entries="1"):
+        """In percent, with 0, 4 and 8 CPU machines."""
+        def time(name, count, pieces):
+            return self.time(name, **{COUNT: count, "model.scatter_entries": pieces})
+
+        return [100 * (time(strategy, count, entries) / time("unified", count, "1") - 1) for count in ("0", "4", "8")]
+
+    def test_it_tells_what_each_costs(self):
+        self.says("The loop costs # % with no CPU machine, # % with four, and # % with eight", *self.cost("loopback"))
+        self.says("Three entries instead of one cost # % with no CPU machine, # % with four and # % with eight",
+                  *self.cost("unified", "3"))
+        (stated,) = self.numbers("at 80 % of the rate, cost # % everywhere")
+        for found in self.cost("unaligned"):
+            self.assertAlmostEqual(float(stated), found, delta=0.5)
+
+
 class ParameterServerOptimizer(Page):
     path = "experiments/parameter_server_optimizer/README.md"
     experiment = "experiments/parameter_server_optimizer"
