@@ -80,7 +80,8 @@ Result<void> check_nics(const Planned& planned) {
 
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
   for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
-    if (auto from_host = real::check_messages(planned.plan, MachineId(i)); !from_host) return from_host;
+    if (auto from_host = real::check_messages(planned.plan, MachineId(i), settings.transport); !from_host)
+      return from_host;
   }
   return check_nics(planned);
 }

@@ -109,6 +109,20 @@ bool Buffers::on_gpu(BufferId buffer) const {
   return gpus_ != nullptr && plan_->buffer(buffer).place == Memory::Kind::kGpu;
 }
 
+Result<DmaBuf> Buffers::dma_buf(const Replica& replica) const {
+  WEIR_CHECK(on_gpu(replica.buffer), replica.buffer);
+  return Gpus::dma_buf(
+      bytes({replica.buffer, replica.number, {Bytes(0), plan_->buffer(replica.buffer).size}}));
+}
+
+Result<void> Buffers::see_writes(const Slice& slice, Dtype dtype) const {
+  if (!on_gpu(slice.buffer)) return {};
+  for (const Extent& extent : Extents(*plan_, slice, dtype)) {
+    if (auto seen = gpus_->see_writes(extent.replica); !seen) return seen;
+  }
+  return {};
+}
+
 std::vector<std::span<std::byte>> Buffers::bytes(const Slice& slice, Dtype dtype) const {
   std::vector<std::span<std::byte>> all;
   for (const Extent& extent : Extents(*plan_, slice, dtype)) {

@@ -61,6 +61,11 @@ class Buffers {
   Result<void> load(const Extent& extent, std::span<std::byte> into) const;
   Result<void> store(std::span<const std::byte> from, const Extent& extent) const;
 
+  /// Of a replica on a GPU.
+  Result<DmaBuf> dma_buf(const Replica& replica) const;
+  /// Has the GPUs of the slice, if it lies on some, see what NICs have written into it.
+  Result<void> see_writes(const Slice& slice, Dtype dtype) const;
+
   /// The bytes of a slice, replica by replica: of a sharded one its shares in order.
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
 

@@ -89,14 +89,15 @@ bool is_on_gpus(const Op& op, const Plan& plan) {
   return on_gpu(op.from) || on_gpu(op.into);
 }
 
-Result<void> check_messages(const Plan& plan, MachineId machine) {
+Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport) {
+  if (transport == TransportChoice::kRdma) return {};
   for (const Op& op : plan.ops(machine)) {
     if (!is_message(op.kind)) continue;
     const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
     if (plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
     return failure(
-        fmt::format("{}: a NIC is to move what lies on GPUs, which real GPUs do not allow here; take "
-                    "another strategy, or another 'local' stage",
+        fmt::format("{}: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
+                    "strategy, or another 'local' stage",
                     plan.strategy()));
   }
   return {};

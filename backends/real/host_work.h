@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/real/buffers.h"
+#include "backends/real/transport_choice.h"
 
 namespace weir::real {
 
@@ -12,9 +13,9 @@ bool is_memory_work(OpKind kind);
 /// memory. Messages never are.
 bool is_on_gpus(const Op& op, const Plan& plan);
 
-/// Fails if a NIC of the machine is to move what lies on its GPUs: with real ones messages leave from host
-/// memory, and come there.
-Result<void> check_messages(const Plan& plan, MachineId machine);
+/// Fails if a NIC of the machine is to move what lies on its GPUs, unless all messages go over RDMA: others
+/// leave from host memory, and come there.
+Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport);
 
 /// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
 /// would, and leaves the bytes as they are.

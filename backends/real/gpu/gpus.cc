@@ -1,5 +1,9 @@
 #include "backends/real/gpu/gpus.h"
 
+#include <cuda.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
 #include "backends/real/gpu/cuda.h"
 
 namespace weir::real {
@@ -62,6 +66,54 @@ Result<void> Gpus::pin(std::span<std::byte> memory) {
 }
 
 void Gpus::unpin(std::span<std::byte> memory) { (void)cudaHostUnregister(memory.data()); }
+
+namespace {
+
+// Functions of the driver, which is loaded already wherever there is a GPU.
+struct Driver {
+  decltype(&::cuMemGetHandleForAddressRange) handle_of = nullptr;
+  decltype(&::cuPointerSetAttribute) set_attribute = nullptr;
+
+  Driver() {
+    void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return;
+    handle_of = reinterpret_cast<decltype(handle_of)>(  // NOLINT: what dlsym gives
+        ::dlsym(library, "cuMemGetHandleForAddressRange"));
+    set_attribute = reinterpret_cast<decltype(set_attribute)>(  // NOLINT: as above
+        ::dlsym(library, "cuPointerSetAttribute"));
+  }
+};
+
+}  // namespace
+
+// Whole pages around it: memory of GPUs is mapped in larger ones.
+Result<DmaBuf> Gpus::dma_buf(std::span<std::byte> memory) {
+  static const Driver driver;
+  if (driver.handle_of == nullptr || driver.set_attribute == nullptr)
+    return failure("this driver of GPUs hands out no DMA-BUF");
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<CUdeviceptr>(memory.data());  // NOLINT: the driver's word for it
+  const CUdeviceptr begin = address / page * page;
+  const std::uint64_t size = (address + memory.size() - begin + page - 1) / page * page;
+  // Copies that return before all bytes are there would race with NICs.
+  unsigned int in_order = 1;
+  CUresult status = driver.set_attribute(&in_order, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, address);
+  int descriptor = -1;
+  if (status == CUDA_SUCCESS)
+    status = driver.handle_of(&descriptor, begin, size, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
+  if (status == CUDA_SUCCESS) return DmaBuf{Descriptor(descriptor), address - begin};
+  return failure(fmt::format("no DMA-BUF of {} bytes of a GPU's memory: CUDA error {}", memory.size(),
+                             static_cast<int>(status)));
+}
+
+// Does nothing where the GPU sees them anyway.
+Result<void> Gpus::see_writes(int gpu) const {
+  auto done = tried(cudaSetDevice(device(gpu)), "a GPU");
+  if (!done) return done;
+  return tried(cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+                                                  cudaFlushGPUDirectRDMAWritesToOwner),
+               "what a NIC has written into a GPU's memory");
+}
 
 Result<void> Gpus::copy(int gpu, std::span<std::byte> into, std::span<const std::byte> from) const {
   WEIR_CHECK(into.size() == from.size(), into.size(), from.size());

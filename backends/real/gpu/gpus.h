@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/real/descriptor.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
@@ -15,6 +16,12 @@ namespace weir::real {
 /// How many GPUs this process can use. Fails, saying why, where that is none: no driver, or no CUDA in this
 /// build.
 Result<int> gpu_count();
+
+/// Memory of a GPU as the kernel hands it to other devices, which begins at `offset` of it.
+struct DmaBuf {
+  Descriptor descriptor;
+  std::uint64_t offset = 0;
+};
 
 /// A resource: memory goes back when it ends. One thread at a time, but any thread may copy.
 class Gpus {
@@ -35,6 +42,11 @@ class Gpus {
   /// memory must not go.
   static Result<void> pin(std::span<std::byte> memory);
   static void unpin(std::span<std::byte> memory);
+
+  /// Of memory that was allocated here. Fails where the driver or the kernel hands out none.
+  static Result<DmaBuf> dma_buf(std::span<std::byte> memory);
+  /// Has that GPU see, in what it does from now on, what NICs have written into its memory.
+  Result<void> see_writes(int gpu) const;
 
   /// Copies between this process's memory and that GPU's, and waits until the bytes are there: for what need
   /// not be fast.

@@ -15,6 +15,8 @@ Gpus::~Gpus() = default;
 Result<std::byte*> Gpus::allocate(int /*gpu*/, Bytes /*size*/) { return without_cuda(); }
 Result<void> Gpus::pin(std::span<std::byte> /*memory*/) { return without_cuda(); }
 void Gpus::unpin(std::span<std::byte> /*memory*/) {}
+Result<DmaBuf> Gpus::dma_buf(std::span<std::byte> /*memory*/) { return without_cuda(); }
+Result<void> Gpus::see_writes(int /*gpu*/) const { return without_cuda(); }
 Result<void> Gpus::copy(int /*gpu*/, std::span<std::byte> /*into*/,
                         std::span<const std::byte> /*from*/) const {
   return without_cuda();

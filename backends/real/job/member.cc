@@ -124,7 +124,7 @@ class Member {
       if (settings_.gpus.empty()) return nullptr;
       return failure("it is given GPUs, and the job uses none of this machine");
     }
-    if (auto from_host = check_messages(job.plan, settings_.machine); !from_host)
+    if (auto from_host = check_messages(job.plan, settings_.machine, inputs.transport); !from_host)
       return tl::unexpected(from_host.error());
     std::vector<int> devices = settings_.gpus;
     for (std::size_t i = 0; settings_.gpus.empty() && i < count; ++i) devices.push_back(static_cast<int>(i));

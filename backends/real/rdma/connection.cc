@@ -50,7 +50,7 @@ std::vector<Write> writes_of(const Connection& connection, const Plan& plan, con
       const auto most = std::min({from[part].size(), aim.size, chunk - in_chunk});
       const Regions::Piece piece = connection.regions->first_of(from[part].first(most));
       const std::size_t bytes = piece.bytes.size();
-      writes.push_back({piece.bytes, piece.key, aim.address, aim.key, {}});
+      writes.push_back({piece.bytes, piece.key, aim.address, aim.key, {}, piece.on_gpu});
       from[part] = from[part].subspan(bytes);
       done += bytes;
       in_chunk = (in_chunk + bytes) % chunk;

@@ -189,7 +189,7 @@ Result<void> QueuePair::post(const Write& write) {
   request.wr.rdma.rkey = write.peer_key;
   const auto size = static_cast<std::int64_t>(write.from.size());
   counts().written += size;
-  if (write.from.size() <= inline_size_) {
+  if (write.from.size() <= inline_size_ && !write.on_gpu) {
     request.send_flags |= IBV_SEND_INLINE;
     counts().copied += size;
   }

@@ -30,6 +30,7 @@ struct Write {
   std::uint64_t into = 0;
   std::uint32_t peer_key = 0;
   std::optional<std::uint32_t> tells;  // the peer once it, and all before it, are there
+  bool on_gpu = false;                 // `from`, where no processor reads
   int entries = 1;                     // that describe it to the device, up to kMostEntries; to measure them
 };
 

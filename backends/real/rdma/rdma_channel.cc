@@ -105,6 +105,7 @@ Result<void> RdmaChannel::landed(std::uint32_t message) {
   const Bytes size = chunk_size(incoming->op->into.size, incoming->left);
   context_->inbox->count(static_cast<std::size_t>(size.count()));
   if (--incoming->left > 0) return {};
+  if (auto seen = context_->buffers->see_writes(incoming->op->into, incoming->op->dtype); !seen) return seen;
   tell_done(*context_, *incoming->op, std::max(incoming->announced, landed_));
   landed_ = Clock::monotonic();
   *incoming = expected_.back();

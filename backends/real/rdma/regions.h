@@ -23,11 +23,12 @@ constexpr Bytes kRegion(256 << 20);
 /// How many regions a replica of so many bytes has.
 std::size_t regions_of(Bytes size);
 
-/// All that messages leave from or land in, registered once, for as long as this lives. Peers may write where
-/// messages land and nowhere else. Any thread may ask.
+/// All that messages leave from or land in, on GPUs too, registered once, for as long as this lives. Peers
+/// may write where messages land and nowhere else. Any thread may ask.
 class Regions {
  public:
-  /// Fails if the device refuses, as where the limit of locked memory is too low. The buffers outlive the
+  /// Fails if the device refuses, as where the limit of locked memory is too low, or does not reach memory of
+  /// GPUs. The buffers outlive the
   /// regions.
   static Result<std::shared_ptr<const Regions>> make(std::shared_ptr<const Device> device, const Plan& plan,
                                                      MachineId machine, const Buffers& buffers);
@@ -42,6 +43,7 @@ class Regions {
   struct Piece {
     std::span<const std::byte> bytes;
     std::uint32_t key;
+    bool on_gpu;
   };
   Piece first_of(std::span<const std::byte> bytes) const;
 
@@ -50,11 +52,16 @@ class Regions {
  private:
   struct Home {
     std::span<std::byte> bytes;
+    bool on_gpu = false;
     std::vector<ibv_mr*> regions;
   };
 
   explicit Regions(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
-  Result<void> add(const Replica& replica, std::span<std::byte> bytes, bool remote);
+  Result<void> add(const Replica& replica, const Buffers& buffers, std::span<std::byte> bytes, bool remote);
+  Result<ibv_mr*> enter(std::span<std::byte> part, int access) const;
+  /// Memory of a GPU, of which `part` begins at `at`.
+  Result<ibv_mr*> enter_gpu(const Result<DmaBuf>& gpu, std::span<std::byte> part, std::size_t at,
+                            int access) const;
 
   std::shared_ptr<const Device> device_;
   std::map<Replica, Home> homes_;

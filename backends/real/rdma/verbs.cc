@@ -22,6 +22,11 @@ class Library {
     if (function == nullptr) missing_ = fmt::format("RDMA is off here: {} lacks {}", name_, name);
   }
 
+  template <class Function>
+  void find_if_there(const char* name, Function& function) {
+    if (missing_.empty()) function = reinterpret_cast<Function>(::dlsym(library_, name));  // NOLINT: as above
+  }
+
   const std::string& missing() const { return missing_; }
 
  private:
@@ -46,6 +51,7 @@ Result<Verbs> loaded() {
   library.find("ibv_alloc_pd", verbs.alloc_pd);
   library.find("ibv_dealloc_pd", verbs.dealloc_pd);
   library.find("ibv_reg_mr", verbs.reg_mr);
+  library.find_if_there("ibv_reg_dmabuf_mr", verbs.reg_dmabuf_mr);
   library.find("ibv_dereg_mr", verbs.dereg_mr);
   library.find("ibv_create_comp_channel", verbs.create_comp_channel);
   library.find("ibv_destroy_comp_channel", verbs.destroy_comp_channel);
