@@ -21,6 +21,7 @@ struct Choices {
   double seconds = 1.0;
   std::vector<std::string> addresses;
   std::string offset = "0B";
+  const CLI::Option* poll = nullptr;
   int repetitions = 5;
   bool json = false;
 };
@@ -128,6 +129,11 @@ Result<ExitStatus> bench_transport(Choices choices) {
   if (choices.settings.sealed && choices.settings.engine != real::TransportChoice::kTcp)
     return wrong("bench transport", Error{"--encrypt: it seals TCP's connections alone; take --engine tcp"});
   const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  if (rdma && choices.addresses.empty())
+    return wrong("bench transport",
+                 Error{"--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2"});
+  if (!rdma && choices.poll->count() > 0)
+    return wrong("bench transport", Error{"--poll: it is for RDMA; take --engine rdma"});
   if (!rdma && choices.settings.entries > 1)
     return wrong("bench transport", Error{"--entries: of writes over RDMA alone; take --engine rdma"});
   const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
@@ -202,15 +208,16 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   add_transport(*command, choices->settings.engine, "What messages move through: tcp, shm or rdma",
                 "--engine");
   command
-      ->add_option("--addresses", choices->addresses,
-                   "Of the two nodes: this host's, each of its own device if there are two (127.0.0.1)")
+      ->add_option(
+          "--addresses", choices->addresses,
+          "Of the two nodes: this host's, each of its own device if there are two (127.0.0.1,127.0.0.1)")
       ->type_name("A,B")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_poll(*command, choices->settings.poll);
+  choices->poll = add_poll(*command, choices->settings.poll);
   command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
   command->add_option("--seconds", choices->seconds, "Of each measurement")
-      ->check(CLI::Range(0.01, 600.0))
+      ->check(number_within(0.01, 600.0))
       ->capture_default_str();
   command->add_option("--repetitions", choices->repetitions, "How often each is measured; medians are shown")
       ->check(CLI::Range(1, 1000))

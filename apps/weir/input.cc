@@ -69,6 +69,16 @@ void add_strategy(CLI::App& command, std::string& name, const std::string& about
   command.add_option("--strategy", name, about)->type_name("NAME");
 }
 
+CLI::Validator number_within(double least, double most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    double value = 0.0;
+    const bool is_number = CLI::detail::lexical_cast(text, value);
+    if (is_number && value >= least && value <= most) return {};
+    return fmt::format("'{}' is no number from {} to {}", text, least, most);
+  };
+  return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
+}
+
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {
   if (result) return *result;
   print_error("weir {}: {}\n", command, result.error().text);

@@ -32,6 +32,9 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings);
 /// outlives the command.
 void add_strategy(CLI::App& command, std::string& name, const std::string& about);
 
+/// A check that a number is one, and within these: CLI::Range takes what is none.
+CLI::Validator number_within(double least, double most);
+
 /// The status, or the error told on the error stream and kExitFailed.
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result);
 

@@ -110,7 +110,7 @@ void add_node(CLI::App& weir, ExitStatus& status) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--patience", choices->patience, "Seconds to wait for each step of the job")
-      ->check(CLI::Range(0.1, 86400.0))
+      ->check(number_within(0.1, 86400.0))
       ->capture_default_str();
   command->footer(
       "Launchers start it, one for each machine of the topology: weir run --on local, weir launch, or a "

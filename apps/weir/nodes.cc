@@ -19,7 +19,8 @@
 namespace weir {
 namespace {
 
-constexpr int kMostStatus = 2;  // of weir node, when it has said why
+constexpr int kMostStatus = 2;             // of weir node, when it has said why
+constexpr Duration kHeard{1'000'000'000};  // in which the coordinator hears what a machine has said
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
@@ -105,7 +106,7 @@ Result<void> Nodes::start(MachineId machine, const NodeCommand& command) {
     process = start_here(command, nowhere.number(), errors);
   }
   if (!process) return tl::unexpected(process.error());
-  children_.push_back({machine, *process, false, std::move(complaints)});
+  children_.push_back({machine, *process, std::nullopt, std::move(complaints)});
   return {};
 }
 
@@ -119,16 +120,19 @@ std::optional<int> Nodes::ended(const Child& child) {
 }
 
 Result<void> Nodes::watch() {
+  const Instant now = real::Clock::monotonic();
   for (Child& child : children_) {
-    if (child.ended) continue;
-    const std::optional<int> status = ended(child);
-    if (!status) continue;
-    child.ended = true;
-    // One that failed has told the coordinator why.
-    if (WIFEXITED(*status) && WEXITSTATUS(*status) <= kMostStatus) continue;
+    if (!child.ended) {
+      const std::optional<int> status = ended(child);
+      if (!status) continue;
+      child.ended = {now, *status};
+    }
+    // One that failed has told the coordinator why, if it ever got there.
+    const auto& [since, status] = *child.ended;
+    if (WIFEXITED(status) && WEXITSTATUS(status) <= kMostStatus && now - since < kHeard) continue;
     const std::string said = last_line(child.complaints);
     return failure(fmt::format("the process of {} {}{}{}", cluster_->machine(child.machine).name,
-                               how_it_ended(*status), said.empty() ? "" : ": ", said));
+                               how_it_ended(status), said.empty() ? "" : ": ", said));
   }
   return {};
 }
@@ -137,7 +141,7 @@ void Nodes::wait(Duration patience) {
   const Instant until = real::Clock::monotonic() + patience;
   for (Child& child : children_) {
     while (!child.ended) {
-      child.ended = ended(child).has_value();
+      if (const auto status = ended(child)) child.ended = {real::Clock::monotonic(), *status};
       if (child.ended || real::Clock::monotonic() >= until) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

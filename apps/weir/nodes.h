@@ -5,11 +5,13 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/real/descriptor.h"
 #include "backends/real/lab/lab.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 #include "core/cluster/cluster.h"
 
 namespace weir {
@@ -33,8 +35,8 @@ class Nodes {
 
   /// What it prints goes nowhere: what fails, it tells the coordinator. Errors are kept for watch().
   Result<void> start(MachineId machine, const NodeCommand& command);
-  /// Fails if one has ended by itself without having said why, naming its machine and the last that it
-  /// printed.
+  /// To be called several times a second until all are to end. Fails if one has ended by itself and the job
+  /// goes on as if it had not said why, naming its machine and the last that it printed.
   Result<void> watch();
   /// Waits for all to end by themselves, but not longer.
   void wait(Duration patience);
@@ -43,8 +45,8 @@ class Nodes {
   struct Child {
     MachineId machine;
     pid_t process;
-    bool ended;
-    real::Descriptor complaints;  // what it has printed as errors
+    std::optional<std::pair<Instant, int>> ended;  // since when, and its status as waitpid() gives it
+    real::Descriptor complaints;                   // what it has printed as errors
   };
 
   /// Its status as waitpid() gives it, once it has ended.

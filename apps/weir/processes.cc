@@ -1,5 +1,6 @@
 #include "apps/weir/processes.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -53,7 +54,8 @@ class Pool {
     // What is buffered must not be written by both processes.
     std::fflush(nullptr);
     int ends[2];
-    if (pipe(ends) != 0) return ended_(index, failure(fmt::format("no pipe: {}", std::strerror(errno))));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return ended_(index, failure(fmt::format("no pipe: {}", std::strerror(errno))));
     const pid_t parent = getpid();
     const pid_t process = fork();
     if (process == 0) {

@@ -55,9 +55,9 @@ Result<void> check_memory(const Planned& planned, bool gpus) {
   return {};
 }
 
-// A message in shares takes one lane, where the plan has each share take its GPU's NIC. None goes from a
-// machine to itself.
-Result<void> check_nics(const Planned& planned) {
+// No machine sends to itself; and a message in shares takes one lane, where the plan has each share take its
+// GPU's NIC.
+Result<void> check_ways(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;
     if (op.peer == op.machine)
@@ -83,7 +83,7 @@ Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
     if (auto from_host = real::check_messages(planned.plan, MachineId(i), settings.transport); !from_host)
       return from_host;
   }
-  return check_nics(planned);
+  return check_ways(planned);
 }
 
 // What a run for real needs of this host and of the plan.
@@ -115,15 +115,29 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
   const auto count = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
   std::string transport(enum_name(settings.transport));
   for (const auto& [name, pairs] : came_to) transport += fmt::format(" {}_pairs={}", name, pairs);
-  return fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
-                     transport, count(settings.channels), count(settings.io_threads), settings.workers,
-                     settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
+  std::string all =
+      fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
+                  transport, count(settings.channels), count(settings.io_threads), settings.workers,
+                  settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
+  if (real::may_use_rdma(settings.transport)) all += " poll=" + text(settings.poll);
+  return all;
+}
+
+// The commonest reasons: machines of a cluster mostly lack the same thing.
+void tell_why_on_tcp(const std::map<std::string, int>& ends) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::pair<int, std::string>> reasons;
+  for (const auto& [why, count] : ends) reasons.emplace_back(-count, why);
+  std::sort(reasons.begin(), reasons.end());
+  for (std::size_t i = 0; i < std::min(kMost, reasons.size()); ++i)
+    fmt::print(stderr, "weir: messages stay on TCP between some machines: {}\n", reasons[i].second);
+  if (reasons.size() > kMost) fmt::print(stderr, "weir: and for {} more reasons\n", reasons.size() - kMost);
 }
 
 Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
                     std::optional<Measured> measured) {
   if (!job) return tl::unexpected(job.error());
-  for (const std::string& remark : job->remarks) fmt::print(stderr, "weir run: {}\n", remark);
+  tell_why_on_tcp(job->on_tcp);
   Lived all{.record = std::move(job->record), .settings = words(settings, job->transports)};
   if (!measured) return all;
   all.link_rate = measured->link;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "apps/weir/input.h"
 #include "apps/weir/world.h"
 #include "backends/real/program.h"
 #include "backends/real/socket.h"
@@ -48,7 +49,8 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
   options.of_clusters = added_since(command, before);
 }
 
-void add_real(CLI::App& command, RealSettings& real) {
+void add_real(CLI::App& command, WorldOptions& options) {
+  RealSettings& real = options.real;
   const std::string group = "Real runs";
   add_transport(
       command, real.transport,
@@ -56,7 +58,7 @@ void add_real(CLI::App& command, RealSettings& real) {
       "message; rdma, writes of a device into another machine's memory; auto, the last two where they\n"
       "can be, else tcp")
       ->group(group);
-  add_poll(command, real.poll)->group(group);
+  options.poll = add_poll(command, real.poll)->group(group);
   command
       .add_option("--channels", real.channels,
                   "Connections between two machines (1 where a kernel paces them or one thread moves bytes,\n"
@@ -88,10 +90,10 @@ void add_real(CLI::App& command, RealSettings& real) {
           "--pace", real.pace,
           "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
           "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(number_within(0.0, 1000.0))
       ->group(group);
   command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
-      ->check(CLI::Range(0.1, 86400.0))
+      ->check(number_within(0.1, 86400.0))
       ->capture_default_str()
       ->group(group);
 }
@@ -141,6 +143,8 @@ Result<void> check(const WorldOptions& options) {
     return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
   if (transport == TransportChoice::kRdma && options.real.encrypt)
     return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
+  if (options.poll->count() > 0 && !real::may_use_rdma(transport))
+    return failure("--poll: it is for RDMA; take --transport rdma or auto");
   if (shares_memory(transport) && options.real.encrypt && options.on == "local")
     return failure("--encrypt: machines that share memory have no connections; take --transport tcp");
   return {};
@@ -190,7 +194,7 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
   }
   add_cluster(command, options);
   const auto before = command.get_options().size();
-  add_real(command, options.real);
+  add_real(command, options);
   options.of_real_runs = added_since(command, before);
 }
 

@@ -160,7 +160,8 @@ Result<Descriptor> listen_at(const Address& address) {
   if (socket.valid()) set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   if (!socket.valid() || ::bind(socket.number(), place->at(), place->size) != 0 ||
       ::listen(socket.number(), SOMAXCONN) != 0) {
-    return failure(fmt::format("cannot listen at {}: {}", text(address), reason(errno)));
+    return failure(fmt::format("cannot listen at {}: {}", address.port == 0 ? address.host : text(address),
+                               reason(errno)));
   }
   return socket;
 }

@@ -109,14 +109,17 @@ Result<std::array<Ends, 2>> listen_both(const TransportSettings& settings) {
   return ends;
 }
 
+// From the place of one message to that of the next: each has pages of its own.
+Bytes stride(const TransportSettings& settings) {
+  return kPage * std::max<std::int64_t>(1, (settings.offset + settings.message + kPage - Bytes(1)) / kPage);
+}
+
 // Each sends `messages` messages to the other at once.
 Plan exchange(const TransportSettings& settings) {
   PlanBuilder builder("exchange", 2);
   std::array<BufferId, 2> out{};
   std::array<BufferId, 2> in{};
-  const std::int64_t pages = (settings.offset + settings.message + kPage - Bytes(1)) / kPage;
-  const Bytes stride = kPage * pages;
-  const Bytes size = stride * settings.under_way;
+  const Bytes size = stride(settings) * settings.under_way;
   for (std::size_t m = 0; m < 2; ++m) {
     out[m] = builder.add({MachineId(m), Buffer::Role::kStaging, Memory::Kind::kHost, 0, 1, size});
     in[m] = builder.add({MachineId(m), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, size});
@@ -129,11 +132,11 @@ Plan exchange(const TransportSettings& settings) {
       op.kind = OpKind::kSend;
       op.message = builder.add_message();
       op.priority = i;
-      op.from = {out[m], 0, stride * i + settings.offset, settings.message};
+      op.from = {out[m], 0, stride(settings) * i + settings.offset, settings.message};
       builder.add(op);
       std::swap(op.machine, op.peer);
       op.kind = OpKind::kReceive;
-      op.into = {in[1 - m], 0, stride * i + settings.offset, settings.message};
+      op.into = {in[1 - m], 0, stride(settings) * i + settings.offset, settings.message};
       op.from = {};
       builder.add(op);
     }
@@ -230,7 +233,8 @@ Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& end
     if (op.kind != OpKind::kSend) continue;
     const Op& into = plan.op(plan.messages()[op.message.index()].receive);
     writes.push_back(rdma::writes_of(*side->channels.front().rdma, plan, *side->buffers, op, into));
-    for (rdma::Write& write : writes.back()) write.entries = settings.entries;
+    for (rdma::Write& write : writes.back())
+      write.entries = static_cast<int>(std::min<std::size_t>(settings.entries, write.from.size() + 1));
   }
   const std::int64_t chunks = rdma::chunks_of(settings.message);  // of one
   const auto most = static_cast<int>(writes.front().size());
@@ -275,7 +279,7 @@ int rounds_in(Duration time, BytesPerSecond rate, const TransportSettings& setti
 
 Result<TransportRate> measure_transport(const TransportSettings& settings) {
   constexpr Bytes kCached(1 << 20);
-  const Bytes memory = std::max(settings.message * settings.under_way, Bytes(1));
+  const Bytes memory = stride(settings) * settings.under_way;
   const auto sockets = plain_rate({2, false, kCached, settings.time});
   if (!sockets) return tl::unexpected(sockets.error());
   const auto spread = plain_rate({2, false, memory, settings.time});

@@ -54,6 +54,10 @@ void fields(Visitor& visitor, Model& model) {
   visitor.optional("entry_overhead", model.entry_overhead,
                    "what each piece but the first adds to the overhead of a message",
                    up_to(kLongestOverhead));
+  visitor.optional(
+      "unaligned_efficiency", model.unaligned_efficiency,
+      "the fraction of a NIC's rate that messages reach which begin within a page of host memory",
+      within(0.01, 1));
   visitor.optional("compute_jitter", model.compute_jitter,
                    "the relative standard deviation of compute times; 0 is exact", within(0, 1));
 }
@@ -95,10 +99,7 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
       "loopback", options.loopback,
       "how what a GPU machine sums of its own gets there: within its memory, or through its NIC");
   visitor.optional("page_aligned", options.page_aligned,
-                   "whether messages leave from and land in slices that begin on a page of memory");
-  visitor.optional("unaligned_efficiency", options.unaligned_efficiency,
-                   "the fraction of a NIC's rate that messages reach which begin within a page",
-                   within(0.01, 1));
+                   "whether messages leave from and land in slices of host memory that begin on a page");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
   visitor.optional(

@@ -13,8 +13,10 @@ struct Model {
                               // section 4.1)
   int scatter_entries = 1;    // pieces of memory that a message is described by: ps-lite over RDMA has three
   Duration entry_overhead;    // what each of them but the first adds to the overhead
-  double compute_jitter = 0.0;  // relative standard deviation of compute times; 0 is exact
-  std::uint64_t seed = 1;       // of the jitter
+  double unaligned_efficiency = 1.0;  // the fraction of their rate that messages reach which begin within a
+                                      // page of host memory, at either end: they take as long as larger ones
+  double compute_jitter = 0.0;        // relative standard deviation of compute times; 0 is exact
+  std::uint64_t seed = 1;             // of the jitter
 
   Duration overhead_of_message() const { return message_overhead + entry_overhead * (scatter_entries - 1); }
 };

@@ -1,6 +1,7 @@
 #include "core/fluid/simulation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "core/base/random.h"
@@ -175,8 +176,21 @@ class World {
     if (steady_[static_cast<std::size_t>(work.path)]) {
       engine_.start_timer(op.value(), works_.flow_time(op));
     } else {
-      engine_.start_flow(op.value(), work.path, work.size);
+      engine_.start_flow(op.value(), work.path, burden(plan_.op(op), work.size));
     }
+  }
+
+  // The bytes that take as long as the op's: of a message that begins within a page of host memory more.
+  Bytes burden(const Op& op, Bytes size) const {
+    const double efficiency = settings_.model.unaligned_efficiency;
+    if (efficiency == 1.0 || op.kind != OpKind::kSend) return size;
+    const auto on_page = [&](const Slice& slice) {
+      return plan_.buffer(slice.buffer).place == Memory::Kind::kGpu ||
+             slice.offset.count() % kPage.count() == 0;
+    };
+    const Op& receive = plan_.op(plan_.messages()[op.message.index()].receive);
+    if (on_page(op.from) && on_page(receive.into)) return size;
+    return Bytes(std::llround(static_cast<double>(size.count()) / efficiency));
   }
 
   void deliver(const Op& op) {

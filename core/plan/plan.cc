@@ -9,26 +9,6 @@
 
 namespace weir {
 
-namespace {
-
-bool on_page(const Slice& slice) { return slice.offset.count() % kPage.count() == 0; }
-
-// The fraction of a NIC's rate that the plan's messages reach together, as those that begin within a page
-// reach that of it.
-double aligned_efficiency(const Plan& plan, double of_others) {
-  double bytes = 0;
-  double time = 0;
-  for (const MessageEnds& ends : plan.messages()) {
-    if (!ends.send.valid() || !ends.receive.valid()) continue;
-    const auto size = static_cast<double>(plan.op(ends.send).from.size.count());
-    bytes += size;
-    time += on_page(plan.op(ends.send).from) && on_page(plan.op(ends.receive).into) ? size : size / of_others;
-  }
-  return bytes == 0 ? 1.0 : bytes / time;
-}
-
-}  // namespace
-
 std::string_view name(OpKind kind) {
   constexpr std::array<std::string_view, 14> kNames = {
       "backward", "forward", "send", "receive",        "sum",        "update", "copy",
@@ -111,12 +91,6 @@ void PlanBuilder::set_message_efficiency(double efficiency) {
   message_efficiency_ = efficiency;
 }
 
-void PlanBuilder::set_alignment(bool to_pages, double unaligned_efficiency) {
-  WEIR_CHECK(unaligned_efficiency > 0.0 && unaligned_efficiency <= 1.0, unaligned_efficiency);
-  to_pages_ = to_pages;
-  unaligned_efficiency_ = unaligned_efficiency;
-}
-
 void PlanBuilder::order_sums() {
   std::map<std::tuple<BufferId, Replicas::Kind, std::uint16_t, Bytes>, OpId> last;
   for (const Op& op : ops_) {
@@ -173,8 +147,6 @@ Plan PlanBuilder::build() && {
     plan.successors_[slot[edge.before.index()]++] = {edge.after.value() & 0x7fffffffU,
                                                      edge.carried ? 1U : 0U};
   }
-  if (unaligned_efficiency_ < 1.0)
-    plan.message_efficiency_ *= aligned_efficiency(plan, unaligned_efficiency_);
   return plan;
 }
 

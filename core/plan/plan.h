@@ -14,7 +14,7 @@
 
 namespace weir {
 
-/// Of host memory: what buffers begin on, and slices may (PlanBuilder::set_alignment()).
+/// Of host memory: what buffers begin on, and slices may (PlanBuilder::align_to_pages()).
 constexpr Bytes kPage(4096);
 
 /// An edge from an op to one that waits for it. A carried edge reaches into the next iteration: there the op
@@ -91,17 +91,16 @@ class PlanBuilder {
 
   /// 1 unless set: above 0, up to 1.
   void set_message_efficiency(double efficiency);
-  /// Whether reserve() begins slices that fill a page on one, and the fraction, above 0 and up to 1, of what
-  /// messages reach else that those reach which begin within a page at either end. It does not, and 1, unless
-  /// set.
-  void set_alignment(bool to_pages, double unaligned_efficiency);
+  /// From now on reserve() begins slices that fill a page on one.
+  void align_to_pages() { to_pages_ = true; }
 
   BufferId add(const Buffer& buffer);
   /// The group of these GPUs, in ascending order, or of all that the buffer has a replica on; the same GPUs
   /// are the same group.
   GroupId group(const std::vector<int>& gpus);
   GroupId all(BufferId buffer);
-  /// Makes the buffer larger by a slice of this size, aligned to the element, or to a page (set_alignment()).
+  /// Makes the buffer larger by a slice of this size, aligned to the element, or to a page
+  /// (align_to_pages()).
   Slice reserve(BufferId buffer, Bytes size, Dtype dtype);
   /// Adds the op; its id is given here.
   OpId add(Op op);
@@ -133,7 +132,6 @@ class PlanBuilder {
   std::string strategy_;
   double message_efficiency_ = 1.0;
   bool to_pages_ = false;
-  double unaligned_efficiency_ = 1.0;
   std::size_t machines_;
   std::size_t messages_ = 0;
   std::vector<Buffer> buffers_;

@@ -31,7 +31,6 @@ class Builder {
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
         releases_(buckets, order_, local_, plan_) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
-    plan_.set_alignment(options.page_aligned, options.unaligned_efficiency);
     for (const MachineId machine : cluster.gpu_machines()) {
       for (std::size_t gpu = 0; gpu < cluster.machine(machine).gpus.size(); ++gpu) {
         ranks_.push_back({machine, static_cast<int>(gpu)});

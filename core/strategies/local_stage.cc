@@ -65,6 +65,7 @@ LocalStages::LocalStages(const Cluster& cluster, const Workload& workload, const
       builder_(&builder),
       numas_(cluster, options.numa),
       state_(cluster.machines().size()) {
+  if (options.page_aligned) builder.align_to_pages();
   for (const MachineId machine : cluster.gpu_machines()) {
     add_backward(machine);
     const auto nics = std::max<std::size_t>(1, cluster.machine(machine).nics.size());

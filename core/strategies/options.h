@@ -143,8 +143,6 @@ struct Options {
   Loopback loopback = Loopback::kMemory;
   /// Slices of host memory that messages leave from or land in begin on pages, if they fill one.
   bool page_aligned = true;
-  /// The fraction of a NIC's rate that messages reach which begin within a page, at either end.
-  double unaligned_efficiency = 1.0;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its

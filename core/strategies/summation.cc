@@ -100,7 +100,6 @@ class Builder {
         numas_(cluster, options.numa),
         parts_(std::move(parts)),
         nodes_(cluster.machines().size()) {
-    plan_.set_alignment(options.page_aligned, options.unaligned_efficiency);
     for (const PlacedPart& placed : parts_) {
       largest_ = std::max(largest_, placed.part.range.size);
       ++nodes_[placed.owner.index()].parts;
@@ -163,9 +162,10 @@ class Builder {
         .first->second;
   }
 
-  // Whether what the worker has of a part lies where it is summed.
+  // Whether what the worker has of a part lies where it is summed. A machine without NICs has no other way.
   bool at_home(MachineId worker, MachineId owner) const {
-    return worker == owner && options_.loopback == Loopback::kMemory;
+    const bool memory = options_.loopback == Loopback::kMemory || cluster_.machine(owner).nics.empty();
+    return worker == owner && memory;
   }
 
   // One part: every worker's way out, the sum on its owner, and every worker's way in.

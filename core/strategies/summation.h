@@ -14,8 +14,8 @@ namespace weir {
 
 /// Cost with n GPU machines and load w_i of M bytes: a GPU machine sends and receives M + (n-2) w_i over its
 /// NIC, a CPU machine n w_j; each sums (n-1) w, with three bytes of memory traffic a byte, and a parameter
-/// server may update w. Two messages on the way of each byte. Host memory: M on a GPU machine, w_j on a CPU
-/// machine, and everywhere a ring of landing slots per sender.
+/// server may update w. Two messages on the way of each byte. Host memory, and up to a page a part more: M on
+/// a GPU machine, w_j on a CPU machine, and everywhere a ring of landing slots per sender.
 Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Workload& workload,
                             const Options& options, Summing summing);
 

@@ -69,7 +69,6 @@ class Builder {
         parts_(workload.partition(options.partition_size)),
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
-    plan_.set_alignment(options.page_aligned, options.unaligned_efficiency);
     for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
     order_ = service_order(workload, parts_, options, all_reduce_time(cluster, workload, options));
   }

@@ -51,6 +51,8 @@ def main():
     parser.add_argument("--out", type=Path, help="the record")
     words = parser.parse_args()
     addresses = words.addresses.split(",")
+    if words.repetitions < 1:
+        parser.error("--repetitions: expected one at least")
     if len(addresses) != 2:
         parser.error("--addresses: expected two, as 10.0.0.1,10.0.0.2")
     sizes = words.sizes.split(",")

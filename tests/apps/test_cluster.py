@@ -94,6 +94,19 @@ class Cluster(Real):
         for text in (*told, self.json()["failed"][0]["why"]):
             self.assertIn("gpu[1] has said nothing for 3s", text)
 
+    def test_a_machine_whose_process_ends_before_it_joins_is_named_within_five_seconds(self):
+        self.hosts.write_text("".join(f"host{i} 127.0.0.1\n" for i in range(5)))
+        shell = self.folder / "some-shell"
+        begin = time.monotonic()
+        for status in (0, 1, 3):
+            shell.write_text(f'#!/bin/sh\nif [ "$1" = host1 ]; then echo broken >&2; exit {status}; fi\nshift\nsh -c "$*"\n')
+            shell.chmod(0o700)
+            options = [str(shell) if option == self.options[5] else option for option in self.options]
+            done = self.run_weir(*options, "--hosts", self.hosts)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"the process of gpu[1] ended with status {status}: broken", done.stdout + done.stderr)
+        self.assertLess(time.monotonic() - begin, 15)
+
     def test_nodes_whose_coordinator_is_lost_end_within_five_seconds(self):
         run, nodes = self.joined_by_hand((0, 1, 2))
         run.kill()

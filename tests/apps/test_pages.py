@@ -170,7 +170,7 @@ class SlowReceivers(Page):
         return [100 * (time(strategy, count, entries) / time("unified", count, "1") - 1) for count in ("0", "4", "8")]
 
     def test_it_tells_what_each_costs(self):
-        self.says("The loop costs # % with no CPU machine, # % with four, and # % with eight", *self.cost("loopback"))
+        self.says("the loop costs # % with no CPU machine, # % with four, and # % with eight", *self.cost("loopback"))
         self.says("Three entries instead of one cost # % with no CPU machine, # % with four and # % with eight",
                   *self.cost("unified", "3"))
         (stated,) = self.numbers("at 80 % of the rate, cost # % everywhere")

@@ -80,6 +80,17 @@ def shared_memory(nodes):
 
 
 class Refused(Real):
+    def test_what_is_no_number_is_refused(self):
+        for option in ("--patience", "--pace"):
+            done = self.run_weir("--on", "local", option, "nan")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("'nan' is no number from", done.stderr)
+
+    def test_what_polls_for_rdma_is_for_rdma(self):
+        done = self.run_weir("--on", "local", "--poll", "1ms")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--poll: it is for RDMA", done.stderr)
+
     def test_what_only_simulated_machines_do_is_refused_before_it_starts(self):
         self.write(strategies=["colocated-ps"], baseline="colocated-ps", loopback="nic")
         done = self.run_on_local()

@@ -17,7 +17,7 @@ using namespace weir::literals;
 
 constexpr Bytes kModel = 240_MB;
 
-// Four GPU machines and two that only sum, each with a NIC of 1 GB/s.
+// Four GPU machines and some that only sum, each with a NIC of 1 GB/s.
 Cluster cluster(int cpu_machines) {
   return cluster_of(fmt::format(R"({{"name": "slow receivers", "groups": [
     {{"name": "gpu", "count": 4, "gpus": [{{"at": "numa0"}}], "nics": [{{"at": "numa0", "rate": "1GB/s"}}]}},
@@ -79,14 +79,31 @@ TEST_CASE("what a machine sends itself through its NIC is twice its load") {
   CHECK(about(iteration("unified", 2, nic), all * 1.4, 0.03));
 }
 
-TEST_CASE("parts that begin on pages are not slowed down, and others are") {
+TEST_CASE("messages that begin on pages are not slowed down, and others are") {
+  for (const char* strategy : {"unified", "ring", "double-tree"}) {
+    INFO(strategy);
+    Options options;
+    Model model;
+    const double best = iteration(strategy, 2, options);
+    model.unaligned_efficiency = 0.5;
+    CHECK(iteration(strategy, 2, options, model) == best);
+    options.page_aligned = false;
+    // 500 KB are no whole number of pages: one part in 128 begins on one.
+    CHECK(about(iteration(strategy, 2, options, model), 2 * best, 0.03));
+  }
+}
+
+TEST_CASE("what a machine without NICs sums of its own stays in its memory") {
+  const Cluster alone = cluster_of(R"({"name": "alone", "groups": [
+    {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}]}]})");
+  const Trace of = trace();
+  const Workload workload(of);
   Options options;
-  const double best = iteration("unified", 2, options);
-  options.unaligned_efficiency = 0.5;
-  CHECK(iteration("unified", 2, options) == best);
-  options.page_aligned = false;
-  // 500 KB are no whole number of pages: one part in 128 begins on one.
-  CHECK(about(iteration("unified", 2, options), 2 * best, 0.02));
+  options.loopback = Loopback::kNic;
+  const Result<Plan> plan = strategy_named("unified").value()->plan(alone, workload, options);
+  REQUIRE(plan);
+  CHECK(plan->messages().empty());
+  CHECK(prove(*plan, alone, workload));
 }
 
 TEST_CASE("a message of several pieces takes their overhead") {

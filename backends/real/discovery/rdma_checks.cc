@@ -11,7 +11,8 @@ namespace {
 Finding check_port(const rdma::Port& port) {
   Finding finding{"rdma " + port.name, Grade::kOk, port.ethernet ? "RoCE" : "InfiniBand", ""};
   if (!port.problem.empty())
-    return {finding.subject, Grade::kWarning, port.problem, "let this user open /dev/infiniband/uverbs*"};
+    return {finding.subject, Grade::kWarning, port.problem,
+            "let this user open /dev/infiniband/uverbs*; in a container, --device /dev/infiniband"};
   if (!port.up) {
     finding.grade = Grade::kNote;
     finding.found += ", down";

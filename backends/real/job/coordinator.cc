@@ -241,8 +241,7 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
         return failure(fmt::format("it tells of {} peers over '{}'", peers, transport));
       result.transports[transport] += peers;
     }
-    if (!done.remark.empty())
-      result.remarks.push_back(fmt::format("{}: {}", cluster.machine(MachineId(machine)).name, done.remark));
+    for (const auto& [why, peers] : done.on_tcp) result.on_tcp[why] += peers;
     return {};
   };
   if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());

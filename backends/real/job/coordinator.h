@@ -27,7 +27,7 @@ struct JobResult {
   Record record;
   std::int64_t checked = 0;               // elements whose sums were checked, on all machines
   std::map<std::string, int> transports;  // how many pairs of machines moved messages through each
-  std::vector<std::string> remarks;       // of machines, by name, on what they had to do without
+  std::map<std::string, int> on_tcp;      // how many ends of lanes stay on TCP though they might not, by why
 };
 
 /// For one job. One owner thread.

@@ -38,7 +38,7 @@ class Member {
     for (const std::string& host : settings_.listen) {
       if (auto reachable = check_reachable(host); !reachable) return reachable;
       auto listener = listen_at({host, 0});
-      if (!listener) return tl::unexpected(listener.error());
+      if (!listener) return failure(fmt::format("machine {} {}", settings_.machine, listener.error().text));
       const Address here = listening_at(*listener);
       if (auto reachable = check_reachable(here.host); !reachable)
         return reachable;  // what the name stands for
@@ -187,10 +187,7 @@ class Member {
           inputs.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
       const auto refused = rdma::connect(*channels, meeting, undertaking.plan, buffers, use);
       if (!refused) return tl::unexpected(root_cause(refused.error()));
-      for (const auto& [peer, why] : *refused) {
-        const std::string& name = undertaking.cluster.machine(peer).name;
-        remark_ += fmt::format("{}messages stay on TCP with {}: {}", remark_.empty() ? "" : "; ", name, why);
-      }
+      for (const auto& [lane, why] : *refused) ++on_tcp_[why];
     }
     for (const Channel& channel : *channels) {
       const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
@@ -265,7 +262,7 @@ class Member {
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked(), transports_, remark_}));
+    socket_.send(note_of(DoneNote{gradients.checked(), transports_, on_tcp_}));
     return await_goodbye();
   }
 
@@ -322,7 +319,7 @@ class Member {
   std::string local_;                      // where it listens for machines of this host; empty if it does not
   Silence silence_;                        // of the coordinator
   std::map<std::string, int> transports_;  // as it tells in the end
-  std::string remark_;                     // as well
+  std::map<std::string, int> on_tcp_;      // as well
   bool heard_ = false;                     // the coordinator, ever
   bool told_ = false;                      // of the failure: it the coordinator, or the coordinator it
 };

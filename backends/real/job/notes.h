@@ -105,7 +105,7 @@ struct DoneNote {
   static constexpr std::string_view kType = "done";
   std::int64_t checked = 0;               // elements whose sums were checked
   std::map<std::string, int> transports;  // with how many peers it moved messages through each
-  std::string remark;                     // of what it had to do without; mostly empty
+  std::map<std::string, int> on_tcp;      // lanes of its that have no RDMA though they might, by why
 };
 
 struct GoodbyeNote {
@@ -182,7 +182,7 @@ template <class Visitor>
 void fields(Visitor& visitor, DoneNote& note) {
   visitor.required("checked", note.checked, "elements", at_least(0));
   visitor.required("transports", note.transports, "peers of each", at_least(0));
-  visitor.required("remark", note.remark, "of what it had to do without");
+  visitor.required("on_tcp", note.on_tcp, "lanes without RDMA, by why", at_least(0));
 }
 
 template <class Visitor>

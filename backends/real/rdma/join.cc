@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <map>
+#include <optional>
 
 #include "backends/real/clock.h"
 #include "backends/real/rdma/connection.h"
@@ -115,7 +116,7 @@ class Joining {
         until_(Clock::monotonic() + meeting.patience) {}
 
   // Returns why there is to be none, or nothing if the channel has its connection.
-  Result<std::string> join(Channel& channel) {
+  Result<std::optional<std::string>> join(Channel& channel) {
     const MachineId peer = channel.lane.peer;
     auto own = prepare(channel.lane.nic);
     Offer offer;
@@ -126,19 +127,15 @@ class Joining {
     }
     const auto theirs = exchange(channel, offer);
     if (!theirs) return tl::unexpected(theirs.error());
-    if (const auto both = agreed(offer, *theirs); !both) return refused(both.error());
+    if (auto why = refused(offer, *theirs); !why || *why) return why;
     const auto into = landings(plan_, peer, meeting_.self);
     if (const auto fits = check(theirs->landings, into); !fits) return tl::unexpected(fits.error());
     for (std::size_t i = 0; i < into.size(); ++i) own->landings[into[i]] = theirs->landings[i];
     // Each step wants that both have done the one before.
-    const auto connected = both_have(channel, own->pair->connect(theirs->end));
-    if (!connected) return tl::unexpected(connected.error());
-    if (!*connected) return refused(connected->error());
-    const auto tried = both_have(channel, own->pair->try_out(kTrial));
-    if (!tried) return tl::unexpected(tried.error());
-    if (!*tried) return refused(tried->error());
+    if (auto why = not_both(channel, own->pair->connect(theirs->end)); !why || *why) return why;
+    if (auto why = not_both(channel, own->pair->try_out(kTrial)); !why || *why) return why;
     channel.rdma = std::make_shared<Connection>(std::move(*own));
-    return std::string();
+    return std::nullopt;
   }
 
  private:
@@ -146,24 +143,22 @@ class Joining {
     return Exchange(channel.data, meeting_, own).run(until_);
   }
 
-  // What this node has come to, and whether the other came as far. Fails if it is lost.
-  Result<Result<void>> both_have(Channel& channel, const Result<void>& done) {
+  // Why one of the two, of which this one has come to that, did not come as far. Fails if the other is lost.
+  Result<std::optional<std::string>> not_both(Channel& channel, const Result<void>& done) {
     Offer verdict;
     if (!done) verdict.refusal = done.error().text;
     const auto theirs = exchange(channel, verdict);
     if (!theirs) return tl::unexpected(theirs.error());
-    return agreed(verdict, *theirs);
+    return refused(verdict, *theirs);
   }
 
-  static Result<void> agreed(const Offer& own, const Offer& theirs) {
-    if (!own.refusal.empty()) return failure("no RDMA from here: " + own.refusal);
-    if (!theirs.refusal.empty()) return failure("it cannot use RDMA: " + theirs.refusal);
-    return {};
-  }
-
-  Result<std::string> refused(const Error& why) const {
-    if (use_ == Use::kAlways) return tl::unexpected(why);
-    return why.text;
+  // Why one of the two refuses, if one does, which is an error where there must be RDMA.
+  Result<std::optional<std::string>> refused(const Offer& own, const Offer& theirs) const {
+    const bool here = !own.refusal.empty();
+    const std::string& why = here ? own.refusal : theirs.refusal;
+    if (why.empty()) return std::nullopt;
+    if (use_ == Use::kAlways) return failure((here ? "no RDMA from here: " : "it cannot use RDMA: ") + why);
+    return why;
   }
 
   Result<Connection> prepare(int nic) {
@@ -192,9 +187,9 @@ class Joining {
 }  // namespace
 
 // As in share_memory(): every node goes through its peers in order, so none waits for ever.
-Result<std::map<MachineId, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
-                                                 const Plan& plan, const Buffers& buffers, Use use) {
-  std::map<MachineId, std::string> on_tcp;
+Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
+                                            const Plan& plan, const Buffers& buffers, Use use) {
+  std::map<Lane, std::string> on_tcp;
   Joining joining(meeting, plan, buffers, use);
   for (Channel& channel : channels) {
     if (channel.memory != nullptr) continue;
@@ -203,7 +198,7 @@ Result<std::map<MachineId, std::string>> connect(std::vector<Channel>& channels,
     if (!refused)
       return failure(fmt::format("machine {} at {}: {}", lane.peer,
                                  text(meeting.address(lane.peer, lane.peer_nic)), refused.error().text));
-    if (!refused->empty()) on_tcp.try_emplace(lane.peer, *refused);
+    if (*refused) on_tcp.try_emplace(lane, **refused);
   }
   return on_tcp;
 }

@@ -20,8 +20,8 @@ enum class Use {
 /// data connections, so that it reaches only those who have shown the job's token. Then both try whether a
 /// write reaches the other. All peers do the same. Blocks, for the meeting's patience at most. Fails, naming
 /// the peer and the reason, where RDMA is to be used always and one of the two ends cannot, or a peer says
-/// what the plan does not allow. Returns the peers that stay on TCP, and why.
-Result<std::map<MachineId, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
-                                                 const Plan& plan, const Buffers& buffers, Use use);
+/// what the plan does not allow. Returns the lanes that stay on TCP, and why.
+Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
+                                            const Plan& plan, const Buffers& buffers, Use use);
 
 }  // namespace weir::real::rdma

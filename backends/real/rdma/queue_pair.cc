@@ -60,7 +60,8 @@ Result<void> QueuePair::open() {
   wish.send_cq = wish.recv_cq = completions_;
   wish.qp_type = IBV_QPT_RC;
   wish.cap.max_send_wr = wish.cap.max_recv_wr = static_cast<std::uint32_t>(depth_);
-  wish.cap.max_send_sge = kMostEntries;  // any device's; a write takes no more room than one of kInline bytes
+  wish.cap.max_send_sge =
+      static_cast<std::uint32_t>(std::clamp(device_->attributes().max_sge, 1, kMostEntries));
   wish.cap.max_recv_sge = 1;
   wish.cap.max_inline_data = kInline;
   pair_ = verbs.create_qp(device_->domain(), &wish);

@@ -20,7 +20,7 @@ struct Endpoint {
   bool ethernet = false;
 };
 
-/// Scatter-gather entries of one write.
+/// Scatter-gather entries of one write; of some devices fewer.
 constexpr int kMostEntries = 4;
 
 /// One write, of bytes of one region into one region.

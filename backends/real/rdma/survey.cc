@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 #include "backends/real/rdma/verbs.h"
 
@@ -65,6 +66,14 @@ Result<std::vector<Port>> ports_of(const Verbs& verbs) {
     verbs.close_device(context);
   }
   verbs.free_device_list(devices);
+  // A device without a file is not listed.
+  std::error_code none;
+  for (const auto& known : std::filesystem::directory_iterator("/sys/class/infiniband", none)) {
+    if (count > 0) break;
+    Port& port = ports.emplace_back();
+    port.name = known.path().filename().string();
+    port.problem = "has no file in /dev/infiniband";
+  }
   return ports;
 }
 

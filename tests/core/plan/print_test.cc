@@ -31,6 +31,19 @@ machine 1
 )");
 }
 
+TEST_CASE("slices of a buffer begin on elements, or on pages if they fill one", "[plan]") {
+  PlanBuilder builder("slices", 1);
+  const BufferId buffer =
+      builder.add({MachineId(0), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, Bytes(0)});
+  CHECK(builder.reserve(buffer, Bytes(6), Dtype::kF16).offset == Bytes(0));
+  CHECK(builder.reserve(buffer, Bytes(8), Dtype::kF32).offset == Bytes(8));
+  builder.align_to_pages();
+  CHECK(builder.reserve(buffer, kPage - Bytes(4), Dtype::kF32).offset == Bytes(16));
+  CHECK(builder.reserve(buffer, kPage, Dtype::kF32).offset == kPage * 2);
+  CHECK(builder.reserve(buffer, Bytes(4), Dtype::kF32).offset == kPage * 3);
+  CHECK(builder.buffer(buffer).size == kPage * 3 + Bytes(4));
+}
+
 TEST_CASE("the text of a plan leaves out what is at its default, and nothing else", "[plan][print]") {
   examples::Local local;
   Op& scatter = local.builder.op(local.scatter);
