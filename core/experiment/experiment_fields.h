@@ -99,7 +99,7 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
       "loopback", options.loopback,
       "how what a GPU machine sums of its own gets there: within its memory, or through its NIC");
   visitor.optional("page_aligned", options.page_aligned,
-                   "whether messages leave from and land in slices of host memory that begin on a page");
+                   "whether parts leave from and land in slices of host memory that begin on a page");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
   visitor.optional(

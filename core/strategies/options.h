@@ -141,7 +141,8 @@ struct Options {
   NumaPlacement numa = NumaPlacement::kNic;
   SumOrder sum_order = SumOrder::kReady;
   Loopback loopback = Loopback::kMemory;
-  /// Slices of host memory that messages leave from or land in begin on pages, if they fill one.
+  /// Slices of host memory that parts and buckets leave from or land in begin on pages, if they fill one;
+  /// chunks of rings are equal shares of a bucket, wherever they begin.
   bool page_aligned = true;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;

@@ -24,7 +24,6 @@ class Builder {
           const LocalStageOf& stages, const Buckets& buckets, Where where)
       : cluster_(cluster),
         where_(where),
-        to_pages_(options.page_aligned),
         plan_(buckets.strategy, cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
@@ -62,16 +61,8 @@ class Builder {
 
   int chunk(int index) const { return (index % count_ + count_) % count_; }
 
-  // Nearly equal shares of a bucket; in host memory they begin on pages of it, if they are larger.
   Range range(const Part& bucket, int index) const {
-    const int number = chunk(index);
-    const bool at_pages = to_pages_ && where_ == Where::kHost && bucket.range.size >= kPage * 2 * count_;
-    const auto boundary = [&](int of) {
-      if (of == count_) return bucket.range.size;
-      const Bytes exact = share(bucket.range, bucket.dtype, of, count_).offset - bucket.range.offset;
-      return at_pages ? kPage * (exact / kPage) : exact;
-    };
-    return {bucket.range.offset + boundary(number), boundary(number + 1) - boundary(number)};
+    return share(bucket.range, bucket.dtype, chunk(index), count_);
   }
 
   Slice slice(const Member& member, const Part& bucket, int index) const {
@@ -237,7 +228,6 @@ class Builder {
 
   const Cluster& cluster_;
   Where where_;
-  bool to_pages_;
   PlanBuilder plan_;
   LocalStages local_;
   NicTurns nics_;

@@ -80,7 +80,7 @@ TEST_CASE("what a machine sends itself through its NIC is twice its load") {
 }
 
 TEST_CASE("messages that begin on pages are not slowed down, and others are") {
-  for (const char* strategy : {"unified", "ring", "double-tree"}) {
+  for (const char* strategy : {"unified", "double-tree"}) {
     INFO(strategy);
     Options options;
     Model model;

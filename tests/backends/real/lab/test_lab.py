@@ -296,21 +296,23 @@ class Shares(unittest.TestCase):
 
 
 class Rates(unittest.TestCase):
-    """At rates that a busy machine reaches. What disturbs a measurement, a late timer or another process, only takes
-    from a link's rate: so none is ever above it, and each reaches it in one of six measurements."""
+    """At rates that a busy machine reaches. What disturbs a measurement, a late timer or another process, takes from a
+    link's rate, or adds to it what lay in a queue when it began: so each link is at its rate, or above it, in one of six
+    measurements, and at its rate, or below it, in one."""
 
     def measure(self, within, *arguments):
-        best = [0.0] * 8
+        best, least = [0.0] * 8, [1000.0] * 8
         for _ in range(6):
             done = lab("rate", "--time", "1s", *arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
             shares = percents(done.stdout.split("\n\n")[0])
             self.assertEqual(len(shares), len(best))
-            self.assertLess(max(shares), 100 + within, msg=done.stdout)
             best = [max(pair) for pair in zip(best, shares)]
-            if min(best) > 100 - within:
+            least = [min(pair) for pair in zip(least, shares)]
+            if min(best) > 100 - within and max(least) < 100 + within:
                 break
         self.assertGreater(min(best), 100 - within, msg=done.stdout)
+        self.assertLess(max(least), 100 + within, msg=done.stdout)
 
     def test_links_have_the_rates_of_the_topology(self):
         self.measure(3, "--set", "topology.groups.gpu.nics.0.rate=50Mbps")
