@@ -14,6 +14,7 @@
 #include "backends/real/sum_meter.h"
 #include "backends/real/threads.h"
 #include "core/base/units_text.h"
+#include "core/fluid/work.h"
 
 namespace weir {
 namespace {
@@ -23,7 +24,6 @@ using real::HostParts;
 constexpr Bytes kOperand(64 << 20);
 constexpr int kOneSource = 1;
 constexpr int kRepetitions = 9;
-constexpr int kPasses = 3;  // of a sum over memory: both operands are read, one is written
 constexpr std::array kDtypes = {Dtype::kF16, Dtype::kBf16, Dtype::kF32,
                                 Dtype::kF64, Dtype::kI32,  Dtype::kI64};
 
@@ -48,7 +48,8 @@ Result<void> measure(HostParts::Numa& numa) {
     const real::SumRate measured = (*meter)->measure(dtype, kOneSource, **team, kRepetitions);
     rates.by_dtype[dtype] = sensible(measured.rate);
     words.push_back(fmt::format("{} {}", name(dtype), rounded_in_bytes(measured.rate)));
-    if (dtype == Dtype::kF32) numa.memory_rate = sensible(BytesPerSecond(kPasses * measured.limit.value()));
+    if (dtype == Dtype::kF32)
+      numa.memory_rate = sensible(BytesPerSecond(kPassesOfSum * measured.limit.value()));
   }
   // Types to come are taken as the slowest.
   rates.other =

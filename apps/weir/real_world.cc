@@ -8,6 +8,7 @@
 #include "apps/weir/file_guard.h"
 #include "apps/weir/files.h"
 #include "apps/weir/measured.h"
+#include "apps/weir/output.h"
 #include "apps/weir/world.h"
 #include "backends/real/gpu/gpus.h"
 #include "backends/real/host_work.h"
@@ -130,8 +131,8 @@ void tell_why_on_tcp(const std::map<std::string, int>& ends) {
   for (const auto& [why, count] : ends) reasons.emplace_back(-count, why);
   std::sort(reasons.begin(), reasons.end());
   for (std::size_t i = 0; i < std::min(kMost, reasons.size()); ++i)
-    fmt::print(stderr, "weir: messages stay on TCP between some machines: {}\n", reasons[i].second);
-  if (reasons.size() > kMost) fmt::print(stderr, "weir: and for {} more reasons\n", reasons.size() - kMost);
+    print_error("weir: messages stay on TCP between some machines: {}\n", reasons[i].second);
+  if (reasons.size() > kMost) print_error("weir: and for {} more reasons\n", reasons.size() - kMost);
 }
 
 Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,

@@ -1,7 +1,6 @@
 #include "backends/real/sharing.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "backends/real/clock.h"
+#include "backends/real/exchange.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
@@ -76,41 +76,25 @@ Result<Descriptor> take_over(int connection, const Replica& replica) {
   return std::move(taken.front());
 }
 
-// Both at once with one peer, as neither may wait for the other to begin.
-class Exchange {
+// Of memory, with one peer.
+class Handover final : public Exchange {
  public:
-  Exchange(const Channel& channel, const Meeting& meeting, const Plan& plan, const Buffers& buffers)
+  Handover(const Channel& channel, const Meeting& meeting, const Plan& plan, const Buffers& buffers)
       : connection_(channel.data.number()),
         plan_(plan),
         buffers_(buffers),
-        watch_(meeting.watch),
         ours_(landings(plan, meeting.self, channel.lane.peer)),
         theirs_(landings(plan, channel.lane.peer, meeting.self)) {}
 
-  Result<std::unique_ptr<Buffers>> run(Instant until) {
-    while (given_ < ours_.size() || taken_.size() < theirs_.size()) {
-      if (Clock::monotonic() > until) return failure("it has not handed over its memory in time");
-      if (watch_) {
-        if (auto well = watch_(); !well) return tl::unexpected(well.error());
-      }
-      wait();
-      if (auto given = give(); !given) return tl::unexpected(given.error());
-      if (auto taken = take(); !taken) return tl::unexpected(taken.error());
-    }
-    return Buffers::map_shared(plan_, taken_);
-  }
+  /// Of the peer's.
+  Result<std::unique_ptr<Buffers>> taken() const { return Buffers::map_shared(plan_, taken_); }
 
  private:
-  void wait() const {
-    constexpr int kSlice = 100;  // milliseconds, so that the deadline is looked at
-    pollfd one = {connection_, 0, 0};
-    if (given_ < ours_.size()) one.events |= POLLOUT;
-    if (taken_.size() < theirs_.size()) one.events |= POLLIN;
-    [[maybe_unused]] const int ready = ::poll(&one, 1, kSlice);
-  }
+  bool gives() const override { return given_ < ours_.size(); }
+  bool takes() const override { return taken_.size() < theirs_.size(); }
 
-  Result<void> give() {
-    while (given_ < ours_.size()) {
+  Result<void> give() override {
+    while (gives()) {
       const Replica& replica = ours_[given_];
       const std::optional<int> descriptor = buffers_.descriptor(replica);
       WEIR_CHECK(descriptor, replica.buffer, replica.number);
@@ -122,8 +106,8 @@ class Exchange {
     return {};
   }
 
-  Result<void> take() {
-    while (taken_.size() < theirs_.size()) {
+  Result<void> take() override {
+    while (takes()) {
       auto descriptor = take_over(connection_, theirs_[taken_.size()]);
       if (!descriptor) return tl::unexpected(descriptor.error());
       if (!descriptor->valid()) break;
@@ -135,7 +119,6 @@ class Exchange {
   int connection_;
   const Plan& plan_;
   const Buffers& buffers_;
-  const std::function<Result<void>()>& watch_;
   std::vector<Replica> ours_;
   std::vector<Replica> theirs_;
   std::size_t given_ = 0;
@@ -152,7 +135,10 @@ Result<void> share_memory(std::vector<Channel>& channels, const Meeting& meeting
   for (Channel& channel : channels) {
     const Address& address = meeting.address(channel.lane.peer, channel.lane.peer_nic);
     if (channel.index != 0 || !is_local(address)) continue;
-    auto memory = Exchange(channel, meeting, plan, buffers).run(until);
+    Handover both(channel, meeting, plan, buffers);
+    const auto done =
+        both.run(channel.data.number(), meeting, until, "it has not handed over its memory in time");
+    auto memory = done ? both.taken() : tl::unexpected(done.error());
     if (!memory) {
       return failure(
           fmt::format("machine {} at {}: {}", channel.lane.peer, text(address), memory.error().text));

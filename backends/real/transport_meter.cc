@@ -25,8 +25,6 @@
 
 namespace weir::real {
 
-static_assert(kMostEntries == rdma::kMostEntries);
-
 namespace {
 
 constexpr Duration kPatience{10'000'000'000};
@@ -296,6 +294,8 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
 }
 
 Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
+  if (settings.entries > rdma::kMostEntries)
+    return failure(fmt::format("a write has {} entries at most", rdma::kMostEntries));
   const auto plainly = [&](std::int64_t rounds) -> Result<BytesPerSecond> {
     const auto ends = listen_both(settings);
     if (!ends) return tl::unexpected(ends.error());

@@ -12,13 +12,11 @@
 
 namespace weir::real {
 
-constexpr int kMostEntries = 4;  // that a write over RDMA may be described by
-
 struct TransportSettings {
   Bytes message = Bytes(4 << 20);  // of each
   Bytes offset;                    // from a page, at which each begins at both ends
-  int entries = 1;    // plain writes over RDMA: pieces that each is described by, up to kMostEntries
-  int under_way = 8;  // messages that a node may send at once, and as many places for them
+  int entries = 1;                 // plain writes over RDMA: pieces that each is described by
+  int under_way = 8;               // messages that a node may send at once, and as many places for them
   int channels = 2;
   int io_threads = 2;                                             // of each node
   TransportChoice engine = TransportChoice::kTcp;                 // not auto

@@ -11,7 +11,7 @@ namespace weir {
 struct Model {
   Duration message_overhead;  // fixed time that each message occupies its channel (theta of ByteScheduler
                               // section 4.1)
-  int scatter_entries = 1;    // pieces of memory that a message is described by: ps-lite over RDMA has three
+  int scatter_entries = 1;    // pieces of memory that a message is described by
   Duration entry_overhead;    // what each of them but the first adds to the overhead
   double unaligned_efficiency = 1.0;  // the fraction of their rate that messages reach which begin within a
                                       // page of host memory, at either end: they take as long as larger ones

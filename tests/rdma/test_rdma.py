@@ -155,6 +155,7 @@ class Rates(unittest.TestCase):
     """Both ways at once: perftest tells what moves both ways together, and Weir what moves in one."""
 
     def perftest(self, size):
+        """Of bytes a second; 0 if perftest could not tell its clock, as happens while the host is busy."""
         listening = f":{18515:04X} "
         command = ("ib_write_bw", "-x", "1", "-F", "-b", "-s", str(size), "-D", "2")
         server = subprocess.Popen((*command, "-d", "rxe1"), stdout=subprocess.DEVNULL)
@@ -167,7 +168,7 @@ class Rates(unittest.TestCase):
         row = re.search(rf"^ {size} .*", done.stdout, re.MULTILINE)[0].split()
         return float(row[3]) * 2**20  # a second
 
-    def bench(self, size, *more, addresses=DEVICES, seconds=2):
+    def bench(self, size, *more, addresses=DEVICES, seconds=1):
         done = program.run("bench", "transport", "--engine", "rdma", "--addresses", ",".join(addresses), "--json",
                            "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1", "--seconds", str(seconds),
                            "--repetitions", "1", *more)
@@ -190,13 +191,15 @@ class Rates(unittest.TestCase):
 
     def test_nodes_move_what_perftest_moves(self):
         for size in (64 << 10, 1 << 20, 4 << 20):
-            shares = []
-            for _ in range(3):  # the host may be busy with something else in one, but not in three
-                shares.append(self.weir(size) / self.perftest(size))
-                if shares[-1] > 0.85:
+            # Whatever else the host does only takes from a rate: of each the best counts, of several in turn.
+            nodes, writes = 0.0, 0.0
+            for turn in range(6):
+                nodes, writes = max(nodes, self.weir(size)), max(writes, self.perftest(size))
+                if turn > 0 and nodes > 0.85 * writes > 0:
                     break
-            print(f"messages of {size} bytes: {', '.join(f'{share:.2f}' for share in shares)} of ib_write_bw")
-            self.assertGreater(max(shares), 0.85)
+            print(f"messages of {size} bytes: {nodes / 1e6:.0f} MB/s, and ib_write_bw {writes / 1e6:.0f} MB/s")
+            self.assertGreater(writes, 0)
+            self.assertGreater(nodes, 0.85 * writes)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #include "backends/real/rdma/join.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <map>
 #include <optional>
 
 #include "backends/real/clock.h"
+#include "backends/real/exchange.h"
 #include "backends/real/rdma/connection.h"
 #include "backends/real/rdma/offer.h"
 
@@ -22,36 +22,19 @@ Offer offer_of(const Connection& own, const std::vector<Replica>& replicas) {
   return offer;
 }
 
-// Moves an offer each way with one peer; both at once, as neither may wait for the other to begin.
-class Exchange {
+// Of offers, with one peer.
+class OfferExchange final : public Exchange {
  public:
-  Exchange(Stream& stream, const Meeting& meeting, const Offer& own)
-      : stream_(stream), meeting_(meeting), out_(encode(own)) {}
+  OfferExchange(Stream& stream, const Offer& own) : stream_(stream), out_(encode(own)) {}
 
-  Result<Offer> run(Instant until) {
-    while (given_ < out_.size() || !in_.whole()) {
-      if (Clock::monotonic() > until) return failure("it has not said in time how it is reached by RDMA");
-      if (meeting_.watch) {
-        if (auto well = meeting_.watch(); !well) return tl::unexpected(well.error());
-      }
-      wait();
-      if (auto given = give(); !given) return tl::unexpected(given.error());
-      if (auto taken = take(); !taken) return tl::unexpected(taken.error());
-    }
-    return in_.offer();
-  }
+  Result<Offer> taken() const { return in_.offer(); }
 
  private:
-  void wait() const {
-    constexpr int kSlice = 100;  // milliseconds, so that the deadline is looked at
-    pollfd one = {stream_.number(), 0, 0};
-    if (given_ < out_.size()) one.events |= POLLOUT;
-    if (!in_.whole()) one.events |= POLLIN;
-    [[maybe_unused]] const int ready = ::poll(&one, 1, kSlice);
-  }
+  bool gives() const override { return given_ < out_.size(); }
+  bool takes() const override { return !in_.whole(); }
 
-  Result<void> give() {
-    while (given_ < out_.size()) {
+  Result<void> give() override {
+    while (gives()) {
       const iovec rest = {out_.data() + given_, out_.size() - given_};
       const auto sent = stream_.send({&rest, 1});
       if (!sent) return tl::unexpected(sent.error());
@@ -61,8 +44,8 @@ class Exchange {
     return {};
   }
 
-  Result<void> take() {
-    while (!in_.whole()) {
+  Result<void> take() override {
+    while (takes()) {
       const auto room = in_.room();
       if (!room) return tl::unexpected(room.error());
       const iovec place = {room->data(), room->size()};
@@ -75,7 +58,6 @@ class Exchange {
   }
 
   Stream& stream_;
-  const Meeting& meeting_;
   std::vector<std::byte> out_;
   std::size_t given_ = 0;
   OfferReader in_;
@@ -140,7 +122,11 @@ class Joining {
 
  private:
   Result<Offer> exchange(Channel& channel, const Offer& own) {
-    return Exchange(channel.data, meeting_, own).run(until_);
+    OfferExchange both(channel.data, own);
+    const auto done = both.run(channel.data.number(), meeting_, until_,
+                               "it has not said in time how it is reached by RDMA");
+    if (!done) return tl::unexpected(done.error());
+    return both.taken();
   }
 
   // Why one of the two, of which this one has come to that, did not come as far. Fails if the other is lost.
