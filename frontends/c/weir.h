@@ -1,0 +1,155 @@
+/* Weir for training frameworks: sums tensors over all ranks of a training session, by the same plans that
+ * Weir simulates and runs as experiments. Plain C; no framework's headers.
+ *
+ * A session has ranks, which are processes that train, and CPU machines ("servers"), which only sum. Each
+ * rank is one machine of the session's cluster. Rank 0's process leads the session: all others find it.
+ *
+ * Names: a tensor is known by its name, which must mean the same tensor on every rank: as many elements of
+ * the same dtype. Ranks may declare and hand over tensors in any order; each tensor goes in rounds of its
+ * own, in each of which every rank hands it over once.
+ *
+ * Threads: every function may be called from any thread once weir_init() has returned. weir_init() and
+ * weir_shutdown() are not called beside any other function.
+ *
+ * Memory: the caller's tensors are read and written in place, by threads of the library, from when they are
+ * handed over until weir_wait() has returned; nobody else may touch them in between.
+ *
+ * Errors: functions return a status; weir_error() tells the calling thread what the last one was about. After
+ * WEIR_LOST, WEIR_TIMEOUT or WEIR_SYSTEM the session is over and everything returns the same: shut down and
+ * begin anew. Nothing hangs: every wait has a deadline (setting "patience").
+ */
+#ifndef WEIR_H
+#define WEIR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WEIR_API __attribute__((visibility("default")))
+#else
+#define WEIR_API
+#endif
+
+/* Grows by one when a function or a struct changes in a way that callers must know of. */
+#define WEIR_ABI_VERSION 1
+
+typedef enum weir_status {
+  WEIR_OK = 0,
+  WEIR_INVALID = 1,  /* an argument or a setting is wrong; nothing has changed */
+  WEIR_STATE = 2,    /* not initialised, or initialised already */
+  WEIR_MISMATCH = 3, /* ranks disagree about a tensor, which can be used no more; the session goes on */
+  WEIR_LOST = 4,     /* a process of the session is dead, silent or has left */
+  WEIR_TIMEOUT = 5,  /* a rank has not done its part in time */
+  WEIR_SYSTEM = 6    /* the system refuses something: memory, connections */
+} weir_status;
+
+typedef enum weir_dtype {
+  WEIR_F16 = 0,
+  WEIR_BF16 = 1,
+  WEIR_F32 = 2,
+  WEIR_F64 = 3,
+  WEIR_I32 = 4,
+  WEIR_I64 = 5
+} weir_dtype;
+
+typedef struct weir_tensor {
+  const char* name; /* not empty */
+  int64_t elements; /* 0 or more */
+  int32_t dtype;    /* a weir_dtype */
+  int32_t reserved; /* 0 */
+  int64_t priority; /* larger is more urgent; counts among tensors that are declared together */
+} weir_tensor;
+
+/* A tensor that is on its way; 0 is none. */
+typedef int64_t weir_handle;
+
+/* WEIR_ABI_VERSION of the library. */
+WEIR_API int32_t weir_abi_version(void);
+/* The library's version. Never NULL, never to be freed. */
+WEIR_API const char* weir_version(void);
+/* What the calling thread's last failure was, in words; empty if there was none. Valid until its next call.
+ */
+WEIR_API const char* weir_error(void);
+
+/* Takes part in a session as a rank; returns once all its processes are there. `settings` is NULL or a JSON
+ * object with any of these, which go before the environment's:
+ *
+ *   setting      environment, the first that is set
+ *   rank         WEIR_RANK, RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID
+ *   size         WEIR_SIZE, WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS     ranks of the session (1)
+ *   local_rank   WEIR_LOCAL_RANK, LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID
+ *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE
+ *   servers      WEIR_SERVERS       CPU machines of the session (0)
+ *   leader       WEIR_LEADER        "HOST:PORT" at which rank 0's process listens for the others
+ *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
+ *   listen       WEIR_LISTEN        the address of this host at which peers find this process (127.0.0.1 if
+ *                                   the leader's is a loopback address, else needed)
+ *   strategy     WEIR_STRATEGY      "unified", "ps" or "colocated-ps" ("unified")
+ *   topology     WEIR_TOPOLOGY      a topology file: its GPU machines are the ranks, its CPU machines the
+ *                                   servers, in order (machines with equal NICs). Rank 0's counts.
+ *   options      WEIR_OPTIONS       JSON object: the strategy's options, as in experiment files. Rank 0's.
+ *   patience     WEIR_PATIENCE      seconds for a rank to do its part (600)
+ *   warn_after   WEIR_WARN_AFTER    seconds after which a wait is told of on the standard error (60)
+ *   threads      WEIR_THREADS       that sum and copy, of this process (by the host's cores)
+ *   encrypt      WEIR_ENCRYPT       true or 1: tensors are encrypted between hosts. Rank 0's.
+ *
+ * A session of one rank needs nothing. WEIR_INVALID, WEIR_STATE, WEIR_LOST, WEIR_TIMEOUT, WEIR_SYSTEM. */
+WEIR_API weir_status weir_init(const char* settings);
+
+/* Is a CPU machine of a session, with the settings above, but `server` (WEIR_SERVER), from 0 on, instead of
+ * the rank's. Blocks until the ranks have shut down (WEIR_OK) or the session fails. Not beside weir_init().
+ */
+WEIR_API weir_status weir_serve(const char* settings);
+
+/* Leaves the session once every tensor that is on its way has arrived, and returns when all ranks have done
+ * so, or after `patience`. WEIR_STATE if not initialised. The library may be initialised again. */
+WEIR_API weir_status weir_shutdown(void);
+
+/* Ends the session for everybody at once, who are told why: for a rank that cannot go on. */
+WEIR_API weir_status weir_abort(const char* why);
+
+WEIR_API int32_t weir_is_initialized(void);
+/* -1 if not initialised. */
+WEIR_API int32_t weir_rank(void);
+WEIR_API int32_t weir_size(void);
+WEIR_API int32_t weir_local_rank(void);
+WEIR_API int32_t weir_local_size(void);
+WEIR_API int32_t weir_servers(void);
+
+/* Makes tensors known, which are planned together: those of a model in one call are served by priority. Does
+ * not wait for other ranks. A tensor that is declared again must be as it was (else WEIR_MISMATCH). */
+WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
+
+/* Begins to sum a tensor over all ranks; never waits. `in` is read and `out`, which may be the same, gets the
+ * sum: arrays of `elements` of the dtype, without gaps, in host memory (device -1; stream NULL). A tensor
+ * that was not declared is, with priority 0. A name that is NULL or empty stands for a tensor without a name:
+ * the n-th such of its size and dtype is the same on all ranks. Floating-point sums may differ in the last
+ * bits from run to run (option sum_order), never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH;
+ * later failures come from weir_wait(). */
+WEIR_API weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements,
+                                    int32_t dtype, int32_t device, void* stream, weir_handle* handle);
+
+/* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit; as weir_push_pull(). */
+WEIR_API weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
+                                    void* stream, weir_handle* handle);
+
+/* Whether weir_wait() would return at once. */
+WEIR_API weir_status weir_poll(weir_handle handle, int32_t* done);
+
+/* Waits until the tensor has arrived, or failed, and forgets the handle. */
+WEIR_API weir_status weir_wait(weir_handle handle);
+
+/* Returns once every rank has called it. */
+WEIR_API weir_status weir_barrier(void);
+
+/* Bytes of tensors that this rank has got back, a second, over the last ten seconds. */
+WEIR_API weir_status weir_speed(double* bytes_per_second);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
