@@ -9,10 +9,10 @@
 #include "apps/weir/output.h"
 #include "apps/weir/real_world.h"
 #include "apps/weir/table.h"
-#include "apps/weir/version.h"
 #include "apps/weir/world_options.h"
 #include "backends/real/plain_rate.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

@@ -6,10 +6,10 @@
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
-#include "apps/weir/version.h"
 #include "backends/real/gpu/copy_meter.h"
 #include "backends/real/gpu/gpus.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

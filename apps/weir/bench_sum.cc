@@ -7,11 +7,11 @@
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
-#include "apps/weir/version.h"
 #include "backends/real/kernels.h"
 #include "backends/real/sum_meter.h"
 #include "backends/real/threads.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

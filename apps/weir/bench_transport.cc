@@ -7,10 +7,10 @@
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
-#include "apps/weir/version.h"
 #include "apps/weir/world_options.h"
 #include "backends/real/transport_meter.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

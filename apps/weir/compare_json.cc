@@ -3,7 +3,7 @@
 
 #include "apps/weir/compare_text.h"
 #include "apps/weir/op_words.h"
-#include "apps/weir/version.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

@@ -14,7 +14,6 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
-#include "apps/weir/version.h"
 #include "backends/real/child.h"
 #include "backends/real/descriptor.h"
 #include "backends/real/discovery/checks.h"
@@ -23,6 +22,7 @@
 #include "backends/real/gpu/gpu_facts.h"
 #include "backends/real/lab/readiness.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

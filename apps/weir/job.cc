@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/weir/version.h"
 #include "backends/real/job/host.h"
+#include "core/base/version.h"
 #include "core/experiment/experiment_file.h"
 
 namespace weir {

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/weir/version.h"
+#include "core/base/version.h"
 #include "core/cluster/topology_file.h"
 #include "core/plan/hash.h"
 

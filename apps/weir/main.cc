@@ -5,7 +5,7 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/output.h"
-#include "apps/weir/version.h"
+#include "core/base/version.h"
 
 int main(int argc, char** argv) {
   CLI::App weir(

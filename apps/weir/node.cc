@@ -8,9 +8,9 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
-#include "apps/weir/version.h"
 #include "backends/real/job/member.h"
 #include "backends/real/socket.h"
+#include "core/base/version.h"
 
 namespace weir {
 namespace {

@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "apps/weir/csv.h"
-#include "apps/weir/version.h"
 #include "core/base/spelling.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 #include "core/base/write_fields.h"
 
 namespace weir {

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "apps/weir/files.h"
-#include "apps/weir/version.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 #include "core/base/write_fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/fluid/report.h"

@@ -21,13 +21,15 @@ std::vector<Replica> landings(const Plan& plan, MachineId into, MachineId from) 
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine,
-                                               const std::set<Replica>& shared, Gpus* gpus) {
+                                               const std::set<Replica>& shared, Gpus* gpus,
+                                               GradientHome gradients) {
   const std::vector<int> nodes = numa_nodes();
   std::unique_ptr<Buffers> buffers(new Buffers(plan));
   buffers->gpus_ = gpus;
   for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
     const Buffer& buffer = plan.buffers()[i];
     if (buffer.machine != machine || buffer.size == Bytes(0)) continue;
+    if (buffer.role == Buffer::Role::kGradient && gradients == GradientHome::kApplication) continue;
     PageWishes wishes;
     const bool host = buffer.place == Memory::Kind::kHost;
     if (host && std::find(nodes.begin(), nodes.end(), buffer.numa) != nodes.end()) wishes.numa = buffer.numa;
@@ -49,17 +51,19 @@ Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machi
   return buffers;
 }
 
-Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine, Gpus* gpus) {
-  return make(plan, machine, {}, gpus);
+Result<std::unique_ptr<Buffers>> Buffers::make(const Plan& plan, MachineId machine, Gpus* gpus,
+                                               GradientHome gradients) {
+  return make(plan, machine, {}, gpus, gradients);
 }
 
-Result<std::unique_ptr<Buffers>> Buffers::make_shared(const Plan& plan, MachineId machine, Gpus* gpus) {
+Result<std::unique_ptr<Buffers>> Buffers::make_shared(const Plan& plan, MachineId machine, Gpus* gpus,
+                                                      GradientHome gradients) {
   std::set<Replica> shared;
   for (const MachineId peer : peers_of(plan, machine)) {
     const auto landing = landings(plan, machine, peer);
     shared.insert(landing.begin(), landing.end());
   }
-  return make(plan, machine, shared, gpus);
+  return make(plan, machine, shared, gpus, gradients);
 }
 
 Result<std::unique_ptr<Buffers>> Buffers::map_shared(const Plan& plan,

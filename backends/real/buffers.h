@@ -33,6 +33,12 @@ struct SharedReplica {
   Descriptor descriptor;
 };
 
+/// Whose memory gradients (Buffer::Role::kGradient) lie in.
+enum class GradientHome {
+  kBuffers,      // these buffers have memory for them
+  kApplication,  // whoever trains has it; these buffers know nothing of it
+};
+
 /// Replicas on GPUs are memory of these GPUs, or, of a machine that is given none, host memory that stands
 /// for it. All of it is there before the first op runs, on the NUMA node that the plan says if this host has
 /// that. Neither copies nor moves; ops decide which thread touches which bytes when.
@@ -40,10 +46,12 @@ class Buffers {
  public:
   /// Fails if the system or a GPU has no memory for the machine's buffers. The plan outlives them, and so do
   /// the GPUs, if there are any: as many as the machine has.
-  static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine, Gpus* gpus = nullptr);
+  static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine, Gpus* gpus = nullptr,
+                                               GradientHome gradients = GradientHome::kBuffers);
   /// The same, but of memory that other processes can map where messages land.
   static Result<std::unique_ptr<Buffers>> make_shared(const Plan& plan, MachineId machine,
-                                                      Gpus* gpus = nullptr);
+                                                      Gpus* gpus = nullptr,
+                                                      GradientHome gradients = GradientHome::kBuffers);
   /// Replicas of another machine, whose process has handed over their memory. Fails if that is not as large
   /// as the plan says. The descriptors may be closed afterwards.
   static Result<std::unique_ptr<Buffers>> map_shared(const Plan& plan,
@@ -72,7 +80,8 @@ class Buffers {
  private:
   explicit Buffers(const Plan& plan) : plan_(&plan), homes_(plan.buffers().size()) {}
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine,
-                                               const std::set<Replica>& shared, Gpus* gpus);
+                                               const std::set<Replica>& shared, Gpus* gpus,
+                                               GradientHome gradients);
   // The memory of one replica; none if it is not here.
   struct Home {
     std::unique_ptr<Pages> pages;  // null on a GPU

@@ -46,6 +46,10 @@ void RealPort::submit(const Op& op) {
     return complete(op, now_, now_, lost_[op.peer.index()].get());
   }
   if (op.kind == OpKind::kReceive) return transport_->expect(op, state.round);
+  if (is_the_applications(op)) {
+    state.started = clock_.now();
+    return settings_.application->put(op, state.round);
+  }
   if (op.kind == OpKind::kSend && !state.ready) return;
   enqueue(op);
 }
@@ -64,6 +68,10 @@ void RealPort::serve(std::uint32_t resource) {
 bool RealPort::is_timed(const Op& op) const {
   if (is_compute(op.kind)) return !settings_.works_compute && settings_.gpus == nullptr;
   return is_delay(op.kind);
+}
+
+bool RealPort::is_the_applications(const Op& op) const {
+  return is_compute(op.kind) && settings_.application != nullptr;
 }
 
 bool RealPort::overlaps(const Op& sum) const {
@@ -102,7 +110,7 @@ void RealPort::complete(const Op& op, Instant started, Instant at, const Error* 
 void RealPort::done(const Op& op, Instant started, Instant at, const Error* error) {
   if (!state(op.id).submitted) return;  // it failed before, as its peer was lost
   complete(op, started, at, error);
-  if (op.kind == OpKind::kReceive) return;
+  if (op.kind == OpKind::kReceive || is_the_applications(op)) return;
   if (op.kind == OpKind::kSum) {
     std::erase(sums_, &op);
     for (std::size_t i = 0; i < held_.size();) {

@@ -18,9 +18,11 @@ namespace weir::real {
 
 struct PortSettings {
   Dispatch dispatch;
-  int sums = 1;                // that a NUMA node works on at once: as many threads as it has for them
-  bool works_compute = false;  // compute ops are the workers' too, and take at least their duration
-  Engine* gpus = nullptr;      // works on what GPUs are part of; else that is the workers' and time's
+  int sums = 1;                   // that a NUMA node works on at once: as many threads as it has for them
+  bool works_compute = false;     // compute ops are the workers' too, and take at least their duration
+  Engine* gpus = nullptr;         // works on what GPUs are part of; else that is the workers' and time's
+  Engine* application = nullptr;  // does what compute ops stand for, at its own time and any number at once:
+                                  // hands over gradients, and takes their sums
 };
 
 /// Resources are those of the simulated world (WorkTable): each has a queue, so that the same policy and the
@@ -66,6 +68,7 @@ class RealPort final : public Port {
   void start(const Op& op);
   bool overlaps(const Op& sum) const;
   bool is_timed(const Op& op) const;
+  bool is_the_applications(const Op& op) const;
   void done(const Op& op, Instant started, Instant at, const Error* error = nullptr);
   void ready(const Event& event);
   void lose(const Event& event);

@@ -153,6 +153,39 @@ Result<void> check_reachable(const std::string& host) {
   return {};
 }
 
+namespace {
+
+Result<Address> numbers_of(Place& place) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  const int failed = ::getnameinfo(place.at(), place.size, host.data(), host.size(), port.data(), port.size(),
+                                   NI_NUMERICHOST | NI_NUMERICSERV);
+  if (failed != 0) return failure(::gai_strerror(failed));
+  return Address{host.data(), static_cast<std::uint16_t>(std::stoi(port.data()))};
+}
+
+}  // namespace
+
+Result<Address> numeric(const Address& address) {
+  auto place = look_up(address);
+  if (!place) return tl::unexpected(place.error());
+  return numbers_of(*place);
+}
+
+Result<std::string> address_towards(const Address& other) {
+  auto place = look_up(other);
+  if (!place) return tl::unexpected(place.error());
+  // A connection of datagrams sends nothing.
+  const Descriptor socket(::socket(place->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket.valid() || ::connect(socket.number(), place->at(), place->size) != 0)
+    return failure(fmt::format("no way from here to {}: {}", text(other), reason(errno)));
+  place->size = sizeof place->storage;
+  if (::getsockname(socket.number(), place->at(), &place->size) != 0) return failure(reason(errno));
+  const auto own = numbers_of(*place);
+  if (!own) return tl::unexpected(own.error());
+  return own->host;
+}
+
 Result<Descriptor> listen_at(const Address& address) {
   auto place = look_up(address);
   if (!place) return tl::unexpected(place.error());

@@ -31,6 +31,11 @@ bool is_local(const Address& address);
 /// stands for all of a host's ("0.0.0.0", "::"). Looks no name up.
 Result<void> check_reachable(const std::string& host);
 
+/// The address with its host as a number: of a name the first that the system's resolver knows.
+Result<Address> numeric(const Address& address);
+/// The address of this host that the way to another one leaves from.
+Result<std::string> address_towards(const Address& other);
+
 /// A socket that listens at the address; port 0 takes a free one. A name is looked up as for connect_to().
 Result<Descriptor> listen_at(const Address& address);
 /// Where the socket of TCP listens.

@@ -13,22 +13,35 @@
 
 namespace weir {
 
+/// Which ops begin an iteration together.
+enum class Rounds {
+  kTogether,  // all of the machine's
+  kApart,     // those that edges connect: each such part of the plan goes on as fast as it can, whatever the
+              // others do (Options::independent_layers)
+};
+
 /// Invariants:
 ///  * An op is submitted when all that it waits for has completed, at once and exactly once per iteration.
 ///  * An iteration may begin before the one before it has ended, but not before the second-last one has.
+///  Parts
+///    of the plan that go apart have iterations of their own.
 ///  * A join never reaches the port: the node completes it at once.
-///  * Memory does not grow with the number of iterations, except for the record.
+///  * Memory does not grow with the number of iterations, except for the record, if one is kept.
 /// The plan and the record outlive the node. One owner thread.
 class Node {
  public:
   /// Runs the machine's ops of the plan `iterations` times; `record` has room for them.
-  Node(const Plan& plan, MachineId machine, int iterations, Record& record);
+  Node(const Plan& plan, MachineId machine, int iterations, Record& record)
+      : Node(plan, machine, iterations, &record, Rounds::kTogether) {}
+  /// The same without a record.
+  Node(const Plan& plan, MachineId machine, int iterations, Rounds rounds)
+      : Node(plan, machine, iterations, nullptr, rounds) {}
 
   /// Takes what has completed, submits what has become ready. True if anything completed or was submitted.
   bool pump(Port& port);
 
   /// All iterations are done, or an op failed.
-  bool finished() const { return first_open_ == iterations_ || error_.has_value(); }
+  bool finished() const { return unfinished_ == 0 || error_.has_value(); }
   /// The first op error, if one came.
   const std::optional<Error>& error() const { return error_; }
 
@@ -42,7 +55,13 @@ class Node {
   struct Progress {                                      // of an op
     std::array<std::uint32_t, kGenerations> waits = {};  // by generation: ops that it waits for
     int iteration = 0;                                   // it runs next, or is in
+    std::uint32_t group = 0;                             // it begins iterations with
     bool submitted = false;
+  };
+  struct Group {                                      // of ops that begin iterations together
+    std::vector<std::uint32_t> ops;                   // local numbers
+    std::array<std::size_t, kGenerations> left = {};  // by generation: ops not completed
+    int first_open = 0;                               // the earliest iteration that is not done
   };
 
   struct Ready {
@@ -51,15 +70,18 @@ class Node {
     friend auto operator<=>(const Ready&, const Ready&) = default;
   };
 
+  Node(const Plan& plan, MachineId machine, int iterations, Record* record, Rounds rounds);
   static std::size_t generation(int iteration) { return static_cast<std::size_t>(iteration % kGenerations); }
   bool may_start(const Progress& progress, int iteration) const {
-    return iteration < iterations_ && iteration <= first_open_ + 1 && progress.iteration == iteration &&
-           !progress.submitted && progress.waits[generation(iteration)] == 0;
+    return iteration < iterations_ && iteration <= groups_[progress.group].first_open + 1 &&
+           progress.iteration == iteration && !progress.submitted &&
+           progress.waits[generation(iteration)] == 0;
   }
-  void open(int iteration);
+  void divide();
+  void open(Group& group, int iteration);
   void complete(const Completion& completion);
   void satisfy(std::size_t local, int iteration);
-  void collect_ready(int iteration);
+  void collect_ready(const Group& group, int iteration);
   void start(const Ready& ready, Port& port);
 
   const Plan* plan_;
@@ -67,9 +89,9 @@ class Node {
   std::size_t first_;  // id of the first op
   int iterations_;
   Record* record_;
-  std::vector<Progress> progress_;                   // by op
-  std::array<std::size_t, kGenerations> left_ = {};  // by generation: ops not completed
-  int first_open_ = 0;                               // the earliest iteration that is not done
+  std::vector<Progress> progress_;  // by op
+  std::vector<Group> groups_;       // none if there is nothing to do
+  std::size_t unfinished_ = 0;      // groups
   std::vector<Ready> ready_;
   std::vector<Ready> batch_;
   std::vector<Completion> completions_;

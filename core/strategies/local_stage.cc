@@ -106,7 +106,7 @@ void LocalStages::add_backward(MachineId machine) {
     op.duration = on_gpus(machine, workload_->layer(layer).backward);
     op.into = {state.gradient, Replicas::each(state.all_gpus), range.offset, range.size};
     const OpId id = builder_->add(op);
-    builder_->order(before, id);
+    if (!options_.independent_layers) builder_->order(before, id);
     state.backward[static_cast<std::size_t>(layer)] = before = id;
   }
 }
@@ -280,7 +280,8 @@ OpId LocalStages::scheduled(MachineId machine, const Part& part, OpId ready) {
 void LocalStages::needed(MachineId machine, const Part& part, OpId op) {
   State& state = at(machine);
   // Forwards run in order, so the first of the part's layers stands for all of them.
-  state.needs[static_cast<std::size_t>(options_.barrier ? 0 : part.first_layer)].push_back(op);
+  const bool first = options_.barrier && !options_.independent_layers;
+  state.needs[static_cast<std::size_t>(first ? 0 : part.first_layer)].push_back(op);
 }
 
 void LocalStages::close() {
@@ -297,11 +298,16 @@ void LocalStages::close() {
       op.duration = on_gpus(machine, workload_->layer(layer).forward);
       op.from = {state.gradient, Replicas::each(state.all_gpus), range.offset, range.size};
       const OpId id = builder_->add(op);
-      builder_->order(before, id);
+      if (options_.independent_layers) {
+        builder_->order(backward(machine, layer), id);
+        builder_->carry(id, backward(machine, layer));
+      } else {
+        builder_->order(before, id);
+      }
       for (const OpId need : state.needs[static_cast<std::size_t>(layer)]) builder_->order(need, id);
       before = id;
     }
-    builder_->carry(before, backward(machine, workload_->layers() - 1));
+    if (!options_.independent_layers) builder_->carry(before, backward(machine, workload_->layers() - 1));
   }
   if (options_.sum_order == SumOrder::kPlan) builder_->order_sums();
 }

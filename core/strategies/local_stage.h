@@ -64,7 +64,7 @@ class LocalStages {
   }
   /// The op after which the gradient of the layer may leave the machine's GPUs.
   OpId released(MachineId machine, int layer) const {
-    return backward(machine, options_.overlap ? layer : 0);
+    return backward(machine, options_.overlap || options_.independent_layers ? layer : 0);
   }
   /// The forward of the part's layers waits for the op too.
   void needed(MachineId machine, const Part& part, OpId op);

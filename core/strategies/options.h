@@ -154,6 +154,11 @@ struct Options {
   /// whole backward is done: as where collectives and the model take turns on the GPUs, or a framework runs
   /// the backward as one operator.
   bool overlap = true;
+  /// Layers know nothing of each other: the gradient of each comes when it comes, is summed in memory of its
+  /// own, and is read when its sum is there, any number of times more often than another's. What applications
+  /// hand over tensor by tensor needs that (run/node.h, Rounds::kApart); of unified, ps and colocated-ps
+  /// alone. No file sets it, and `overlap` and `barrier` mean nothing with it.
+  bool independent_layers = false;
   /// The next forward waits for all parameters, not only for those of its layer.
   bool barrier = false;
   /// The fraction of a NIC's rate that the messages of all-reduces reach: NCCL moves 63 Gbps over NICs that

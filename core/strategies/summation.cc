@@ -142,6 +142,9 @@ class Builder {
     std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
 
+  // Else each part has a slot of its own: without a window, or as parts may not wait for one another.
+  bool share_slots() const { return options_.credit && !options_.independent_layers; }
+
   std::size_t slots(MachineId owner) const {
     const std::size_t parts = nodes_[owner.index()].parts;
     const Bytes window = options_.partition_size * *options_.credit;
@@ -157,7 +160,7 @@ class Builder {
     if (known != rings.end()) return known->second;
     const BufferId buffer =
         plan_.add({owner, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
-    const std::size_t count = options_.credit ? slots(owner) : 0;
+    const std::size_t count = share_slots() ? slots(owner) : 0;
     return rings.emplace(std::pair(sender, numa), Ring{buffer, Slots(plan_, buffer, count, largest_)})
         .first->second;
   }
@@ -254,7 +257,7 @@ class Builder {
     // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
     // it had slots.
     const std::vector<OpId>& complete = nodes_[owner.index()].complete;
-    const std::size_t ahead = options_.credit ? slots(owner) : complete.size() + 1;
+    const std::size_t ahead = share_slots() ? slots(owner) : complete.size() + 1;
     if (complete.size() >= ahead) plan_.order(complete[complete.size() - ahead], message.receive);
     push = message.send;
     first = message.receive;
@@ -264,9 +267,8 @@ class Builder {
   OpId add_to(const Slice& total, OpId first, const LocalWay& worker, MachineId owner, int owner_nic,
               const Part& part, std::vector<OpId>& sums) {
     Ring& ring = ring_of(owner, worker.machine, plan_.buffer(total.buffer).numa);
-    // Without a window each part has a slot of its own.
-    const std::size_t slot = options_.credit ? ring.used++ % ring.slots.count()
-                                             : ring.slots.add(plan_, ring.buffer, part.range.size);
+    const std::size_t slot = share_slots() ? ring.used++ % ring.slots.count()
+                                           : ring.slots.add(plan_, ring.buffer, part.range.size);
     const Slice landed = ring.slots.slice(slot, part.range.size);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, landed});

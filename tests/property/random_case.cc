@@ -207,6 +207,7 @@ Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
     options.optimizer =
         dice.of(std::array{Optimizer::kSgd, Optimizer::kMomentum, Optimizer::kRmsprop, Optimizer::kAdam});
   }
+  options.independent_layers = dice.chance(15);
   return options;
 }
 
@@ -230,6 +231,8 @@ Case random_case(std::uint64_t seed) {
 Case case_for(const Case& random, std::string_view strategy) {
   Case taken = random;
   if (!strategy.ends_with("ps")) taken.options.optimizer = Optimizer::kNone;
+  const bool sums_on_one = strategy == "unified" || strategy == "ps" || strategy == "colocated-ps";
+  if (!sums_on_one) taken.options.independent_layers = false;
   return taken;
 }
 
@@ -243,7 +246,7 @@ std::string text(const Case& random) {
       "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
       "{}, "
       "{}, brute force {}, {} placement, numa {}, optimizer {}, efficiency {}, overhead {}, cycle {}, "
-      "{}{}{}{}{}",
+      "{}{}{}{}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
@@ -255,7 +258,7 @@ std::string text(const Case& random) {
       options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
       options.sum_order == SumOrder::kPlan ? ", sums in order" : "",
       options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
-      options.overlap ? "" : ", no overlap");
+      options.overlap ? "" : ", no overlap", options.independent_layers ? ", independent layers" : "");
 }
 
 }  // namespace weir::property

@@ -1,5 +1,6 @@
 #include "backends/real/job/key.h"
 
+#include <sodium.h>
 #include <zmq.h>
 
 #include <array>
@@ -28,6 +29,18 @@ Result<Pair> make_pair() {
   return pair;
 }
 
+// Whose secret half is what only those who know the secret can derive, for this purpose.
+Result<Pair> derive_pair(const Token& secret, const std::string& purpose) {
+  std::array<std::uint8_t, crypto_generichash_BYTES> half{};
+  static_assert(half.size() == 32 && sizeof secret == crypto_generichash_KEYBYTES);
+  crypto_generichash(half.data(), half.size(), reinterpret_cast<const unsigned char*>(purpose.data()),
+                     purpose.size(), reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  Pair pair;
+  zmq_z85_encode(pair.secret.data(), half.data(), half.size());
+  if (zmq_curve_public(pair.open.data(), pair.secret.data()) != 0) return make_pair();  // which says why
+  return pair;
+}
+
 }  // namespace
 
 template <class Visitor>
@@ -43,6 +56,15 @@ Result<FreshKey> make_key(const std::string& job, const std::string& endpoint) {
   const auto server = make_pair();
   if (!server) return tl::unexpected(server.error());
   const auto member = make_pair();
+  if (!member) return tl::unexpected(member.error());
+  return FreshKey{{job, endpoint, server->open.data(), member->open.data(), member->secret.data()},
+                  server->secret.data()};
+}
+
+Result<FreshKey> derive_key(const Token& secret, const std::string& job, const std::string& endpoint) {
+  const auto server = derive_pair(secret, "coordinator");
+  if (!server) return tl::unexpected(server.error());
+  const auto member = derive_pair(secret, "machine");
   if (!member) return tl::unexpected(member.error());
   return FreshKey{{job, endpoint, server->open.data(), member->open.data(), member->secret.data()},
                   server->secret.data()};

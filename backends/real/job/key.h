@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "backends/real/links.h"
 #include "core/base/result.h"
 
 namespace weir::real {
@@ -24,6 +25,8 @@ struct FreshKey {
   std::string server_secret;
 };
 Result<FreshKey> make_key(const std::string& job, const std::string& endpoint);
+/// The same from a secret that all processes of the job know: the same key on each.
+Result<FreshKey> derive_key(const Token& secret, const std::string& job, const std::string& endpoint);
 
 /// As JSON on one line, and back. What is missing or malformed is told by its name in the document.
 std::string text(const JobKey& key);

@@ -8,12 +8,11 @@
 #include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/gradients.h"
 #include "backends/real/host_work.h"
+#include "backends/real/job/connect.h"
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
 #include "backends/real/job/pacing.h"
 #include "backends/real/job/silence.h"
-#include "backends/real/rdma/join.h"
-#include "backends/real/sharing.h"
 #include "backends/real/threads.h"
 #include "backends/real/workers.h"
 #include "core/base/units_text.h"
@@ -59,15 +58,19 @@ class Member {
     const auto buffers = shared ? Buffers::make_shared(plan, settings_.machine, gpus->get())
                                 : Buffers::make(plan, settings_.machine, gpus->get());
     if (!buffers) return tl::unexpected(buffers.error());
+    std::string local;
     if (shared) {
-      if (auto listened = listen_locally(); !listened) return listened;
+      auto listened = listen_locally();
+      if (!listened) return tl::unexpected(listened.error());
+      local = listened->name;
+      listeners_.push_back(std::move(listened->socket));
     }
-    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local_}));
+    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local}));
     const auto meet = hear<MeetNote>();
     if (!meet) return tl::unexpected(meet.error());
-    auto channels = connect(*meet, *inputs, **undertaking, **buffers);
-    if (!channels) return tl::unexpected(channels.error());
-    return run(*inputs, **undertaking, **buffers, gpus->get(), std::move(*channels));
+    auto peers = connect(*meet, *inputs, **undertaking, **buffers);
+    if (!peers) return tl::unexpected(peers.error());
+    return run(*inputs, **undertaking, **buffers, gpus->get(), std::move(*peers));
   }
 
   // Tells the coordinator once why this machine has failed.
@@ -135,65 +138,23 @@ class Member {
     return Gpus::open(devices);
   }
 
-  // For machines of this host, with which it shares memory.
-  Result<void> listen_locally() {
-    const auto name = make_token();
-    if (!name) return tl::unexpected(name.error());
-    local_ = "@weir-" + hexadecimal(*name).substr(0, 32);
-    auto listener = listen_at({local_, 0});
-    if (!listener) return tl::unexpected(listener.error());
-    listeners_.push_back(std::move(*listener));
-    return {};
-  }
-
-  // Where a machine listens for this one, by NIC; this one for those of other hosts.
-  std::vector<Address> addresses(const Place& place) const {
-    const bool near =
-        !local_.empty() && !place.local.empty() && place.local != local_ && place.reach == reach();
-    if (near) return {{place.local, 0}};
-    std::vector<Address> all;
-    for (std::size_t i = 0; i < place.hosts.size(); ++i)
-      all.push_back({place.hosts[i], static_cast<std::uint16_t>(place.ports[i])});
-    return all;
-  }
-
-  Result<std::vector<Channel>> connect(const MeetNote& meet, const InputsNote& inputs,
-                                       const Undertaking& undertaking, const Buffers& buffers) {
-    const std::size_t machines = undertaking.cluster.machines().size();
-    if (meet.machines.size() != machines)
-      return failure("the coordinator tells of another number of machines");
+  Result<Peers> connect(const MeetNote& meet, const InputsNote& inputs, const Undertaking& undertaking,
+                        const Buffers& buffers) {
     const auto token = token_from(meet.token);
     if (!token) return tl::unexpected(token.error());
-    Meeting meeting;
-    meeting.self = settings_.machine;
-    meeting.lanes = lanes_of(undertaking.plan, settings_.machine);
-    for (const Place& place : meet.machines) {
-      if (place.hosts.empty() || place.hosts.size() != place.ports.size())
-        return failure("the coordinator tells of a machine without an address");
-      meeting.addresses.push_back(addresses(place));
-    }
-    meeting.channels = inputs.channels;
-    meeting.token = *token;
-    meeting.sealed = inputs.encrypt;
-    meeting.patience = settings_.patience;
-    meeting.watch = [this] { return tick(); };
-    auto channels = real::meet(meeting, listeners_);
-    if (!channels) return tl::unexpected(root_cause(channels.error()));
+    PeerSettings settings;
+    settings.self = settings_.machine;
+    settings.machines = meet.machines;
+    settings.channels = inputs.channels;
+    settings.token = *token;
+    settings.transport = inputs.transport;
+    settings.encrypt = inputs.encrypt;
+    settings.patience = settings_.patience;
+    settings.watch = [this] { return tick(); };
+    auto peers = connect_peers(undertaking.plan, buffers, settings, listeners_);
+    if (!peers) return tl::unexpected(root_cause(peers.error()));
     listeners_.clear();  // nobody else is to come
-    if (auto shared = share_memory(*channels, meeting, undertaking.plan, buffers); !shared)
-      return tl::unexpected(root_cause(shared.error()));
-    if (may_use_rdma(inputs.transport) && !inputs.encrypt) {  // devices write bytes as they are
-      const auto use =
-          inputs.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
-      const auto refused = rdma::connect(*channels, meeting, undertaking.plan, buffers, use);
-      if (!refused) return tl::unexpected(root_cause(refused.error()));
-      for (const auto& [lane, why] : *refused) ++on_tcp_[why];
-    }
-    for (const Channel& channel : *channels) {
-      const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
-      if (channel.index == 0) ++transports_[name];
-    }
-    return channels;
+    return peers;
   }
 
   // Why the coordinator has ended the job. It need not be told in turn.
@@ -212,7 +173,7 @@ class Member {
   }
 
   Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers, Gpus* gpus,
-                   std::vector<Channel> channels) {
+                   Peers peers) {
     Gradients gradients(job.plan, job.workload, buffers);
     Inbox inbox;
     const auto work = [&](const Op& op, std::uint64_t round) {
@@ -237,9 +198,9 @@ class Member {
     how.poll = inputs.poll;
     const WorkTable works(job.plan, job.cluster);
     if (inputs.pace > 0) {
-      pace(channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
+      pace(peers.channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
     }
-    ChannelTransport transport(std::move(channels), how, job.plan, settings_.machine, buffers, inbox);
+    ChannelTransport transport(std::move(peers.channels), how, job.plan, settings_.machine, buffers, inbox);
     Record record(job.plan.ops().size(), inputs.iterations);
     Node node(job.plan, settings_.machine, inputs.iterations, record);
     socket_.send(note_of(MetNote{}));
@@ -262,7 +223,7 @@ class Member {
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked(), transports_, on_tcp_}));
+    socket_.send(note_of(DoneNote{gradients.checked(), peers.transports, peers.on_tcp}));
     return await_goodbye();
   }
 
@@ -316,12 +277,9 @@ class Member {
   const MemberSettings& settings_;
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
-  std::string local_;                      // where it listens for machines of this host; empty if it does not
-  Silence silence_;                        // of the coordinator
-  std::map<std::string, int> transports_;  // as it tells in the end
-  std::map<std::string, int> on_tcp_;      // as well
-  bool heard_ = false;                     // the coordinator, ever
-  bool told_ = false;                      // of the failure: it the coordinator, or the coordinator it
+  Silence silence_;     // of the coordinator
+  bool heard_ = false;  // the coordinator, ever
+  bool told_ = false;   // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace

@@ -125,6 +125,43 @@ TEST_CASE("a node runs all iterations and then rests") {
     CHECK(record.of(fork.a, i).submitted >= record.of(fork.b, i - 1).completed);
 }
 
+TEST_CASE("parts of a plan that go apart have iterations of their own") {
+  PlanBuilder builder("two chains", 1);
+  Op op;
+  op.machine = MachineId(0);
+  const OpId a = builder.add(op);
+  const OpId b = builder.add(op);
+  builder.order(a, b);
+  builder.carry(b, a);
+  const OpId other = builder.add(op);
+  const Plan plan = std::move(builder).build();
+  for (const bool apart : {true, false}) {
+    ScriptedPort port;
+    Node node(plan, MachineId(0), 5, apart ? Rounds::kApart : Rounds::kTogether);
+    node.pump(port);
+    CHECK(port.submitted == Ids{a, other});
+    for (int i = 0; i < 5 && port.submitted.back() != other; ++i) {
+      const OpId next = port.submitted.back();
+      port.end(next);
+      node.pump(port);
+    }
+    for (int round = 0; round < 4; ++round) {  // without the other, which is still in its first
+      for (const OpId next : {a, b}) {
+        if (std::find(port.submitted.begin(), port.submitted.end(), next) == port.submitted.end()) continue;
+        port.end(next);
+        node.pump(port);
+      }
+    }
+    CHECK(port.submitted == (apart ? Ids{other, a} : Ids{other}));
+    CHECK_FALSE(node.finished());
+    while (!port.submitted.empty()) {
+      port.end(port.submitted.front());
+      node.pump(port);
+    }
+    CHECK(node.finished());
+  }
+}
+
 TEST_CASE("an op that fails ends the run, with its error") {
   Fork fork;
   const Plan plan = fork.plan();

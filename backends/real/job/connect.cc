@@ -1,0 +1,71 @@
+#include "backends/real/job/connect.h"
+
+#include "backends/real/job/host.h"
+#include "backends/real/rdma/join.h"
+#include "backends/real/sharing.h"
+#include "backends/real/transport.h"
+
+namespace weir::real {
+namespace {
+
+// Where a machine listens for this one, by NIC; this one for those of other hosts.
+std::vector<Address> addresses(const Place& place, const Place& own, TransportChoice transport) {
+  const bool near = shares_memory(transport) && !own.local.empty() && !place.local.empty() &&
+                    place.local != own.local && place.reach == own.reach;
+  if (near) return {{place.local, 0}};
+  std::vector<Address> all;
+  for (std::size_t i = 0; i < place.hosts.size(); ++i)
+    all.push_back({place.hosts[i], static_cast<std::uint16_t>(place.ports[i])});
+  return all;
+}
+
+}  // namespace
+
+Result<LocalListener> listen_locally() {
+  const auto name = make_token();
+  if (!name) return tl::unexpected(name.error());
+  const std::string local = "@weir-" + hexadecimal(*name).substr(0, 32);
+  auto listener = listen_at({local, 0});
+  if (!listener) return tl::unexpected(listener.error());
+  return LocalListener{std::move(*listener), local};
+}
+
+Result<Peers> connect_peers(const Plan& plan, const Buffers& buffers, const PeerSettings& settings,
+                            std::span<const Descriptor> listeners) {
+  if (settings.machines.size() != plan.machines())
+    return failure("the coordinator tells of another number of machines");
+  Meeting meeting;
+  meeting.self = settings.self;
+  meeting.lanes = lanes_of(plan, settings.self);
+  for (const Place& place : settings.machines) {
+    if (place.hosts.empty() || place.hosts.size() != place.ports.size())
+      return failure("the coordinator tells of a machine without an address");
+    meeting.addresses.push_back(
+        addresses(place, settings.machines[settings.self.index()], settings.transport));
+  }
+  meeting.channels = settings.channels;
+  meeting.token = settings.token;
+  meeting.sealed = settings.encrypt;
+  meeting.patience = settings.patience;
+  meeting.watch = settings.watch;
+  auto channels = meet(meeting, listeners);
+  if (!channels) return tl::unexpected(channels.error());
+  Peers peers;
+  if (auto shared = share_memory(*channels, meeting, plan, buffers); !shared)
+    return tl::unexpected(shared.error());
+  if (may_use_rdma(settings.transport) && !settings.encrypt) {  // devices write bytes as they are
+    const auto use =
+        settings.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
+    const auto refused = rdma::connect(*channels, meeting, plan, buffers, use);
+    if (!refused) return tl::unexpected(refused.error());
+    for (const auto& [lane, why] : *refused) ++peers.on_tcp[why];
+  }
+  for (const Channel& channel : *channels) {
+    const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
+    if (channel.index == 0) ++peers.transports[name];
+  }
+  peers.channels = std::move(*channels);
+  return peers;
+}
+
+}  // namespace weir::real

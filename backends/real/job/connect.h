@@ -1,0 +1,41 @@
+// How one machine comes to the channels that its part of a plan needs, from where its peers are found.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "backends/real/job/notes.h"
+#include "backends/real/links.h"
+
+namespace weir::real {
+
+struct PeerSettings {
+  MachineId self;
+  std::vector<Place> machines;  // all of them
+  int channels = 1;             // in each lane
+  Token token{};                // of this plan's connections alone
+  TransportChoice transport = TransportChoice::kTcp;
+  bool encrypt = false;
+  Duration patience;                    // for all peers together
+  std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the wait
+};
+
+struct Peers {
+  std::vector<Channel> channels;
+  std::map<std::string, int> transports;  // how many lanes move messages through each
+  std::map<std::string, int> on_tcp;      // lanes that have no RDMA though they might, by why
+};
+
+/// A socket at which machines of this host find this one, for memory that they share, and its name.
+struct LocalListener {
+  Descriptor socket;
+  std::string name;
+};
+Result<LocalListener> listen_locally();
+
+/// Meets all peers of the plan and agrees with each on what their messages move through. The buffers are
+/// shared ones (Buffers::make_shared) if the transport shares memory.
+Result<Peers> connect_peers(const Plan& plan, const Buffers& buffers, const PeerSettings& settings,
+                            std::span<const Descriptor> listeners);
+
+}  // namespace weir::real

@@ -1,0 +1,84 @@
+#include "backends/real/session/application.h"
+
+#include <cstring>
+
+#include "backends/real/clock.h"
+
+namespace weir::real {
+
+Application::Application(const Plan& plan, MachineId self, std::vector<int> layers, Inbox& inbox,
+                         std::function<void(const std::shared_ptr<Transfer>&)> done)
+    : plan_(&plan), inbox_(&inbox), done_(std::move(done)), tensor_of_(layers.size()) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    tensors_.push_back(std::make_unique<Tensor>());
+    tensor_of_[static_cast<std::size_t>(layers[i])] = i;
+  }
+  for (const Op& op : plan.ops(self)) {
+    if (op.kind == OpKind::kBackward) of_layer(op).offset = op.into.offset;
+  }
+}
+
+void Application::tell_done(OpId op) {
+  Event event;
+  event.op = op;
+  event.started = event.at = Clock::monotonic();
+  inbox_->put(std::move(event));
+}
+
+// With the tensor's mutex held.
+void Application::begin(Tensor& tensor, OpId backward) {
+  tensor.current = std::move(tensor.given.front());
+  tensor.given.pop_front();
+  tensor.waiting = OpId::none();
+  tell_done(backward);
+}
+
+void Application::give(std::size_t tensor, std::shared_ptr<Transfer> transfer) {
+  Tensor& one = *tensors_[tensor];
+  const std::lock_guard lock(one.mutex);
+  one.given.push_back(std::move(transfer));
+  if (one.waiting.valid()) begin(one, one.waiting);
+}
+
+void Application::withdraw(std::size_t tensor) {
+  const std::lock_guard lock(tensors_[tensor]->memory);
+  tensors_[tensor]->withdrawn = true;
+}
+
+void Application::put(const Op& op, std::uint64_t /*round*/) {
+  Tensor& tensor = of_layer(op);
+  std::unique_lock lock(tensor.mutex);
+  if (op.kind == OpKind::kBackward) {
+    tensor.waiting = op.id;
+    if (!tensor.given.empty()) begin(tensor, op.id);
+    return;
+  }
+  const std::shared_ptr<Transfer> ended = std::exchange(tensor.current, nullptr);
+  lock.unlock();  // who is told may be about to give the next one
+  done_(ended);
+  tell_done(op.id);
+}
+
+bool Application::is_part_of(const Op& copy) const {
+  const auto is_gradient = [&](const Slice& slice) {
+    return plan_->buffer(slice.buffer).role == Buffer::Role::kGradient;
+  };
+  return copy.kind == OpKind::kCopy && (is_gradient(copy.from) || is_gradient(copy.into));
+}
+
+void Application::copy(const Op& copy, std::span<std::byte> other) {
+  Tensor& tensor = of_layer(copy);
+  const std::shared_lock lock(tensor.memory);
+  if (tensor.withdrawn) return;
+  const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
+  const Slice& own = out ? copy.from : copy.into;
+  const auto at = static_cast<std::size_t>((own.offset - tensor.offset).count());
+  const Transfer& transfer = *tensor.current;  // which changes before the plan's copies begin, and after
+  if (out) {
+    std::memcpy(other.data(), transfer.in + at, other.size());
+  } else {
+    std::memcpy(transfer.out + at, other.data(), other.size());
+  }
+}
+
+}  // namespace weir::real

@@ -1,0 +1,88 @@
+#include "backends/real/session/group.h"
+
+#include "backends/real/clock.h"
+#include "backends/real/host_work.h"
+#include "backends/real/port.h"
+#include "core/plan/hash.h"
+#include "core/run/node.h"
+
+namespace weir::real {
+
+Result<std::unique_ptr<Group>> Group::open(const SessionWorld& world, const std::vector<TensorNote>& tensors,
+                                           const GroupSettings& settings,
+                                           std::span<const Descriptor> listeners,
+                                           std::function<void(const std::shared_ptr<Transfer>&)> done) {
+  std::unique_ptr<Group> group(new Group);
+  group->world_ = &world;
+  group->self_ = settings.peers.self;
+  group->settings_ = settings;
+  auto planned = world.plan(tensors);
+  if (!planned) return tl::unexpected(planned.error());
+  group->plan_ = std::move(*planned);
+  const Plan& plan = group->plan_->plan;
+  const MachineId self = group->self_;
+  const auto make = shares_memory(settings.peers.transport)
+                        ? &Buffers::make_shared
+                        : static_cast<decltype(&Buffers::make_shared)>(&Buffers::make);
+  auto buffers = make(plan, self, nullptr, GradientHome::kApplication);
+  if (!buffers) return tl::unexpected(buffers.error());
+  group->buffers_ = std::move(*buffers);
+  auto peers = connect_peers(plan, *group->buffers_, settings.peers, listeners);
+  if (!peers) return tl::unexpected(peers.error());
+  group->works_ = std::make_unique<WorkTable>(plan, world.cluster());
+  group->application_ =
+      std::make_unique<Application>(plan, self, group->plan_->layers, group->inbox_, std::move(done));
+  const auto work = [group = group.get()](const Op& op, std::uint64_t /*round*/) {
+    const Plan& all = group->plan_->plan;
+    if (!group->application_->is_part_of(op)) return work_on(op, all, *group->buffers_);
+    const bool out = all.buffer(op.from.buffer).role == Buffer::Role::kGradient;
+    for (const std::span<std::byte> bytes : group->buffers_->bytes(out ? op.into : op.from, op.dtype))
+      group->application_->copy(op, bytes);
+  };
+  const auto home = [&plan](const Op& op) { return plan.buffer(op.into.buffer).numa; };
+  group->workers_ = std::make_unique<Workers>(settings.workers, work, group->inbox_, home);
+  ChannelSettings how;
+  how.threads = settings.io_threads;
+  group->transport_ = std::make_unique<ChannelTransport>(std::move(peers->channels), how, plan, self,
+                                                         *group->buffers_, group->inbox_);
+  return group;
+}
+
+Group::~Group() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  transport_.reset();
+  workers_.reset();
+}
+
+std::string Group::hash() const { return plan_hash(plan_->plan); }
+
+void Group::begin() {
+  thread_ = std::thread([this] { run(); });
+}
+
+std::optional<Error> Group::error() const {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void Group::run() {
+  constexpr int kForEver = std::numeric_limits<int>::max();
+  constexpr Duration kSlice{100'000'000};
+  const Plan& plan = plan_->plan;
+  Node node(plan, self_, kForEver, Rounds::kApart);
+  PortSettings settings;
+  settings.dispatch = world_->dispatch();
+  settings.sums = settings_.workers;
+  settings.application = application_.get();
+  RealPort port(plan, world_->cluster(), *works_, self_, settings, Clock(Clock::monotonic()), *transport_,
+                *workers_, inbox_);
+  while (!stop_ && !node.error()) {
+    if (!node.pump(port)) port.wait(kSlice);
+  }
+  if (!node.error()) return;
+  const std::lock_guard lock(mutex_);
+  error_ = *node.error();
+}
+
+}  // namespace weir::real

@@ -1,0 +1,71 @@
+// Tensors that are planned together, on one machine of a session: their part of the plan, run for as long as
+// the session lasts.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "backends/real/buffers.h"
+#include "backends/real/channel_transport.h"
+#include "backends/real/job/connect.h"
+#include "backends/real/session/application.h"
+#include "backends/real/session/world.h"
+#include "backends/real/workers.h"
+#include "core/fluid/work.h"
+
+namespace weir::real {
+
+struct GroupSettings {
+  PeerSettings peers;
+  int workers = 1;     // threads that sum and copy
+  int io_threads = 1;  // that move bytes
+};
+
+/// A thread of its own owns the machine's node; see the members for who else may call what.
+class Group {
+ public:
+  /// Plans the tensors and connects with all that take part. Fails if there is no such plan, no memory, or a
+  /// peer does not come. `done` is called by the group's thread.
+  static Result<std::unique_ptr<Group>> open(const SessionWorld& world,
+                                             const std::vector<TensorNote>& tensors,
+                                             const GroupSettings& settings,
+                                             std::span<const Descriptor> listeners,
+                                             std::function<void(const std::shared_ptr<Transfer>&)> done);
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  /// Ends the thread, wherever it is; nothing touches memory of transfers any more.
+  ~Group();
+
+  std::string hash() const;
+  /// All peers are ready; once.
+  void begin();
+
+  /// What the application hands over: of ranks. Any thread.
+  Application& application() { return *application_; }
+  /// Why the group has ended, if it has. Any thread.
+  std::optional<Error> error() const;
+
+ private:
+  Group() = default;
+  void run();
+
+  const SessionWorld* world_ = nullptr;
+  MachineId self_;
+  GroupSettings settings_;
+  std::unique_ptr<TensorPlan> plan_;
+  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<WorkTable> works_;
+  Inbox inbox_;
+  std::unique_ptr<Application> application_;
+  std::unique_ptr<Workers> workers_;
+  std::unique_ptr<ChannelTransport> transport_;
+  std::atomic<bool> stop_ = false;
+  mutable std::mutex mutex_;
+  std::optional<Error> error_;
+  std::thread thread_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,325 @@
+#include "backends/real/session/leader.h"
+
+#include <algorithm>
+
+#include "backends/real/clock.h"
+#include "backends/real/job/host.h"
+#include "backends/real/socket.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSlice{20'000'000};
+constexpr Duration kCounting{2'000'000'000};  // for ranks to say how often they have handed a tensor over
+
+std::string text(const TensorNote& tensor) {
+  return fmt::format("{} elements of {}", tensor.elements, name(tensor.dtype));
+}
+
+std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+}  // namespace
+
+Leader::Leader(std::unique_ptr<ControlSocket> socket, SessionWorld world, const LeaderSettings& settings)
+    : socket_(std::move(socket)),
+      world_(std::move(world)),
+      settings_(settings),
+      members_(world_.cluster().machines().size()) {
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i].role = world_.role(MachineId(i));
+  for (const MachineId rank : world_.cluster().gpu_machines()) ranks_.push_back(rank.index());
+  thread_ = std::thread([this] { run(); });
+}
+
+Leader::~Leader() {
+  stop_ = true;
+  thread_.join();
+}
+
+void Leader::run() {
+  if (const auto led = lead(); !led) tell_all(FailedNote{led.error().text});
+}
+
+template <class T>
+void Leader::tell_all(const T& content, bool ranks_alone) {
+  for (const Member& member : members_) {
+    if (!member.connection.empty() && !(ranks_alone && member.role.server))
+      socket_->send(note_of(content, member.connection));
+  }
+}
+
+std::optional<std::size_t> Leader::sender(const Note& note) {
+  const auto from = std::find_if(members_.begin(), members_.end(), [&](const Member& member) {
+    return !member.connection.empty() && member.connection == note.from;
+  });
+  if (from == members_.end()) return std::nullopt;
+  from->silence.end(Clock::monotonic());
+  return static_cast<std::size_t>(from - members_.begin());
+}
+
+Result<void> Leader::check_silence() {
+  const Instant now = Clock::monotonic();
+  for (Member& member : members_) {
+    if (member.silence.length(now) > kSilence)
+      return failure(
+          fmt::format("{} has said nothing for {}", real::text(member.role), weir::text(kSilence)));
+  }
+  return {};
+}
+
+std::string Leader::missing() const {
+  std::vector<std::string> names;
+  for (const Member& member : members_) {
+    if (member.connection.empty()) names.push_back(real::text(member.role));
+  }
+  return list(names);
+}
+
+Result<void> Leader::seat(const Note& note) {
+  const auto wish = content_of<SeatNote>(note);
+  if (!wish) {
+    socket_->send(note_of(FailedNote{wish.error().text}, note.from));
+    return {};
+  }
+  const Role role = {wish->server, wish->number};
+  const std::size_t seats = role.server ? world_.servers() : world_.ranks();
+  std::string wrong;
+  if (static_cast<std::size_t>(role.number) >= seats) {
+    wrong = fmt::format("there is no {}: the session has {} {}", real::text(role), seats,
+                        role.server ? "servers" : "ranks");
+  } else if (!members_[world_.machine(role).index()].connection.empty()) {
+    wrong = fmt::format("{} is there already", real::text(role));
+  }
+  if (!wrong.empty()) {  // turned away; the session goes on without it
+    socket_->send(note_of(FailedNote{wrong}, note.from));
+    return {};
+  }
+  Member& member = members_[world_.machine(role).index()];
+  member.connection = note.from;
+  member.place = wish->place;
+  member.silence.end(Clock::monotonic());
+  socket_->keep_alive(note.from);
+  if (wish->version == settings_.version) return {};
+  return failure(fmt::format("{} runs version {}, and rank 0 {}; all must be the same", real::text(role),
+                             wish->version, settings_.version));
+}
+
+Result<void> Leader::seat_all() {
+  const Instant began = Clock::monotonic();
+  Instant warn = began + settings_.warn_after;
+  while (!missing().empty()) {
+    const Instant now = Clock::monotonic();
+    if (stop_) return failure("rank 0 has given up");
+    if (now - began > settings_.patience) {
+      return failure(
+          fmt::format("after {} these have not come: {}", weir::text(settings_.patience), missing()));
+    }
+    if (now > warn) {
+      fmt::print(stderr, "weir: for {} these have not come: {}\n", rounded(now - began), missing());
+      warn = now + settings_.warn_after;
+    }
+    const auto note = socket_->receive(kSlice);
+    if (!note) {
+      if (auto well = check_silence(); !well) return well;
+      continue;
+    }
+    const auto known = sender(*note);
+    if (note->type == AliveNote::kType) continue;
+    if (note->type == FailedNote::kType && known)
+      return failure(fmt::format("{}: {}", real::text(members_[*known].role), reason_in(*note)));
+    if (auto seated = seat(*note); !seated) return seated;
+  }
+  return {};
+}
+
+bool Leader::over() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](std::size_t rank) { return members_[rank].left; });
+}
+
+Result<void> Leader::lead() {
+  if (auto seated = seat_all(); !seated) return seated;
+  WelcomeNote welcome = world_.welcome();
+  for (const Member& member : members_) welcome.machines.push_back(member.place);
+  welcome.transport = settings_.transport;
+  welcome.encrypt = settings_.encrypt;
+  tell_all(welcome);
+  while (!over()) {
+    if (stop_) return failure("rank 0 has ended");
+    if (auto opened = open_next(); !opened) return opened;
+    const auto note = socket_->receive(kSlice);
+    const Instant now = Clock::monotonic();
+    for (auto count = counts_.begin(); count != counts_.end();) {
+      const auto& times = count->second.times;
+      const bool whole = std::all_of(times.begin(), times.end(), [](const auto& each) { return each; });
+      if (!whole && now < count->second.until) {
+        ++count;
+        continue;
+      }
+      answer(count->first, count->second);
+      count = counts_.erase(count);
+    }
+    if (!note) {
+      if (auto well = check_silence(); !well) return well;
+      continue;
+    }
+    const auto member = sender(*note);
+    if (note->type == AliveNote::kType) continue;
+    if (!member) {
+      socket_->send(note_of(FailedNote{"the session has begun without it"}, note->from));
+      continue;
+    }
+    const std::string who = real::text(members_[*member].role);
+    if (note->type == FailedNote::kType) return failure(fmt::format("{}: {}", who, reason_in(*note)));
+    if (auto taken = take(*member, *note); !taken)
+      return failure(fmt::format("{}: {}", who, taken.error().text));
+  }
+  tell_all(GoodbyeNote{});
+  return {};
+}
+
+Result<void> Leader::take(std::size_t member, const Note& note) {
+  const auto with = [&]<class T>(const Result<T>& content, const auto& take_it) -> Result<void> {
+    if (!content) return tl::unexpected(content.error());
+    return take_it(*content);
+  };
+  if (note.type == OpenedNote::kType) {
+    return with(content_of<OpenedNote>(note), [&](const OpenedNote& said) { return opened(member, said); });
+  }
+  if (members_[member].role.server) return failure(fmt::format("a server does not say '{}'", note.type));
+  const auto rank = static_cast<std::size_t>(members_[member].role.number);
+  if (note.type == DeclareNote::kType) {
+    return with(content_of<DeclareNote>(note), [&](const DeclareNote& said) { return declare(rank, said); });
+  }
+  if (note.type == RefuseNote::kType) {
+    return with(content_of<RefuseNote>(note), [&](const RefuseNote& said) -> Result<void> {
+      refuse(said.name, fmt::format("rank {}: {}", rank, said.why));
+      return {};
+    });
+  }
+  if (note.type == AskNote::kType) {
+    return with(content_of<AskNote>(note), [&](const AskNote& said) -> Result<void> {
+      ask(said.name);
+      return {};
+    });
+  }
+  if (note.type == CountedNote::kType) {
+    return with(content_of<CountedNote>(note), [&](const CountedNote& said) -> Result<void> {
+      const auto count = counts_.find(said.name);
+      if (count != counts_.end()) count->second.times[rank] = said.times;
+      return {};
+    });
+  }
+  if (note.type == LeaveNote::kType) {
+    return with(content_of<LeaveNote>(note), [&](const LeaveNote& said) -> Result<void> {
+      members_[member].left = true;
+      for (const CountedNote& one : said.given) members_[member].given[one.name] = one.times;
+      tell_all(MissingNote{"", real::text(members_[member].role), true}, true);
+      return {};
+    });
+  }
+  return failure(fmt::format("nobody says '{}' here", note.type.substr(0, 20)));
+}
+
+Result<void> Leader::declare(std::size_t rank, const DeclareNote& note) {
+  std::vector<std::string> batch;
+  for (const TensorNote& tensor : note.tensors) {
+    const auto [known, fresh] = declared_.try_emplace(tensor.name);
+    Declared& declared = known->second;
+    if (fresh) {
+      declared.tensor = tensor;
+      declared.first = rank;
+      declared.by.resize(world_.ranks());
+    }
+    if (declared.refused) {  // whoever declares it now has not been told
+      refuse(tensor.name, "ranks disagreed about it before");
+      continue;
+    }
+    if (tensor.elements != declared.tensor.elements || tensor.dtype != declared.tensor.dtype) {
+      refuse(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first, text(declared.tensor),
+                                      rank, text(tensor)));
+      continue;
+    }
+    declared.by[rank] = true;
+    if (rank == 0) {
+      declared.tensor.priority = tensor.priority;
+      batch.push_back(tensor.name);
+    }
+  }
+  if (!batch.empty()) batches_.push_back(std::move(batch));
+  return {};
+}
+
+void Leader::refuse(const std::string& name, const std::string& why) {
+  declared_[name].refused = true;
+  tell_all(RefuseNote{name, why}, true);
+}
+
+// Has everybody plan what has become known to all ranks since.
+Result<void> Leader::open_next() {
+  if (!opening_.empty()) return {};
+  OpenNote open;
+  std::erase_if(batches_, [&](const std::vector<std::string>& batch) {
+    const bool whole = std::all_of(batch.begin(), batch.end(), [&](const std::string& name) {
+      return declared_[name].refused || declared_[name].known_to_all();
+    });
+    for (const std::string& name : batch) {
+      if (whole && !declared_[name].refused) open.tensors.push_back(declared_[name].tensor);
+    }
+    return whole;
+  });
+  if (open.tensors.empty()) return {};
+  const auto token = make_token();
+  if (!token) return tl::unexpected(token.error());
+  open.group = groups_++;
+  open.token = hexadecimal(*token);
+  opening_.assign(members_.size(), "");
+  tell_all(open);
+  return {};
+}
+
+Result<void> Leader::opened(std::size_t member, const OpenedNote& note) {
+  if (opening_.empty() || note.group != groups_ - 1) return failure("it has opened what is not being opened");
+  opening_[member] = note.hash;
+  if (std::find(opening_.begin(), opening_.end(), "") != opening_.end()) return {};
+  if (std::adjacent_find(opening_.begin(), opening_.end(), std::not_equal_to<>()) != opening_.end())
+    return failure("plans of the same tensors differ: programs are of different builds");
+  opening_.clear();
+  tell_all(BeginNote{note.group});
+  return {};
+}
+
+void Leader::ask(const std::string& name) {
+  const auto [count, fresh] = counts_.try_emplace(name);
+  if (!fresh) return;
+  count->second.times.resize(world_.ranks());
+  count->second.until = Clock::monotonic() + kCounting;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const Member& member = members_[ranks_[rank]];
+    if (member.left) {
+      const auto given = member.given.find(name);
+      count->second.times[rank] = given == member.given.end() ? 0 : given->second;
+    } else {
+      socket_->send(note_of(CountNote{name}, member.connection));
+    }
+  }
+}
+
+void Leader::answer(const std::string& name, const Count& count) {
+  std::int64_t most = 0;
+  for (const auto& times : count.times) most = std::max(most, times.value_or(0));
+  std::vector<std::string> who;
+  bool left = false;
+  for (std::size_t rank = 0; rank < count.times.size(); ++rank) {
+    if (!count.times[rank]) {
+      who.push_back(fmt::format("rank {}, which does not answer", rank));
+    } else if (*count.times[rank] < most && members_[ranks_[rank]].left) {
+      who.push_back(fmt::format("rank {}, which has left the session", rank));
+      left = true;
+    } else if (*count.times[rank] < most) {
+      who.push_back(fmt::format("rank {}", rank));
+    }
+  }
+  tell_all(MissingNote{name, list(who), left}, true);
+}
+
+}  // namespace weir::real

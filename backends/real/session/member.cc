@@ -1,0 +1,221 @@
+#include "backends/real/session/member.h"
+
+#include "backends/real/clock.h"
+#include "backends/real/job/host.h"
+#include "backends/real/threads.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSlice{100'000'000};
+constexpr Duration kMoment{1'000'000'000};  // for the leader to say what it takes for the cause of a failure
+
+int share_of_cpus(const SessionSettings& settings) {
+  const int cpus = static_cast<int>(allowed_cpus().size());
+  return std::max(1, cpus / std::max(1, settings.local_size));
+}
+
+}  // namespace
+
+Result<FreshKey> session_key(const SessionSettings& settings) {
+  const auto leader = leader_address(settings);
+  if (!leader) return tl::unexpected(leader.error());
+  const auto address = numeric(*leader);
+  if (!address) return failure(fmt::format("leader: {}", address.error().text));
+  const auto secret = token_from(settings.secret);
+  if (!secret)
+    return failure(
+        "secret: expected 32 random bytes in hexadecimal, the same for all processes (WEIR_SECRET)");
+  return derive_key(*secret, "session", fmt::format("tcp://{}", text(*address)));
+}
+
+Result<std::unique_ptr<SessionMember>> SessionMember::join(const SessionSettings& settings,
+                                                           const std::string& version, MemberEvents& events) {
+  std::unique_ptr<SessionMember> member(new SessionMember(settings, events));
+  if (auto seated = member->take_seat(version); !seated) return tl::unexpected(seated.error());
+  return member;
+}
+
+SessionMember::~SessionMember() = default;
+
+Result<void> SessionMember::take_seat(const std::string& version) {
+  const auto key = session_key(settings_);
+  if (!key) return tl::unexpected(key.error());
+  const auto leader = leader_address(settings_);
+  SeatNote seat{settings_.role.server, settings_.role.number, version, {}};
+  std::string host = settings_.listen;
+  if (host.empty()) {
+    const auto towards = address_towards(*leader);
+    if (!towards)
+      return failure(fmt::format("listen: {}; say where peers find this process", towards.error().text));
+    host = *towards;
+  }
+  if (auto reachable = check_reachable(host); !reachable)
+    return failure(fmt::format("listen: {}", reachable.error().text));
+  auto listener = listen_at({host, 0});
+  if (!listener) return failure(fmt::format("listen: {}", listener.error().text));
+  const Address here = listening_at(*listener);
+  seat.place = {{here.host}, {here.port}, reach(), ""};
+  listeners_.push_back(std::move(*listener));
+  auto local = listen_locally();
+  if (!local) return tl::unexpected(local.error());
+  seat.place.local = local->name;
+  listeners_.push_back(std::move(local->socket));
+
+  auto socket = ControlSocket::join(key->key);
+  if (!socket) return tl::unexpected(socket.error());
+  socket_ = std::move(*socket);
+  say(seat);
+  socket_->keep_alive();
+  // The leader, which knows who is missing, says so before.
+  const Instant until = Clock::monotonic() + Duration::from_seconds(settings_.patience) + kMoment * 2;
+  while (!world_) {
+    const auto welcomed = serve(kSlice);
+    if (!welcomed) return tl::unexpected(welcomed.error());
+    if (Clock::monotonic() < until) continue;
+    return failure(
+        fmt::format("rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or "
+                    "others have not come",
+                    settings_.leader, text(settings_.role), settings_.patience));
+  }
+  return {};
+}
+
+// Fails if the leader is gone, or a group has failed.
+Result<void> SessionMember::check() {
+  for (const Opened& opened : groups_) {
+    if (const auto error = opened.group ? opened.group->error() : std::nullopt)
+      return tl::unexpected(fail(*error));
+  }
+  return {};
+}
+
+Result<bool> SessionMember::serve(Duration patience) {
+  const auto note = socket_->receive(patience);
+  if (note) {
+    silence_.end(Clock::monotonic());
+    heard_ = true;
+    if (auto handled = handle(*note); !handled) return tl::unexpected(handled.error());
+  } else if (silence_.length(Clock::monotonic()) > kSilence) {
+    told_ = true;  // as far as it can be
+    socket_->drop_unsent();
+    end_groups();
+    return failure(
+        fmt::format("rank 0, which leads the session, has said nothing for {}", weir::text(kSilence)));
+  }
+  if (auto well = check(); !well) return tl::unexpected(well.error());
+  return over_;
+}
+
+void SessionMember::end_groups() {
+  events_.ending();
+  groups_.clear();
+}
+
+Error SessionMember::verdict(const Note& note) {
+  told_ = true;
+  socket_->drop_unsent();
+  end_groups();
+  return Error{reason_in(note)};
+}
+
+// The connections are held until the leader has heard why: else a peer that sees them closed might be heard
+// first, and blame this process.
+Error SessionMember::fail(const Error& own) {
+  if (!std::exchange(told_, true)) {
+    say(FailedNote{own.text});
+    const Instant until = Clock::monotonic() + kMoment;
+    while (Clock::monotonic() < until) {
+      const auto note = socket_->receive(kSlice);
+      if (note && note->type == FailedNote::kType) return verdict(*note);
+    }
+  }
+  end_groups();
+  return own;
+}
+
+Result<void> SessionMember::handle(const Note& note) {
+  const auto with = [&]<class T>(const Result<T>& content, const auto& take) -> Result<void> {
+    if (!content) return tl::unexpected(fail(content.error()));
+    return take(*content);
+  };
+  if (note.type == AliveNote::kType) return {};
+  if (note.type == FailedNote::kType) return tl::unexpected(verdict(note));
+  if (note.type == GoodbyeNote::kType) {
+    over_ = true;
+    socket_->drop_unsent();
+    return {};
+  }
+  if (note.type == WelcomeNote::kType) {
+    return with(content_of<WelcomeNote>(note), [&](const WelcomeNote& welcome) -> Result<void> {
+      auto world = SessionWorld::of(welcome);
+      if (!world) return tl::unexpected(fail(world.error()));
+      world_ = std::move(*world);
+      peers_.self = world_->machine(settings_.role);
+      peers_.machines = welcome.machines;
+      peers_.transport = welcome.transport;
+      peers_.encrypt = welcome.encrypt;
+      peers_.patience = Duration::from_seconds(settings_.patience);
+      return {};
+    });
+  }
+  if (note.type == OpenNote::kType)
+    return with(content_of<OpenNote>(note), [&](const OpenNote& said) { return open(said); });
+  if (note.type == BeginNote::kType) {
+    return with(content_of<BeginNote>(note), [&](const BeginNote& said) -> Result<void> {
+      if (said.group < 0 || static_cast<std::size_t>(said.group) >= groups_.size())
+        return tl::unexpected(fail(Error{"the leader begins a group that is not open"}));
+      const Opened& opened = groups_[static_cast<std::size_t>(said.group)];
+      opened.group->begin();
+      events_.begun(*opened.group, opened.tensors);
+      return {};
+    });
+  }
+  const auto pass = [](const auto& tell) {
+    return [tell](const auto& said) -> Result<void> {
+      tell(said);
+      return {};
+    };
+  };
+  if (note.type == RefuseNote::kType)
+    return with(content_of<RefuseNote>(note), pass([&](const RefuseNote& said) { events_.refused(said); }));
+  if (note.type == CountNote::kType)
+    return with(content_of<CountNote>(note), pass([&](const CountNote& said) { events_.counted(said); }));
+  if (note.type == MissingNote::kType)
+    return with(content_of<MissingNote>(note), pass([&](const MissingNote& said) { events_.missing(said); }));
+  return tl::unexpected(fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}));
+}
+
+Result<void> SessionMember::open(const OpenNote& note) {
+  if (!world_ || static_cast<std::size_t>(note.group) != groups_.size())
+    return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
+  const auto token = token_from(note.token);
+  if (!token) return tl::unexpected(fail(token.error()));
+  GroupSettings settings;
+  settings.peers = peers_;
+  settings.peers.token = *token;
+  settings.peers.watch = [&]() -> Result<void> {
+    while (const auto heard = socket_->receive(Duration(0))) {
+      silence_.end(Clock::monotonic());
+      if (heard->type != FailedNote::kType) {
+        if (auto handled = handle(*heard); !handled) return handled;
+        continue;
+      }
+      told_ = true;
+      socket_->drop_unsent();
+      return failure(reason_in(*heard));
+    }
+    return {};
+  };
+  settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
+  settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
+  auto group = Group::open(*world_, note.tensors, settings, listeners_,
+                           [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
+  if (!group) return tl::unexpected(fail(group.error()));
+  say(OpenedNote{note.group, (*group)->hash()});
+  groups_.push_back({note.tensors, std::move(*group)});
+  return {};
+}
+
+}  // namespace weir::real

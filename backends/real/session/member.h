@@ -1,0 +1,86 @@
+// A process's part in a training session, whether it trains or only sums: its seat, its groups of tensors,
+// and what it hears from the leader.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "backends/real/job/silence.h"
+#include "backends/real/session/group.h"
+#include "backends/real/session/settings.h"
+
+namespace weir::real {
+
+/// What a member's owner does with what the leader says; called in the owner's thread.
+class MemberEvents {
+ public:
+  MemberEvents() = default;
+  MemberEvents(const MemberEvents&) = delete;
+  MemberEvents& operator=(const MemberEvents&) = delete;
+  virtual ~MemberEvents() = default;
+
+  /// The group's tensors may be handed over from now on, in the order in which they stand.
+  virtual void begun(Group& /*group*/, const std::vector<TensorNote>& /*tensors*/) {}
+  /// A transfer's sum has arrived; called in the group's thread.
+  virtual void done(const std::shared_ptr<Transfer>& /*transfer*/) {}
+  virtual void refused(const RefuseNote& /*note*/) {}
+  virtual void counted(const CountNote& /*note*/) {}
+  virtual void missing(const MissingNote& /*note*/) {}
+  /// The session fails: groups that have begun are gone once this returns.
+  virtual void ending() {}
+};
+
+/// One owner thread.
+class SessionMember {
+ public:
+  /// Takes the seat and waits until all have theirs, `patience` at most. Fails with what keeps it out.
+  static Result<std::unique_ptr<SessionMember>> join(const SessionSettings& settings,
+                                                     const std::string& version, MemberEvents& events);
+  SessionMember(const SessionMember&) = delete;
+  SessionMember& operator=(const SessionMember&) = delete;
+  ~SessionMember();
+
+  /// Handles what the leader says, for that long or until it says something. True once it has said goodbye.
+  /// Fails when the session does, having told the leader or been told by it; nothing touches memory of
+  /// transfers any more then.
+  Result<bool> serve(Duration patience);
+
+  template <class T>
+  void say(const T& content) {
+    socket_->send(note_of(content));
+  }
+  /// Ends the session for all; what the leader takes for the cause is returned.
+  Error fail(const Error& own);
+
+ private:
+  SessionMember(const SessionSettings& settings, MemberEvents& events)
+      : settings_(settings), events_(events) {}
+  Result<void> take_seat(const std::string& version);
+  Result<void> handle(const Note& note);
+  Result<void> open(const OpenNote& note);
+  Result<void> check();
+  Error verdict(const Note& note);
+  void end_groups();
+
+  struct Opened {
+    std::vector<TensorNote> tensors;
+    std::unique_ptr<Group> group;
+  };
+
+  const SessionSettings settings_;
+  MemberEvents& events_;
+  std::unique_ptr<ControlSocket> socket_;
+  std::optional<SessionWorld> world_;
+  std::vector<Descriptor> listeners_;
+  PeerSettings peers_;
+  std::vector<Opened> groups_;  // by number
+  Silence silence_;             // of the leader
+  bool heard_ = false;          // the leader, ever
+  bool told_ = false;           // of a failure: it the leader, or the leader it
+  bool over_ = false;
+};
+
+/// The key by which the processes of a session, who know its secret, know each other.
+Result<FreshKey> session_key(const SessionSettings& settings);
+
+}  // namespace weir::real

@@ -1,0 +1,192 @@
+// What the processes of a training session say to each other, beside what processes of jobs say too
+// (job/notes.h). The leader is a thread of rank 0's process; ranks and servers are its members.
+//
+//   member                      leader
+//   seat      ------------->                     which it is, its version, where it listens
+//             <-------------    welcome          once all are seated: the cluster and who is found where
+//   declare   ------------->                     ranks: tensors that they know
+//             <-------------    open             tensors that all ranks know: plan them together
+//   opened    ------------->                     it has planned them and is connected to its peers
+//             <-------------    begin            once all have: their rounds may begin
+//   leave     ------------->                     ranks: nothing of it is on its way
+//             <-------------    goodbye          once all ranks have left
+//
+// In between, at any time:
+//   refuse    <------------>                     ranks disagree about a tensor: nobody uses it any more
+//   ask       ------------->                     a rank waits for a tensor for long: who holds it up?
+//             <-------------    count            how often has each rank handed it over?
+//   counted   ------------->                     so often
+//             <-------------    missing          these have not, or nobody; of no tensor: this rank has left
+//
+// All say `alive` every half second, and may say `failed`, which ends the session for all.
+#pragma once
+
+#include "backends/real/job/notes.h"
+#include "core/workload/trace_fields.h"
+
+namespace weir::real {
+
+struct SeatNote {
+  static constexpr std::string_view kType = "seat";
+  bool server = false;
+  int number = 0;  // among ranks, or among servers
+  std::string version;
+  Place place;
+};
+
+struct WelcomeNote {
+  static constexpr std::string_view kType = "welcome";
+  std::string experiment;  // its topology and options are the session's; its trace stands for none
+  std::string strategy;
+  std::vector<Place> machines;  // by number in the cluster
+  TransportChoice transport = TransportChoice::kAuto;
+  bool encrypt = false;
+};
+
+struct TensorNote {
+  std::string name;
+  std::int64_t elements = 0;
+  Dtype dtype = Dtype::kF32;
+  std::int64_t priority = 0;  // larger is more urgent
+};
+
+struct DeclareNote {
+  static constexpr std::string_view kType = "declare";
+  std::vector<TensorNote> tensors;
+};
+
+struct OpenNote {
+  static constexpr std::string_view kType = "open";
+  int group = 0;
+  std::string token;  // of its connections, hexadecimal
+  std::vector<TensorNote> tensors;
+};
+
+struct OpenedNote {
+  static constexpr std::string_view kType = "opened";
+  int group = 0;
+  std::string hash;  // of the plan
+};
+
+struct BeginNote {
+  static constexpr std::string_view kType = "begin";
+  int group = 0;
+};
+
+struct RefuseNote {
+  static constexpr std::string_view kType = "refuse";
+  std::string name;
+  std::string why;
+};
+
+struct AskNote {
+  static constexpr std::string_view kType = "ask";
+  std::string name;
+};
+
+struct CountNote {
+  static constexpr std::string_view kType = "count";
+  std::string name;
+};
+
+struct CountedNote {
+  static constexpr std::string_view kType = "counted";
+  std::string name;
+  std::int64_t times = 0;
+};
+
+struct MissingNote {
+  static constexpr std::string_view kType = "missing";
+  std::string name;
+  std::string who;    // in words; empty if nobody is
+  bool left = false;  // and will not come any more
+};
+
+struct LeaveNote {
+  static constexpr std::string_view kType = "leave";
+  std::vector<CountedNote> given;  // every tensor that it has handed over
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, SeatNote& note) {
+  visitor.required("server", note.server, "whether it only sums");
+  visitor.required("number", note.number, "which of them", within(0, 1'000'000));
+  visitor.required("version", note.version, "of its program");
+  visitor.required("place", note.place, "where it is found");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, WelcomeNote& note) {
+  visitor.required("experiment", note.experiment, "the cluster");
+  visitor.required("strategy", note.strategy, "how to sum");
+  visitor.required("machines", note.machines, "where each is found");
+  visitor.required("transport", note.transport, "what messages move through");
+  visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, TensorNote& tensor) {
+  visitor.required("name", tensor.name, "its name");
+  visitor.required("elements", tensor.elements, "how many", at_least(0));
+  visitor.required("dtype", tensor.dtype, "of what type");
+  visitor.required("priority", tensor.priority, "larger is more urgent");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, DeclareNote& note) {
+  visitor.required("tensors", note.tensors, "what to sum");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, OpenNote& note) {
+  visitor.required("group", note.group, "its number", at_least(0));
+  visitor.required("token", note.token, "of its connections");
+  visitor.required("tensors", note.tensors, "what to sum");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, OpenedNote& note) {
+  visitor.required("group", note.group, "its number", at_least(0));
+  visitor.required("hash", note.hash, "of the plan");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, BeginNote& note) {
+  visitor.required("group", note.group, "its number", at_least(0));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, RefuseNote& note) {
+  visitor.required("name", note.name, "of the tensor");
+  visitor.required("why", note.why, "what is wrong with it");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, AskNote& note) {
+  visitor.required("name", note.name, "of the tensor");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, CountNote& note) {
+  visitor.required("name", note.name, "of the tensor");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, CountedNote& note) {
+  visitor.required("name", note.name, "of the tensor");
+  visitor.required("times", note.times, "that it was handed over", at_least(0));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, MissingNote& note) {
+  visitor.required("name", note.name, "of the tensor");
+  visitor.required("who", note.who, "has not handed it over");
+  visitor.required("left", note.left, "whether it will not come any more");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, LeaveNote& note) {
+  visitor.required("given", note.given, "how often it has handed over what");
+}
+
+}  // namespace weir::real

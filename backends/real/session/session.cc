@@ -1,0 +1,381 @@
+#include "backends/real/session/session.h"
+
+#include <cstring>
+
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+constexpr Duration kSlice{5'000'000};     // after which what was handed over first is told to the leader
+constexpr std::chrono::seconds kSoon{1};  // of waits while somebody has left, and for answers
+constexpr std::chrono::seconds kSpeed{10};
+constexpr std::int64_t kUnnamed = 8;  // tensors of a size and type that may be under way without a name
+
+tl::unexpected<SessionError> refusal(SessionStatus status, std::string text) {
+  return tl::unexpected(SessionError{status, std::move(text)});
+}
+
+std::chrono::nanoseconds seconds(double count) {
+  return std::chrono::nanoseconds(Duration::from_seconds(count).ns());
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings, const std::string& version) {
+  std::unique_ptr<Session> session(new Session(settings));
+  if (settings.size == 1 && settings.servers == 0) return session;
+  if (settings.role.number == 0) {
+    auto world = SessionWorld::make(
+        {settings.size, settings.servers, settings.strategy, settings.topology, settings.options});
+    if (!world) return refusal(SessionStatus::kInvalid, world.error().text);
+    const auto key = session_key(settings);
+    if (!key) return refusal(SessionStatus::kInvalid, key.error().text);
+    auto socket = ControlSocket::listen(*key);
+    if (!socket) return refusal(SessionStatus::kSystem, socket.error().text);
+    const LeaderSettings how = {version, settings.transport, settings.encrypt,
+                                Duration::from_seconds(settings.patience),
+                                Duration::from_seconds(settings.warn_after)};
+    session->leader_ = std::make_unique<Leader>(std::move(*socket), std::move(*world), how);
+  }
+  auto member = SessionMember::join(settings, version, *session);
+  if (!member) return refusal(SessionStatus::kLost, member.error().text);
+  session->member_ = std::move(*member);
+  session->thread_ = std::thread([raw = session.get()] { raw->run(); });
+  return session;
+}
+
+Session::~Session() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_ && !give_up_)
+      give_up_ = SessionError{SessionStatus::kLost, fmt::format("{} has ended", text(settings_.role))};
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+// What the others have asked to be told goes out, what the leader says comes in.
+void Session::run() {
+  while (true) {
+    DeclareNote declare;
+    std::vector<RefuseNote> refuse;
+    std::vector<std::string> ask;
+    std::optional<SessionError> give_up;
+    std::optional<LeaveNote> leave;
+    {
+      const std::lock_guard lock(mutex_);
+      declare.tensors.swap(to_declare_);
+      refuse.swap(to_refuse_);
+      ask.swap(to_ask_);
+      give_up = give_up_;
+      if (std::exchange(leave_, false)) {
+        leave.emplace();
+        for (const auto& [name, tensor] : tensors_) leave->given.push_back({name, tensor.given});
+      }
+    }
+    if (!declare.tensors.empty()) member_->say(declare);
+    for (const RefuseNote& note : refuse) member_->say(note);
+    for (const std::string& name : ask) member_->say(AskNote{name});
+    if (leave) member_->say(*leave);
+    if (give_up) {
+      const Error cause = member_->fail(Error{give_up->text});
+      return end(give_up->status, cause.text);
+    }
+    const auto served = member_->serve(kSlice);
+    if (!served) return end(SessionStatus::kLost, served.error().text);
+    if (*served) {
+      member_.reset();
+      return end(SessionStatus::kState, "the session is over");
+    }
+  }
+}
+
+void Session::end(SessionStatus status, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  ended_ = SessionError{status, text};
+  changed_.notify_all();
+}
+
+void Session::begun(Group& group, const std::vector<TensorNote>& tensors) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    Tensor& tensor = tensors_[tensors[i].name];
+    tensor.group = &group;
+    tensor.place = i;
+    for (std::shared_ptr<Transfer>& transfer : tensor.waiting)
+      group.application().give(i, std::move(transfer));
+    tensor.waiting.clear();
+  }
+}
+
+void Session::count_arrived(Bytes size) {
+  const Moment now = std::chrono::steady_clock::now();
+  arrived_.emplace_back(now, size.count());
+  while (now - arrived_.front().first > kSpeed) arrived_.pop_front();
+}
+
+void Session::done(const std::shared_ptr<Transfer>& transfer) {
+  const std::lock_guard lock(mutex_);
+  const auto handle = handles_.find(transfer.get());
+  if (handle == handles_.end()) return;
+  ways_[handle->second].done = true;
+  handles_.erase(handle);
+  count_arrived(transfer->size);
+  changed_.notify_all();
+}
+
+void Session::refused(const RefuseNote& note) {
+  std::unique_lock lock(mutex_);
+  Tensor& tensor = tensors_[note.name];
+  if (!tensor.refused.empty()) return;
+  tensor.waiting.clear();
+  // Its owner waits for a worker that copies, and nobody for this thread meanwhile.
+  Group* const group = tensor.group;
+  const std::size_t place = tensor.place;
+  lock.unlock();
+  if (group != nullptr) group->application().withdraw(place);
+  lock.lock();
+  tensor.refused = fmt::format("tensor '{}': {}", note.name, note.why);
+  changed_.notify_all();
+}
+
+void Session::counted(const CountNote& note) {
+  std::int64_t times = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto tensor = tensors_.find(note.name);
+    if (tensor != tensors_.end()) times = tensor->second.given;
+  }
+  member_->say(CountedNote{note.name, times});
+}
+
+void Session::missing(const MissingNote& note) {
+  const std::lock_guard lock(mutex_);
+  if (note.left) somebody_left_ = true;
+  missing_[note.name] = note;
+  changed_.notify_all();
+}
+
+void Session::ending() {
+  const std::lock_guard lock(mutex_);
+  ending_ = true;
+}
+
+Outcome<void> Session::check_open() const {
+  if (ended_) return tl::unexpected(*ended_);
+  return {};
+}
+
+// The tensor of that name, which is declared if it was not.
+Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
+  const auto [at, fresh] = tensors_.try_emplace(note.name);
+  Tensor& tensor = at->second;
+  if (!tensor.refused.empty()) return refusal(SessionStatus::kMismatch, tensor.refused);
+  if (fresh) {
+    tensor.note = note;
+    if (settings_.size > 1) to_declare_.push_back(note);
+  } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype) {
+    const std::string why = fmt::format("it has {} elements of {} now, and had {} of {}", note.elements,
+                                        name(note.dtype), tensor.note.elements, name(tensor.note.dtype));
+    if (settings_.size > 1) to_refuse_.push_back({note.name, why});
+    return refusal(SessionStatus::kMismatch, fmt::format("tensor '{}': {}", note.name, why));
+  }
+  return &tensor;
+}
+
+Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
+  const std::lock_guard lock(mutex_);
+  if (auto open = check_open(); !open) return open;
+  for (const TensorNote& note : tensors) {
+    if (auto tensor = known(note); !tensor) return tl::unexpected(tensor.error());
+  }
+  return {};
+}
+
+std::string Session::unnamed(const TensorNote& note) {
+  const std::int64_t number = unnamed_[{note.dtype, note.elements}]++ % kUnnamed;
+  return fmt::format("unnamed.{}.{}.{}", name(note.dtype), note.elements, number);
+}
+
+Outcome<Handle> Session::give(const TensorNote& note, Way way) {
+  const auto tensor = known(note);
+  if (!tensor) return tl::unexpected(tensor.error());
+  Tensor& one = **tensor;
+  ++one.given;
+  const Handle handle = next_++;
+  Transfer& transfer = *way.transfer;
+  if (settings_.size == 1) {
+    if (transfer.out != transfer.in)
+      std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));
+    count_arrived(transfer.size);
+    way.done = true;
+  } else {
+    handles_[&transfer] = handle;
+    if (one.group != nullptr && !ending_) {
+      one.group->application().give(one.place, way.transfer);
+    } else {
+      one.waiting.push_back(way.transfer);
+    }
+  }
+  ways_.emplace(handle, std::move(way));
+  return handle;
+}
+
+Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, void* out) {
+  const std::lock_guard lock(mutex_);
+  if (auto open = check_open(); !open) return tl::unexpected(open.error());
+  TensorNote note = tensor;
+  if (note.name.empty()) note.name = unnamed(note);
+  Way way;
+  way.began = std::chrono::steady_clock::now();
+  way.transfer =
+      std::make_shared<Transfer>(Transfer{note.name, static_cast<const std::byte*>(in),
+                                          static_cast<std::byte*>(out), size(note.dtype) * note.elements});
+  return give(note, std::move(way));
+}
+
+// As a sum of the root's bytes, taken for integers, and everybody else's zeros.
+Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int64_t bytes, int root) {
+  if (root < 0 || root >= settings_.size)
+    return refusal(SessionStatus::kInvalid, fmt::format("root: there is no rank {}", root));
+  const std::lock_guard lock(mutex_);
+  if (auto open = check_open(); !open) return tl::unexpected(open.error());
+  TensorNote note;
+  note.dtype = Dtype::kI32;
+  const std::int64_t each = size(note.dtype).count();
+  note.elements = (bytes + each - 1) / each;
+  note.name = "broadcast." + (name.empty() ? unnamed(note) : name);
+  Way way;
+  way.began = std::chrono::steady_clock::now();
+  way.copy.resize(static_cast<std::size_t>(note.elements * each));
+  way.back = static_cast<std::byte*>(data);
+  way.bytes = static_cast<std::size_t>(bytes);
+  if (settings_.role.number == root && bytes > 0) std::memcpy(way.copy.data(), data, way.bytes);
+  way.transfer = std::make_shared<Transfer>(
+      Transfer{note.name, way.copy.data(), way.copy.data(), Bytes(note.elements * each)});
+  return give(note, std::move(way));
+}
+
+// What wait() returns once there is nothing to wait for.
+Outcome<void> Session::end_of(Handle handle, Way& way) {
+  Outcome<void> outcome;
+  const Tensor& tensor = tensors_[way.transfer->name];
+  if (way.done) {
+    if (way.back != nullptr && way.bytes > 0) std::memcpy(way.back, way.copy.data(), way.bytes);
+  } else if (!tensor.refused.empty()) {
+    outcome = refusal(SessionStatus::kMismatch, tensor.refused);
+  } else {
+    outcome = tl::unexpected(*ended_);
+  }
+  handles_.erase(way.transfer.get());
+  ways_.erase(handle);
+  return outcome;
+}
+
+Outcome<bool> Session::poll(Handle handle) {
+  const std::lock_guard lock(mutex_);
+  const auto way = ways_.find(handle);
+  if (way == ways_.end())
+    return refusal(SessionStatus::kInvalid, fmt::format("there is no handle {}", handle));
+  return way->second.done || ended_ || !tensors_[way->second.transfer->name].refused.empty();
+}
+
+Outcome<void> Session::wait(Handle handle) {
+  std::unique_lock lock(mutex_);
+  const auto found = ways_.find(handle);
+  if (found == ways_.end())
+    return refusal(SessionStatus::kInvalid, fmt::format("there is no handle {}", handle));
+  Way& way = found->second;
+  const std::string& name = way.transfer->name;
+  const auto over = [&] { return way.done || ended_ || !tensors_[name].refused.empty(); };
+  const Moment began = std::chrono::steady_clock::now();
+  Moment warn = began + seconds(settings_.warn_after);
+  const Moment until = began + seconds(settings_.patience);
+  while (!changed_.wait_for(lock, kSoon, over)) {
+    const Moment now = std::chrono::steady_clock::now();
+    const bool late = now >= std::min(warn, until);
+    if (!late && !somebody_left_) continue;
+    missing_.erase(name);
+    to_ask_.push_back(name);
+    changed_.wait_for(lock, kSoon * 4, [&] { return over() || missing_.contains(name); });
+    if (over()) break;
+    const auto answer = missing_.find(name);
+    const bool known = answer != missing_.end() && !answer->second.who.empty();
+    const bool never = known && answer->second.left;
+    const Duration waited(std::chrono::nanoseconds(now - began).count());
+    const std::string why = fmt::format(
+        "rank {} has waited {} for tensor '{}': {}", settings_.role.number, rounded(waited), name,
+        known ? fmt::format("not handed over by {}", answer->second.who) : "all ranks have handed it over");
+    if (now >= until || never) {
+      if (!give_up_) give_up_ = SessionError{never ? SessionStatus::kLost : SessionStatus::kTimeout, why};
+      changed_.wait(lock, over);
+    } else if (late) {
+      fmt::print(stderr, "weir: {}\n", why);
+      warn = now + seconds(settings_.warn_after);
+    }
+  }
+  return end_of(handle, way);
+}
+
+Outcome<void> Session::barrier() {
+  float one = 0;
+  const auto handle = push_pull({"weir.barrier", 1, Dtype::kF32, 0}, &one, &one);
+  if (!handle) return tl::unexpected(handle.error());
+  return wait(*handle);
+}
+
+Outcome<void> Session::leave() {
+  std::vector<Handle> left;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!thread_.joinable()) return {};
+    if (auto open = check_open(); !open) return open;
+    for (const auto& [handle, way] : ways_) left.push_back(handle);
+  }
+  for (const Handle handle : left) {
+    if (auto arrived = wait(handle); !arrived && arrived.error().status != SessionStatus::kMismatch)
+      return arrived;
+  }
+  std::unique_lock lock(mutex_);
+  leave_ = true;
+  const bool told = changed_.wait_for(lock, seconds(settings_.patience), [&] { return ended_.has_value(); });
+  if (!told)
+    return refusal(SessionStatus::kTimeout, fmt::format("others have not left for {} s", settings_.patience));
+  if (ended_->status != SessionStatus::kState) return tl::unexpected(*ended_);
+  return {};
+}
+
+void Session::abort(const std::string& why) {
+  std::unique_lock lock(mutex_);
+  if (!thread_.joinable() || ended_) return;
+  if (!give_up_) give_up_ = SessionError{SessionStatus::kLost, why};
+  changed_.wait(lock, [&] { return ended_.has_value(); });
+}
+
+double Session::speed() {
+  const std::lock_guard lock(mutex_);
+  std::int64_t bytes = 0;
+  const Moment now = std::chrono::steady_clock::now();
+  while (!arrived_.empty() && now - arrived_.front().first > kSpeed) arrived_.pop_front();
+  for (const auto& [at, size] : arrived_) bytes += size;
+  return arrived_.empty() ? 0.0
+                          : static_cast<double>(bytes) /
+                                std::chrono::duration<double>(
+                                    std::max<std::chrono::nanoseconds>(now - arrived_.front().first, kSoon))
+                                    .count();
+}
+
+Outcome<void> serve_session(const SessionSettings& settings, const std::string& version) {
+  class Quiet final : public MemberEvents {
+  } quiet;
+  auto member = SessionMember::join(settings, version, quiet);
+  if (!member) return refusal(SessionStatus::kLost, member.error().text);
+  while (true) {
+    constexpr Duration kPatience{100'000'000};
+    const auto served = (*member)->serve(kPatience);
+    if (!served) return refusal(SessionStatus::kLost, served.error().text);
+    if (*served) return {};
+  }
+}
+
+}  // namespace weir::real

@@ -1,0 +1,119 @@
+// A rank's side of a training session, as frontends see it: tensors by name, handed over and awaited.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "backends/real/session/leader.h"
+#include "backends/real/session/member.h"
+
+namespace weir::real {
+
+/// Why a call has failed; frontends/c/weir.h says what each means.
+enum class SessionStatus { kOk = 0, kInvalid, kState, kMismatch, kLost, kTimeout, kSystem };
+
+struct SessionError {
+  SessionStatus status = SessionStatus::kSystem;
+  std::string text;
+};
+template <class T>
+using Outcome = tl::expected<T, SessionError>;
+
+using Handle = std::int64_t;
+
+/// Every function may be called from any thread. A thread of the session's own hears the leader.
+class Session final : private MemberEvents {
+ public:
+  /// Leads the session too if this is rank 0. Blocks until all have come.
+  static Outcome<std::unique_ptr<Session>> join(const SessionSettings& settings, const std::string& version);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Ends the session for all, unless leave() has returned.
+  ~Session() override;
+
+  const SessionSettings& settings() const { return settings_; }
+
+  Outcome<void> declare(const std::vector<TensorNote>& tensors);
+  /// Begins to sum the tensor over all ranks. A name that is empty stands for a tensor without a name, which
+  /// gets one by its size and type (weir.h).
+  Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out);
+  /// Begins to copy bytes from the root to all others.
+  Outcome<Handle> broadcast(const std::string& name, void* data, std::int64_t bytes, int root);
+  Outcome<bool> poll(Handle handle);
+  Outcome<void> wait(Handle handle);
+  Outcome<void> barrier();
+  Outcome<void> leave();
+  void abort(const std::string& why);
+  double speed();
+
+ private:
+  using Moment = std::chrono::steady_clock::time_point;
+  struct Tensor {
+    TensorNote note;
+    Group* group = nullptr;                         // once it has begun
+    std::size_t place = 0;                          // in the group
+    std::deque<std::shared_ptr<Transfer>> waiting;  // for the group
+    std::int64_t given = 0;                         // times
+    std::string refused;                            // why; empty if it is not
+  };
+  struct Way {  // of a tensor that was handed over
+    std::shared_ptr<Transfer> transfer;
+    Moment began;
+    bool done = false;
+    std::vector<std::byte> copy;  // memory of its own, of a broadcast
+    std::byte* back = nullptr;    // where its bytes go in the end, of a broadcast
+    std::size_t bytes = 0;
+  };
+
+  Session(const SessionSettings& settings) : settings_(settings) {}
+  void run();
+  void begun(Group& group, const std::vector<TensorNote>& tensors) override;
+  void done(const std::shared_ptr<Transfer>& transfer) override;
+  void refused(const RefuseNote& note) override;
+  void counted(const CountNote& note) override;
+  void missing(const MissingNote& note) override;
+  void ending() override;
+
+  // With the mutex held.
+  Outcome<void> check_open() const;
+  Outcome<Tensor*> known(const TensorNote& note);
+  Outcome<Handle> give(const TensorNote& note, Way way);
+  std::string unnamed(const TensorNote& note);
+  void count_arrived(Bytes size);
+  void end(SessionStatus status, const std::string& text);
+  Outcome<void> end_of(Handle handle, Way& way);
+
+  const SessionSettings settings_;
+  std::unique_ptr<Leader> leader_;
+  std::unique_ptr<SessionMember> member_;  // the thread's, once that has begun
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Tensor> tensors_;
+  std::unordered_map<const Transfer*, Handle> handles_;
+  std::unordered_map<Handle, Way> ways_;
+  Handle next_ = 1;
+  std::map<std::pair<Dtype, std::int64_t>, std::int64_t> unnamed_;  // how many of a type and size have come
+  std::vector<TensorNote> to_declare_;
+  std::vector<RefuseNote> to_refuse_;
+  std::vector<std::string> to_ask_;
+  std::map<std::string, MissingNote> missing_;           // the last answer, by tensor
+  std::deque<std::pair<Moment, std::int64_t>> arrived_;  // bytes, of the last seconds
+  bool somebody_left_ = false;
+  bool ending_ = false;                  // there are no groups any more
+  std::optional<SessionError> ended_;    // why nothing goes any more
+  std::optional<SessionError> give_up_;  // for the thread to end the session with
+  bool leave_ = false;                   // for the thread to tell the leader
+  std::thread thread_;
+};
+
+/// Is a CPU machine of a session, in the calling thread, until the session is over.
+Outcome<void> serve_session(const SessionSettings& settings, const std::string& version);
+
+}  // namespace weir::real

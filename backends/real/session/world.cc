@@ -1,0 +1,171 @@
+#include "backends/real/session/world.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/cluster/topology_file.h"
+#include "core/experiment/experiment_file.h"
+#include "core/plan/proof.h"
+
+namespace weir::real {
+namespace {
+
+constexpr const char* kOrigin = "the session's settings";
+
+// Equal NICs behind one switch: what each sums then depends on their number alone.
+Topology equal_machines(int ranks, int servers) {
+  const BytesPerSecond rate = BytesPerSecond(1'250'000'000);
+  Topology topology;
+  topology.name = "session";
+  const auto add = [&](const char* name, int count) {
+    if (count == 0) return;
+    GroupSpec group;
+    group.name = name;
+    group.count = count;
+    group.nics.push_back({1, "numa0", {rate, rate}, {}, {}});
+    topology.groups.push_back(group);
+  };
+  add("rank", ranks);
+  GpuSpec gpu;
+  gpu.at = "numa0";
+  topology.groups.front().gpus.push_back(gpu);
+  add("server", servers);
+  return topology;
+}
+
+// An experiment is all that its topology and options need to be checked as files are.
+Trace stand_in() { return {"session", "", 1, "sample", {{"tensor", {}, {}, {{"tensor", 1, Dtype::kF32}}}}}; }
+
+Result<Topology> topology_of(const WorldSettings& settings) {
+  if (settings.topology.empty()) return equal_machines(settings.ranks, settings.servers);
+  auto topology = read_topology(settings.topology);
+  if (!topology) return topology;
+  const Cluster cluster(*topology);
+  const std::size_t machines = cluster.machines().size();
+  const std::size_t ranks = cluster.gpu_machines().size();
+  if (ranks != static_cast<std::size_t>(settings.ranks) ||
+      machines - ranks != static_cast<std::size_t>(settings.servers)) {
+    return failure(
+        fmt::format("{}: it has {} GPU machines and {} CPU machines, and the session {} ranks and {} "
+                    "servers; each rank is "
+                    "a GPU machine, and each server a CPU machine",
+                    settings.topology, ranks, machines - ranks, settings.ranks, settings.servers));
+  }
+  for (const MachineId machine : cluster.gpu_machines()) {
+    const Machine& spec = cluster.machine(machine);
+    if (spec.gpus.size() == 1) continue;
+    return failure(fmt::format("{}: {} has {} GPUs; a rank's machine has one", settings.topology, spec.name,
+                               spec.gpus.size()));
+  }
+  return topology;
+}
+
+}  // namespace
+
+std::string text(const Role& role) {
+  return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
+}
+
+Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
+  constexpr std::array kStrategies = {"unified", "ps", "colocated-ps"};
+  if (std::find(kStrategies.begin(), kStrategies.end(), settings.strategy) == kStrategies.end()) {
+    return failure(fmt::format("strategy: '{}' sums no tensors of a session; try one of {}",
+                               settings.strategy, fmt::join(kStrategies, ", ")));
+  }
+  auto topology = topology_of(settings);
+  if (!topology) return tl::unexpected(topology.error());
+  Experiment experiment;
+  experiment.topology = std::move(*topology);
+  experiment.trace = stand_in();
+  experiment.strategies = {settings.strategy};
+  experiment.baseline = settings.strategy;
+  auto json = nlohmann::ordered_json::parse(whole_text(experiment, settings.strategy));
+  const auto options = settings.options.empty()
+                           ? nlohmann::ordered_json::object()
+                           : nlohmann::ordered_json::parse(settings.options, nullptr, false);
+  if (!options.is_object())
+    return failure(fmt::format("options: expected a JSON object, got {}", settings.options));
+  const auto known = write_options(Options{});
+  for (const auto& [option, value] : options.items()) {
+    if (!known.contains(option))
+      return failure(fmt::format("options: a strategy has no option '{}'", option));
+    json[option] = value;
+  }
+  WelcomeNote note;
+  note.experiment = json.dump();
+  note.strategy = settings.strategy;
+  auto world = of(note);
+  if (!world) return world;
+  // Whatever keeps tensors from being planned shows with any.
+  if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}); !plan) return tl::unexpected(plan.error());
+  return world;
+}
+
+Result<SessionWorld> SessionWorld::of(const WelcomeNote& note) {
+  const auto file = ExperimentFile::parse(note.experiment, kOrigin);
+  if (!file) return tl::unexpected(file.error());
+  const auto experiment = file->experiment({});
+  if (!experiment) return tl::unexpected(experiment.error());
+  const auto found = contender(*experiment, note.strategy);
+  if (!found) return tl::unexpected(found.error());
+  SessionWorld world;
+  world.text_ = note.experiment;
+  world.name_ = note.strategy;
+  world.cluster_ = std::make_shared<const Cluster>(experiment->topology);
+  world.strategy_ = found->strategy;
+  world.options_ = found->options;
+  world.options_.independent_layers = true;
+  for (std::size_t i = 0; i < world.cluster_->machines().size(); ++i) {
+    if (world.cluster_->machine(MachineId(i)).gpus.empty()) world.servers_.emplace_back(i);
+  }
+  return world;
+}
+
+WelcomeNote SessionWorld::welcome() const {
+  WelcomeNote note;
+  note.experiment = text_;
+  note.strategy = name_;
+  return note;
+}
+
+MachineId SessionWorld::machine(const Role& role) const {
+  const auto number = static_cast<std::size_t>(role.number);
+  return role.server ? servers_[number] : cluster_->gpu_machines()[number];
+}
+
+Role SessionWorld::role(MachineId machine) const {
+  const auto place = [&](const std::vector<MachineId>& among) {
+    return static_cast<int>(std::find(among.begin(), among.end(), machine) - among.begin());
+  };
+  if (cluster_->machine(machine).gpus.empty()) return {true, place(servers_)};
+  return {false, place(cluster_->gpu_machines())};
+}
+
+Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorNote>& tensors) const {
+  std::vector<std::size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return tensors[a].priority > tensors[b].priority; });
+  Trace trace = stand_in();
+  trace.layers.clear();
+  std::vector<int> layers(tensors.size());
+  for (const std::size_t i : order) {
+    const TensorNote& tensor = tensors[i];
+    layers[i] = static_cast<int>(trace.layers.size());
+    Layer layer{tensor.name, {}, {}, {}};
+    if (tensor.elements > 0) layer.tensors.push_back({tensor.name, tensor.elements, tensor.dtype});
+    trace.layers.push_back(std::move(layer));
+  }
+  auto made = std::make_unique<TensorPlan>(std::move(trace));
+  made->layers = std::move(layers);
+  if (auto fits = check_size(*strategy_, *cluster_, made->workload, options_); !fits)
+    return tl::unexpected(fits.error());
+  auto plan = strategy_->plan(*cluster_, made->workload, options_);
+  if (!plan) return tl::unexpected(plan.error());
+  if (auto proof = prove(*plan, *cluster_, made->workload); !proof) return tl::unexpected(proof.error());
+  made->plan = std::move(*plan);
+  return made;
+}
+
+}  // namespace weir::real

@@ -1,0 +1,76 @@
+// What all processes of a training session agree on: the cluster, who is which machine of it, and how its
+// tensors are planned.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/real/session/notes.h"
+#include "core/cluster/cluster.h"
+#include "core/experiment/experiment.h"
+#include "core/plan/plan.h"
+#include "core/workload/workload.h"
+
+namespace weir::real {
+
+/// A process of a session.
+struct Role {
+  bool server = false;  // a CPU machine; else a rank
+  int number = 0;
+};
+/// "rank 2", "server 0".
+std::string text(const Role& role);
+
+/// What leads to a session's world; a value.
+struct WorldSettings {
+  int ranks = 1;
+  int servers = 0;
+  std::string strategy = "unified";
+  std::string topology;  // a file; empty: equal NICs behind one switch
+  std::string options;   // a JSON object of options as experiments have them; empty: the defaults
+};
+
+/// Tensors that are planned together. Neither copied nor moved: the workload reads the trace.
+struct TensorPlan {
+  explicit TensorPlan(Trace given) : trace(std::move(given)), workload(trace) {}
+  TensorPlan(const TensorPlan&) = delete;
+  TensorPlan& operator=(const TensorPlan&) = delete;
+
+  Trace trace;
+  Workload workload;
+  Plan plan;
+  std::vector<int> layers;  // by tensor: the layer that has it alone
+};
+
+/// A value that does not change; any thread may read it.
+class SessionWorld {
+ public:
+  /// Fails, naming the setting, if the settings do not fit each other.
+  static Result<SessionWorld> make(const WorldSettings& settings);
+  /// The same world from what welcome() says of it.
+  static Result<SessionWorld> of(const WelcomeNote& note);
+  /// Without the places and the transport.
+  WelcomeNote welcome() const;
+
+  const Cluster& cluster() const { return *cluster_; }
+  Dispatch dispatch() const { return dispatch_of(*strategy_, options_); }
+  std::size_t ranks() const { return cluster_->gpu_machines().size(); }
+  std::size_t servers() const { return servers_.size(); }
+  MachineId machine(const Role& role) const;
+  Role role(MachineId machine) const;
+
+  /// The plan of these tensors, in which each goes in rounds of its own (Options::independent_layers), the
+  /// more urgent ones first. The same on every machine.
+  Result<std::unique_ptr<TensorPlan>> plan(const std::vector<TensorNote>& tensors) const;
+
+ private:
+  std::string text_;  // the experiment
+  std::string name_;  // the strategy
+  std::shared_ptr<const Cluster> cluster_;
+  const Strategy* strategy_ = nullptr;
+  Options options_;
+  std::vector<MachineId> servers_;
+};
+
+}  // namespace weir::real

@@ -1,0 +1,247 @@
+#include "weir.h"
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+#include "backends/real/session/session.h"
+#include "core/base/version.h"
+
+namespace {
+
+using weir::real::Outcome;
+using weir::real::Session;
+using weir::real::SessionError;
+using weir::real::SessionSettings;
+using weir::real::SessionStatus;
+
+static_assert(static_cast<int>(SessionStatus::kInvalid) == WEIR_INVALID);
+static_assert(static_cast<int>(SessionStatus::kState) == WEIR_STATE);
+static_assert(static_cast<int>(SessionStatus::kMismatch) == WEIR_MISMATCH);
+static_assert(static_cast<int>(SessionStatus::kLost) == WEIR_LOST);
+static_assert(static_cast<int>(SessionStatus::kTimeout) == WEIR_TIMEOUT);
+static_assert(static_cast<int>(SessionStatus::kSystem) == WEIR_SYSTEM);
+static_assert(static_cast<int>(weir::Dtype::kF16) == WEIR_F16);
+static_assert(static_cast<int>(weir::Dtype::kI64) == WEIR_I64);
+
+thread_local std::string
+    last_error;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): weir_error()
+
+weir_status failed(weir_status status, std::string text) {
+  last_error = std::move(text);
+  return status;
+}
+
+weir_status failed(const SessionError& error) {
+  return failed(static_cast<weir_status>(error.status), error.text);
+}
+
+// The one session of this process.
+class Holder {
+ public:
+  std::shared_ptr<Session> get() const {
+    const std::lock_guard lock(mutex_);
+    return session_;
+  }
+  void set(std::shared_ptr<Session> session) {
+    const std::lock_guard lock(mutex_);
+    session_ = std::move(session);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Session> session_;
+};
+
+Holder& holder() {
+  // Not destroyed: a process may end while threads of its framework still call.
+  static Holder* const one = new Holder;  // NOLINT(cppcoreguidelines-owning-memory)
+  return *one;
+}
+
+// Calls with the session; nothing thrown leaves the library.
+template <class Call>
+weir_status guarded(const Call& call) {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    return failed(WEIR_SYSTEM, error.what());
+  }
+}
+
+template <class Call>
+weir_status with_session(const Call& call) {
+  return guarded([&] {
+    const std::shared_ptr<Session> session = holder().get();
+    if (!session) return failed(WEIR_STATE, "there is no session: weir_init() comes first");
+    return call(*session);
+  });
+}
+
+template <class T, class Take>
+weir_status taken(const Outcome<T>& outcome, const Take& take) {
+  if (!outcome) return failed(outcome.error());
+  take(*outcome);
+  return WEIR_OK;
+}
+
+weir_status status_of(const Outcome<void>& outcome) { return outcome ? WEIR_OK : failed(outcome.error()); }
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* const value =
+      std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets it meanwhile
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
+weir::Result<SessionSettings> settings_of(const char* json, bool server) {
+  return weir::real::read_session_settings(json == nullptr ? "" : json, environment, server);
+}
+
+bool is_dtype(int32_t dtype) { return dtype >= WEIR_F16 && dtype <= WEIR_I64; }
+
+weir_status in_host_memory(int32_t device, const void* stream) {
+  if (device == -1 && stream == nullptr) return WEIR_OK;
+  return failed(WEIR_INVALID, "device: this library takes tensors in host memory, device -1 and no stream");
+}
+
+}  // namespace
+
+int32_t weir_abi_version(void) { return WEIR_ABI_VERSION; }
+
+const char* weir_version(void) { return weir::version().data(); }
+
+const char* weir_error(void) { return last_error.c_str(); }
+
+weir_status weir_init(const char* settings) {
+  return guarded([&] {
+    if (holder().get()) return failed(WEIR_STATE, "there is a session: weir_shutdown() comes first");
+    const auto read = settings_of(settings, false);
+    if (!read) return failed(WEIR_INVALID, read.error().text);
+    auto session = Session::join(*read, std::string(weir::version()));
+    if (!session) return failed(session.error());
+    holder().set(std::move(*session));
+    return WEIR_OK;
+  });
+}
+
+weir_status weir_serve(const char* settings) {
+  return guarded([&] {
+    const auto read = settings_of(settings, true);
+    if (!read) return failed(WEIR_INVALID, read.error().text);
+    return status_of(weir::real::serve_session(*read, std::string(weir::version())));
+  });
+}
+
+weir_status weir_shutdown(void) {
+  return with_session([](Session& session) {
+    const weir_status status = status_of(session.leave());
+    holder().set(nullptr);
+    return status;
+  });
+}
+
+weir_status weir_abort(const char* why) {
+  return with_session([&](Session& session) {
+    session.abort(why == nullptr ? "it gives up" : why);
+    return WEIR_OK;
+  });
+}
+
+int32_t weir_is_initialized(void) { return holder().get() ? 1 : 0; }
+
+int32_t weir_rank(void) {
+  const auto session = holder().get();
+  return session ? session->settings().role.number : -1;
+}
+
+int32_t weir_size(void) {
+  const auto session = holder().get();
+  return session ? session->settings().size : -1;
+}
+
+int32_t weir_local_rank(void) {
+  const auto session = holder().get();
+  return session ? session->settings().local_rank : -1;
+}
+
+int32_t weir_local_size(void) {
+  const auto session = holder().get();
+  return session ? session->settings().local_size : -1;
+}
+
+int32_t weir_servers(void) {
+  const auto session = holder().get();
+  return session ? session->settings().servers : -1;
+}
+
+weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
+  return with_session([&](Session& session) {
+    if (count < 0 || (count > 0 && tensors == nullptr))
+      return failed(WEIR_INVALID, "tensors: there are none");
+    std::vector<weir::real::TensorNote> notes;
+    for (int64_t i = 0; i < count; ++i) {
+      const weir_tensor& tensor = tensors[i];
+      if (tensor.name == nullptr || *tensor.name == '\0')
+        return failed(WEIR_INVALID, fmt::format("tensor {} of {} has no name", i, count));
+      if (tensor.elements < 0 || !is_dtype(tensor.dtype) || tensor.reserved != 0) {
+        return failed(
+            WEIR_INVALID,
+            fmt::format("tensor '{}': {} elements of type {}, reserved {}; expected 0 or more, 0 to 5, 0",
+                        tensor.name, tensor.elements, tensor.dtype, tensor.reserved));
+      }
+      notes.push_back(
+          {tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority});
+    }
+    return status_of(session.declare(notes));
+  });
+}
+
+weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements, int32_t dtype,
+                           int32_t device, void* stream, weir_handle* handle) {
+  return with_session([&](Session& session) {
+    if (const weir_status where = in_host_memory(device, stream); where != WEIR_OK) return where;
+    if (elements < 0 || !is_dtype(dtype))
+      return failed(WEIR_INVALID,
+                    fmt::format("{} elements of type {}; expected 0 or more, and 0 to 5", elements, dtype));
+    if (handle == nullptr || (elements > 0 && (in == nullptr || out == nullptr)))
+      return failed(WEIR_INVALID, "in, out and handle must not be NULL");
+    const weir::real::TensorNote tensor = {name == nullptr ? "" : name, elements,
+                                           static_cast<weir::Dtype>(dtype), 0};
+    return taken(session.push_pull(tensor, in, out), [&](weir_handle made) { *handle = made; });
+  });
+}
+
+weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
+                           void* stream, weir_handle* handle) {
+  return with_session([&](Session& session) {
+    if (const weir_status where = in_host_memory(device, stream); where != WEIR_OK) return where;
+    if (bytes < 0 || handle == nullptr || (bytes > 0 && data == nullptr))
+      return failed(WEIR_INVALID, "data and handle must not be NULL, nor bytes be negative");
+    return taken(session.broadcast(name == nullptr ? "" : name, data, bytes, root),
+                 [&](weir_handle made) { *handle = made; });
+  });
+}
+
+weir_status weir_poll(weir_handle handle, int32_t* done) {
+  return with_session([&](Session& session) {
+    if (done == nullptr) return failed(WEIR_INVALID, "done must not be NULL");
+    return taken(session.poll(handle), [&](bool is) { *done = is ? 1 : 0; });
+  });
+}
+
+weir_status weir_wait(weir_handle handle) {
+  return with_session([&](Session& session) { return status_of(session.wait(handle)); });
+}
+
+weir_status weir_barrier(void) {
+  return with_session([](Session& session) { return status_of(session.barrier()); });
+}
+
+weir_status weir_speed(double* bytes_per_second) {
+  return with_session([&](Session& session) {
+    if (bytes_per_second == nullptr) return failed(WEIR_INVALID, "bytes_per_second must not be NULL");
+    *bytes_per_second = session.speed();
+    return WEIR_OK;
+  });
+}
