@@ -9,14 +9,14 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
-           "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "apps", "benchmarks",
-           "tests"]
+           "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "backends/real/session",
+           "apps", "frontends", "benchmarks", "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda", "cuda_runtime",
           "sys", "netinet", "arpa"]
 
 
 def sources():
-    for top in ("core", "backends", "apps", "benchmarks"):
+    for top in ("core", "backends", "apps", "frontends", "benchmarks"):
         for path in sorted((ROOT / top).rglob("*")):
             if path.suffix in (".h", ".cc", ".cu"):
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")

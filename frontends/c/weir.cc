@@ -1,4 +1,4 @@
-#include "weir.h"
+#include "frontends/c/weir.h"
 
 #include <cstdlib>
 #include <memory>
@@ -102,7 +102,7 @@ bool is_dtype(int32_t dtype) { return dtype >= WEIR_F16 && dtype <= WEIR_I64; }
 
 weir_status in_host_memory(int32_t device, const void* stream) {
   if (device == -1 && stream == nullptr) return WEIR_OK;
-  return failed(WEIR_INVALID, "device: this library takes tensors in host memory, device -1 and no stream");
+  return failed(WEIR_INVALID, "device: expected -1 and no stream, as the bytes must lie in host memory");
 }
 
 }  // namespace
@@ -200,7 +200,9 @@ weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
 weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements, int32_t dtype,
                            int32_t device, void* stream, weir_handle* handle) {
   return with_session([&](Session& session) {
-    if (const weir_status where = in_host_memory(device, stream); where != WEIR_OK) return where;
+    if (device < -1 || (device == -1 && stream != nullptr))
+      return failed(WEIR_INVALID,
+                    fmt::format("device {}: expected a GPU of this host, or -1 and no stream", device));
     if (elements < 0 || !is_dtype(dtype))
       return failed(WEIR_INVALID,
                     fmt::format("{} elements of type {}; expected 0 or more, and 0 to 5", elements, dtype));
@@ -208,7 +210,8 @@ weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t 
       return failed(WEIR_INVALID, "in, out and handle must not be NULL");
     const weir::real::TensorNote tensor = {name == nullptr ? "" : name, elements,
                                            static_cast<weir::Dtype>(dtype), 0};
-    return taken(session.push_pull(tensor, in, out), [&](weir_handle made) { *handle = made; });
+    return taken(session.push_pull(tensor, in, out, {device, stream}),
+                 [&](weir_handle made) { *handle = made; });
   });
 }
 

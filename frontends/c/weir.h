@@ -15,8 +15,8 @@
  * handed over until weir_wait() has returned; nobody else may touch them in between.
  *
  * Errors: functions return a status; weir_error() tells the calling thread what the last one was about. After
- * WEIR_LOST, WEIR_TIMEOUT or WEIR_SYSTEM the session is over and everything returns the same: shut down and
- * begin anew. Nothing hangs: every wait has a deadline (setting "patience").
+ * WEIR_LOST, WEIR_TIMEOUT or WEIR_SYSTEM the session is over and everything returns the same on this rank:
+ * shut down and begin anew. Nothing hangs: every wait has a deadline (setting "patience").
  */
 #ifndef WEIR_H
 #define WEIR_H
@@ -124,15 +124,18 @@ WEIR_API int32_t weir_servers(void);
 WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
 
 /* Begins to sum a tensor over all ranks; never waits. `in` is read and `out`, which may be the same, gets the
- * sum: arrays of `elements` of the dtype, without gaps, in host memory (device -1; stream NULL). A tensor
- * that was not declared is, with priority 0. A name that is NULL or empty stands for a tensor without a name:
- * the n-th such of its size and dtype is the same on all ranks. Floating-point sums may differ in the last
- * bits from run to run (option sum_order), never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH;
- * later failures come from weir_wait(). */
+ * sum: arrays of `elements` of the dtype, without gaps, both in host memory (device -1, stream NULL) or both
+ * on that CUDA device of this host, where `in` is complete once all that is on the stream (a cudaStream_t) so
+ * far has been done: nothing waits for that here, and any stream may read `out` once weir_wait() has
+ * returned. A rank's tensors on GPUs are all on one device. A tensor that was not declared is, with priority
+ * 0. A name that is NULL or empty stands for a tensor without a name: the n-th such of its size and dtype is
+ * the same on all ranks. Floating-point sums may differ in the last bits from run to run (option sum_order),
+ * never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH; later failures come from weir_wait(). */
 WEIR_API weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements,
                                     int32_t dtype, int32_t device, void* stream, weir_handle* handle);
 
-/* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit; as weir_push_pull(). */
+/* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit, in host memory (device -1, stream
+ * NULL); as weir_push_pull(). */
 WEIR_API weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
                                     void* stream, weir_handle* handle);
 

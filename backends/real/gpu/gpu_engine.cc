@@ -46,6 +46,7 @@ struct Running {
   const Op* op;
   Instant issued;
   std::vector<Span> spans;
+  std::shared_lock<std::shared_mutex> held;  // memory that is lent
 };
 
 // One GPU's streams, and events that are free.
@@ -60,8 +61,8 @@ struct Lanes {
 }  // namespace
 
 struct GpuEngine::Parts {
-  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell)
-      : gpus(all), plan(what), buffers(memory), inbox(tell), groups(all, what) {}
+  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell, Lender lends)
+      : gpus(all), plan(what), buffers(memory), inbox(tell), lender(std::move(lends)), groups(all, what) {}
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
@@ -180,7 +181,7 @@ struct GpuEngine::Parts {
   }
 
   void start(const Op& op) {
-    Running running_op{&op, Clock::monotonic(), {}};
+    Running running_op{&op, Clock::monotonic(), {}, {}};
     (void)cudaGetLastError();  // what an earlier op has left, and told
     const Result<void> begun = issue(op, running_op);
     Result<void> marked = begun;
@@ -206,6 +207,8 @@ struct GpuEngine::Parts {
         }
         return {};
       case OpKind::kCopy:
+        if (lender) return copy_lent(op, into);
+        return move(op, into);
       case OpKind::kSum:
         return move(op, into);
       case OpKind::kReduceScatter:
@@ -241,6 +244,25 @@ struct GpuEngine::Parts {
       if (!done) return done;
     }
     return {};
+  }
+
+  // Between memory of an application on the machine's one GPU and the host's.
+  Result<void> copy_lent(const Op& op, Running& into) {
+    const bool out = plan.buffer(op.from.buffer).place == Memory::Kind::kGpu;
+    const auto host = buffers.bytes(out ? op.into : op.from, op.dtype);
+    Lent lent = lender(op);
+    if (lent.bytes == nullptr || host.empty()) return {};
+    into.held = std::move(lent.held);
+    const Way way = out ? Way::kOut : Way::kIn;
+    if (auto begun = begin(into, 0, way); !begun) return begun;
+    const cudaStream_t on = stream(0, way);
+    Result<void> well;
+    if (lent.after != nullptr)
+      well = tried(cudaStreamWaitEvent(on, static_cast<cudaEvent_t>(lent.after)), "an event");
+    if (!well) return well;
+    std::byte* const target = out ? host.front().data() : lent.bytes;
+    const std::byte* const source = out ? lent.bytes : host.front().data();
+    return tried(cudaMemcpyAsync(target, source, host.front().size(), cudaMemcpyDefault, on), "a copy");
   }
 
   Result<void> collective(const Op& op, Running& into) {
@@ -346,6 +368,7 @@ struct GpuEngine::Parts {
   const Plan& plan;
   const Buffers& buffers;
   Inbox& inbox;
+  Lender lender;
   GpuGroups groups;
   std::vector<std::span<std::byte>> pinned;
   std::vector<Lanes> lanes;      // by GPU
@@ -359,8 +382,8 @@ struct GpuEngine::Parts {
 };
 
 Result<std::unique_ptr<GpuEngine>> GpuEngine::make(Gpus& gpus, const Plan& plan, MachineId machine,
-                                                   const Buffers& buffers, Inbox& inbox) {
-  auto parts = std::make_unique<Parts>(gpus, plan, buffers, inbox);
+                                                   const Buffers& buffers, Inbox& inbox, Lender lender) {
+  auto parts = std::make_unique<Parts>(gpus, plan, buffers, inbox, std::move(lender));
   if (auto opened = parts->open(); !opened) return tl::unexpected(opened.error());
   if (auto prepared = parts->prepare(machine); !prepared) return tl::unexpected(prepared.error());
   parts->thread = std::thread([all = parts.get()] { all->run(); });

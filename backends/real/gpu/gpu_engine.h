@@ -2,7 +2,9 @@
 // them (NCCL), and computation as time during which they are busy.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <shared_mutex>
 
 #include "backends/real/buffers.h"
 #include "backends/real/engine.h"
@@ -10,6 +12,15 @@
 #include "backends/real/inbox.h"
 
 namespace weir::real {
+
+/// Memory of an application on a GPU, which stands for what a copy reads or writes of a gradient.
+struct Lent {
+  std::byte* bytes = nullptr;                // null: it has been taken back, and nothing is to be copied
+  void* after = nullptr;                     // a cudaEvent_t to wait for; null if there is none
+  std::shared_lock<std::shared_mutex> held;  // until the copy has ended
+};
+/// Of a copy that reads or writes a gradient. Called by the engine's thread.
+using Lender = std::function<Lent(const Op& copy)>;
 
 /// Each kind of work has a stream of its own on each GPU, so that both directions of copies, collectives and
 /// computation go on side by side; ops of one stream follow each other in the order in which they are put.
@@ -19,9 +30,10 @@ class GpuEngine final : public Engine {
  public:
   /// The machine's ops of this plan; all arguments outlive the engine. Host memory that copies use is pinned
   /// now, and the groups of GPUs that the plan names meet, which takes NCCL a second or so. Fails where
-  /// memory cannot be pinned, or a group needs NCCL and there is none.
+  /// memory cannot be pinned, or a group needs NCCL and there is none. With a lender gradients are the
+  /// application's.
   static Result<std::unique_ptr<GpuEngine>> make(Gpus& gpus, const Plan& plan, MachineId machine,
-                                                 const Buffers& buffers, Inbox& inbox);
+                                                 const Buffers& buffers, Inbox& inbox, Lender lender = {});
   /// Waits for what is under way, as far as it ends within some seconds.
   ~GpuEngine() override;
 

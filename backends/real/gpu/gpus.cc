@@ -16,6 +16,35 @@ Result<int> gpu_count() {
   return count;
 }
 
+Result<std::unique_ptr<GpuMoment>> GpuMoment::record(int device, void* stream) {
+  int before = 0;  // the caller's, which is to stay so
+  auto well = tried(cudaGetDevice(&before), "a GPU");
+  if (well) well = tried(cudaSetDevice(device), fmt::format("device {}", device));
+  cudaEvent_t event = nullptr;
+  if (well) well = tried(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event");
+  if (well) well = tried(cudaEventRecord(event, static_cast<cudaStream_t>(stream)), "an event");
+  (void)cudaSetDevice(before);
+  std::unique_ptr<GpuMoment> moment(new GpuMoment(event));
+  if (!well) return tl::unexpected(well.error());
+  return moment;
+}
+
+Result<void> copy_in_stream(int device, void* stream, void* into, const void* from, Bytes size) {
+  int before = 0;  // the caller's, which is to stay so
+  auto well = tried(cudaGetDevice(&before), "a GPU");
+  if (well) well = tried(cudaSetDevice(device), fmt::format("device {}", device));
+  if (well)
+    well = tried(cudaMemcpyAsync(into, from, static_cast<std::size_t>(size.count()), cudaMemcpyDeviceToDevice,
+                                 static_cast<cudaStream_t>(stream)),
+                 "a copy");
+  (void)cudaSetDevice(before);
+  return well;
+}
+
+GpuMoment::~GpuMoment() {
+  if (event_ != nullptr) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event_));
+}
+
 Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& devices) {
   const auto count = gpu_count();
   if (!count) return tl::unexpected(count.error());

@@ -17,6 +17,27 @@ namespace weir::real {
 /// build.
 Result<int> gpu_count();
 
+/// A point in what a device has been told to do: what follows may wait for it.
+class GpuMoment {
+ public:
+  /// After all that has been put on the stream (a cudaStream_t; null is the default one) so far. Never
+  /// waits.
+  static Result<std::unique_ptr<GpuMoment>> record(int device, void* stream);
+  GpuMoment(const GpuMoment&) = delete;
+  GpuMoment& operator=(const GpuMoment&) = delete;
+  ~GpuMoment();
+
+  /// A cudaEvent_t.
+  void* event() const { return event_; }
+
+ private:
+  explicit GpuMoment(void* event) : event_(event) {}
+  void* event_;
+};
+
+/// Has the stream of the device copy that many bytes of its memory. Never waits.
+Result<void> copy_in_stream(int device, void* stream, void* into, const void* from, Bytes size);
+
 /// Memory of a GPU as the kernel hands it to other devices, which begins at `offset` of it.
 struct DmaBuf {
   Descriptor descriptor;

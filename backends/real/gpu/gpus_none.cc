@@ -10,6 +10,15 @@ tl::unexpected<Error> without_cuda() { return failure("this weir was built witho
 
 Result<int> gpu_count() { return without_cuda(); }
 
+Result<std::unique_ptr<GpuMoment>> GpuMoment::record(int /*device*/, void* /*stream*/) {
+  return without_cuda();
+}
+GpuMoment::~GpuMoment() = default;
+Result<void> copy_in_stream(int /*device*/, void* /*stream*/, void* /*into*/, const void* /*from*/,
+                            Bytes /*size*/) {
+  return without_cuda();
+}
+
 Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& /*devices*/) { return without_cuda(); }
 Gpus::~Gpus() = default;
 Result<std::byte*> Gpus::allocate(int /*gpu*/, Bytes /*size*/) { return without_cuda(); }

@@ -66,19 +66,25 @@ bool Application::is_part_of(const Op& copy) const {
   return copy.kind == OpKind::kCopy && (is_gradient(copy.from) || is_gradient(copy.into));
 }
 
-void Application::copy(const Op& copy, std::span<std::byte> other) {
+Lent Application::lend(const Op& copy) {
   Tensor& tensor = of_layer(copy);
-  const std::shared_lock lock(tensor.memory);
-  if (tensor.withdrawn) return;
+  Lent lent;
+  lent.held = std::shared_lock(tensor.memory);
+  if (tensor.withdrawn) return lent;
   const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
-  const Slice& own = out ? copy.from : copy.into;
-  const auto at = static_cast<std::size_t>((own.offset - tensor.offset).count());
+  const auto at = ((out ? copy.from : copy.into).offset - tensor.offset).count();
   const Transfer& transfer = *tensor.current;  // which changes before the plan's copies begin, and after
-  if (out) {
-    std::memcpy(other.data(), transfer.in + at, other.size());
-  } else {
-    std::memcpy(transfer.out + at, other.data(), other.size());
-  }
+  // What is read stays as it is.
+  lent.bytes = (out ? const_cast<std::byte*>(transfer.in) : transfer.out) + at;  // NOLINT
+  if (transfer.written) lent.after = transfer.written->event();
+  return lent;
+}
+
+void Application::copy(const Op& copy, std::span<std::byte> other) {
+  const Lent lent = lend(copy);
+  if (lent.bytes == nullptr) return;
+  const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
+  std::memcpy(out ? other.data() : lent.bytes, out ? lent.bytes : other.data(), other.size());
 }
 
 }  // namespace weir::real

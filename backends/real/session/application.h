@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/real/engine.h"
+#include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/inbox.h"
 #include "core/plan/plan.h"
 
@@ -23,11 +24,13 @@ struct Transfer {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   Bytes size;
+  int device = -1;                     // on which GPU of the host both are; -1: in host memory
+  std::unique_ptr<GpuMoment> written;  // on a GPU: `in` is
 };
 
 /// The tensors of one group on one rank. Rounds of a tensor go one after another; those that are handed over
-/// early wait in line. give() and withdraw() are for any thread, put() is the node's owner's, and copy() the
-/// workers'.
+/// early wait in line. give() and withdraw() are for any thread, put() is the node's owner's, and copy() and
+/// lend() those of whoever copies.
 class Application final : public Engine {
  public:
   /// `layers`: by tensor, the layer of the plan that has it alone. `done` is called by the node's owner for
@@ -44,7 +47,11 @@ class Application final : public Engine {
 
   /// Whether the copy is from or into a gradient.
   bool is_part_of(const Op& copy) const;
-  /// Copies between the application's memory and `other`, the other end of the copy.
+  /// The device of the transfer that the copy is of; its owner's.
+  int device_of(const Op& copy) { return of_layer(copy).current->device; }
+  /// The application's memory that the copy reads, or writes.
+  Lent lend(const Op& copy);
+  /// Copies between the application's host memory and `other`, the other end of the copy.
   void copy(const Op& copy, std::span<std::byte> other);
 
  private:

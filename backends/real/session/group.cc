@@ -8,6 +8,46 @@
 
 namespace weir::real {
 
+ApplicationCopies::ApplicationCopies(const Plan& plan, MachineId self, const Buffers& buffers,
+                                     Application& application, Engine& workers, Inbox& inbox)
+    : plan_(&plan),
+      self_(self),
+      buffers_(&buffers),
+      application_(&application),
+      workers_(&workers),
+      inbox_(&inbox) {}
+
+Result<void> ApplicationCopies::open(int device) {
+  if (device == device_) return {};
+  if (device_ != -1) {
+    return failure(fmt::format(
+        "a tensor is on device {}, and others of its group are on {}; a rank has one GPU", device, device_));
+  }
+  auto gpus = Gpus::open({device});
+  if (!gpus) return tl::unexpected(gpus.error());
+  auto engine = GpuEngine::make(**gpus, *plan_, self_, *buffers_, *inbox_,
+                                [this](const Op& copy) { return application_->lend(copy); });
+  if (!engine) return tl::unexpected(engine.error());
+  gpus_ = std::move(*gpus);
+  engine_ = std::move(*engine);
+  device_ = device;
+  return {};
+}
+
+void ApplicationCopies::put(const Op& op, std::uint64_t round) {
+  const int device = application_->device_of(op);
+  if (device == -1) return workers_->put(op, round);
+  if (const auto opened = open(device); !opened) {
+    Event event;
+    event.kind = Event::Kind::kBroken;
+    event.op = op.id;
+    event.text = opened.error().text;
+    event.started = event.at = Clock::monotonic();
+    return inbox_->put(std::move(event));
+  }
+  engine_->put(op, round);
+}
+
 Result<std::unique_ptr<Group>> Group::open(const SessionWorld& world, const std::vector<TensorNote>& tensors,
                                            const GroupSettings& settings,
                                            std::span<const Descriptor> listeners,
@@ -75,6 +115,8 @@ void Group::run() {
   settings.dispatch = world_->dispatch();
   settings.sums = settings_.workers;
   settings.application = application_.get();
+  ApplicationCopies copies(plan, self_, *buffers_, *application_, *workers_, inbox_);
+  settings.gpus = &copies;
   RealPort port(plan, world_->cluster(), *works_, self_, settings, Clock(Clock::monotonic()), *transport_,
                 *workers_, inbox_);
   while (!stop_ && !node.error()) {

@@ -24,6 +24,29 @@ struct GroupSettings {
   int io_threads = 1;  // that move bytes
 };
 
+/// Copies between memory of the application and the group's: by its workers, or by the GPU that the memory is
+/// on. A resource of the group's thread.
+class ApplicationCopies final : public Engine {
+ public:
+  /// All outlive it.
+  ApplicationCopies(const Plan& plan, MachineId self, const Buffers& buffers, Application& application,
+                    Engine& workers, Inbox& inbox);
+  void put(const Op& op, std::uint64_t round) override;
+
+ private:
+  Result<void> open(int device);
+
+  const Plan* plan_;
+  MachineId self_;
+  const Buffers* buffers_;
+  Application* application_;
+  Engine* workers_;
+  Inbox* inbox_;
+  int device_ = -1;             // that it has opened
+  std::unique_ptr<Gpus> gpus_;  // which is all of these
+  std::unique_ptr<GpuEngine> engine_;
+};
+
 /// A thread of its own owns the machine's node; see the members for who else may call what.
 class Group {
  public:

@@ -87,6 +87,8 @@ Result<void> Leader::seat(const Note& note) {
   if (static_cast<std::size_t>(role.number) >= seats) {
     wrong = fmt::format("there is no {}: the session has {} {}", real::text(role), seats,
                         role.server ? "servers" : "ranks");
+  } else if (members_[world_.machine(role).index()].connection == note.from) {
+    return {};  // members say it again until they are welcome
   } else if (!members_[world_.machine(role).index()].connection.empty()) {
     wrong = fmt::format("{} is there already", real::text(role));
   }
@@ -126,7 +128,7 @@ Result<void> Leader::seat_all() {
     const auto known = sender(*note);
     if (note->type == AliveNote::kType) continue;
     if (note->type == FailedNote::kType && known)
-      return failure(fmt::format("{}: {}", real::text(members_[*known].role), reason_in(*note)));
+      return failure(fmt::format("{} (says {})", reason_in(*note), real::text(members_[*known].role)));
     if (auto seated = seat(*note); !seated) return seated;
   }
   return {};
@@ -169,7 +171,7 @@ Result<void> Leader::lead() {
       continue;
     }
     const std::string who = real::text(members_[*member].role);
-    if (note->type == FailedNote::kType) return failure(fmt::format("{}: {}", who, reason_in(*note)));
+    if (note->type == FailedNote::kType) return failure(fmt::format("{} (says {})", reason_in(*note), who));
     if (auto taken = take(*member, *note); !taken)
       return failure(fmt::format("{}: {}", who, taken.error().text));
   }

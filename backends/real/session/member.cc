@@ -9,6 +9,7 @@ namespace weir::real {
 namespace {
 
 constexpr Duration kSlice{100'000'000};
+constexpr Duration kAgain{500'000'000};
 constexpr Duration kMoment{1'000'000'000};  // for the leader to say what it takes for the cause of a failure
 
 int share_of_cpus(const SessionSettings& settings) {
@@ -66,11 +67,16 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   auto socket = ControlSocket::join(key->key);
   if (!socket) return tl::unexpected(socket.error());
   socket_ = std::move(*socket);
-  say(seat);
   socket_->keep_alive();
+  Instant said;
   // The leader, which knows who is missing, says so before.
   const Instant until = Clock::monotonic() + Duration::from_seconds(settings_.patience) + kMoment * 2;
   while (!world_) {
+    // What was said may have come to the leader of a session before this one, which has ended since.
+    if (Clock::monotonic() - said > kAgain) {
+      say(seat);
+      said = Clock::monotonic();
+    }
     const auto welcomed = serve(kSlice);
     if (!welcomed) return tl::unexpected(welcomed.error());
     if (Clock::monotonic() < until) continue;

@@ -205,7 +205,7 @@ Outcome<Handle> Session::give(const TensorNote& note, Way way) {
   const Handle handle = next_++;
   Transfer& transfer = *way.transfer;
   if (settings_.size == 1) {
-    if (transfer.out != transfer.in)
+    if (transfer.out != transfer.in && transfer.device == -1)
       std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));
     count_arrived(transfer.size);
     way.done = true;
@@ -221,16 +221,26 @@ Outcome<Handle> Session::give(const TensorNote& note, Way way) {
   return handle;
 }
 
-Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, void* out) {
+Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, void* out, TensorMemory on) {
+  std::unique_ptr<GpuMoment> written;
+  if (on.device >= 0) {
+    auto moment = GpuMoment::record(on.device, on.stream);
+    if (!moment) return refusal(SessionStatus::kInvalid, fmt::format("device: {}", moment.error().text));
+    written = std::move(*moment);
+  }
   const std::lock_guard lock(mutex_);
   if (auto open = check_open(); !open) return tl::unexpected(open.error());
   TensorNote note = tensor;
   if (note.name.empty()) note.name = unnamed(note);
   Way way;
   way.began = std::chrono::steady_clock::now();
-  way.transfer =
-      std::make_shared<Transfer>(Transfer{note.name, static_cast<const std::byte*>(in),
-                                          static_cast<std::byte*>(out), size(note.dtype) * note.elements});
+  way.transfer = std::make_shared<Transfer>(
+      Transfer{note.name, static_cast<const std::byte*>(in), static_cast<std::byte*>(out),
+               size(note.dtype) * note.elements, on.device, std::move(written)});
+  if (settings_.size == 1 && on.device >= 0 && in != out) {
+    auto copied = copy_in_stream(on.device, on.stream, out, in, way.transfer->size);
+    if (!copied) return refusal(SessionStatus::kInvalid, fmt::format("device: {}", copied.error().text));
+  }
   return give(note, std::move(way));
 }
 
@@ -252,7 +262,7 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   way.bytes = static_cast<std::size_t>(bytes);
   if (settings_.role.number == root && bytes > 0) std::memcpy(way.copy.data(), data, way.bytes);
   way.transfer = std::make_shared<Transfer>(
-      Transfer{note.name, way.copy.data(), way.copy.data(), Bytes(note.elements * each)});
+      Transfer{note.name, way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
   return give(note, std::move(way));
 }
 

@@ -27,6 +27,13 @@ using Outcome = tl::expected<T, SessionError>;
 
 using Handle = std::int64_t;
 
+/// Where a tensor is: in host memory, or on a device of this host, where it has been written once all that is
+/// on the stream (a cudaStream_t) so far has been done.
+struct TensorMemory {
+  int device = -1;
+  void* stream = nullptr;
+};
+
 /// Every function may be called from any thread. A thread of the session's own hears the leader.
 class Session final : private MemberEvents {
  public:
@@ -42,7 +49,7 @@ class Session final : private MemberEvents {
   Outcome<void> declare(const std::vector<TensorNote>& tensors);
   /// Begins to sum the tensor over all ranks. A name that is empty stands for a tensor without a name, which
   /// gets one by its size and type (weir.h).
-  Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out);
+  Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out, TensorMemory on = {});
   /// Begins to copy bytes from the root to all others.
   Outcome<Handle> broadcast(const std::string& name, void* data, std::int64_t bytes, int root);
   Outcome<bool> poll(Handle handle);

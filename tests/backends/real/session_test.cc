@@ -255,6 +255,33 @@ TEST_CASE("a rank that leaves, ends, gives up or says nothing more is named to t
   }
 }
 
+TEST_CASE("a session may follow another at the same place") {
+  Sessions sessions({3, 1});
+  for (int i = 0; i < 4; ++i) {
+    CHECK(sessions.run([](Session& session, int) -> std::string {
+      if (auto met = session.barrier(); !met) return met.error().text;
+      return why(session.leave());
+    }));
+  }
+  // Each rank on its own, as fast as it can.
+  std::vector<std::thread> threads;
+  std::vector<std::string> wrong(2);
+  const Sessions two({2, 0});
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      std::string& mine = wrong[static_cast<std::size_t>(rank)];
+      for (int i = 0; i < 5 && mine.empty(); ++i) {
+        auto session = Session::join(two.settings(false, rank), kVersion);
+        mine = why(session);
+        if (mine.empty()) mine = why((*session)->barrier());
+        if (mine.empty()) mine = why((*session)->leave());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<std::string>(2));
+}
+
 TEST_CASE("who does not belong to a session is kept out, and who is missing is named") {
   const Sessions sessions({2, 1, "unified", "auto", "", 1});
   SECTION("somebody does not come") {
