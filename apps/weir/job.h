@@ -16,10 +16,10 @@ namespace weir {
 
 struct RealSettings {
   // 0 is as many as fast links need, as far as the host's cores allow that all its machines have them.
-  int channels = 0;     // between two machines: up to 4
-  int io_threads = 0;   // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
-  int workers = 1;      // of each machine: sum and copy
-  bool verify = false;  // whether gradients are written and every sum is checked
+  int channels = 0;    // between two machines: up to 4
+  int io_threads = 0;  // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
+  int workers = 1;     // of each machine: sum and copy
+  real::Verify verify = real::Verify::kNone;
   real::TransportChoice transport = real::TransportChoice::kTcp;
   bool encrypt = false;  // what moves over connections between hosts
   Duration poll = real::ChannelSettings{}.poll;

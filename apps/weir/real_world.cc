@@ -119,7 +119,7 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
   std::string all =
       fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
                   transport, count(settings.channels), count(settings.io_threads), settings.workers,
-                  settings.verify, settings.encrypt, settings.pace.value_or(0), settings.gpus);
+                  enum_name(settings.verify), settings.encrypt, settings.pace.value_or(0), settings.gpus);
   if (real::may_use_rdma(settings.transport)) all += " poll=" + text(settings.poll);
   return all;
 }
@@ -140,6 +140,7 @@ Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
   if (!job) return tl::unexpected(job.error());
   tell_why_on_tcp(job->on_tcp);
   Lived all{.record = std::move(job->record), .settings = words(settings, job->transports)};
+  if (settings.verify != real::Verify::kNone) all.checked = job->checked;
   if (!measured) return all;
   all.link_rate = measured->link;
   all.measured = std::move(measured->topology);

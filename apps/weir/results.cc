@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 
 // Columns of results.csv; those of swept fields stand after kBeforeSweep.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
-constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns"};
+constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns", "checked_elements"};
 constexpr std::string_view kAfterSweep[] = {"seed",
                                             "iteration_ns",
                                             "exposed_communication_ns",

@@ -39,6 +39,7 @@ struct Row {
   std::optional<double> speedup;
   std::optional<std::int64_t> link_rate_bytes_per_s;
   std::optional<std::int64_t> predicted_ns;
+  std::optional<std::int64_t> checked_elements;
   std::int64_t host_memory_bytes = 0;
   std::int64_t messages = 0;
   std::int64_t ops = 0;
@@ -89,6 +90,8 @@ void fields(Visitor& visitor, Row& row) {
                    "what plain connections moved over a NIC just before the run, each way");
   visitor.optional("predicted_ns", row.predicted_ns,
                    "iteration_ns of the same plan in simulation, at the rates that were measured");
+  visitor.optional("checked_elements", row.checked_elements,
+                   "elements of gradients whose sums were checked, on all GPUs; empty if none were to be");
   visitor.required("host_memory_bytes", row.host_memory_bytes,
                    "buffers in host memory, of the machine with most");
   visitor.required("messages", row.messages, "messages in an iteration");

@@ -110,9 +110,24 @@ Outcome run_one(const ExperimentFile& file, const Run& run, const World& world) 
   });
 }
 
+// A run with a wrong sum has failed.
+void tell_checked(const Results& results) {
+  std::int64_t elements = 0;
+  int runs = 0;
+  for (const Run& run : results.runs()) {
+    if (!run.outcome || !run.outcome->row.checked_elements) continue;
+    elements += *run.outcome->row.checked_elements;
+    ++runs;
+  }
+  if (runs > 0)
+    print("\nsums of {} elements were checked in {} {}: all are right\n", elements, runs,
+          runs == 1 ? "run" : "runs");
+}
+
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
+  tell_checked(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {
     print_error("weir run: interrupted: {} of {} runs are done and written\n", results.ended(),

@@ -187,6 +187,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;
   if (lived->link_rate) outcome.row.link_rate_bytes_per_s = lived->link_rate->value();
+  outcome.row.checked_elements = lived->checked;
   std::optional<Lived> foretold;
   if (world.foretells && lived->measured) {
     auto simulated = world.foretells->run({experiment, trial.strategy, *plan, judged, settings});

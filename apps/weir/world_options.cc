@@ -83,7 +83,17 @@ void add_real(CLI::App& command, WorldOptions& options) {
           "GPUs in turn; those of a cluster each the first ones of their host. Else host memory and time\n"
           "stand for them")
       ->group(group);
-  command.add_flag("--verify", real.verify, "Write gradients, and check every element of their sums")
+  real.verify = real::Verify::kFirst;
+  auto* const all = command
+                        .add_flag_callback(
+                            "--verify", [&real] { real.verify = real::Verify::kAll; },
+                            "Write gradients and check every element of their sums in all iterations, which\n"
+                            "take longer for it; if left out, in one iteration ahead of those")
+                        ->group(group);
+  command
+      .add_flag_callback(
+          "--no-verify", [&real] { real.verify = real::Verify::kNone; }, "Check no sums")
+      ->excludes(all)
       ->group(group);
   command
       .add_option(

@@ -19,6 +19,24 @@ class Sums(Real):
             self.assertEqual({row["strategy"] for row in self.rows()}, set(STRATEGIES))
         self.assertEqual(self.json()["world"]["name"], "processes on one host")
 
+    def test_sums_are_checked_in_one_iteration_ahead_unless_in_all_or_none(self):
+        self.write(strategies=["unified", "ring"], iterations=2, warm_up=1)
+        once = 6 * sum(tensor["elements"] for layer in layers("f32", 100_000) for tensor in layer["tensors"])
+        for options, checked in (((), once), (("--verify",), 3 * once), (("--no-verify",), None)):
+            for transport in ("tcp", "shm"):
+                done = self.run_on_local("--transport", transport, "--records", *options)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                rows = self.rows()
+                self.assertEqual([row["checked_elements"] for row in rows], [str(checked or "")] * 2)
+                told = f"sums of {2 * (checked or 0)} elements were checked in 2 runs: all are right"
+                self.assertEqual(told in done.stdout, checked is not None)
+                # What was checked ahead is no part of the record.
+                for file in self.out.glob("record-*"):
+                    self.assertEqual(json.loads(file.read_bytes().split(b"\n", 1)[0])["iterations"], 3)
+        done = self.run_on_local("--verify", "--no-verify")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--verify excludes --no-verify", done.stderr)
+
     def test_local_stages_over_several_gpus_sum_right(self):
         for local in ("reduce", "reduce_scatter"):
             self.write(strategies=["unified", "ps"], baseline="ps", local=local)

@@ -224,6 +224,7 @@ Result<void> Coordinator::take_piece(std::size_t machine, const RecordNote& piec
 Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster, int iterations) {
   JobResult result;
   result.record = Record(plan.ops().size(), iterations);
+  for (Member& member : members_) member.recorded = 0;
   const auto piece = [&](std::size_t machine, const RecordNote& content, const Note& note) {
     return take_piece(machine, content, note, plan, result.record);
   };
@@ -246,7 +247,6 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
   };
   if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());
   for (auto& [transport, ends] : result.transports) ends /= 2;
-  tell_all(GoodbyeNote{});
   return result;
 }
 
@@ -292,6 +292,20 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   if (auto planned = gather<PlannedNote>(cluster, settings_.patience, compare); !planned)
     return tl::unexpected(planned.error());
 
+  std::int64_t checked = 0;
+  if (inputs.verify == Verify::kFirst) {
+    const auto first = run_together(plan, cluster, 1);
+    if (!first) return tl::unexpected(first.error());
+    checked = first->checked;
+  }
+  auto result = run_together(plan, cluster, inputs.iterations);
+  if (!result) return result;
+  result->checked += checked;
+  tell_all(GoodbyeNote{});
+  return result;
+}
+
+Result<JobResult> Coordinator::run_together(const Plan& plan, const Cluster& cluster, int iterations) {
   MeetNote meet;
   for (const Member& member : members_) meet.machines.push_back(member.place);
   const auto token = make_token();
@@ -306,7 +320,7 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   const Instant begin = Clock::monotonic() + kAhead;
   for (const Member& member : members_)
     socket_->send(note_of(GoNote{(begin + member.clock).ns()}, member.connection));
-  return collect(plan, cluster, inputs.iterations);
+  return collect(plan, cluster, iterations);
 }
 
 }  // namespace weir::real

@@ -74,6 +74,8 @@ class Coordinator {
   void tell_all(const T& content);
   std::string missing(const Cluster& cluster) const;
   std::optional<Error> root_cause() const;
+  /// Lets the machines, which all have planned, meet and run the plan so often.
+  Result<JobResult> run_together(const Plan& plan, const Cluster& cluster, int iterations);
   Result<JobResult> lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster);
 
   std::unique_ptr<ControlSocket> socket_;

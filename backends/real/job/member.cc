@@ -1,6 +1,7 @@
 #include "backends/real/job/member.h"
 
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "backends/real/channel_transport.h"
@@ -66,11 +67,16 @@ class Member {
       listeners_.push_back(std::move(listened->socket));
     }
     socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local}));
-    const auto meet = hear<MeetNote>();
+    auto meet = hear<MeetNote>();
+    if (meet && inputs->verify == Verify::kFirst)
+      meet = run_together<MeetNote>(*meet, *inputs, **undertaking, **buffers, gpus->get(), {1, true});
     if (!meet) return tl::unexpected(meet.error());
-    auto peers = connect(*meet, *inputs, **undertaking, **buffers);
-    if (!peers) return tl::unexpected(peers.error());
-    return run(*inputs, **undertaking, **buffers, gpus->get(), std::move(*peers));
+    const Runs all{inputs->iterations, inputs->verify == Verify::kAll};
+    const auto goodbye =
+        run_together<GoodbyeNote>(*meet, *inputs, **undertaking, **buffers, gpus->get(), all);
+    if (!goodbye) return tl::unexpected(goodbye.error());
+    socket_.drop_unsent();
+    return {};
   }
 
   // Tells the coordinator once why this machine has failed.
@@ -153,7 +159,6 @@ class Member {
     settings.watch = [this] { return tick(); };
     auto peers = connect_peers(undertaking.plan, buffers, settings, listeners_);
     if (!peers) return tl::unexpected(root_cause(peers.error()));
-    listeners_.clear();  // nobody else is to come
     return peers;
   }
 
@@ -172,8 +177,20 @@ class Member {
     return check_silence();
   }
 
-  Result<void> run(const InputsNote& inputs, const Undertaking& job, const Buffers& buffers, Gpus* gpus,
-                   Peers peers) {
+  // How often the plan is run, and whether with gradients whose sums are checked.
+  struct Runs {
+    int iterations = 1;
+    bool verified = false;
+  };
+
+  // Meets the others and runs the plan with them. Returns what the coordinator says once all have:
+  // connections last until then, as others may still move bytes with this machine.
+  template <class Next>
+  Result<Next> run_together(const MeetNote& meet, const InputsNote& inputs, const Undertaking& job,
+                            const Buffers& buffers, Gpus* gpus, const Runs& runs) {
+    auto peers = connect(meet, inputs, job, buffers);
+    if (!peers) return tl::unexpected(peers.error());
+    if constexpr (std::is_same_v<Next, GoodbyeNote>) listeners_.clear();  // nobody else is to come
     Gradients gradients(job.plan, job.workload, buffers);
     Inbox inbox;
     const auto work = [&](const Op& op, std::uint64_t round) {
@@ -198,17 +215,17 @@ class Member {
     how.poll = inputs.poll;
     const WorkTable works(job.plan, job.cluster);
     if (inputs.pace > 0) {
-      pace(peers.channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
+      pace(peers->channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
     }
-    ChannelTransport transport(std::move(peers.channels), how, job.plan, settings_.machine, buffers, inbox);
-    Record record(job.plan.ops().size(), inputs.iterations);
-    Node node(job.plan, settings_.machine, inputs.iterations, record);
+    ChannelTransport transport(std::move(peers->channels), how, job.plan, settings_.machine, buffers, inbox);
+    Record record(job.plan.ops().size(), runs.iterations);
+    Node node(job.plan, settings_.machine, runs.iterations, record);
     socket_.send(note_of(MetNote{}));
     const auto go = hear<GoNote>();
     if (!go) return tl::unexpected(go.error());
     const Clock clock(Instant(go->begin));
     RealPort port(job.plan, job.cluster, works, settings_.machine,
-                  {job.dispatch, inputs.workers, inputs.verify, engine.get()}, clock, transport, workers,
+                  {job.dispatch, inputs.workers, runs.verified, engine.get()}, clock, transport, workers,
                   inbox);
     const Duration ahead = Instant() - clock.now();
     if (ahead > settings_.patience)
@@ -223,8 +240,8 @@ class Member {
     }
     if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
     send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked(), peers.transports, peers.on_tcp}));
-    return await_goodbye();
+    socket_.send(note_of(DoneNote{gradients.checked(), peers->transports, peers->on_tcp}));
+    return await<Next>();
   }
 
   // In pieces, each of which tells the coordinator that this machine is alive, however slow the way is.
@@ -260,17 +277,15 @@ class Member {
     return own;
   }
 
-  // Others may still move bytes with this machine for as long as they like.
-  Result<void> await_goodbye() {
+  // The next note that is a T, however long the others take.
+  template <class T>
+  Result<T> await() {
     while (true) {
       const auto note = receive(kSlice);
-      if (note && note->type == GoodbyeNote::kType) {
-        socket_.drop_unsent();
-        return {};
-      }
+      if (note && note->type == T::kType) return content_of<T>(*note);
       if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       if (note) continue;
-      if (auto well = check_silence(); !well) return well;
+      if (auto well = check_silence(); !well) return tl::unexpected(well.error());
     }
   }
 

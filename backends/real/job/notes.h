@@ -13,6 +13,9 @@
 //   done      ------------->                     it has sent all of them
 //             <-------------    goodbye          once all are done
 //
+// A job that checks sums first runs once more from `meet` to `done`: so one iteration ahead of the others,
+// over connections of its own.
+//
 // From joining on both say `alive` every half second (silence.h). Either side may say `failed` instead, with
 // the reason; the coordinator passes it on to all others.
 #pragma once
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "backends/real/job/control.h"
+#include "backends/real/job/verify.h"
 #include "backends/real/transport_choice.h"
 #include "core/base/read_fields.h"
 #include "core/base/write_fields.h"
@@ -44,7 +48,7 @@ struct InputsNote {
   int channels = 1;
   int io_threads = 1;
   int workers = 1;
-  bool verify = false;
+  Verify verify = Verify::kNone;
   TransportChoice transport = TransportChoice::kTcp;
   bool encrypt = false;
   Duration poll;
@@ -134,7 +138,7 @@ void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("io_threads", note.io_threads, "that move bytes; 0: as the host's cores allow",
                    within(0, 1024));
   visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
-  visitor.required("verify", note.verify, "whether to write gradients and check sums");
+  visitor.required("verify", note.verify, "which iterations write gradients and check sums");
   visitor.required("transport", note.transport, "what messages move through");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
   visitor.required("poll", note.poll, "for ends of messages before they are waited for, over RDMA");

@@ -31,13 +31,13 @@ std::string free_endpoint() { return "ipc://@weir-test-" + hexadecimal(make_toke
 // The coordinator of a job of two machines, which the test itself speaks for.
 class Lead {
  public:
-  explicit Lead(Duration patience = kPatience, std::string experiment = {})
+  explicit Lead(Duration patience = kPatience, std::string experiment = {}, Verify verify = Verify::kNone)
       : job_(job(R"({"name": "w", "elements": 1000})")) {
     auto fresh = make_key("test", free_endpoint());
     auto socket = ControlSocket::listen(fresh.value());
     REQUIRE(socket);
     key_ = fresh->key;
-    result_ = std::async(std::launch::async, [this, patience, experiment = std::move(experiment),
+    result_ = std::async(std::launch::async, [this, patience, verify, experiment = std::move(experiment),
                                               socket = std::move(*socket)]() mutable {
       CoordinatorSettings settings;
       settings.version = "1";
@@ -45,9 +45,11 @@ class Lead {
       Coordinator coordinator(std::move(socket), settings);
       InputsNote inputs;
       inputs.strategy = "ring";
+      inputs.verify = verify;
       inputs.experiment = std::move(experiment);
       const auto result = coordinator.run(inputs, job_->plan, job_->cluster);
       if (result) checked_ = result->checked;
+      if (result) iterations_ = result->record.iterations.size();
       return result ? std::string() : result.error().text;
     });
   }
@@ -58,9 +60,12 @@ class Lead {
   std::string error() { return result_.get(); }
   /// Once it has ended: how many elements were.
   std::int64_t checked() const { return checked_; }
+  /// And how many iterations its record has.
+  std::size_t iterations() const { return iterations_; }
 
  private:
   std::int64_t checked_ = -1;
+  std::size_t iterations_ = 0;
   std::unique_ptr<Undertaking> job_;
   JobKey key_;
   std::future<std::string> result_;
@@ -157,6 +162,10 @@ struct Pair {
       REQUIRE(heard<InputsNote>(*one));
       one->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
     }
+    meet();
+  }
+
+  void meet() const {
     for (ControlSocket* one : {first.get(), second.get()}) {
       REQUIRE(heard<MeetNote>(*one));
       one->send(note_of(MetNote{}));
@@ -235,6 +244,30 @@ TEST_CASE("a machine whose record takes long to come is not lost, nor while it w
   CHECK(heard<GoodbyeNote>(*pair.second));
   CHECK(lead.error().empty());
   CHECK(lead.checked() == 3);
+}
+
+TEST_CASE("machines meet anew after an iteration that is checked ahead, which is no part of the record") {
+  Lead lead(kLong, {}, Verify::kFirst);
+  Pair pair(lead);
+  send_record(lead, *pair.first, 0, 1);
+  send_record(lead, *pair.second, 1, 2);
+  pair.meet();
+  send_record(lead, *pair.first, 0, 0);
+  send_record(lead, *pair.second, 1, 0);
+  CHECK(heard<GoodbyeNote>(*pair.first));
+  CHECK(heard<GoodbyeNote>(*pair.second));
+  CHECK(lead.error().empty());
+  CHECK(lead.checked() == 3);
+  CHECK(lead.iterations() == 1);
+}
+
+TEST_CASE("a sum that is wrong in the iteration that is checked ahead ends the job") {
+  Lead lead(kLong, {}, Verify::kFirst);
+  Pair pair(lead);
+  send_record(lead, *pair.first, 0, 1);
+  pair.second->send(note_of(FailedNote{"a sum is wrong: element 3"}));
+  CHECK_THAT(heard<FailedNote>(*pair.first).value().text, has_text("gpu[1]: a sum is wrong: element 3"));
+  CHECK_THAT(lead.error(), has_text("gpu[1]: a sum is wrong: element 3"));
 }
 
 TEST_CASE("a machine that says twice that it is done counts once") {

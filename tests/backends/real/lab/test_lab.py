@@ -336,11 +336,12 @@ class Predictions(tiny.Case):
                    trace={"name": "net", "layers": [layer]}, strategies=strategies, baseline=strategies[0],
                    iterations=2, sweep={})
         for attempt in range(3):
-            done = self.weir("run", "--on", "lab", "--verify", "--no-plots", "--out", self.out, *more)
+            done = self.weir("run", "--on", "lab", "--no-plots", "--out", self.out, *more)
             self.assertEqual(done.returncode, 0, done.stderr)
             over = {row["strategy"]: float(row["iteration_ns"]) / float(row["predicted_ns"])
                     for row in program.rows(self.out)}
             self.assertEqual(set(over), set(strategies))
+            self.assertTrue(all(int(row["checked_elements"]) > 0 for row in program.rows(self.out)))
             if all(one <= within for one in over.values()) or attempt == 2:
                 break
         for strategy, one in over.items():

@@ -1,0 +1,58 @@
+// Gradients whose sums are known, and what is noticed where one is wrong.
+#include "backends/real/gradients.h"
+
+#include <fmt/format.h>
+
+#include "core/experiment/undertaking.h"
+#include "tests/catch.h"
+
+namespace weir::real {
+namespace {
+
+constexpr std::int64_t kElements = 1000;
+
+std::unique_ptr<Undertaking> alone() {
+  const std::string text = R"({"topology": {"name": "one", "groups": [{"name": "gpu", "count": 1,
+      "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}]},
+    "trace": {"name": "net", "layers": [{"name": "a", "forward": "1ms", "backward": "1ms", "tensors": [
+      {"name": "w", "elements": 1000}]}]}, "strategies": ["unified"], "baseline": "unified"})";
+  auto made = undertake(text, "unified", "test");
+  INFO((made ? std::string() : made.error().text));
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+const Op& op_of(const Plan& plan, OpKind kind) {
+  for (const Op& op : plan.ops()) {
+    if (op.kind == kind && op.layer == 0) return op;
+  }
+  FAIL("the plan has no such op");
+  return plan.ops().front();
+}
+
+TEST_CASE("one element of a sum that is wrong is noticed and named, whichever it is") {
+  const auto job = alone();
+  const auto buffers = Buffers::make(job->plan, MachineId(0));
+  REQUIRE(buffers);
+  const Op& backward = op_of(job->plan, OpKind::kBackward);
+  const Op& forward = op_of(job->plan, OpKind::kForward);
+  for (const std::int64_t element : {std::int64_t{0}, std::int64_t{517}, kElements - 1}) {
+    Gradients gradients(job->plan, job->workload, **buffers);
+    gradients.compute(backward, 0);
+    gradients.compute(forward, 0);
+    CHECK(gradients.checked() == kElements);
+    CHECK(gradients.wrong().empty());
+    const Extent extent{forward.from.buffer, 0, {Bytes(4 * element), Bytes(4)}};
+    (*buffers)->bytes(extent)[1] ^= std::byte{1};
+    gradients.compute(forward, 0);
+    CHECK(gradients.checked() == 2 * kElements);
+    // Numbers repeat after 64 elements.
+    const std::string where =
+        fmt::format("element {} from byte {} of tensor 0 on machine 0, GPU 0, iteration 0", element % 64,
+                    element / 64 * 64 * 4);
+    CHECK_THAT(gradients.wrong(), has_text(where));
+  }
+}
+
+}  // namespace
+}  // namespace weir::real
