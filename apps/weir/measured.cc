@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "backends/real/job/pacing.h"
 #include "backends/real/lab/raw_rate.h"
 #include "backends/real/plain_rate.h"
 #include "backends/real/sum_meter.h"
@@ -64,6 +65,8 @@ BytesPerSecond scaled(BytesPerSecond rate, double factor) {
   return rate.limited() ? BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor)) : rate;
 }
 
+void scale(Rates& rates, double factor) { rates = {scaled(rates.in, factor), scaled(rates.out, factor)}; }
+
 }  // namespace
 
 Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers) {
@@ -89,7 +92,7 @@ Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& plann
     factor += static_cast<double>((*rates)[i].value()) / nominal[i] / static_cast<double>(rates->size());
   Measured measured{*std::min_element(rates->begin(), rates->end()), planned.experiment.topology};
   for (GroupSpec& group : measured.topology.groups) {
-    for (NicSpec& nic : group.nics) nic.rate = {scaled(nic.rate.in, factor), scaled(nic.rate.out, factor)};
+    for (NicSpec& nic : group.nics) scale(nic.rate, factor);
   }
   set_sums(measured.topology, *sums);
   return std::optional(std::move(measured));
@@ -113,6 +116,16 @@ Result<std::optional<Measured>> measure_host(const Planned& planned, int workers
   measured.topology.network = {};
   set_sums(measured.topology, *sums);
   return std::optional(std::move(measured));
+}
+
+Topology paced(const Topology& measured, const Planned& planned, double pace) {
+  const double times = real::held_back(planned.plan, planned.cluster, pace, Cluster(measured));
+  Topology slower = measured;
+  for (GroupSpec& group : slower.groups) {
+    for (NicSpec& nic : group.nics) scale(nic.rate, 1 / times);
+  }
+  if (slower.network.racks && slower.network.racks->uplink) scale(*slower.network.racks->uplink, 1 / times);
+  return slower;
 }
 
 }  // namespace weir

@@ -24,4 +24,7 @@ Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& plann
 /// racks. Takes half a second.
 Result<std::optional<Measured>> measure_host(const Planned& planned, int workers);
 
+/// The measured topology with NICs and uplinks no faster than a run that is paced so lets them be.
+Topology paced(const Topology& measured, const Planned& planned, double pace);
+
 }  // namespace weir

@@ -135,7 +135,7 @@ void tell_why_on_tcp(const std::map<std::string, int>& ends) {
   if (reasons.size() > kMost) print_error("weir: and for {} more reasons\n", reasons.size() - kMost);
 }
 
-Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
+Result<Lived> lived(Result<real::JobResult> job, const Planned& planned, const RealSettings& settings,
                     std::optional<Measured> measured) {
   if (!job) return tl::unexpected(job.error());
   tell_why_on_tcp(job->on_tcp);
@@ -143,6 +143,8 @@ Result<Lived> lived(Result<real::JobResult> job, const RealSettings& settings,
   if (settings.verify != real::Verify::kNone) all.checked = job->checked;
   if (!measured) return all;
   all.link_rate = measured->link;
+  const double pace = settings.pace.value_or(0);
+  all.paced = pace > 0 ? paced(measured->topology, planned, pace) : measured->topology;
   all.measured = std::move(measured->topology);
   return all;
 }
@@ -176,7 +178,7 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
         node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
         "WEIR_JOB=" + key, ""};
   };
-  return lived(run_job(planned, settings, *job, site), settings, std::move(*measured));
+  return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
@@ -207,7 +209,7 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
         node_arguments("/proc/self/exe", machine, addresses, settings, (*gpus)[machine.index()]),
         "WEIR_JOB=" + key, ""};
   };
-  return lived(run_job(planned, settings, *job, site), settings, std::move(*measured));
+  return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
@@ -272,7 +274,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
       return NodeCommand{arguments, "", key};
     };
   }
-  return lived(run_job(planned, settings, *job, site), settings, std::nullopt);
+  return lived(run_job(planned, settings, *job, site), planned, settings, std::nullopt);
 }
 
 }  // namespace

@@ -114,6 +114,7 @@ Result<void> keep_all(const Trial& trial, const Planned& planned, const World& w
   if (!name) return tl::unexpected(name.error());
   row.record = *name;
   if (!foretold) return {};
+  header.measured = *parse_document(hashed(*lived.paced).text, "");
   header.world = world.foretells->name;
   header.world_settings = world.foretells->settings;
   name = keep(trial.prediction, header, foretold->record);
@@ -189,12 +190,13 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   if (lived->link_rate) outcome.row.link_rate_bytes_per_s = lived->link_rate->value();
   outcome.row.checked_elements = lived->checked;
   std::optional<Lived> foretold;
-  if (world.foretells && lived->measured) {
-    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, judged, settings});
+  if (world.foretells && lived->paced) {
+    const Cluster paced(*lived->paced);
+    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings});
     if (!simulated) return failed("its prediction: " + simulated.error().text);
     foretold = std::move(*simulated);
     outcome.row.predicted_ns =
-        report(*plan, judged, workload, foretold->record, experiment.warm_up).iteration.ns();
+        report(*plan, paced, workload, foretold->record, experiment.warm_up).iteration.ns();
   }
   if (!trial.timeline.empty()) {
     const std::string drawn =

@@ -56,6 +56,8 @@ struct Lived {
   /// that were measured, by which it is judged.
   std::optional<BytesPerSecond> link_rate;
   std::optional<Topology> measured;
+  /// By which it is foretold: the same, but as slow as the run was held back on purpose.
+  std::optional<Topology> paced;
   std::optional<std::int64_t> checked;  // elements whose sums were; none if none were to be
   /// The world's settings as they came out here; empty if as the world says.
   std::string settings;

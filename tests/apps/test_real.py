@@ -57,7 +57,9 @@ class Sums(Real):
         done = self.run_on_local("--verify", "--pace", "0.2", "--channels", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         row, = self.rows()
-        self.assertGreater(int(row["iteration_ns"]), 0.95 * 64e6 / 0.2)  # 64 MB each way at 0.2 GB/s
+        for time_ns in (row["iteration_ns"], row["predicted_ns"]):
+            self.assertGreater(int(time_ns), 0.95 * 64e6 / 0.2)  # 64 MB each way at 0.2 GB/s
+        self.assertLess(int(row["bound_ns"]), 64e6 / 0.2)  # a pace is chosen, and no bound
 
     def test_machines_with_several_cards_sum_right(self):
         cards = [{"at": "numa0", "rate": "8Gbps"}, {"at": "numa0", "rate": "4Gbps"}]

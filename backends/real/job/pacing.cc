@@ -25,12 +25,17 @@ BytesPerSecond times(BytesPerSecond rate, double factor) {
 // of the busiest link's time a pace may hold one up.
 constexpr double kMostOfMessage = 0.1;
 
-double seconds_of_busiest_link(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
+bool any(const Link& /*link*/) { return true; }
+
+bool of_network(const Link& link) { return link.kind == Link::Kind::kNic || link.kind == Link::Kind::kRack; }
+
+double seconds_of_busiest_link(const Plan& plan, const Cluster& cluster, const WorkTable& works,
+                               bool (*among)(const Link&)) {
   const std::vector<Bytes> loads = link_loads(plan, cluster, works);
   double busiest = 0.0;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Link& link = cluster.links()[i];
-    if (!link.rate.limited()) continue;
+    if (!link.rate.limited() || !among(link)) continue;
     busiest =
         std::max(busiest, static_cast<double>(loads[i].count()) / static_cast<double>(link.rate.value()));
   }
@@ -41,7 +46,7 @@ double seconds_of_busiest_link(const Plan& plan, const Cluster& cluster, const W
 
 Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   Paces rates(plan.machines());
-  const double busiest = seconds_of_busiest_link(plan, cluster, works);
+  const double busiest = seconds_of_busiest_link(plan, cluster, works, any);
   if (busiest == 0.0) return rates;
   std::vector<std::map<Lane, double>> bytes(plan.machines());
   const auto of_lane = [&](const Op& send) -> double& {
@@ -69,6 +74,15 @@ Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
     }
   }
   return rates;
+}
+
+double held_back(const Plan& plan, const Cluster& cluster, double factor, const Cluster& there) {
+  const WorkTable works(plan, cluster);
+  const Paces rates = paces(plan, cluster, works);
+  const bool none = std::all_of(rates.begin(), rates.end(), [](const auto& own) { return own.empty(); });
+  const double alone = seconds_of_busiest_link(plan, there, WorkTable(plan, there), of_network);
+  if (none || alone == 0.0) return 1.0;
+  return std::max(1.0, seconds_of_busiest_link(plan, cluster, works, any) / factor / alone);
 }
 
 void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor) {

@@ -20,6 +20,10 @@ using Paces = std::vector<std::map<Lane, BytesPerSecond>>;
 /// of them soon.
 Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
+/// How many times slower than its NICs and uplinks the cluster `there` moves the plan's messages, which is
+/// alike but for rates, if lanes are paced by the factor; 1 if that holds nothing back there.
+double held_back(const Plan& plan, const Cluster& cluster, double factor, const Cluster& there);
+
 /// Has each lane's data connections together send no faster than `factor` times its pace: by the kernel if it
 /// is a single connection, and slow enough.
 void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor);

@@ -46,6 +46,26 @@ Paces paces_of(PlanBuilder builder) {
   return paces(plan, three(), WorkTable(plan, three()));
 }
 
+TEST_CASE("a pace holds a plan back by as much as links are faster than it") {
+  PlanBuilder builder("by hand", 3);
+  for (int i = 0; i < 10; ++i) message(builder, 0, 1, 200_KB);
+  const Plan plan = std::move(builder).build();
+  const Cluster faster = cluster_of(R"({"name": "three", "groups": [
+    {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})");
+  CHECK(held_back(plan, three(), 0.5, three()) == 2.0);
+  CHECK(held_back(plan, three(), 0.5, faster) == 20.0);
+  CHECK(held_back(plan, three(), 1.02, three()) == 1.0);
+}
+
+TEST_CASE("a plan that is not paced is not held back") {
+  PlanBuilder builder("by hand", 3);
+  message(builder, 0, 1, 200_KB);
+  message(builder, 0, 2, 200_KB);
+  const Plan plan = std::move(builder).build();
+  REQUIRE(paces(plan, three(), WorkTable(plan, three()))[0].empty());
+  CHECK(held_back(plan, three(), 0.5, three()) == 1.0);
+}
+
 TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill the busiest link") {
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) {
