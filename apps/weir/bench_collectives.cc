@@ -76,6 +76,7 @@ Result<ExitStatus> bench_collective(const Choices& choices) {
     return wrong(name.c_str(), Error{"--transport: machines of one host take tcp or shm"});
   const auto part = parse_size(choices.part);
   if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
+  if (*part < Bytes(1000)) return wrong(name.c_str(), Error{"--part: expected at least 1KB"});
   job.part = *part;
   std::vector<Bytes> sizes;
   for (const std::string& text : choices.sizes) {

@@ -8,6 +8,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "apps/weir/world_options.h"
+#include "backends/real/pages.h"
 #include "backends/real/transport_meter.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
@@ -108,6 +109,17 @@ Result<Row> measure_writes(const Choices& choices, Bytes message) {
               {"copied_bytes", copied.count()}}};
 }
 
+// Both nodes have memory for all messages under way, out and in.
+Result<void> check_size(Bytes message, int under_way) {
+  if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
+  if (const Bytes left = real::available_memory(); message > left / (4 * under_way)) {
+    return failure(fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
+                               "the {} of memory that this host has left; try 4MiB",
+                               under_way, rounded(message), rounded(left)));
+  }
+  return {};
+}
+
 Result<ExitStatus> bench_transport(Choices choices) {
   if (!choices.addresses.empty()) {
     if (choices.addresses.size() != choices.settings.hosts.size())
@@ -122,6 +134,8 @@ Result<ExitStatus> bench_transport(Choices choices) {
   for (const std::string& text : choices.sizes) {
     const auto size = parse_size(text);
     if (!size) return wrong("bench transport", Error{"--sizes: " + size.error().text});
+    if (const auto held = check_size(*size, choices.settings.under_way); !held)
+      return wrong("bench transport", held.error());
     sizes.push_back(*size);
   }
   if (choices.settings.engine == real::TransportChoice::kAuto)

@@ -2,12 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace weir {
 
+namespace {
+
+constexpr std::string_view kExpected = "expected a line for each machine: the host's name, and its address";
+
+}  // namespace
+
 Result<std::vector<Host>> read_hosts(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    return failure(fmt::format("{}: this is a folder; {}", file, kExpected));
   std::ifstream stream(file);
   if (!stream) return failure(file + ": there is no such file, or it cannot be read");
   std::vector<Host> hosts;
@@ -22,6 +33,7 @@ Result<std::vector<Host>> read_hosts(const std::string& file) {
       return failure(fmt::format("{}:{}: '{}' is no host", file, number, host.name));
     hosts.push_back(std::move(host));
   }
+  if (hosts.empty()) return failure(fmt::format("{}: there is no host in it; {}", file, kExpected));
   return hosts;
 }
 

@@ -75,11 +75,22 @@ class Collectives(unittest.TestCase):
     def test_wrong_arguments_are_told(self):
         for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"), (["allreduce", "--nodes", "1"], "1"),
                                 (["allreduce", "--bytes", "6B"], "whole number"), (["pushpull", "--part", "x"], "--part"),
+                                (["allreduce", "--part", "0B"], "--part: expected at least 1KB"),
                                 (["allreduce", "--strategy", "ps"], "ps")):
             with self.subTest(arguments):
                 done = program.run("bench", *arguments)
                 self.assertIn(done.returncode, (1, 2))
                 self.assertIn(word, done.stderr)
+
+
+class Transport(unittest.TestCase):
+    def test_sizes_that_no_message_can_have_here_are_told(self):
+        for size, why in (("0B", "a message has at least one byte; try 4MiB"),
+                          ("64TB", "8 messages of 64 TB under way each way do not fit")):
+            for engine in ("tcp", "shm"):
+                done = program.run("bench", "transport", "--sizes", f"4KiB,{size}", "--engine", engine)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(why, done.stderr)
 
 
 if __name__ == "__main__":

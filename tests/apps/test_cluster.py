@@ -150,8 +150,14 @@ class Cluster(Real):
     def test_what_is_missing_is_told_before_anything_runs(self):
         short = self.folder / "short"
         short.write_text("a\nb\n")
+        empty = self.folder / "empty"
+        empty.write_text("# no host\n\n")
         for options, why in ((("--on", "cluster"), "--listen"), (self.options, "--hosts"),
                              ((*self.options, "--hosts", self.folder / "none"), "there is no such file"),
+                             ((*self.options, "--hosts", self.folder),
+                              f"{self.folder}: this is a folder; expected a line for each machine"),
+                             ((*self.options, "--hosts", empty),
+                              f"{empty}: there is no host in it; expected a line for each machine"),
                              ((*self.options, "--hosts", short), "5 machines, and --hosts names 2")):
             done = self.run_weir(*options)
             self.assertNotEqual(done.returncode, 0)
