@@ -113,9 +113,10 @@ Result<Row> measure_writes(const Choices& choices, Bytes message) {
 Result<void> check_size(Bytes message, int under_way) {
   if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
   if (const Bytes left = real::available_memory(); message > left / (4 * under_way)) {
-    return failure(fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
-                               "the {} of memory that this host has left; try 4MiB",
-                               under_way, rounded(message), rounded(left)));
+    return failure(
+        fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
+                    "the {} of memory that this host has left; try 4MiB",
+                    under_way, rounded(message), rounded(left)));
   }
   return {};
 }

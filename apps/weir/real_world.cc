@@ -28,10 +28,36 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// What the process of a machine takes beside its buffers: the program with its threads, the plan, which each
-// makes for itself, and the record. Measured: 38 MB of a node at rest, 420 bytes an op of a plan.
+constexpr Bytes kProgram(40 << 20);  // with its threads; measured: 38 MB of a node at rest
+
+Result<void> check_left(Bytes needed) {
+  if (const Bytes left = real::available_memory(); needed > left) {
+    return failure(
+        fmt::format("the machines need {} of memory together, and this host has {} left; "
+                    "try fewer machines or a smaller model",
+                    rounded(needed), rounded(left)));
+  }
+  return {};
+}
+
+// What is known before there is a plan, which takes minutes for a thousand machines: that each is a process,
+// and has gradients on each GPU.
+Result<void> check_machines(const Cluster& cluster, const Workload& workload, bool gpus) {
+  constexpr std::size_t kMany = 100;
+  const std::size_t machines = cluster.machines().size();
+  Bytes needed = kProgram * static_cast<std::int64_t>(machines);
+  for (const MachineId id : cluster.gpu_machines()) {
+    if (!gpus) needed += workload.size() * static_cast<std::int64_t>(cluster.machine(id).gpus.size());
+  }
+  if (auto fits = check_left(needed); !fits) return fits;
+  if (machines >= kMany)
+    print_error("weir: {} machines are as many processes, each of which makes the plan anew\n", machines);
+  return {};
+}
+
+// What the process of a machine takes beside its buffers: the program, the plan, which each makes for itself,
+// and the record. Measured: 420 bytes an op of a plan.
 Bytes memory_of_process(const Planned& planned) {
-  constexpr Bytes kProgram(40 << 20);
   constexpr Bytes kPlanOfOp(500);
   const auto ops = static_cast<std::int64_t>(planned.plan.ops().size());
   const auto record = Bytes(static_cast<std::int64_t>(sizeof(OpRecord)) * planned.settings.iterations);
@@ -47,13 +73,7 @@ Result<void> check_memory(const Planned& planned, bool gpus) {
     if (gpus) continue;
     needed += planned.plan.gpu_memory(MachineId(i)) * static_cast<std::int64_t>(machine.gpus.size());
   }
-  if (const Bytes left = real::available_memory(); needed > left) {
-    return failure(
-        fmt::format("the machines of this plan need {} of memory together, and this host has {} left; "
-                    "try fewer machines or a smaller model",
-                    rounded(needed), rounded(left)));
-  }
-  return {};
+  return check_left(needed);
 }
 
 // No machine sends to itself; and a message in shares takes one lane, where the plan has each share take its
@@ -280,7 +300,11 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
 }  // namespace
 
 World local_world(const RealSettings& settings) {
-  return real_world("processes on one host", settings, run_on_local);
+  World world = real_world("processes on one host", settings, run_on_local);
+  world.check = [gpus = settings.gpus](const Cluster& cluster, const Workload& workload) {
+    return check_machines(cluster, workload, gpus);
+  };
+  return world;
 }
 
 World lab_world(const RealSettings& settings) {
@@ -288,7 +312,10 @@ World lab_world(const RealSettings& settings) {
   RealSettings paced = settings;
   if (!paced.pace) paced.pace = kPace;
   World world = real_world("a lab on one host", paced, run_in_lab);
-  world.check = real::Lab::check;
+  world.check = [gpus = settings.gpus](const Cluster& cluster, const Workload& workload) {
+    if (auto fits = real::Lab::check(cluster); !fits) return fits;
+    return check_machines(cluster, workload, gpus);
+  };
   return world;
 }
 

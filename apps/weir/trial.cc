@@ -147,10 +147,10 @@ Outcome outcome_from(const std::string& text) {
 
 Outcome run(const Trial& trial, const Experiment& experiment, const World& world) {
   const Cluster cluster(experiment.topology);
-  if (world.check) {
-    if (const auto fits = world.check(cluster); !fits) return failed(fits.error().text);
-  }
   const Workload workload(experiment.trace);
+  if (world.check) {
+    if (const auto fits = world.check(cluster, workload); !fits) return failed(fits.error().text);
+  }
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
   const auto& [strategy, options] = *found;

@@ -72,7 +72,7 @@ struct World {
   std::shared_ptr<const World> foretells;
   bool simulated = true;
   /// Whether it can hold the cluster, asked before anything is planned; may be none.
-  std::function<Result<void>(const Cluster& cluster)> check;
+  std::function<Result<void>(const Cluster& cluster, const Workload& workload)> check;
 };
 
 /// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.

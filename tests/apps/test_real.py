@@ -125,6 +125,17 @@ class Refused(Real):
         self.assertIn("of memory together, and this host has", done.stdout + done.stderr)
 
 
+    def test_more_machines_than_this_host_has_memory_for_are_refused_before_they_are_planned(self):
+        groups = [{"name": "gpu", "count": 1000, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
+        self.write(strategies=["ring"], topology={"name": "large", "groups": groups}, sweep={},
+                   trace={"name": "net", "layers": layers("f32", 10**9)})
+        begin = time.monotonic()
+        done = self.run_on_local()
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("of memory together, and this host has", done.stderr)
+
+
 class Failures(Real):
     def check_killed(self, *more):
         process, nodes = self.long_run(*more)
