@@ -1,0 +1,225 @@
+"""The C library as Python functions: weir.h by ctypes, its statuses as exceptions. Knows no framework."""
+
+import ctypes
+import enum
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, Iterable, NamedTuple, Optional
+
+from . import errors
+
+ABI_VERSION = 1
+
+ERRORS = {
+    1: errors.InvalidError,
+    2: errors.StateError,
+    3: errors.MismatchError,
+    4: errors.LostError,
+    5: errors.TimeoutError,
+    6: errors.ResourceError,
+}
+
+
+class Dtype(enum.IntEnum):
+    """weir_dtype."""
+
+    F16 = 0
+    BF16 = 1
+    F32 = 2
+    F64 = 3
+    I32 = 4
+    I64 = 5
+
+
+class Declaration(NamedTuple):
+    """A tensor to be made known; a larger priority is more urgent."""
+
+    name: str
+    elements: int
+    dtype: int
+    priority: int
+
+
+class _Tensor(ctypes.Structure):
+    """weir_tensor."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("elements", ctypes.c_int64),
+        ("dtype", ctypes.c_int32),
+        ("reserved", ctypes.c_int32),
+        ("priority", ctypes.c_int64),
+    ]
+
+
+_POINTER = ctypes.c_void_p
+_TEXT = ctypes.c_char_p
+_INT32 = ctypes.c_int32
+_INT64 = ctypes.c_int64
+_HANDLE = ctypes.POINTER(ctypes.c_int64)
+
+# Name -> what it returns, and its arguments. All that return a status are checked.
+_STATUS = ctypes.c_int
+_FUNCTIONS: Dict[str, Any] = {
+    "weir_abi_version": (_INT32, []),
+    "weir_version": (_TEXT, []),
+    "weir_error": (_TEXT, []),
+    "weir_init": (_STATUS, [_TEXT]),
+    "weir_serve": (_STATUS, [_TEXT]),
+    "weir_shutdown": (_STATUS, []),
+    "weir_abort": (_STATUS, [_TEXT]),
+    "weir_is_initialized": (_INT32, []),
+    "weir_rank": (_INT32, []),
+    "weir_size": (_INT32, []),
+    "weir_local_rank": (_INT32, []),
+    "weir_local_size": (_INT32, []),
+    "weir_servers": (_INT32, []),
+    "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
+    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
+    "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
+    "weir_poll": (_STATUS, [_INT64, ctypes.POINTER(_INT32)]),
+    "weir_wait": (_STATUS, [_INT64]),
+    "weir_barrier": (_STATUS, []),
+    "weir_speed": (_STATUS, [ctypes.POINTER(ctypes.c_double)]),
+}
+
+_HOST = -1
+
+
+def find() -> Path:
+    """Where the library is: $WEIR_LIBRARY, else beside this package."""
+    named = os.environ.get("WEIR_LIBRARY")
+    path = Path(named) if named else Path(__file__).resolve().parent / "libweir.so"
+    if not path.is_file():
+        where = "WEIR_LIBRARY names it" if named else "it would lie there after `pip install`"
+        raise ImportError(
+            f"no library of Weir at {path}, though {where}. Build it with `cmake --build --preset release "
+            "--target weir_c` and set WEIR_LIBRARY=build/release/frontends/c/libweir.so, or `pip install .`"
+        )
+    return path
+
+
+class Library:
+    """libweir.so, loaded and checked. Failures of its functions raise a weir.Error."""
+
+    def __init__(self, path: Path):
+        try:
+            self._c = ctypes.CDLL(str(path))
+            for name, (result, arguments) in _FUNCTIONS.items():
+                function = getattr(self._c, name)
+                function.restype = result
+                function.argtypes = arguments
+        except (OSError, AttributeError) as why:
+            raise ImportError(f"{path} is no library of Weir that can be used: {why}") from why
+        version = self._c.weir_abi_version()
+        if version != ABI_VERSION:
+            raise ImportError(f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
+                              "take both from one build")
+        # Bound once: they are called for every gradient.
+        self._push_pull = self._c.weir_push_pull
+        self._wait = self._c.weir_wait
+
+    def _check(self, status: int) -> None:
+        if status != 0:
+            raise self._failure(status)
+
+    def _failure(self, status: int) -> errors.Error:
+        text = self._c.weir_error().decode("utf-8", "replace")
+        return ERRORS.get(status, errors.Error)(text or f"status {status}, without a reason")
+
+    def version(self) -> str:
+        """Of the library."""
+        return self._c.weir_version().decode()
+
+    def init(self, settings: Dict[str, Any]) -> None:
+        """Takes part in a session as a rank; `settings` are weir.h's and go before the environment's."""
+        self._check(self._c.weir_init(json.dumps(settings).encode()))
+
+    def serve(self, settings: Dict[str, Any]) -> None:
+        """Is a CPU machine of a session until the ranks have shut down."""
+        self._check(self._c.weir_serve(json.dumps(settings).encode()))
+
+    def shutdown(self) -> None:
+        """Leaves the session once every tensor that is on its way has arrived."""
+        self._check(self._c.weir_shutdown())
+
+    def abort(self, why: str) -> None:
+        """Ends the session for everybody, who are told why."""
+        self._check(self._c.weir_abort(why.replace("\0", "?").encode("utf-8", "replace")))
+
+    def is_initialized(self) -> bool:
+        """Whether there is a session."""
+        return self._c.weir_is_initialized() != 0
+
+    def rank(self) -> int:
+        """-1 if not initialised, as the next four."""
+        return self._c.weir_rank()
+
+    def size(self) -> int:
+        """Ranks of the session."""
+        return self._c.weir_size()
+
+    def local_rank(self) -> int:
+        """This rank among those of its host."""
+        return self._c.weir_local_rank()
+
+    def local_size(self) -> int:
+        """Ranks on this host."""
+        return self._c.weir_local_size()
+
+    def servers(self) -> int:
+        """CPU machines of the session."""
+        return self._c.weir_servers()
+
+    def declare(self, tensors: Iterable[Declaration]) -> None:
+        """Makes tensors known, which are planned together."""
+        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, 0, t.priority) for t in tensors]
+        self._check(self._c.weir_declare((_Tensor * len(rows))(*rows), len(rows)))
+
+    def push_pull(self, name: Optional[bytes], source: int, target: int, elements: int, dtype: int) -> int:
+        """Begins to sum a tensor in host memory over all ranks; its handle. `name` is UTF-8, or None."""
+        handle = ctypes.c_int64()
+        status = self._push_pull(name, source, target, elements, dtype, _HOST, None, handle)
+        if status != 0:
+            raise self._failure(status)
+        return handle.value
+
+    def broadcast(self, name: Optional[bytes], data: int, count: int, root: int) -> int:
+        """Begins to copy bytes of host memory from the root to all; its handle."""
+        handle = ctypes.c_int64()
+        self._check(self._c.weir_broadcast(name, data, count, root, _HOST, None, handle))
+        return handle.value
+
+    def poll(self, handle: int) -> bool:
+        """Whether wait() would return at once."""
+        done = ctypes.c_int32()
+        self._check(self._c.weir_poll(handle, done))
+        return done.value != 0
+
+    def wait(self, handle: int) -> None:
+        """Waits until the tensor has arrived, or failed, and forgets the handle."""
+        status = self._wait(handle)
+        if status != 0:
+            raise self._failure(status)
+
+    def barrier(self) -> None:
+        """Returns once every rank has called it."""
+        self._check(self._c.weir_barrier())
+
+    def speed(self) -> float:
+        """Bytes a second that this rank has got back, over the last ten seconds."""
+        rate = ctypes.c_double()
+        self._check(self._c.weir_speed(rate))
+        return rate.value
+
+
+_loaded: Optional[Library] = None
+
+
+def library() -> Library:
+    """The process's library, loaded when first asked for."""
+    global _loaded
+    if _loaded is None:
+        _loaded = Library(find())
+    return _loaded

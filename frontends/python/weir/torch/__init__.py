@@ -1,0 +1,38 @@
+"""Weir for PyTorch: the functions of Horovod's and BytePS's frontends.
+
+    import weir.torch as bps     # or: as hvd
+
+    bps.init()
+    optimizer = bps.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    bps.broadcast_parameters(model.state_dict(), root_rank=0)
+
+Gradients are summed while backward goes on, tensors that the next forward needs first going first. Failures of the
+session raise a weir.Error. docs/pytorch.md tells the rest.
+"""
+
+from ..errors import Error, InvalidError, LostError, MismatchError, ResourceError, StateError, TimeoutError
+from . import parallel
+from ._copies import (broadcast, broadcast_, broadcast_async, broadcast_async_, broadcast_object,
+                      broadcast_optimizer_state, broadcast_parameters)
+from ._declare import declare
+from ._optimizer import DistributedOptimizer
+from ._session import (barrier, get_pushpull_speed, init, is_initialized, local_rank, local_size, rank, resume, shutdown,
+                       size, suspend)
+from ._sums import (Adasum, Average, Max, Min, Op, Product, Sum, allreduce, allreduce_, allreduce_async,
+                    allreduce_async_, grouped_allreduce, grouped_allreduce_, grouped_allreduce_async,
+                    grouped_allreduce_async_, push_pull, push_pull_async, push_pull_async_inplace, push_pull_inplace)
+from ._transfers import poll, synchronize
+from .compression import Compression
+from .cross_barrier import CrossBarrier
+from .parallel import DistributedDataParallel
+
+__all__ = [
+    "Adasum", "Average", "Compression", "CrossBarrier", "DistributedDataParallel", "DistributedOptimizer", "Error",
+    "InvalidError", "LostError", "Max", "Min", "MismatchError", "Op", "Product", "ResourceError", "StateError", "Sum",
+    "TimeoutError", "allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "barrier", "broadcast",
+    "broadcast_", "broadcast_async", "broadcast_async_", "broadcast_object", "broadcast_optimizer_state",
+    "broadcast_parameters", "declare", "get_pushpull_speed", "grouped_allreduce", "grouped_allreduce_",
+    "grouped_allreduce_async", "grouped_allreduce_async_", "init", "is_initialized", "local_rank", "local_size",
+    "parallel", "poll", "push_pull", "push_pull_async", "push_pull_async_inplace", "push_pull_inplace", "rank",
+    "resume", "shutdown", "size", "suspend", "synchronize",
+]

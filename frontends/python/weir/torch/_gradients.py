@@ -1,0 +1,199 @@
+"""The gradients of a model: summed as backward makes them, one hook a parameter."""
+
+import weakref
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Type
+
+import torch
+
+from .._library import Declaration
+from ..errors import InvalidError, StateError
+from ._memory import DTYPES
+from ._session import session
+from ._sums import scale
+from ._transfers import Transfer, begin_sum
+from .compression import Compression, Compressor
+
+Named = Tuple[str, torch.Tensor]
+
+
+class Slot:
+    """A parameter and where its gradient is.
+
+    * `left` counts the backward passes until the gradient is handed over.
+    * `transfer` is None unless the gradient is on its way; `gradient` is then the parameter's.
+    """
+
+    __slots__ = ("parameter", "name", "key", "left", "transfer", "gradient", "ctx", "delayed")
+
+    def __init__(self, parameter: torch.Tensor, name: str, key: str, passes: int):
+        self.parameter = parameter
+        self.name = name
+        self.key = key.encode()
+        self.left = passes
+        self.transfer: Optional[Transfer] = None
+        self.gradient: Optional[torch.Tensor] = None
+        self.ctx: Any = None
+        self.delayed = False  # an update with the last gradient is still to be applied
+
+
+class Gradients:
+    """Sums or averages over all ranks of the gradients of parameters.
+
+    * A gradient is handed over by the hook that backward calls once it is there, after `passes` passes, and not
+      touched until finish().
+    * Parameters without a gradient count as zeros, so that all ranks hand over the same.
+    * `active` False leaves gradients alone.
+    """
+
+    def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none, average: bool = True,
+                 predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
+                 begun: Optional[Callable[[], None]] = None):
+        if passes < 1:
+            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        self.active = True
+        self.changed = True  # since synchronize()
+        self.slots: List[Slot] = []
+        self.slot_of = {}
+        self._compression = compression
+        self._average = average
+        self._predivide = predivide
+        self._passes = passes
+        self._sparse_as_dense = sparse_as_dense
+        self._begun = begun
+        self._kept: List[Any] = []  # what lives as long as its hooks must
+        index = next(session().models)
+        self.prefix = "Gradient." if index == 0 else f"Gradient{index}."
+        self.add(named)
+
+    def add(self, named: Sequence[Named]) -> None:
+        """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent."""
+        new = []
+        for name, parameter in named:
+            if parameter in self.slot_of or not parameter.requires_grad:
+                continue
+            if parameter.dtype not in DTYPES:
+                raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
+            slot = Slot(parameter, name, self.prefix + name, self._passes)
+            self.slot_of[parameter] = slot
+            new.append(slot)
+        tensors = []
+        for place, slot in enumerate(new):
+            packed, _ = self._compression.compress(slot.parameter.detach())
+            tensors.append(Declaration(slot.key.decode(), packed.numel(), DTYPES[packed.dtype], len(new) - place))
+        session().declare(tensors)
+        self.slots += new
+        for slot in new:
+            self._watch(slot)
+
+    def _watch(self, slot: Slot) -> None:
+        # Weak: a parameter must not keep an optimizer alive, nor hand over for one that is gone.
+        reference = weakref.ref(self)
+
+        def hook(*_: Any) -> None:
+            gradients = reference()
+            if gradients is not None and gradients.active:
+                gradients.ready(slot)
+
+        if hasattr(slot.parameter, "register_post_accumulate_grad_hook"):
+            self._kept.append(slot.parameter.register_post_accumulate_grad_hook(hook))
+        else:  # before PyTorch 2.1: after the node that accumulates, which lives as long as somebody holds it
+            node = slot.parameter.expand_as(slot.parameter).grad_fn.next_functions[0][0]
+            node.register_hook(hook)
+            self._kept.append(node)
+
+    def set_passes(self, passes: int) -> None:
+        """From the next step on, gradients are handed over after so many backward passes."""
+        if passes < 1:
+            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        self._passes = passes
+        for slot in self.slots:
+            slot.left = passes
+
+    def ready(self, slot: Slot) -> None:
+        """Backward has made the parameter's gradient."""
+        if slot.delayed:
+            raise StateError(f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
+                             "module that owns it, which a cross barrier must see; train without cross_barrier")
+        if slot.left <= 0:
+            raise StateError(f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
+                             "backward_passes_per_step")
+        slot.left -= 1
+        self.changed = True
+        if slot.left == 0:
+            self.begin(slot)
+
+    def begin(self, slot: Slot) -> None:
+        """Hands the gradient over."""
+        current = session()
+        if current.size == 1:
+            return
+        parameter = slot.parameter
+        gradient = parameter.grad
+        if gradient is None:
+            gradient = parameter.grad = torch.zeros_like(parameter)
+        elif gradient.layout != torch.strided:
+            if not self._sparse_as_dense:
+                raise TypeError(f"'{slot.name}' has a sparse gradient, and Weir sums dense ones only: pass "
+                                "sparse_as_dense=True, or make its layer with sparse=False")
+            gradient = parameter.grad = gradient.to_dense()
+        slot.gradient = gradient
+        tensor = gradient.detach()
+        if self._predivide != 1.0:
+            tensor.div_(self._predivide)
+        packed, slot.ctx = self._compression.compress(tensor)
+        slot.transfer = begin_sum(current, slot.key, packed, packed)
+        if self._begun is not None:
+            self._begun()
+
+    def finish(self, slot: Slot) -> None:
+        """Waits for the sum and makes it the parameter's gradient."""
+        slot.left = self._passes
+        transfer, slot.transfer = slot.transfer, None
+        if transfer is None:
+            return
+        gradient, slot.gradient = slot.gradient, None
+        total = self._compression.decompress(transfer.wait(), slot.ctx)
+        if total.data_ptr() != gradient.data_ptr():
+            with torch.no_grad():
+                gradient.copy_(total)
+        scale(gradient, self._predivide, session().size if self._average else 1)
+        slot.parameter.grad = gradient
+
+    def begin_rest(self) -> None:
+        """Hands over what backward has not, so that all ranks hand over the same."""
+        for slot in self.slots:
+            if slot.transfer is None:
+                self.begin(slot)
+
+    def synchronize(self) -> None:
+        """Waits until all gradients are what they are on every rank."""
+        self.begin_rest()
+        for slot in self.slots:
+            self.finish(slot)
+        self.changed = False
+
+    def underway(self) -> bool:
+        """Whether a gradient is on its way."""
+        return any(slot.transfer is not None for slot in self.slots)
+
+
+def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]]) -> List[Named]:
+    """The optimizer's parameters with their names, in the order in which forward uses them: as `named_parameters` has
+    them, else as the optimizer's groups do. ValueError if those do not fit."""
+    owned = [(f"group{g}.{index}", parameter) for g, group in enumerate(optimizer.param_groups)
+             for index, parameter in enumerate(group["params"])]
+    if named_parameters is None:
+        return owned
+    named = list(named_parameters)
+    if not all(isinstance(item, tuple) and len(item) == 2 for item in named):
+        raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
+    names = [name for name, _ in named]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
+        raise ValueError(f"named_parameters has names more than once: {', '.join(twice)}")
+    known = {id(parameter) for _, parameter in named}
+    unnamed = [name for name, parameter in owned if id(parameter) not in known]
+    if unnamed:
+        raise ValueError(f"named_parameters lacks parameters of the optimizer: {', '.join(unnamed)}")
+    ids = {id(parameter) for _, parameter in owned}
+    return [(name, parameter) for name, parameter in named if id(parameter) in ids]

@@ -1,0 +1,111 @@
+"""DistributedOptimizer: any optimizer of PyTorch, with gradients that all ranks share."""
+
+import contextlib
+from typing import Any, Callable, Iterable, Iterator, Optional, Type
+
+import torch
+
+from ..errors import InvalidError, StateError
+from ._gradients import Gradients, Named, named_for
+from ._sums import Op, all_ranks, averages
+from .compression import Compression, Compressor
+
+ADVICE = "call step(), or synchronize(), first"
+
+
+class Distributed:
+    """What DistributedOptimizer adds to the class of an optimizer, which stands behind it in the order of bases."""
+
+    _gradients: Gradients
+    _skipping = False
+
+    def synchronize(self) -> None:
+        """Waits until all gradients are the same on every rank: to look at them or clip them before step()."""
+        self._gradients.synchronize()
+
+    @contextlib.contextmanager
+    def skip_synchronize(self) -> Iterator[None]:
+        """step() within does not synchronize: after an explicit synchronize(), say for clipping."""
+        self._skipping = True
+        try:
+            yield
+        finally:
+            self._skipping = False
+
+    def set_backward_passes_per_step(self, passes: int) -> None:
+        """From the next step on, gradients are gathered over so many backward passes before they are summed."""
+        self._gradients.set_passes(passes)
+
+    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
+        """Synchronizes, unless that has been done since the last backward pass, and updates the parameters. A closure
+        is called first, by the optimizer, and its gradients are synchronized."""
+        if closure is None:
+            self._settle()
+            return super().step()
+
+        def settled() -> Any:
+            loss = closure()
+            self._settle()
+            return loss
+
+        return super().step(settled)
+
+    step.hooked = True  # the base's step already calls the hooks of PyTorch 2
+
+    def _settle(self) -> None:
+        if self._gradients.changed and not self._skipping:
+            self.synchronize()
+        self._gradients.changed = True
+
+    def zero_grad(self, *how: Any, **named: Any) -> None:
+        """As the optimizer's. Not while gradients are on their way."""
+        if self._gradients.underway():
+            raise StateError(f"zero_grad() while gradients are on their way: {ADVICE}")
+        super().zero_grad(*how, **named)
+
+    def add_param_group(self, param_group: dict) -> None:
+        """As the optimizer's; the new parameters are synchronized too."""
+        super().add_param_group(param_group)
+        self._gradients.add(named_for(self, None))
+
+
+def distributed(optimizer: torch.optim.Optimizer, kind: type, gradients: Gradients) -> Any:
+    """The optimizer as one of a class that is both `kind` and its own; it shares state and groups with it."""
+    own = type(optimizer)
+    result = object.__new__(type(own.__name__, (kind, own), {}))
+    # A scheduler of learning rates may have put a `step` of the other object into it.
+    result.__dict__.update({key: value for key, value in optimizer.__dict__.items() if key != "step"})
+    result._gradients = gradients
+    return result
+
+
+def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]] = None,
+                         compression: Type[Compressor] = Compression.none, backward_passes_per_step: int = 1,
+                         op: Op = Op.Average, gradient_predivide_factor: float = 1.0, num_groups: int = 0,
+                         groups: Any = None, sparse_as_dense: bool = False, process_set: Any = None, *,
+                         cross_barrier: bool = False, model: Optional[torch.nn.Module] = None) -> Any:
+    """An optimizer whose gradients are averaged (op=Sum: summed) over all ranks, beginning while backward goes on.
+
+    `named_parameters`, best model.named_parameters(), gives tensors the same names on all ranks; their order is that
+    of their urgency, as forward needs the first ones first. A parameter that gets no gradient in a step counts as
+    zeros, and has the average as gradient then. Gradients are divided by `gradient_predivide_factor` before the sum,
+    and by the rest of the ranks' number after it. `num_groups` and `groups` are Horovod's and make no difference.
+
+    With `cross_barrier`, step() does not wait: the next forward of `model` does, layer by layer (CrossBarrier).
+    """
+    del num_groups, groups
+    all_ranks(process_set)
+    average = averages(None, op)
+    if gradient_predivide_factor <= 0 or (gradient_predivide_factor != 1.0 and not average):
+        raise InvalidError("gradient_predivide_factor must be more than 0, and wants op=Average")
+    if cross_barrier and model is None:
+        raise InvalidError("cross_barrier wants the model, whose forward is to wait: model=model")
+    if isinstance(optimizer, Distributed):
+        raise InvalidError("the optimizer is distributed already")
+    gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,
+                          backward_passes_per_step, sparse_as_dense)
+    result = distributed(optimizer, Distributed, gradients)
+    if cross_barrier:
+        from .cross_barrier import CrossBarrier
+        return CrossBarrier(model, result)
+    return result

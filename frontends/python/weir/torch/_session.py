@@ -1,0 +1,182 @@
+"""The session that this process takes part in: its beginning and end, and who is in it."""
+
+import atexit
+import itertools
+import os
+import sys
+import time
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from .._library import Declaration, Library, library
+from ..errors import Error, InvalidError, StateError
+from . import _rendezvous
+
+
+class Session:
+    """What is known of the session, and what is on its way in it."""
+
+    def __init__(self, c: Library):
+        self.c = c
+        self.process = os.getpid()
+        self.handles = itertools.count(1)
+        self.underway: Dict[int, Any] = {}  # keeps tensors alive until they are waited for
+        self.declared: List[List[Declaration]] = []
+        self.models = itertools.count()  # whose gradients are summed, in the order of their making
+        self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Asks the library who is here."""
+        self.rank = self.c.rank()
+        self.size = self.c.size()
+
+    def declare(self, tensors: Sequence[Declaration]) -> None:
+        """Makes tensors known, which are planned together, now and after each resume()."""
+        self.c.declare(tensors)
+        self.declared.append(list(tensors))
+
+
+_current: Optional[Session] = None
+_suspended: Optional[Session] = None
+_watching = False
+_failed = False
+
+
+def session() -> Session:
+    """The session; StateError if there is none."""
+    if _current is None:
+        raise StateError("Weir is suspended: call weir.torch.resume() first" if _suspended is not None else
+                         "Weir is not initialised: call weir.torch.init() first")
+    return _current
+
+
+def init(lazy: bool = True, comm: Any = None, process_sets: Any = None, **settings: Any) -> None:
+    """Takes part in a session; returns once all its processes are there. Does nothing if this process does already.
+
+    Ranks find each other through what weirrun, torchrun, Slurm or Open MPI put into the environment. `settings` are
+    those of weir.h (``patience=60``, ``strategy="ps"``, ...) and go before the environment's. `lazy` is BytePS's and
+    makes no difference; `comm` and `process_sets` are Horovod's and must be None: a session has all ranks.
+    """
+    del lazy
+    if comm is not None or process_sets is not None:
+        raise InvalidError("comm and process_sets must be None: a session of Weir has all ranks")
+    global _current
+    if _current is not None:
+        if settings:
+            raise StateError("Weir is initialised already: settings come too late")
+        return
+    if _suspended is not None:
+        raise StateError("Weir is suspended: call weir.torch.resume()")
+    _current = _joined(settings)
+    _watch()
+
+
+def _joined(settings: Dict[str, Any]) -> Session:
+    c = library()
+    c.init(_rendezvous.complete(settings))
+    return Session(c)
+
+
+def shutdown() -> None:
+    """Leaves the session once every tensor that is on its way has arrived, and all ranks have come so far. Does
+    nothing without a session. init() may follow."""
+    global _current, _suspended
+    _suspended = None
+    if _current is None:
+        return
+    leaving, _current = _current, None
+    leaving.c.shutdown()
+    leaving.underway.clear()
+
+
+def suspend() -> None:
+    """Leaves the session as shutdown() does, but keeps in mind which tensors are declared, for resume()."""
+    global _suspended
+    leaving = session()
+    shutdown()
+    _suspended = leaving
+
+
+def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None, **settings: Any) -> None:
+    """Takes part in a session again after suspend(), of so many ranks and CPU machines and as this rank (the one
+    before, if None). All its processes begin anew: the others call this too, or init()."""
+    global _current, _suspended
+    if _suspended is None:
+        raise StateError("Weir is not suspended: resume() comes after suspend()")
+    before = _suspended
+    rank_now = before.rank if global_rank is None else global_rank
+    _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings})
+    _suspended = None
+    _current.models = before.models
+    for tensors in before.declared:
+        _current.declare(tensors)
+
+
+def is_initialized() -> bool:
+    """Whether this process takes part in a session."""
+    return _current is not None
+
+
+def rank() -> int:
+    """This process among all that train, from 0 on."""
+    return session().rank
+
+
+def size() -> int:
+    """How many processes train."""
+    return session().size
+
+
+def local_rank() -> int:
+    """This process among those of its host, from 0 on: which of its GPUs to take."""
+    return session().c.local_rank()
+
+
+def local_size() -> int:
+    """How many processes train on this host."""
+    return session().c.local_size()
+
+
+def barrier(process_set: Any = None) -> None:
+    """Returns once every rank has called it."""
+    if process_set is not None:
+        raise InvalidError("process_set must be None: a session of Weir has all ranks")
+    session().c.barrier()
+
+
+def get_pushpull_speed() -> Tuple[int, float]:
+    """Now, in milliseconds since 1970, and the MB/s of tensors that this rank has got back in the last ten seconds."""
+    return int(time.time() * 1000), session().c.speed() / 1e6
+
+
+def _watch() -> None:
+    """Sees that a process that ends leaves the session, and that one that fails tells the others why."""
+    global _watching
+    if _watching:
+        return
+    _watching = True
+    atexit.register(_leave)
+    shown = sys.excepthook
+
+    def told(kind, error, trace):
+        global _failed
+        _failed = True
+        here = _current
+        if here is not None and here.process == os.getpid():
+            try:
+                here.c.abort(f"rank {here.rank}: {kind.__name__}: {error}")
+            except Error:
+                pass  # the session is over already, maybe by this very error
+        shown(kind, error, trace)
+
+    sys.excepthook = told
+
+
+def _leave() -> None:
+    if _current is None or _current.process != os.getpid():
+        return
+    try:
+        shutdown()
+    except Error as why:
+        if not _failed:  # else the failure has been told
+            print(f"weir: at the end: {why}", file=sys.stderr)

@@ -1,0 +1,269 @@
+"""Sums and averages over all ranks, under the names of BytePS (push_pull) and Horovod (allreduce)."""
+
+import enum
+from typing import Any, List, Optional, Sequence, Type, Union
+
+import torch
+
+from ..errors import InvalidError
+from ._session import session
+from ._transfers import Group, Pending, Transfer, begin_sum, issue, synchronize
+from .compression import Compression, Compressor
+
+
+class Op(enum.IntEnum):
+    """How tensors of the ranks become one; Weir has Average and Sum."""
+
+    Average = 0
+    Sum = 1
+    Adasum = 2
+    Min = 3
+    Max = 4
+    Product = 5
+
+
+Average, Sum, Adasum, Min, Max, Product = Op
+Name = Optional[str]
+
+
+def averages(average: Optional[bool], op: Optional[Union[Op, int]]) -> bool:
+    """Whether an average is meant, and not a sum, by Horovod's two ways to say it."""
+    if average is not None and op is not None:
+        raise InvalidError("give either average or op, not both")
+    if op is None:
+        return average is None or bool(average)
+    try:
+        meant = Op(op)
+    except ValueError:
+        raise InvalidError(f"op is {op!r}: it must be Average or Sum") from None
+    if meant not in (Op.Average, Op.Sum):
+        raise InvalidError(f"op={meant.name} is not supported: Weir averages and sums")
+    return meant == Op.Average
+
+
+def all_ranks(process_set: Any) -> None:
+    """InvalidError if a set of some ranks is asked for."""
+    if process_set is not None:
+        raise InvalidError("process_set must be None: a session of Weir has all ranks")
+
+
+def scale(tensor: torch.Tensor, factor: float, divisor: int) -> None:
+    """tensor *= factor / divisor, in place. Quotients of integers are rounded down, as Horovod's are."""
+    with torch.no_grad():
+        if factor != 1.0:
+            tensor.mul_(factor)
+        if divisor != 1:
+            if tensor.dtype.is_floating_point:
+                tensor.div_(divisor)
+            else:
+                tensor.div_(divisor, rounding_mode="floor")
+
+
+class Summed(Pending):
+    """A sum on its way, and what it is to be scaled with."""
+
+    def __init__(self, transfer: Transfer, factor: float, divisor: int):
+        self._transfer = transfer
+        self._factor = factor
+        self._divisor = divisor
+
+    def done(self) -> bool:
+        return self._transfer.done()
+
+    def result(self) -> torch.Tensor:
+        output = self._transfer.wait()
+        scale(output, self._factor, self._divisor)
+        return output
+
+
+class Unpacked(Pending):
+    """A compressed sum."""
+
+    def __init__(self, inner: Pending, compression: Type[Compressor], ctx: Any):
+        self._inner = inner
+        self._compression = compression
+        self._ctx = ctx
+
+    def done(self) -> bool:
+        return self._inner.done()
+
+    def result(self) -> torch.Tensor:
+        return self._compression.decompress(self._inner.result(), self._ctx)
+
+
+class Given(Pending):
+    """Of an in-place form: its result is the tensor that was given."""
+
+    def __init__(self, tensor: torch.Tensor, inner: Pending):
+        self._tensor = tensor
+        self._inner = inner
+
+    def done(self) -> bool:
+        return self._inner.done()
+
+    def result(self) -> torch.Tensor:
+        self._inner.result()
+        return self._tensor
+
+
+def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: bool, after: float) -> Summed:
+    current = session()
+    encoded = None if name is None else name.encode()
+    return Summed(begin_sum(current, encoded, tensor, output), after, current.size if average else 1)
+
+
+def _check_scales(tensor: torch.Tensor, before: float, after: float) -> None:
+    if (before != 1.0 or after != 1.0) and not tensor.dtype.is_floating_point:
+        raise InvalidError(f"tensors of {tensor.dtype} cannot be scaled")
+
+
+def _new(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0,
+         compression: Type[Compressor] = Compression.none) -> Pending:
+    """Begins to sum into a new tensor."""
+    _check_scales(tensor, before, after)
+    source, ctx = compression.compress(tensor.detach())
+    if before != 1.0:
+        source = source * before
+        output = source
+    else:
+        output = torch.empty(source.shape, dtype=source.dtype, device=source.device)
+    summed = _summed(source, output, name, average, after)
+    return summed if compression is Compression.none else Unpacked(summed, compression, ctx)
+
+
+def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0) -> Pending:
+    """Begins to sum into the tensor itself."""
+    _check_scales(tensor, before, after)
+    source = tensor.detach()
+    if before != 1.0:
+        source.mul_(before)
+    return Given(tensor, _summed(source, source, name, average, after))
+
+
+class _Differentiable(torch.autograd.Function):
+    """A sum, or average, whose gradient is the sum, or average, of the ranks' gradients."""
+
+    @staticmethod
+    def forward(ctx, tensor, name, average, before, after, compression):
+        ctx.how = (average, before, after)
+        return _new(tensor, name, average, before, after, compression).result()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        average, before, after = ctx.how
+        return _new(gradient, None, average, before, after).result(), None, None, None, None, None
+
+
+def _out_of_place(tensor: torch.Tensor, name: Name, average: bool, before: float, after: float,
+                  compression: Type[Compressor]) -> torch.Tensor:
+    if tensor.requires_grad and torch.is_grad_enabled():
+        return _Differentiable.apply(tensor, name, average, before, after, compression)
+    return _new(tensor, name, average, before, after, compression).result()
+
+
+def push_pull(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0, priority: int = 0,
+              compression: Type[Compressor] = Compression.none) -> torch.Tensor:
+    """The average of a tensor over all ranks, or its sum, as a new tensor; gradients flow through it.
+
+    A name means the same tensor on every rank; tensors without one are told apart by their order. `version` and
+    `priority` are BytePS's and make no difference: the tensors of a model get theirs from DistributedOptimizer.
+    Averages of integers are rounded down.
+    """
+    del version, priority
+    return _out_of_place(tensor, name, average, 1.0, 1.0, compression)
+
+
+def push_pull_inplace(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
+                      priority: int = 0) -> torch.Tensor:
+    """As push_pull(), into the tensor itself."""
+    del version, priority
+    return _same(tensor, name, average).result()
+
+
+def push_pull_async(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
+                    priority: int = 0) -> int:
+    """As push_pull(), but returns a handle at once: synchronize() of it returns the result. Until then nobody may
+    write to the tensor."""
+    del version, priority
+    return issue(_new(tensor, name, average))
+
+
+def push_pull_async_inplace(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
+                            priority: int = 0) -> int:
+    """As push_pull_async(), into the tensor itself."""
+    del version, priority
+    return issue(_same(tensor, name, average))
+
+
+def allreduce(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
+              compression: Type[Compressor] = Compression.none, op: Optional[Op] = None, prescale_factor: float = 1.0,
+              postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
+    """As push_pull(); with op=Sum, or average=False, the sum. The factors multiply what goes in and what comes out."""
+    all_ranks(process_set)
+    return _out_of_place(tensor, name, averages(average, op), prescale_factor, postscale_factor, compression)
+
+
+def allreduce_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
+               prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
+    """As allreduce(), into the tensor itself."""
+    all_ranks(process_set)
+    return _same(tensor, name, averages(average, op), prescale_factor, postscale_factor).result()
+
+
+def allreduce_async(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
+                    prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> int:
+    """As allreduce(), but returns a handle for synchronize() at once."""
+    all_ranks(process_set)
+    return issue(_new(tensor, name, averages(average, op), prescale_factor, postscale_factor))
+
+
+def allreduce_async_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
+                     prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> int:
+    """As allreduce_async(), into the tensor itself."""
+    all_ranks(process_set)
+    return issue(_same(tensor, name, averages(average, op), prescale_factor, postscale_factor))
+
+
+def _names(name: Name, count: int) -> List[Name]:
+    return [None if name is None else f"{name}.{index}" for index in range(count)]
+
+
+def grouped_allreduce(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
+                      compression: Type[Compressor] = Compression.none, op: Optional[Op] = None,
+                      prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                      process_set: Any = None) -> List[torch.Tensor]:
+    """allreduce() of several tensors at once; a list."""
+    all_ranks(process_set)
+    mean = averages(average, op)
+    if any(tensor.requires_grad for tensor in tensors) and torch.is_grad_enabled():
+        return [_out_of_place(tensor, own, mean, prescale_factor, postscale_factor, compression)
+                for tensor, own in zip(tensors, _names(name, len(tensors)))]
+    return Group([_new(tensor, own, mean, prescale_factor, postscale_factor, compression)
+                  for tensor, own in zip(tensors, _names(name, len(tensors)))]).result()
+
+
+def grouped_allreduce_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
+                       op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                       process_set: Any = None) -> List[torch.Tensor]:
+    """As grouped_allreduce(), into the tensors themselves."""
+    return synchronize(grouped_allreduce_async_(tensors, average, name, op, prescale_factor, postscale_factor, process_set))
+
+
+def grouped_allreduce_async(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
+                            op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                            process_set: Any = None) -> int:
+    """As grouped_allreduce(), but returns one handle for synchronize() at once."""
+    all_ranks(process_set)
+    mean = averages(average, op)
+    return issue(Group([_new(tensor, own, mean, prescale_factor, postscale_factor)
+                        for tensor, own in zip(tensors, _names(name, len(tensors)))]))
+
+
+def grouped_allreduce_async_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
+                             op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                             process_set: Any = None) -> int:
+    """As grouped_allreduce_async(), into the tensors themselves."""
+    all_ranks(process_set)
+    mean = averages(average, op)
+    return issue(Group([_same(tensor, own, mean, prescale_factor, postscale_factor)
+                        for tensor, own in zip(tensors, _names(name, len(tensors)))]))
