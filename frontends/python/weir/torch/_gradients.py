@@ -51,7 +51,8 @@ class Gradients:
         if passes < 1:
             raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
         self.active = True
-        self.changed = True  # since synchronize()
+        self.fresh = False  # backward has made some since the last step
+        self.settled = False  # synchronized since then
         self.slots: List[Slot] = []
         self.slot_of = {}
         self._compression = compression
@@ -80,7 +81,8 @@ class Gradients:
         for place, slot in enumerate(new):
             packed, _ = self._compression.compress(slot.parameter.detach())
             tensors.append(Declaration(slot.key.decode(), packed.numel(), DTYPES[packed.dtype], len(new) - place))
-        session().declare(tensors)
+        if tensors:
+            session().declare(tensors)
         self.slots += new
         for slot in new:
             self._watch(slot)
@@ -114,19 +116,19 @@ class Gradients:
         if slot.delayed:
             raise StateError(f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
                              "module that owns it, which a cross barrier must see; train without cross_barrier")
+        self.fresh = True
+        self.settled = False
+        if session().size == 1:
+            return
         if slot.left <= 0:
             raise StateError(f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
                              "backward_passes_per_step")
         slot.left -= 1
-        self.changed = True
         if slot.left == 0:
             self.begin(slot)
 
     def begin(self, slot: Slot) -> None:
         """Hands the gradient over."""
-        current = session()
-        if current.size == 1:
-            return
         parameter = slot.parameter
         gradient = parameter.grad
         if gradient is None:
@@ -136,6 +138,9 @@ class Gradients:
                 raise TypeError(f"'{slot.name}' has a sparse gradient, and Weir sums dense ones only: pass "
                                 "sparse_as_dense=True, or make its layer with sparse=False")
             gradient = parameter.grad = gradient.to_dense()
+        current = session()
+        if current.size == 1:
+            return
         slot.gradient = gradient
         tensor = gradient.detach()
         if self._predivide != 1.0:
@@ -170,7 +175,11 @@ class Gradients:
         self.begin_rest()
         for slot in self.slots:
             self.finish(slot)
-        self.changed = False
+        self.settled = True
+
+    def stepped(self) -> None:
+        """A step has used, or will use, the gradients as they are now."""
+        self.fresh = self.settled = False
 
     def underway(self) -> bool:
         """Whether a gradient is on its way."""

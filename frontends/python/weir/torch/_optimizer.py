@@ -53,9 +53,9 @@ class Distributed:
     step.hooked = True  # the base's step already calls the hooks of PyTorch 2
 
     def _settle(self) -> None:
-        if self._gradients.changed and not self._skipping:
+        if not self._gradients.settled and not self._skipping:
             self.synchronize()
-        self._gradients.changed = True
+        self._gradients.stepped()
 
     def zero_grad(self, *how: Any, **named: Any) -> None:
         """As the optimizer's. Not while gradients are on their way."""

@@ -37,9 +37,9 @@ class Delayed(Distributed):
             with torch.enable_grad():
                 loss = closure()
         self.flush()  # of parameters that forward did not use
-        if self._gradients.changed and not self._skipping:
+        if not self._gradients.settled and not self._skipping:
             self._gradients.begin_rest()
-        self._gradients.changed = True
+        self._gradients.stepped()
         self._cleared = None
         for group in self.param_groups:
             settings = {key: value for key, value in group.items() if key != "params"}
@@ -56,10 +56,10 @@ class Delayed(Distributed):
     step.hooked = True
 
     def synchronize(self) -> None:
-        """Applies updates that step() has noted; else waits for the gradients, say to clip them before step()."""
-        if self._noted:
-            self.flush()
-        else:
+        """Applies updates that step() has noted, and waits for gradients that backward has made since, say to clip
+        them before step()."""
+        self.flush()
+        if self._gradients.fresh:
             super().synchronize()
 
     def flush(self) -> None:

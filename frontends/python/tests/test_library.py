@@ -1,0 +1,100 @@
+"""The binding: which library is taken, and what failures become. What needs no library goes without."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import job
+import pytest
+
+import weir
+from weir import _library
+
+HEADER = Path(__file__).resolve().parents[2] / "c" / "weir.h"
+
+
+def refused(**environment):
+    """What asking for the library says."""
+    text = "import weir._library as l\ntry: l.library()\nexcept ImportError as why: print(why)"
+    done = job.passed(job.run([sys.executable, "-c", text], 20, **environment))
+    assert done.stdout, "no library was refused"
+    return done.stdout
+
+
+def test_a_library_that_is_not_there_is_told_with_the_remedy():
+    said = refused(WEIR_LIBRARY="/nowhere/libweir.so")
+    assert "no library of Weir at /nowhere/libweir.so" in said and "pip install" in said
+
+
+def test_a_file_that_is_no_library_is_refused():
+    assert "is no library of Weir" in refused(WEIR_LIBRARY=__file__)
+
+
+def test_another_library_is_refused():
+    import ctypes.util
+    name = ctypes.util.find_library("m")
+    path = next(path for folder in ("/lib", "/usr/lib") for path in Path(folder).rglob(name))
+    assert "is no library of Weir that can be used" in refused(WEIR_LIBRARY=str(path))
+
+
+def test_a_library_of_another_abi_is_refused(tmp_path):
+    stubs = [f"void {name}(void) {{}}" for name in _library._FUNCTIONS if name != "weir_abi_version"]
+    source = tmp_path / "other.c"
+    source.write_text("\n".join([*stubs, "int weir_abi_version(void) { return 99; }"]))
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "other.so", source], check=True)
+    assert "has version 99 of Weir's ABI, and this package needs 1" in refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+
+
+def test_the_binding_is_the_headers():
+    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+    functions = dict(re.findall(r"WEIR_API [\w ]+[ *]+(weir_\w+)\(([^)]*)\)", text))
+    assert set(functions) == set(_library._FUNCTIONS)
+    for name, parameters in functions.items():
+        count = 0 if parameters == "void" else parameters.count(",") + 1
+        assert len(_library._FUNCTIONS[name][1]) == count, name
+    assert int(re.search(r"WEIR_ABI_VERSION (\d+)", text)[1]) == _library.ABI_VERSION
+    statuses = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", text) if name != "OK"}
+    assert len(statuses) == 6 and set(statuses.values()) == set(_library.ERRORS)
+    dtypes = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+\d\d) = (\d)", text)}
+    assert dtypes == {dtype.name: dtype.value for dtype in _library.Dtype}
+    fields = re.search(r"typedef struct weir_tensor \{(.*?)\}", text, re.DOTALL)[1]
+    assert re.findall(r"(\w+);", fields) == [name for name, _ in _library._Tensor._fields_]
+
+
+def test_failures_are_errors_of_their_kind():
+    assert issubclass(weir.InvalidError, ValueError)
+    assert issubclass(weir.TimeoutError, TimeoutError)
+    for kind in _library.ERRORS.values():
+        assert issubclass(kind, weir.Error)
+    # The package itself wants no framework: launchers and CPU machines have none.
+    done = job.passed(job.run([sys.executable, "-c", "import sys, weir, weir.run, weir.serve; print('torch' in sys.modules)"], 20))
+    assert done.stdout == "False\n"
+
+
+def test_without_a_session_calls_say_what_to_do():
+    torch = pytest.importorskip("torch")
+    import weir.torch as frontend
+    for call in (frontend.rank, frontend.size, frontend.barrier, lambda: frontend.push_pull(torch.ones(1)),
+                 frontend.suspend, lambda: frontend.DistributedOptimizer(torch.optim.SGD([torch.ones(1)], lr=1))):
+        with pytest.raises(weir.StateError, match=r"call weir\.torch\.init\(\) first"):
+            call()
+    with pytest.raises(weir.StateError, match="not suspended"):
+        frontend.resume(1, 0)
+    with pytest.raises(weir.InvalidError):
+        frontend.init(comm=[0, 1])
+    assert not frontend.is_initialized()
+
+
+def test_several_ranks_that_cannot_find_each_other_are_told(monkeypatch):
+    pytest.importorskip("torch")
+    from weir.torch import _rendezvous
+    for name in [*_rendezvous.RANK, *_rendezvous.SIZE, "WEIR_SECRET", "MASTER_ADDR", "MASTER_PORT"]:
+        monkeypatch.delenv(name, raising=False)
+    assert _rendezvous.complete({"patience": 3}) == {"patience": 3}
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    with pytest.raises(weir.InvalidError, match="weirrun or torchrun"):
+        _rendezvous.complete({})
+    monkeypatch.setenv("SLURM_NTASKS", "four")
+    with pytest.raises(weir.InvalidError, match="size: 'four' is no whole number"):
+        _rendezvous.complete({})
