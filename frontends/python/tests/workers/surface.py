@@ -1,6 +1,8 @@
 """What every call of weir.torch gives, on any number of ranks; each rank checks it for itself."""
 
 import itertools
+import os
+import time
 
 import torch
 
@@ -8,7 +10,7 @@ import weir.torch as weir
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 INTEGERS = [torch.int32, torch.int64]
-SHAPES = [(), (0,), (1,), (17,), (3, 0, 2), (5, 7), (2, 3, 4), (100_003,)]
+SHAPES = [(), (0,), (17,), (3, 0, 2), (2, 3, 4), (100_003,)]
 
 
 def mine(shape, dtype, rank):
@@ -34,7 +36,7 @@ def sums(rank, ranks):
     for dtype, shape, average in itertools.product(FLOATS + INTEGERS, SHAPES, [False, True]):
         whole = total(shape, dtype, ranks)
         expected = mean(whole, ranks) if average else whole
-        name = f"{dtype}.{shape}.{average}"
+        name = f"{dtype}.{shape}"
         tensor = mine(shape, dtype, rank)
         same(weir.push_pull(tensor, average=average, name=name), expected)
         same(tensor, mine(shape, dtype, rank))  # left as it was
@@ -136,7 +138,7 @@ def broadcasts(rank, ranks):
         expected = mine(shape, dtype, root)
         same(weir.broadcast(tensor, root), expected)
         same(tensor, mine(shape, dtype, rank))
-        assert weir.broadcast_(tensor, root, name=f"{root}.{dtype}.{shape}") is tensor
+        assert weir.broadcast_(tensor, root, name=f"{dtype}.{shape}") is tensor
         same(tensor, expected)
     tensor = mine((6, 8), torch.float32, rank)
     weir.synchronize(weir.broadcast_async_(tensor.t(), 0))
@@ -217,7 +219,7 @@ def again(rank, ranks):
         raise AssertionError("there is no session")
     except weir.StateError:
         pass
-    weir.resume(ranks, int(weir_servers), rank)
+    weir.resume(ranks, int(os.environ["WEIR_SERVERS"]), rank)
     same(weir.push_pull(torch.ones(12), name="declared", average=False), torch.full((12,), float(ranks)))
     weir.shutdown()
     weir.shutdown()
@@ -227,18 +229,18 @@ def again(rank, ranks):
 
 
 if __name__ == "__main__":
-    import os
-    weir_servers = os.environ["WEIR_SERVERS"]
     weir.init()
     weir.init()
     here = (weir.rank(), weir.size())
     assert here == (int(os.environ["WEIR_RANK"]), int(os.environ["WEIR_SIZE"]))
     for part in (sums, layouts, names_and_order, handles_are_polled, groups, scaling, gradients_flow, broadcasts, objects,
                  models, refusals, large):
+        began = time.perf_counter()
         part(*here)
         weir.barrier()
-        print("done", part.__name__, flush=True)
+        print(f"{time.perf_counter() - began:6.2f} s {part.__name__}", flush=True)
     moment, speed = weir.get_pushpull_speed()
     assert moment > 1e12 and (speed > 0 or here[1] == 1), speed
-    again(*here)
+    if os.environ.get("NO_AGAIN") is None:
+        again(*here)
     print("all done")

@@ -15,7 +15,7 @@ LENGTH_BYTES = 8
 
 
 def _copy(tensor: torch.Tensor, root_rank: int, name: Optional[str]) -> Transfer:
-    return begin_copy(session(), None if name is None else f"Broadcast.{name}", tensor.detach(), root_rank)
+    return begin_copy(session(), name, tensor.detach(), root_rank)
 
 
 class _Differentiable(torch.autograd.Function):

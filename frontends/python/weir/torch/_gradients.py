@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Typ
 import torch
 
 from .._library import Declaration
-from ..errors import InvalidError, StateError
+from ..errors import Error, InvalidError, StateError
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -118,8 +118,6 @@ class Gradients:
                              "module that owns it, which a cross barrier must see; train without cross_barrier")
         self.fresh = True
         self.settled = False
-        if session().size == 1:
-            return
         if slot.left <= 0:
             raise StateError(f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
                              "backward_passes_per_step")
@@ -138,6 +136,8 @@ class Gradients:
                 raise TypeError(f"'{slot.name}' has a sparse gradient, and Weir sums dense ones only: pass "
                                 "sparse_as_dense=True, or make its layer with sparse=False")
             gradient = parameter.grad = gradient.to_dense()
+        if self._begun is not None:
+            self._begun()
         current = session()
         if current.size == 1:
             return
@@ -147,8 +147,6 @@ class Gradients:
             tensor.div_(self._predivide)
         packed, slot.ctx = self._compression.compress(tensor)
         slot.transfer = begin_sum(current, slot.key, packed, packed)
-        if self._begun is not None:
-            self._begun()
 
     def finish(self, slot: Slot) -> None:
         """Waits for the sum and makes it the parameter's gradient."""
@@ -173,8 +171,14 @@ class Gradients:
     def synchronize(self) -> None:
         """Waits until all gradients are what they are on every rank."""
         self.begin_rest()
+        failure = None
         for slot in self.slots:
-            self.finish(slot)
+            try:
+                self.finish(slot)
+            except Error as why:  # of one tensor, maybe: the others are to be whole
+                failure = failure or why
+        if failure is not None:
+            raise failure
         self.settled = True
 
     def stepped(self) -> None:

@@ -5,7 +5,7 @@ import itertools
 import os
 import sys
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from .._library import Declaration, Library, library
 from ..errors import Error, InvalidError, StateError
@@ -19,7 +19,8 @@ class Session:
         self.c = c
         self.process = os.getpid()
         self.handles = itertools.count(1)
-        self.underway: Dict[int, Any] = {}  # keeps tensors alive until they are waited for
+        self.underway: Dict[int, Any] = {}  # handle -> what synchronize() is to wait for
+        self.transfers: Set[Any] = set()  # whose tensors the library reads and writes
         self.declared: List[List[Declaration]] = []
         self.models = itertools.count()  # whose gradients are summed, in the order of their making
         self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
@@ -87,6 +88,7 @@ def shutdown() -> None:
     leaving, _current = _current, None
     leaving.c.shutdown()
     leaving.underway.clear()
+    leaving.transfers.clear()
 
 
 def suspend() -> None:

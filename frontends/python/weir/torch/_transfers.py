@@ -10,7 +10,8 @@ from ._session import Session, session
 
 
 class Transfer:
-    """One tensor that the library reads and writes until wait() has returned."""
+    """One tensor that the library reads and writes until wait() has returned; the session keeps it so long, whoever
+    else forgets it."""
 
     __slots__ = ("_session", "_handle", "_source", "_target", "output")
 
@@ -20,6 +21,7 @@ class Transfer:
         self._source = source
         self._target = target
         self.output = output
+        current.transfers.add(self)
 
     def done(self) -> bool:
         """Whether wait() would return at once."""
@@ -27,7 +29,10 @@ class Transfer:
 
     def wait(self) -> torch.Tensor:
         """The output, once it is there."""
-        self._session.c.wait(self._handle)
+        try:
+            self._session.c.wait(self._handle)
+        finally:
+            self._session.transfers.discard(self)
         if self._target is not self.output:
             with torch.no_grad():
                 self.output.copy_(self._target)

@@ -1,0 +1,45 @@
+"""What goes wrong is told to every rank, in time, with what is to blame; nothing hangs."""
+
+import signal
+
+import job
+import pytest
+
+pytest.importorskip("torch")
+
+
+def test_ranks_that_disagree_are_all_told_and_go_on():
+    done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1))
+    assert done.stdout.count("all done") == 3
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_what_cannot_be_is_refused(ranks):
+    done = job.weirrun("failures.py", "refusals", ranks=ranks)
+    assert done.stdout.count("all done") == ranks, done.stdout + done.stderr
+
+
+def test_a_rank_that_raises_tells_the_others_why():
+    done = job.weirrun("failures.py", "raises", ranks=3, servers=1)
+    assert done.returncode == 1
+    assert "[2] KeyError: 'no such picture'" in done.stderr
+    assert done.stdout.count("all done") == 2, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("servers", [0, 1])
+def test_a_rank_that_is_killed_is_named(servers):
+    done = job.weirrun("failures.py", "killed", ranks=3, servers=servers, timeout=20)
+    assert done.returncode == 128 + signal.SIGKILL
+    assert "weirrun: rank 2 was killed by SIGKILL" in done.stderr
+    assert done.stdout.count("all done") == 2, done.stdout + done.stderr
+
+
+def test_a_rank_that_exits_does_not_leave_the_others_waiting():
+    done = job.weirrun("failures.py", "leaves", ranks=3, timeout=20)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stdout.count("all done") == 2, done.stdout + done.stderr
+
+
+def test_a_rank_that_does_not_come_is_named_when_patience_is_over():
+    done = job.weirrun("failures.py", "stalls", ranks=3, timeout=30, WEIR_PATIENCE="3")
+    assert done.stdout.count("all done") == 3, done.stdout + done.stderr

@@ -1,0 +1,139 @@
+"""Ranks that disagree, fail or end: each rank says what it is told. The first argument names the lesson."""
+
+import os
+import signal
+import sys
+import time
+
+import torch
+
+import weir.torch as weir
+
+
+def told(kind, *words):
+    """A context in which the rank must be told of an error of this kind, with all of these words."""
+    class Told:
+        def __enter__(self):
+            self.began = time.monotonic()
+
+        def __exit__(self, found, error, trace):
+            assert found is not None, f"no {kind.__name__}"
+            assert issubclass(found, kind), error
+            for word in words:
+                assert word in str(error), (word, error)
+            print(f"told after {time.monotonic() - self.began:.1f} s: {error}", flush=True)
+            return True
+    return Told()
+
+
+def mismatch(rank, ranks):
+    with told(weir.MismatchError, "sizes"):
+        weir.push_pull(torch.ones(10 + rank), name="sizes")
+    with told(weir.MismatchError, "dtypes"):
+        weir.push_pull(torch.ones(10, dtype=torch.float32 if rank else torch.float64), name="dtypes")
+    weir.push_pull(torch.ones(10), name="changing")
+    with told(weir.MismatchError, "changing"):
+        weir.push_pull(torch.ones(11), name="changing")
+    with told(weir.MismatchError, "copied"):
+        weir.broadcast(torch.ones(3 + rank), 0, name="copied")
+    # The session goes on.
+    assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False), torch.full((4,), float(ranks)))
+    torch.manual_seed(rank)
+    model = torch.nn.Linear(4 + rank, 2)
+    with told(weir.MismatchError, "Gradient.weight"):
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters())
+        model(torch.ones(1, 4 + rank)).sum().backward()
+        optimizer.step()
+
+
+def refusals(rank, ranks):
+    """What a rank is told without the others."""
+    del rank
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+    sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+    named = list(model.named_parameters())
+    with told(ValueError, "more than once", "0.weight"):
+        weir.DistributedOptimizer(sgd, [*named, named[0]])
+    with told(ValueError, "lacks", "group0.3"):
+        weir.DistributedOptimizer(sgd, named[:3])
+    with told(ValueError, "pairs"):
+        weir.DistributedOptimizer(sgd, model.parameters())
+    with told(weir.InvalidError, "Adasum"):
+        weir.DistributedOptimizer(sgd, named, op=weir.Adasum)
+    with told(weir.InvalidError, "backward_passes_per_step"):
+        weir.DistributedOptimizer(sgd, named, backward_passes_per_step=0)
+    with told(weir.InvalidError, "model=model"):
+        weir.DistributedOptimizer(sgd, named, cross_barrier=True)
+    with told(weir.InvalidError, "LBFGS"):
+        weir.CrossBarrier(model, torch.optim.LBFGS(model.parameters()))
+    complex_ = torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))
+    with told(TypeError, "complex64"):
+        weir.DistributedOptimizer(torch.optim.SGD([complex_], lr=0.1))
+    optimizer = weir.DistributedOptimizer(sgd, named)
+    with told(weir.InvalidError, "already"):
+        weir.DistributedOptimizer(optimizer, named)
+    model(torch.ones(1, 2)).sum().backward()
+    if ranks > 1:
+        with told(weir.StateError, "zero_grad"):
+            optimizer.zero_grad()
+    with told(weir.StateError, "backward_passes_per_step"):
+        model(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    sparse = torch.nn.Embedding(4, 2, sparse=True)
+    optimizer = weir.DistributedOptimizer(torch.optim.SGD(sparse.parameters(), lr=0.1))
+    with told(TypeError, "sparse"):
+        sparse(torch.tensor([1])).sum().backward()
+    dense = torch.nn.Embedding(4, 2, sparse=True)
+    optimizer = weir.DistributedOptimizer(torch.optim.SGD(dense.parameters(), lr=0.1), sparse_as_dense=True)
+    dense(torch.tensor([1])).sum().backward()
+    optimizer.step()
+    functional = torch.nn.Sequential(torch.nn.Linear(2, 2))
+    optimizer = weir.CrossBarrier(functional, torch.optim.SGD(functional.parameters(), lr=0.1))
+    torch.nn.functional.linear(torch.ones(1, 2), functional[0].weight).sum().backward()
+    optimizer.step()
+    with told(weir.StateError, "0.weight", "without cross_barrier"):
+        torch.nn.functional.linear(torch.ones(1, 2), functional[0].weight).sum().backward()
+
+
+def raises(rank, ranks):
+    weir.push_pull(torch.ones(1000), name="first")
+    if rank == ranks - 1:
+        raise KeyError("no such picture")
+    with told(weir.LostError, f"rank {ranks - 1}", "KeyError", "no such picture"):
+        weir.push_pull(torch.ones(1000), name="second")
+    with told(weir.LostError, "no such picture"):  # for good
+        weir.push_pull(torch.ones(1000), name="third")
+
+
+def killed(rank, ranks):
+    weir.push_pull(torch.ones(1000), name="first")
+    if rank == ranks - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    with told(weir.LostError, f"rank {ranks - 1}"):
+        weir.push_pull(torch.ones(1000), name="second")
+
+
+def leaves(rank, ranks):
+    weir.push_pull(torch.ones(1000), name="first")
+    if rank == ranks - 1:
+        sys.exit(3)
+    with told(weir.LostError, f"rank {ranks - 1}"):
+        weir.push_pull(torch.ones(1000), name="second")
+
+
+def stalls(rank, ranks):
+    weir.push_pull(torch.ones(1000), name="first")
+    if rank == ranks - 1:
+        with told(weir.Error):
+            time.sleep(6)
+            weir.push_pull(torch.ones(1000), name="late")
+        return
+    with told(weir.Error, f"rank {ranks - 1}", "late"):
+        weir.push_pull(torch.ones(1000), name="late")
+
+
+if __name__ == "__main__":
+    weir.init()
+    {"mismatch": mismatch, "refusals": refusals, "raises": raises, "killed": killed, "leaves": leaves,
+     "stalls": stalls}[sys.argv[1]](weir.rank(), weir.size())
+    print("all done", flush=True)
