@@ -241,6 +241,5 @@ if __name__ == "__main__":
         print(f"{time.perf_counter() - began:6.2f} s {part.__name__}", flush=True)
     moment, speed = weir.get_pushpull_speed()
     assert moment > 1e12 and (speed > 0 or here[1] == 1), speed
-    if os.environ.get("NO_AGAIN") is None:
-        again(*here)
+    again(*here)
     print("all done")
