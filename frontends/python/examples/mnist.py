@@ -53,7 +53,7 @@ class Net(nn.Module):
 def main():
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--batch-size", type=int, default=64, help="of each rank")
-    reader.add_argument("--epochs", type=int, default=2)
+    reader.add_argument("--epochs", type=int, default=3)
     reader.add_argument("--pictures", type=int, default=6000)
     reader.add_argument("--lr", type=float, default=0.03, help="with one rank")
     reader.add_argument("--no-cuda", action="store_true")
