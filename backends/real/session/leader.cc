@@ -170,6 +170,7 @@ Result<void> Leader::lead() {
       socket_->send(note_of(FailedNote{"the session has begun without it"}, note->from));
       continue;
     }
+    if (note->type == SeatNote::kType) continue;  // said again before the welcome came
     const std::string who = real::text(members_[*member].role);
     if (note->type == FailedNote::kType) return failure(fmt::format("{} (says {})", reason_in(*note), who));
     if (auto taken = take(*member, *note); !taken)
