@@ -175,6 +175,8 @@ int32_t weir_servers(void) {
   return session ? session->settings().servers : -1;
 }
 
+int32_t weir_takes_gpus(void) { return weir::real::gpu_count() ? 1 : 0; }
+
 weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
   return with_session([&](Session& session) {
     if (count < 0 || (count > 0 && tensors == nullptr))

@@ -119,6 +119,9 @@ WEIR_API int32_t weir_local_rank(void);
 WEIR_API int32_t weir_local_size(void);
 WEIR_API int32_t weir_servers(void);
 
+/* 1 if weir_push_pull() takes memory of GPUs here: the library has CUDA, and this host a device. Else 0. */
+WEIR_API int32_t weir_takes_gpus(void);
+
 /* Makes tensors known, which are planned together: those of a model in one call are served by priority. Does
  * not wait for other ranks. A tensor that is declared again must be as it was (else WEIR_MISMATCH). */
 WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);

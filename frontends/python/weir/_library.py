@@ -2,6 +2,7 @@
 
 import ctypes
 import enum
+import functools
 import json
 import os
 from pathlib import Path
@@ -75,6 +76,7 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_local_rank": (_INT32, []),
     "weir_local_size": (_INT32, []),
     "weir_servers": (_INT32, []),
+    "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
     "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
@@ -84,7 +86,7 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_speed": (_STATUS, [ctypes.POINTER(ctypes.c_double)]),
 }
 
-_HOST = -1
+HOST = -1  # the device of what is in host memory
 
 
 def find() -> Path:
@@ -177,10 +179,17 @@ class Library:
         rows = [_Tensor(t.name.encode(), t.elements, t.dtype, 0, t.priority) for t in tensors]
         self._check(self._c.weir_declare((_Tensor * len(rows))(*rows), len(rows)))
 
-    def push_pull(self, name: Optional[bytes], source: int, target: int, elements: int, dtype: int) -> int:
-        """Begins to sum a tensor in host memory over all ranks; its handle. `name` is UTF-8, or None."""
+    @functools.cached_property
+    def takes_gpus(self) -> bool:
+        """Whether push_pull() takes memory of GPUs here."""
+        return self._c.weir_takes_gpus() != 0
+
+    def push_pull(self, name: Optional[bytes], source: int, target: int, elements: int, dtype: int,
+                  device: int = HOST, stream: Optional[int] = None) -> int:
+        """Begins to sum a tensor over all ranks; its handle. `name` is UTF-8, or None; memory of a GPU is written once
+        all that is on its `stream` so far has been done."""
         handle = ctypes.c_int64()
-        status = self._push_pull(name, source, target, elements, dtype, _HOST, None, handle)
+        status = self._push_pull(name, source, target, elements, dtype, device, stream, handle)
         if status != 0:
             raise self._failure(status)
         return handle.value
@@ -188,7 +197,7 @@ class Library:
     def broadcast(self, name: Optional[bytes], data: int, count: int, root: int) -> int:
         """Begins to copy bytes of host memory from the root to all; its handle."""
         handle = ctypes.c_int64()
-        self._check(self._c.weir_broadcast(name, data, count, root, _HOST, None, handle))
+        self._check(self._c.weir_broadcast(name, data, count, root, HOST, None, handle))
         return handle.value
 
     def poll(self, handle: int) -> bool:

@@ -1,10 +1,10 @@
 """What of tensors the C library takes: dtypes that it sums, and where their elements lie."""
 
-from typing import Dict
+from typing import Dict, Optional, Tuple
 
 import torch
 
-from .._library import Dtype
+from .._library import HOST, Dtype, Library
 
 DTYPES: Dict[torch.dtype, int] = {
     torch.float16: int(Dtype.F16),
@@ -32,14 +32,27 @@ def check_dense(tensor: torch.Tensor, what: str) -> None:
 
 
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor itself if the library can take it as it is, else a copy that it can take: the one place that
-    decides about devices. Elements of GPUs are staged in pinned host memory; their stream is waited for, so that the
-    copy is whole when the library reads it."""
+    """The tensor itself if it lies in host memory without gaps, else a copy that does. Elements of GPUs come to pinned
+    memory; their stream is waited for, so that the copy is whole when the library reads it."""
     if tensor.device.type == "cpu":
         return tensor if tensor.is_contiguous() else tensor.contiguous()
-    if tensor.device.type != "cuda":
-        raise TypeError(f"Weir takes tensors of CPUs and CUDA GPUs, not of {tensor.device}")
+    _check_device(tensor)
     staged = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
     staged.copy_(tensor, non_blocking=True)
     torch.cuda.current_stream(tensor.device).synchronize()
     return staged
+
+
+def sum_source(tensor: torch.Tensor, library: Library) -> Tuple[torch.Tensor, int, Optional[int]]:
+    """The tensor itself if the library can sum it as it is, else a copy that it can sum; and its device and stream as
+    the library takes them."""
+    if tensor.device.type == "cpu" or not library.takes_gpus:
+        return host_copy(tensor), HOST, None
+    _check_device(tensor)
+    stream = torch.cuda.current_stream(tensor.device).cuda_stream
+    return tensor.contiguous(), tensor.device.index, stream
+
+
+def _check_device(tensor: torch.Tensor) -> None:
+    if tensor.device.type != "cuda":
+        raise TypeError(f"Weir takes tensors of CPUs and CUDA GPUs, not of {tensor.device}")

@@ -5,7 +5,7 @@ from typing import Any, List, Optional, Sequence
 import torch
 
 from ..errors import InvalidError
-from ._memory import check_dense, dtype_code, host_copy
+from ._memory import check_dense, dtype_code, host_copy, sum_source
 from ._session import Session, session
 
 
@@ -43,10 +43,10 @@ def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, out
     """Begins to sum a tensor over all ranks, into `output`: the tensor itself, or one without gaps of its size."""
     code = dtype_code(tensor)
     check_dense(tensor, "a tensor to be summed")
-    source = host_copy(tensor)
+    source, device, stream = sum_source(tensor, current.c)
     # A copy is there to be written, and so is an output that the library can write itself.
     target = output if source is tensor else source
-    handle = current.c.push_pull(name, source.data_ptr(), target.data_ptr(), tensor.numel(), code)
+    handle = current.c.push_pull(name, source.data_ptr(), target.data_ptr(), tensor.numel(), code, device, stream)
     return Transfer(current, handle, source, target, output)
 
 
