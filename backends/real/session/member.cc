@@ -129,8 +129,9 @@ Error SessionMember::verdict(const Note& note) {
 // The connections are held until the leader has heard why: else a peer that sees them closed might be heard
 // first, and blame this process.
 Error SessionMember::fail(const Error& own) {
+  const std::string why = world_ ? world_->with_roles(own.text) : own.text;
   if (!std::exchange(told_, true)) {
-    say(FailedNote{own.text});
+    say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
     while (Clock::monotonic() < until) {
       const auto note = socket_->receive(kSlice);
@@ -138,7 +139,7 @@ Error SessionMember::fail(const Error& own) {
     }
   }
   end_groups();
-  return own;
+  return Error{why};
 }
 
 Result<void> SessionMember::handle(const Note& note) {

@@ -21,17 +21,17 @@ Topology equal_machines(int ranks, int servers) {
   const BytesPerSecond rate = BytesPerSecond(1'250'000'000);
   Topology topology;
   topology.name = "session";
-  const auto add = [&](const Role& role) {
-    GroupSpec group;
-    group.name = fmt::format("{}{}", role.server ? "server" : "rank", role.number);
+  const auto add = [&](const char* name, int count) -> GroupSpec& {
+    GroupSpec& group = topology.groups.emplace_back();
+    group.name = name;
+    group.count = count;
     group.nics.push_back({1, "numa0", {rate, rate}, {}, {}});
-    GpuSpec gpu;
-    gpu.at = "numa0";
-    if (!role.server) group.gpus.push_back(gpu);
-    topology.groups.push_back(group);
+    return group;
   };
-  for (int i = 0; i < ranks; ++i) add({false, i});
-  for (int i = 0; i < servers; ++i) add({true, i});
+  GpuSpec gpu;
+  gpu.at = "numa0";
+  add("rank", ranks).gpus.push_back(gpu);
+  if (servers > 0) add("server", servers);
   return topology;
 }
 
@@ -142,6 +142,15 @@ Role SessionWorld::role(MachineId machine) const {
   };
   if (cluster_->machine(machine).gpus.empty()) return {true, place(servers_)};
   return {false, place(cluster_->gpu_machines())};
+}
+
+std::string SessionWorld::with_roles(std::string text) const {
+  for (std::size_t i = 0; i < cluster_->machines().size(); ++i) {
+    const std::string name = "machine " + cluster_->machine(MachineId(i)).name;
+    const std::size_t at = text.find(name);
+    if (at != std::string::npos) text.replace(at, name.size(), real::text(role(MachineId(i))));
+  }
+  return text;
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorNote>& tensors) const {

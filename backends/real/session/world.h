@@ -59,6 +59,8 @@ class SessionWorld {
   std::size_t servers() const { return servers_.size(); }
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
+  /// The text with machines of the cluster called by their roles.
+  std::string with_roles(std::string text) const;
 
   /// The plan of these tensors, in which each goes in rounds of its own (Options::independent_layers), the
   /// more urgent ones first. The same on every machine.

@@ -227,7 +227,7 @@ TEST_CASE("ranks that disagree about a tensor are all told, and go on with other
 
 TEST_CASE("a rank that leaves, ends, gives up or says nothing more is named to those who wait for it") {
   const std::vector<std::pair<std::string, std::string>> ways = {{"leaves", "rank 1, which has left"},
-                                                                 {"ends", "rank 1"},
+                                                                 {"ends", "rank 1 has ended"},
                                                                  {"aborts", "its disk is full"},
                                                                  {"idles", "not handed over by rank 1"}};
   for (const auto& [way, expected] : ways) {
