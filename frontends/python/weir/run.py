@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import time
-from typing import BinaryIO, Dict, List, Optional, Sequence
+from typing import IO, BinaryIO, Dict, List, Optional, Sequence
 
 TERM_SECONDS = 5.0  # from SIGTERM to SIGKILL
 LAST_WORDS_SECONDS = 1.0  # for the others to say what the first failure did to them, before SIGTERM
@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG = 1
 class Lines:
     """Passes on what a process writes, whole lines only, each after a prefix."""
 
-    def __init__(self, source: BinaryIO, target: BinaryIO, prefix: bytes):
+    def __init__(self, source: IO[bytes], target: BinaryIO, prefix: bytes):
         self.source = source
         self._target = target
         self._prefix = prefix
@@ -126,6 +126,7 @@ class Job:
         process = Process(name, command, environment, self._piped)
         if self._piped:
             for source, target in ((process.popen.stdout, sys.stdout), (process.popen.stderr, sys.stderr)):
+                assert source is not None  # as it is piped
                 lines = Lines(source, target.buffer, f"[{prefix}] ".encode())
                 self._selector.register(source, selectors.EVENT_READ, lines)
         return process

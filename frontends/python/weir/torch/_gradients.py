@@ -1,7 +1,7 @@
 """The gradients of a model: summed as backward makes them, one hook a parameter."""
 
 import weakref
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Type
 
 import torch
 
@@ -20,7 +20,7 @@ class Slot:
     """A parameter and where its gradient is.
 
     * `left` counts the backward passes until the gradient is handed over.
-    * `transfer` is None unless the gradient is on its way; `gradient` is then the parameter's.
+    * `transfer` and `gradient`, which is the parameter's, are None unless the gradient is on its way.
     """
 
     __slots__ = ("parameter", "name", "key", "left", "transfer", "gradient", "ctx", "delayed")
@@ -54,7 +54,7 @@ class Gradients:
         self.fresh = False  # backward has made some since the last step
         self.settled = False  # synchronized since then
         self.slots: List[Slot] = []
-        self.slot_of = {}
+        self.slot_of: Dict[torch.Tensor, Slot] = {}
         self._compression = compression
         self._average = average
         self._predivide = predivide
@@ -152,9 +152,9 @@ class Gradients:
         """Waits for the sum and makes it the parameter's gradient."""
         slot.left = self._passes
         transfer, slot.transfer = slot.transfer, None
-        if transfer is None:
-            return
         gradient, slot.gradient = slot.gradient, None
+        if transfer is None or gradient is None:
+            return
         total = self._compression.decompress(transfer.wait(), slot.ctx)
         if total.data_ptr() != gradient.data_ptr():
             with torch.no_grad():

@@ -1,7 +1,7 @@
 """DistributedOptimizer: any optimizer of PyTorch, with gradients that all ranks share."""
 
 import contextlib
-from typing import Any, Callable, Iterable, Iterator, Optional, Type
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Type
 
 import torch
 
@@ -13,7 +13,7 @@ from .compression import Compression, Compressor
 ADVICE = "call step(), or synchronize(), first"
 
 
-class Distributed:
+class Distributed(torch.optim.Optimizer):
     """What DistributedOptimizer adds to the class of an optimizer, which stands behind it in the order of bases."""
 
     _gradients: Gradients
@@ -50,7 +50,7 @@ class Distributed:
 
         return super().step(settled)
 
-    step.hooked = True  # the base's step already calls the hooks of PyTorch 2
+    step.hooked = True  # type: ignore[attr-defined]  # the base's step already calls the hooks of PyTorch 2
 
     def _settle(self) -> None:
         if not self._gradients.settled and not self._skipping:
@@ -69,14 +69,18 @@ class Distributed:
         self._gradients.add(named_for(self, None))
 
 
-def distributed(optimizer: torch.optim.Optimizer, kind: type, gradients: Gradients) -> Any:
-    """The optimizer as one of a class that is both `kind` and its own; it shares state and groups with it."""
-    own = type(optimizer)
-    result = object.__new__(type(own.__name__, (kind, own), {}))
-    # A scheduler of learning rates may have put a `step` of the other object into it.
-    result.__dict__.update({key: value for key, value in optimizer.__dict__.items() if key != "step"})
+def distributed(optimizer: torch.optim.Optimizer, kind: type, own: type, gradients: Gradients) -> Any:
+    """The optimizer as one of a class that is both `kind` and `own`; it shares state and groups with it."""
+    result: Any = object.__new__(type(own.__name__, (kind, own), {}))
+    result.__dict__.update(members(optimizer))
     result._gradients = gradients
     return result
+
+
+def members(optimizer: torch.optim.Optimizer) -> Dict[str, Any]:
+    """What the optimizer holds, for another object; without a `step` of this one, which a scheduler of learning rates may
+    have put into it."""
+    return {key: value for key, value in optimizer.__dict__.items() if key != "step"}
 
 
 def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]] = None,
@@ -104,7 +108,7 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
         raise InvalidError("the optimizer is distributed already")
     gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,
                           backward_passes_per_step, sparse_as_dense)
-    result = distributed(optimizer, Distributed, gradients)
+    result = distributed(optimizer, Distributed, type(optimizer), gradients)
     if cross_barrier:
         from .cross_barrier import CrossBarrier
         return CrossBarrier(model, result)

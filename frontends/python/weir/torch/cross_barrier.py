@@ -12,7 +12,7 @@ import torch
 
 from ..errors import InvalidError
 from ._gradients import Slot
-from ._optimizer import Distributed, DistributedOptimizer, distributed
+from ._optimizer import Distributed, DistributedOptimizer, distributed, members
 
 CONTAINERS = (torch.nn.ParameterList, torch.nn.ParameterDict)  # whose forward nobody calls
 
@@ -53,7 +53,7 @@ class Delayed(Distributed):
             self.flush()
         return loss
 
-    step.hooked = True
+    step.hooked = True  # type: ignore[attr-defined]
 
     def synchronize(self) -> None:
         """Applies updates that step() has noted, and waits for gradients that backward has made since, say to clip
@@ -132,14 +132,12 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")
     own = type(optimizer).__mro__[2]  # behind the made class and Distributed
-    plain = object.__new__(own)
-    plain.__dict__.update({key: value for key, value in optimizer.__dict__.items() if key not in ("step", "_gradients")})
+    plain: Any = object.__new__(own)
+    plain.__dict__.update(members(optimizer))
     for hooks in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"):  # not once a layer
         if hooks in plain.__dict__:
             plain.__dict__[hooks] = collections.OrderedDict()
-    original = object.__new__(own)
-    original.__dict__.update(plain.__dict__)
-    result = distributed(original, Delayed, optimizer._gradients)
+    result = distributed(optimizer, Delayed, own, optimizer._gradients)
     result._noted = {}
     result._plain = plain
     result._steps_left = num_steps
