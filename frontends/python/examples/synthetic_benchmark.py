@@ -94,6 +94,8 @@ def main():
     spread = 1.96 * statistics.pstdev(rates)
     tell(f"{unit}/sec per rank: {mean:.1f} +-{spread:.1f}")
     tell(f"Total {unit}/sec on {weir.size()} rank(s): {weir.size() * mean:.1f} +-{weir.size() * spread:.1f}")
+    if asked.ddp:
+        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

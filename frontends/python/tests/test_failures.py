@@ -13,6 +13,11 @@ def test_ranks_that_disagree_are_all_told_and_go_on():
     assert done.stdout.count("all done") == 3
 
 
+def test_ranks_whose_models_differ_are_all_told():
+    done = job.weirrun("failures.py", "models", ranks=3)
+    assert done.stdout.count("all done") == 3, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_what_cannot_be_is_refused(ranks):
     done = job.weirrun("failures.py", "refusals", ranks=ranks)

@@ -44,6 +44,10 @@ def mismatch(rank, ranks):
         weir.broadcast(torch.ones(3 + rank), 0, name="copied")
     # The session goes on.
     assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False), torch.full((4,), float(ranks)))
+
+
+def models(rank, ranks):
+    del ranks
     torch.manual_seed(rank)
     model = torch.nn.Linear(4 + rank, 2)
     with told(weir.MismatchError, "Gradient.weight"):
@@ -140,6 +144,6 @@ def stalls(rank, ranks):
 
 if __name__ == "__main__":
     weir.init()
-    {"mismatch": mismatch, "refusals": refusals, "raises": raises, "killed": killed, "leaves": leaves,
+    {"mismatch": mismatch, "models": models, "refusals": refusals, "raises": raises, "killed": killed, "leaves": leaves,
      "stalls": stalls}[sys.argv[1]](weir.rank(), weir.size())
     print("all done", flush=True)

@@ -19,5 +19,6 @@ if __name__ == "__main__":
         tensor = torch.ones(3)
         torch.distributed.all_reduce(tensor)
         assert tensor.tolist() == [2.0] * 3
+        torch.distributed.destroy_process_group()
     assert "WEIR_SECRET" not in os.environ
     print("all done", flush=True)
