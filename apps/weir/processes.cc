@@ -11,9 +11,12 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <vector>
 
+#include "backends/real/clock.h"
 #include "core/base/check.h"
+#include "core/base/units_text.h"
 
 namespace weir {
 namespace {
@@ -23,7 +26,15 @@ struct Running {
   int pipe = -1;  // its end for reading
   std::size_t index = 0;
   std::string text;
+  std::optional<Instant> stopped;  // since when it has been seen so
 };
+
+// By a signal, as kill -STOP sends it; not by a debugger.
+bool is_stopped(pid_t process) {
+  siginfo_t about{};
+  return waitid(P_PID, static_cast<id_t>(process), &about, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         about.si_pid == process;
+}
 
 void write_all(int file, const std::string& text) {
   std::size_t written = 0;
@@ -67,12 +78,13 @@ class Pool {
       close(ends[0]);
       return ended_(index, failure(fmt::format("no process: {}", std::strerror(errno))));
     }
-    running_.push_back({process, ends[0], index, {}});
+    running_.push_back({process, ends[0], index, {}, {}});
   }
 
   // Waits until something happens, and takes what has come. The signal, if one came.
   std::optional<int> wait() {
-    if (!take_ready(kForever)) return std::nullopt;
+    end_stopped();
+    if (!take_ready(kLong)) return std::nullopt;
     const std::optional<int> signal = signals_.arrived();
     if (!signal) return std::nullopt;
     while (take_ready(kSoon)) {  // what has ended is not lost
@@ -81,14 +93,15 @@ class Pool {
   }
 
  private:
-  static constexpr int kForever = -1;
-  static constexpr int kSoon = 50;  // ms
+  static constexpr int kLong = 1000;  // ms, after which it is looked whether one is stopped
+  static constexpr int kSoon = 50;
+  static constexpr Duration kStopped{5'000'000'000};  // in which who stops one may let it go on
 
   // Takes what has come from the processes and tells of those that ended; false if there was nothing.
   bool take_ready(int patience) {
     std::vector<pollfd> files;
     for (const Running& running : running_) files.push_back({running.pipe, POLLIN, 0});
-    if (patience == kForever) files.push_back({signals_.file(), POLLIN, 0});
+    if (patience == kLong) files.push_back({signals_.file(), POLLIN, 0});
     if (poll(files.data(), files.size(), patience) <= 0) return false;
     for (std::size_t i = running_.size(); i-- > 0;) {
       if (files[i].revents == 0 || take(running_[i])) continue;
@@ -97,6 +110,27 @@ class Pool {
       report(done, finish(done));
     }
     return true;
+  }
+
+  // One that is stopped would be waited for without end, and the machines of its job have given it up.
+  void end_stopped() {
+    const Instant now = real::Clock::monotonic();
+    for (std::size_t i = running_.size(); i-- > 0;) {
+      Running& one = running_[i];
+      if (!is_stopped(one.process)) {
+        one.stopped.reset();
+        continue;
+      }
+      if (!one.stopped) one.stopped = now;
+      if (now - *one.stopped < kStopped) continue;
+      const Running lost = std::move(one);
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+      kill(lost.process, SIGKILL);
+      finish(lost);
+      ended_(lost.index, failure(fmt::format("its process, {}, was stopped by a signal, and did not go on "
+                                             "within {}",
+                                             lost.process, text(kStopped))));
+    }
   }
 
   // The signals that ask to end stay held back in the child: a terminal sends them to all of us, and it is

@@ -3,10 +3,21 @@
 
 #include <sys/types.h>
 
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/units.h"
+
 namespace weir::real {
 
 /// As fork(), but the child is killed once this process has ended, however it does. For a caller that lives
 /// as long as its process: the thread that forks is what the child's life hangs on.
 pid_t fork_child();
+
+/// Waits for all these children, each of which does `what`, to end well. Fails if one does not, or is still
+/// there after so long, stopped for instance; those that are left are killed then.
+Result<void> wait_for_children(const std::vector<pid_t>& processes, const std::string& what,
+                               Duration patience);
 
 }  // namespace weir::real

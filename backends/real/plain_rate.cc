@@ -42,6 +42,8 @@ Result<Connection> connection() {
   return made;
 }
 
+constexpr Duration kStart{60'000'000'000};  // for processes to start, and to have their memory
+
 // Bytes that are moved piece by piece, from the beginning again after the last.
 class Reel {
  public:
@@ -147,16 +149,14 @@ Result<PlainRate> plain_rate(const PlainSettings& settings) {
     ::_exit(0);
   }
   connections.clear();
-  bool well = true;
+  const auto ended = wait_for_children(processes, "which measures the plain rate", settings.time + kStart);
+  if (!ended) return tl::unexpected(ended.error());
   double sum = 0;
   double least = std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < count; ++i) {
-    int status = 0;
-    well = processes[i] > 0 && ::waitpid(processes[i], &status, 0) == processes[i] && status == 0 && well;
     sum += told.of(i);
     least = std::min(least, told.of(i));
   }
-  if (!well) return failure("a process that measures the plain rate failed");
   return PlainRate{BytesPerSecond(std::llround(sum)), BytesPerSecond(std::llround(least))};
 }
 

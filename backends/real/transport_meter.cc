@@ -28,6 +28,7 @@ namespace weir::real {
 namespace {
 
 constexpr Duration kPatience{10'000'000'000};
+constexpr Duration kStart{60'000'000'000};  // for processes to start, meet, and have their memory
 
 // What the two processes of a measurement tell: bytes that arrived, and the time from the first to the last.
 struct Told {
@@ -43,7 +44,8 @@ class Pair {
  public:
   using Body = std::function<Result<void>(int self, Told& told)>;
 
-  Pair() {
+  // `time` is what is measured for.
+  explicit Pair(Duration time) : patience_(time + kStart) {
     void* at = ::mmap(nullptr, sizeof(std::array<Told, 2>), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     WEIR_CHECK(at != MAP_FAILED, errno);
@@ -65,15 +67,12 @@ class Pair {
         ::_exit(done ? 0 : 1);
       }
     }
-    bool well = true;
-    for (const pid_t process : processes) {
-      int status = 0;
-      well = process > 0 && ::waitpid(process, &status, 0) == process && status == 0 && well;
-    }
+    const auto ended = wait_for_children({processes.begin(), processes.end()},
+                                         "which is one of two that are measured", patience_);
     for (const Told& told : *told_) {
       if (told.why.front() != '\0') return failure(told.why.data());
     }
-    if (!well) return failure("a process of the measurement failed");
+    if (!ended) return tl::unexpected(ended.error());
     BytesPerSecond least = BytesPerSecond::unlimited();
     for (const Told& told : *told_) {
       const double seconds = static_cast<double>(told.ns) * 1e-9;
@@ -85,6 +84,7 @@ class Pair {
   const std::array<Told, 2>& told() const { return *told_; }
 
  private:
+  Duration patience_;
   std::array<Told, 2>* told_;
 };
 
@@ -287,8 +287,9 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
   const auto ends = listen_both(settings);
   if (!ends) return tl::unexpected(ends.error());
   const int rounds = rounds_in(settings.time, sockets->least, settings);
-  const auto nodes = Pair().run(
-      [&](int self, Told& told) { return exchange_messages(self, told, *ends, settings, rounds); });
+  const auto nodes = Pair(settings.time).run([&](int self, Told& told) {
+    return exchange_messages(self, told, *ends, settings, rounds);
+  });
   if (!nodes) return tl::unexpected(nodes.error());
   return TransportRate{*nodes, sockets->least, spread->least, copies->least};
 }
@@ -299,7 +300,7 @@ Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
   const auto plainly = [&](std::int64_t rounds) -> Result<BytesPerSecond> {
     const auto ends = listen_both(settings);
     if (!ends) return tl::unexpected(ends.error());
-    return Pair().run([&](int self, Told& told) {
+    return Pair(settings.time).run([&](int self, Told& told) {
       return write_messages(self, told, *ends, settings, rounds * settings.under_way);
     });
   };
@@ -319,7 +320,7 @@ Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
   if (!writes) return tl::unexpected(writes.error());
   const auto ends = listen_both(settings);
   if (!ends) return tl::unexpected(ends.error());
-  Pair pair;
+  Pair pair(settings.time);
   const auto nodes = pair.run([&](int self, Told& told) {
     return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
   });

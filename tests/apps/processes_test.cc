@@ -50,6 +50,29 @@ TEST_CASE("a task that crashes is told and the others go on") {
                      {3, "fine"}});
 }
 
+TEST_CASE("a task whose process is stopped is told within seconds, but one that goes on again is not") {
+  std::map<std::size_t, std::string> texts;
+  const auto signal = run_in_processes(
+      2, 2,
+      [](std::size_t index) {
+        const pid_t self = getpid();
+        if (index == 1 && fork() == 0) {  // lets it go on
+          usleep(2'000'000);
+          kill(self, SIGCONT);
+          _exit(0);
+        }
+        raise(SIGSTOP);
+        return std::string("fine");
+      },
+      [&](std::size_t index, const Result<std::string>& text) {
+        texts[index] = text ? *text : text.error().text;
+      },
+      Signals());
+  CHECK_FALSE(signal);
+  CHECK_THAT(texts[0], has_text("was stopped by a signal, and did not go on within 5s"));
+  CHECK(texts[1] == "fine");
+}
+
 TEST_CASE("a task that throws ends neither the others nor the caller's stack") {
   std::map<std::size_t, std::string> texts;
   const auto signal = run_in_processes(
