@@ -22,7 +22,7 @@ def test_pictures_are_learned(name, arguments):
 
 
 def test_a_language_is_learned():
-    small = ["--steps", "40", "--length", "32", "--batch-size", "4"]
+    small = ["--steps", "40", "--length", "16", "--batch-size", "4"]
     losses = [float(text) for text in re.findall(r"loss ([\d.]+)", example("gpt2.py", *small))]
     assert losses[1] < losses[0] < 3.5, losses
     # The cross barrier moves waiting, and nothing else.
@@ -39,6 +39,8 @@ def test_the_benchmark_tells_samples_a_second(more):
 def test_models_have_the_sizes_of_their_papers(monkeypatch):
     monkeypatch.syspath_prepend(str(job.PACKAGE / "examples"))
     import models
+    for name in ("kaiming_uniform_", "uniform_", "normal_"):  # values would take seconds, and are not looked at
+        monkeypatch.setattr(models.nn.init, name, lambda tensor, *how, **named: tensor)
     millions = {name: sum(parameter.numel() for parameter in make().parameters()) / 1e6
                 for name, (make, _, _) in models.MODELS.items()}
     assert {name: round(size) for name, size in millions.items()} == {

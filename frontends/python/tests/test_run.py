@@ -63,14 +63,14 @@ def test_ranks_get_the_session_in_their_environment():
 
 def test_threads_are_the_users_where_set_or_where_there_is_one_rank():
     text = "import os; print(os.environ.get('OMP_NUM_THREADS'))"
-    done = weirrun("-np", "2", "--no-prefix", *python(text), OMP_NUM_THREADS="5")
-    assert (done.stdout, done.stderr) == ("5\n5\n", "")
+    done = weirrun("-np", "2", *python(text), OMP_NUM_THREADS="5")
+    assert (sorted(done.stdout.splitlines()), done.stderr) == (["[0] 5", "[1] 5"], "")
     assert weirrun("-np", "1", "--no-prefix", *python(text)).stdout == "None\n"
 
 
 def test_secret_and_leader_are_one_for_all_ranks_and_new_for_each_job():
     text = "import os; print(os.environ['WEIR_SECRET'], os.environ['WEIR_LEADER'])"
-    first, second = (set(weirrun("-np", "2", "--no-prefix", *python(text)).stdout.splitlines()) for _ in range(2))
+    first, second = ({line[len("[0] "):] for line in weirrun("-np", "2", *python(text)).stdout.splitlines()} for _ in range(2))
     assert len(first) == len(second) == 1
     assert first != second
     secret, leader = first.pop().split()
