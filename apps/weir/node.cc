@@ -9,6 +9,7 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
 #include "backends/real/job/member.h"
+#include "backends/real/session/session.h"
 #include "backends/real/socket.h"
 #include "core/base/version.h"
 
@@ -21,6 +22,7 @@ struct Choices {
   std::vector<std::string> listen;
   std::vector<int> gpus;
   double patience = 30;
+  std::optional<int> server;
 };
 
 // What launchers call the number of a process, the first that is set: ours, Slurm's, Open MPI's, torchrun's.
@@ -84,6 +86,17 @@ Result<ExitStatus> take_part(const Choices& choices) {
   return kExitWell;
 }
 
+// Of a training session, whose settings are in the environment (frontends/c/weir.h).
+Result<ExitStatus> serve(const Choices& choices) {
+  const auto settings = real::read_session_settings(
+      fmt::format(R"({{"server": {}, "listen": "{}"}})", *choices.server, choices.listen.front()),
+      real::process_environment, true);
+  if (!settings) return wrong("node", settings.error());
+  if (const auto served = real::serve_session(*settings, std::string(version())); !served)
+    return failure(served.error().text);
+  return kExitWell;
+}
+
 }  // namespace
 
 void add_node(CLI::App& weir, ExitStatus& status) {
@@ -112,11 +125,19 @@ void add_node(CLI::App& weir, ExitStatus& status) {
   command->add_option("--patience", choices->patience, "Seconds to wait for each step of the job")
       ->check(number_within(0.1, 86400.0))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--server", choices->server,
+          "Is this CPU machine, from 0, of a training session instead (docs/pytorch.md), which it finds by\n"
+          "WEIR_LEADER, WEIR_SECRET, WEIR_SIZE and WEIR_SERVERS")
+      ->check(CLI::NonNegativeNumber);
   command->footer(
       "Launchers start it, one for each machine of the topology: weir run --on local, weir launch, or a "
       "batch "
       "system.\nWhoever has the key can take part in the job: keep its file to yourself.");
-  command->callback([choices, &status] { status = exit_status("node", take_part(*choices)); });
+  command->callback([choices, &status] {
+    status = exit_status("node", choices->server ? serve(*choices) : take_part(*choices));
+  });
 }
 
 }  // namespace weir

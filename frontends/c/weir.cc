@@ -1,6 +1,5 @@
 #include "frontends/c/weir.h"
 
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -87,15 +86,9 @@ weir_status taken(const Outcome<T>& outcome, const Take& take) {
 
 weir_status status_of(const Outcome<void>& outcome) { return outcome ? WEIR_OK : failed(outcome.error()); }
 
-std::optional<std::string> environment(const std::string& name) {
-  const char* const value =
-      std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody sets it meanwhile
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
-}
-
 weir::Result<SessionSettings> settings_of(const char* json, bool server) {
-  return weir::real::read_session_settings(json == nullptr ? "" : json, environment, server);
+  return weir::real::read_session_settings(json == nullptr ? "" : json, weir::real::process_environment,
+                                           server);
 }
 
 bool is_dtype(int32_t dtype) { return dtype >= WEIR_F16 && dtype <= WEIR_I64; }

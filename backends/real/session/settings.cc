@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/base/read_fields.h"
@@ -91,6 +92,12 @@ void fields(Visitor& visitor, SessionText& text) {
   visitor.optional("threads", settings.threads, "that sum and copy; 0: by the host's cores", within(0, 1024));
   visitor.optional("encrypt", settings.encrypt, "whether tensors are encrypted between hosts");
   visitor.optional("transport", settings.transport, "what tensors move through");
+}
+
+std::optional<std::string> process_environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): read alone
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
 }
 
 Result<SessionSettings> read_session_settings(const std::string& json, const Environment& environment,

@@ -34,6 +34,9 @@ struct SessionSettings {
 /// A variable of the environment; none if it is not set, or empty.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
+/// That of this process.
+std::optional<std::string> process_environment(const std::string& name);
+
 /// What the JSON object says, and the environment of what it leaves out. `server`: of a process that only
 /// sums. Complaints name the setting, or the variable.
 Result<SessionSettings> read_session_settings(const std::string& json, const Environment& environment,
