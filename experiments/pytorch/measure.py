@@ -32,7 +32,7 @@ def run(choices, who, servers):
                    sys.executable, HERE / "train.py", "--who", who, "--ranks", RANKS, "--servers", servers, "--secret",
                    secrets.token_hex(32), "--out", out, "--width", choices.width, "--layers", choices.layers, "--batch",
                    choices.batch, "--steps", choices.steps]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.environ.get("PYFRONT", str(ROOT / "frontends" / "python")),
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "frontends" / "python"),
                        "WEIR_LIBRARY": str(Path(choices.weir).resolve().parent / "frontends" / "c" / "libweir.so")}
         done = subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True)
         if done.returncode != 0:
@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--record", help="a file for a line of JSON on each run")
     choices = parser.parse_args()

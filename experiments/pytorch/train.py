@@ -40,7 +40,7 @@ def over_gloo(net, optimizer, rank, choices, addresses):
 def over_weir(net, optimizer, rank, choices, addresses):
     import weir.torch as bps
     os.environ.update(WEIR_RANK=str(rank), WEIR_SIZE=str(choices.ranks), WEIR_SERVERS=str(choices.servers),
-                      WEIR_LEADER=f"{addresses[0]}:{PORT}", WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp")
+                      WEIR_LEADER=f"{addresses[0]}:{PORT}", WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp", WEIR_LOCAL_SIZE=str(choices.ranks + choices.servers))
     bps.init()
     bps.broadcast_parameters(net.state_dict(), root_rank=0)
     return net, bps.DistributedOptimizer(optimizer, named_parameters=net.named_parameters())
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--secret", default="")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--warm-up", type=int, default=2)
     parser.add_argument("--out", required=True)
@@ -65,7 +65,7 @@ def main():
         if choices.who == "weir" and machine - choices.ranks < choices.servers:
             os.environ.update(WEIR_SERVER=str(machine - choices.ranks), WEIR_SERVERS=str(choices.servers),
                               WEIR_SIZE=str(choices.ranks), WEIR_LEADER=f"{addresses[0]}:{PORT}",
-                              WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp")
+                              WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp", WEIR_LOCAL_SIZE=str(choices.ranks + choices.servers))
             os.environ.pop("WEIR_RANK")
             os.execv(sys.executable, [sys.executable, "-m", "weir.serve"])
         return

@@ -91,6 +91,11 @@ weir::Result<SessionSettings> settings_of(const char* json, bool server) {
                                            server);
 }
 
+// Of a tensor; so many that no number of bytes overflows.
+constexpr int64_t kMostElements = 1'000'000'000'000;
+
+bool is_count(int64_t elements) { return elements >= 0 && elements <= kMostElements; }
+
 bool is_dtype(int32_t dtype) { return dtype >= WEIR_F16 && dtype <= WEIR_I64; }
 
 weir_status in_host_memory(int32_t device, const void* stream) {
@@ -179,10 +184,10 @@ weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
       const weir_tensor& tensor = tensors[i];
       if (tensor.name == nullptr || *tensor.name == '\0')
         return failed(WEIR_INVALID, fmt::format("tensor {} of {} has no name", i, count));
-      if (tensor.elements < 0 || !is_dtype(tensor.dtype) || tensor.reserved != 0) {
+      if (!is_count(tensor.elements) || !is_dtype(tensor.dtype) || tensor.reserved != 0) {
         return failed(
             WEIR_INVALID,
-            fmt::format("tensor '{}': {} elements of type {}, reserved {}; expected 0 or more, 0 to 5, 0",
+            fmt::format("tensor '{}': {} elements of type {}, reserved {}; expected 0 to 10^12, 0 to 5, 0",
                         tensor.name, tensor.elements, tensor.dtype, tensor.reserved));
       }
       notes.push_back(
@@ -198,9 +203,9 @@ weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t 
     if (device < -1 || (device == -1 && stream != nullptr))
       return failed(WEIR_INVALID,
                     fmt::format("device {}: expected a GPU of this host, or -1 and no stream", device));
-    if (elements < 0 || !is_dtype(dtype))
+    if (!is_count(elements) || !is_dtype(dtype))
       return failed(WEIR_INVALID,
-                    fmt::format("{} elements of type {}; expected 0 or more, and 0 to 5", elements, dtype));
+                    fmt::format("{} elements of type {}; expected 0 to 10^12, and 0 to 5", elements, dtype));
     if (handle == nullptr || (elements > 0 && (in == nullptr || out == nullptr)))
       return failed(WEIR_INVALID, "in, out and handle must not be NULL");
     const weir::real::TensorNote tensor = {name == nullptr ? "" : name, elements,
