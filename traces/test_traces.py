@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -44,6 +45,24 @@ def elements(trace: dict, prefix: str = "") -> int:
 
 def nanoseconds(trace: dict, *passes: str) -> int:
     return sum(int(layer[name].removesuffix("ns")) for layer in trace["layers"] for name in passes)
+
+
+class RecordedFiles(unittest.TestCase):
+    """What the H200's record says of itself; traces/record.py needs one."""
+
+    # Published sizes; the example's BERT-Large has no segments, no pooler, and no layers of its own in its head.
+    EXPECTED = {"resnet-50-h200": (25_557_032, 161), "vgg-16-h200": (138_357_544, 32), "bert-large-h200": (334_090_240, 292),
+                "gpt-2-h200": (124_439_808, 148)}
+
+    def test_are_all_there_with_their_sizes_and_times(self):
+        files = sorted(path.stem for path in (make_traces.FOLDER / "recorded").glob("*.json"))
+        self.assertEqual(files, sorted(self.EXPECTED))
+        for name, expected in self.EXPECTED.items():
+            with self.subTest(name):
+                trace = content(f"recorded/{name}.json")
+                self.assertEqual((elements(trace), len(tensors(trace))), expected)
+                alone = float(re.search(r"not watched takes ([0-9.]+) ms", trace["source"])[1])
+                self.assertAlmostEqual(nanoseconds(trace, "forward", "backward") / 1e6 / alone, 1, delta=0.02)
 
 
 class ShippedFiles(unittest.TestCase):

@@ -7,6 +7,7 @@ import torch
 
 from .._library import Declaration
 from ..errors import Error, InvalidError, StateError
+from ._hooks import when_accumulated
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -61,7 +62,7 @@ class Gradients:
         self._passes = passes
         self._sparse_as_dense = sparse_as_dense
         self._begun = begun
-        self._kept: List[Any] = []  # what lives as long as its hooks must
+        self._kept: List[Hooked] = []  # hooks of parameters
         index = next(session().models)
         self.prefix = "Gradient." if index == 0 else f"Gradient{index}."
         self.add(named)
@@ -96,12 +97,7 @@ class Gradients:
             if gradients is not None and gradients.active:
                 gradients.ready(slot)
 
-        if hasattr(slot.parameter, "register_post_accumulate_grad_hook"):
-            self._kept.append(slot.parameter.register_post_accumulate_grad_hook(hook))
-        else:  # before PyTorch 2.1: after the node that accumulates, which lives as long as somebody holds it
-            node = slot.parameter.expand_as(slot.parameter).grad_fn.next_functions[0][0]
-            node.register_hook(hook)
-            self._kept.append(node)
+        self._kept.append(when_accumulated(slot.parameter, hook))
 
     def set_passes(self, passes: int) -> None:
         """From the next step on, gradients are handed over after so many backward passes."""

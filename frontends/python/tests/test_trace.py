@@ -1,0 +1,87 @@
+"""Traces of what a model does, as weir.torch.trace records them."""
+
+import json
+import sys
+import time
+
+import job
+import pytest
+
+torch = pytest.importorskip("torch")
+
+SCRIPT = """
+import torch
+from torch import nn
+def iteration_to_trace():
+    model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 256), nn.BatchNorm1d(256), nn.Linear(256, 10))
+    model[0].bias.requires_grad = False
+    data, target = torch.randn(64, 256), torch.randint(10, (64,))
+    return model, lambda: nn.functional.cross_entropy(model(data), target).backward(), 64, "vector"
+"""
+
+
+def nanoseconds(trace, way):
+    return [int(layer[way][:-2]) for layer in trace["layers"]]
+
+
+def test_a_file_is_recorded_layer_by_layer(tmp_path):
+    script, out = tmp_path / "small.py", tmp_path / "small.json"
+    script.write_text(SCRIPT)
+    done = job.passed(job.run([sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(out)], timeout=60))
+    trace = json.loads(out.read_text())
+    assert "4 layers" in done.stdout
+    assert (trace["name"], trace["batch"], trace["sample"]) == ("small", 64, "vector")
+    assert [[tensor["name"] for tensor in layer["tensors"]] for layer in trace["layers"]] == [
+        ["0.weight"], ["2.weight", "2.bias"], ["3.weight", "3.bias"], ["4.weight", "4.bias"]]
+    assert trace["layers"][0]["tensors"][0] == {"name": "0.weight", "elements": 512 * 256, "dtype": "f32"}
+    assert all(time > 0 for time in nanoseconds(trace, "forward"))
+
+
+def test_a_file_without_an_iteration_is_refused(tmp_path):
+    script = tmp_path / "none.py"
+    script.write_text("")
+    done = job.run([sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(tmp_path / "x")], timeout=60)
+    assert done.returncode != 0
+    assert "there is no iteration_to_trace() in it" in done.stderr
+
+
+class Sleeps(torch.autograd.Function):
+    """Takes 10 ms forward and 20 ms backward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        time.sleep(0.010)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        time.sleep(0.020)
+        return gradient
+
+
+def test_times_belong_to_the_layers_that_take_them():
+    from weir.torch import trace as recorder
+
+    class Slow(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(Sleeps.apply(x))
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), Slow(4, 4), torch.nn.Linear(4, 4))
+    data = torch.randn(2, 4)
+    trace = recorder.record(model, lambda: model(data).sum().backward(), name="slow", steps=5, warm_up=1)
+    forward, backward = nanoseconds(trace, "forward"), nanoseconds(trace, "backward")
+    assert 10e6 < forward[1] < 25e6 and max(forward[0], forward[2]) < 5e6
+    # Backward through the sleep comes after the slow layer's own gradients are there, and before the first layer's.
+    assert 20e6 < backward[0] < 45e6 and max(backward[1:]) < 5e6
+
+
+def test_shared_parameters_are_the_first_ones_and_unused_ones_are_told():
+    from weir.torch import trace as recorder
+    first, last = torch.nn.Linear(4, 4, bias=False), torch.nn.Linear(4, 4, bias=False)
+    last.weight = first.weight
+    model = torch.nn.Sequential(first, torch.nn.Linear(4, 4), last)
+    trace = recorder.record(model, lambda: model(torch.randn(2, 4)).sum().backward(), name="shared", steps=2, warm_up=1)
+    assert [layer["name"] for layer in trace["layers"]] == ["0", "1"]
+    model.register_module("unused", torch.nn.Linear(4, 4))
+    with pytest.raises(ValueError, match="unused.weight"):
+        recorder.layers_of(model, lambda: model[:3](torch.randn(2, 4)))
