@@ -79,7 +79,8 @@ def main():
             import torch
             whole = {"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
                      "cores": os.cpu_count(), "version": version, "torch": torch.__version__,
-                     "settings": vars(choices), "rows": rows}
+                     "settings": {key: value for key, value in vars(choices).items() if key not in ("weir", "record")},
+                     "rows": rows}
             for line in [whole, *lines]:
                 file.write(json.dumps(line, default=str) + "\n")
 
