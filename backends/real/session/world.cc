@@ -11,8 +11,8 @@
 namespace weir::real {
 namespace {
 
-// What parts cost each message counts here, which a NIC's rate alone knows nothing of: between processes of a
-// host sums of 32 MB take half the time that they take in parts of 128 KiB.
+// What each message costs a process counts here, and a NIC's rate, by which parts are cut, knows nothing of
+// it.
 constexpr Bytes kFinestPart{1 << 20};
 constexpr const char* kOrigin = "the session's settings";
 

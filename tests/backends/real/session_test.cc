@@ -114,10 +114,6 @@ std::string round_of(Session& session, const std::string& name, Dtype dtype, std
 }
 
 TEST_CASE("sums over ranks arrive at all of them, whoever sums") {
-  struct Case {
-    Shape shape;
-    bool well;
-  };
   for (const Shape& shape :
        {Shape{1, 0}, Shape{2, 0}, Shape{3, 1}, Shape{2, 2, "ps"}, Shape{3, 0, "colocated-ps"},
         Shape{2, 1, "unified", "tcp"}, Shape{2, 1, "unified", "sealed"}, Shape{1, 1},
