@@ -103,6 +103,35 @@ weir_status in_host_memory(int32_t device, const void* stream) {
   return failed(WEIR_INVALID, "device: expected -1 and no stream, as the bytes must lie in host memory");
 }
 
+// The arguments of a function that hands a tensor over.
+struct Handed {
+  const char* name;
+  const void* in;
+  const void* out;
+  int64_t elements;
+  int32_t dtype;
+  int32_t device;
+  const void* stream;
+  const weir_handle* handle;
+};
+
+weir_status check(const Handed& handed, const char* arrays) {
+  if (handed.device < -1 || (handed.device == -1 && handed.stream != nullptr))
+    return failed(WEIR_INVALID,
+                  fmt::format("device {}: expected a GPU of this host, or -1 and no stream", handed.device));
+  if (!is_count(handed.elements) || !is_dtype(handed.dtype))
+    return failed(WEIR_INVALID, fmt::format("{} elements of type {}; expected 0 to 10^12, and 0 to 5",
+                                            handed.elements, handed.dtype));
+  if (handed.handle == nullptr || (handed.elements > 0 && (handed.in == nullptr || handed.out == nullptr)))
+    return failed(WEIR_INVALID, fmt::format("{} and handle must not be NULL", arrays));
+  return WEIR_OK;
+}
+
+weir::real::TensorNote note_of(const Handed& handed) {
+  return {handed.name == nullptr ? "" : handed.name, handed.elements, static_cast<weir::Dtype>(handed.dtype),
+          0};
+}
+
 }  // namespace
 
 int32_t weir_abi_version(void) { return WEIR_ABI_VERSION; }
@@ -184,14 +213,15 @@ weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
       const weir_tensor& tensor = tensors[i];
       if (tensor.name == nullptr || *tensor.name == '\0')
         return failed(WEIR_INVALID, fmt::format("tensor {} of {} has no name", i, count));
-      if (!is_count(tensor.elements) || !is_dtype(tensor.dtype) || tensor.reserved != 0) {
+      if (!is_count(tensor.elements) || !is_dtype(tensor.dtype) || (tensor.flags & ~WEIR_KEPT) != 0) {
         return failed(
             WEIR_INVALID,
-            fmt::format("tensor '{}': {} elements of type {}, reserved {}; expected 0 to 10^12, 0 to 5, 0",
-                        tensor.name, tensor.elements, tensor.dtype, tensor.reserved));
+            fmt::format(
+                "tensor '{}': {} elements of type {}, flags {}; expected 0 to 10^12, 0 to 5, 0 or WEIR_KEPT",
+                tensor.name, tensor.elements, tensor.dtype, tensor.flags));
       }
-      notes.push_back(
-          {tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority});
+      notes.push_back({tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority,
+                       tensor.flags == WEIR_KEPT});
     }
     return status_of(session.declare(notes));
   });
@@ -200,17 +230,19 @@ weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
 weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements, int32_t dtype,
                            int32_t device, void* stream, weir_handle* handle) {
   return with_session([&](Session& session) {
-    if (device < -1 || (device == -1 && stream != nullptr))
-      return failed(WEIR_INVALID,
-                    fmt::format("device {}: expected a GPU of this host, or -1 and no stream", device));
-    if (!is_count(elements) || !is_dtype(dtype))
-      return failed(WEIR_INVALID,
-                    fmt::format("{} elements of type {}; expected 0 to 10^12, and 0 to 5", elements, dtype));
-    if (handle == nullptr || (elements > 0 && (in == nullptr || out == nullptr)))
-      return failed(WEIR_INVALID, "in, out and handle must not be NULL");
-    const weir::real::TensorNote tensor = {name == nullptr ? "" : name, elements,
-                                           static_cast<weir::Dtype>(dtype), 0};
-    return taken(session.push_pull(tensor, in, out, {device, stream}),
+    const Handed handed = {name, in, out, elements, dtype, device, stream, handle};
+    if (const weir_status wrong = check(handed, "in, out"); wrong != WEIR_OK) return wrong;
+    return taken(session.push_pull(note_of(handed), in, out, {device, stream}),
+                 [&](weir_handle made) { *handle = made; });
+  });
+}
+
+weir_status weir_accumulate(const char* name, const void* delta, void* weights, int64_t elements,
+                            int32_t dtype, int32_t device, void* stream, weir_handle* handle) {
+  return with_session([&](Session& session) {
+    const Handed handed = {name, delta, weights, elements, dtype, device, stream, handle};
+    if (const weir_status wrong = check(handed, "delta, weights"); wrong != WEIR_OK) return wrong;
+    return taken(session.accumulate(note_of(handed), delta, weights, {device, stream}),
                  [&](weir_handle made) { *handle = made; });
   });
 }

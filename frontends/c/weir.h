@@ -6,7 +6,8 @@
  *
  * Names: a tensor is known by its name, which must mean the same tensor on every rank: as many elements of
  * the same dtype. Ranks may declare and hand over tensors in any order; each tensor goes in rounds of its
- * own, in each of which every rank hands it over once.
+ * own, in each of which every rank hands it over once. Kept tensors (weir_accumulate()) have no such rounds:
+ * each rank adds to them when it likes.
  *
  * Threads: every function may be called from any thread once weir_init() has returned. weir_init() and
  * weir_shutdown() are not called beside any other function.
@@ -34,7 +35,7 @@ extern "C" {
 #endif
 
 /* Grows by one when a function or a struct changes in a way that callers must know of. */
-#define WEIR_ABI_VERSION 1
+#define WEIR_ABI_VERSION 2
 
 typedef enum weir_status {
   WEIR_OK = 0,
@@ -55,11 +56,14 @@ typedef enum weir_dtype {
   WEIR_I64 = 5
 } weir_dtype;
 
+/* Of weir_tensor: CPU machines keep it, and ranks add to it by weir_accumulate(). */
+enum { WEIR_KEPT = 1 };
+
 typedef struct weir_tensor {
   const char* name; /* not empty */
   int64_t elements; /* 0 or more */
   int32_t dtype;    /* a weir_dtype */
-  int32_t reserved; /* 0 */
+  int32_t flags;    /* 0 or WEIR_KEPT */
   int64_t priority; /* larger is more urgent; counts among tensors that are declared together */
 } weir_tensor;
 
@@ -123,7 +127,8 @@ WEIR_API int32_t weir_servers(void);
 WEIR_API int32_t weir_takes_gpus(void);
 
 /* Makes tensors known, which are planned together: those of a model in one call are served by priority. Does
- * not wait for other ranks. A tensor that is declared again must be as it was (else WEIR_MISMATCH). */
+ * not wait for other ranks. A tensor that is declared again must be as it was (else WEIR_MISMATCH).
+ * WEIR_INVALID also if one is to be kept and the session has no CPU machines. */
 WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
 
 /* Begins to sum a tensor over all ranks; never waits. `in` is read and `out`, which may be the same, gets the
@@ -136,6 +141,18 @@ WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
  * never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH; later failures come from weir_wait(). */
 WEIR_API weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements,
                                     int32_t dtype, int32_t device, void* stream, weir_handle* handle);
+
+/* Begins to add `delta` to the tensor of this name that the CPU machines keep, all zeros at first, and to
+ * give in `weights`, which may be the same array, what it is then. Does not wait for other ranks: each may do
+ * so at its own pace and any number of times (asynchronous training), once all ranks know the tensor. What is
+ * kept is the sum of all that was added so far, in the order in which it came, rounded to the dtype each
+ * time; each part of a tensor (option partition_size) by itself, so parts of `weights` may have seen other
+ * ranks' additions that other parts have not. Who adds zeros only reads. Memory, devices and streams as in
+ * weir_push_pull(). It is kept as long as the session lasts. A tensor that was not declared (WEIR_KEPT) is,
+ * with priority 0. WEIR_INVALID without CPU machines or without a name; WEIR_MISMATCH also if the name is
+ * summed elsewhere. */
+WEIR_API weir_status weir_accumulate(const char* name, const void* delta, void* weights, int64_t elements,
+                                     int32_t dtype, int32_t device, void* stream, weir_handle* handle);
 
 /* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit, in host memory (device -1, stream
  * NULL); as weir_push_pull(). */

@@ -3,7 +3,6 @@
 #include "backends/real/clock.h"
 #include "backends/real/host_work.h"
 #include "backends/real/port.h"
-#include "core/plan/hash.h"
 #include "core/run/node.h"
 
 namespace weir::real {
@@ -48,17 +47,15 @@ void ApplicationCopies::put(const Op& op, std::uint64_t round) {
   engine_->put(op, round);
 }
 
-Result<std::unique_ptr<Group>> Group::open(const SessionWorld& world, const std::vector<TensorNote>& tensors,
-                                           const GroupSettings& settings,
+Result<std::unique_ptr<Group>> Group::open(std::shared_ptr<const TensorPlan> tensors,
+                                           std::shared_ptr<Kept> kept, const GroupSettings& settings,
                                            std::span<const Descriptor> listeners,
                                            std::function<void(const std::shared_ptr<Transfer>&)> done) {
   std::unique_ptr<Group> group(new Group);
-  group->world_ = &world;
   group->self_ = settings.peers.self;
   group->settings_ = settings;
-  auto planned = world.plan(tensors);
-  if (!planned) return tl::unexpected(planned.error());
-  group->plan_ = std::move(*planned);
+  group->plan_ = std::move(tensors);
+  group->kept_ = std::move(kept);
   const Plan& plan = group->plan_->plan;
   const MachineId self = group->self_;
   const auto make = shares_memory(settings.peers.transport)
@@ -69,16 +66,10 @@ Result<std::unique_ptr<Group>> Group::open(const SessionWorld& world, const std:
   group->buffers_ = std::move(*buffers);
   auto peers = connect_peers(plan, *group->buffers_, settings.peers, listeners);
   if (!peers) return tl::unexpected(peers.error());
-  group->works_ = std::make_unique<WorkTable>(plan, world.cluster());
+  group->works_ = std::make_unique<WorkTable>(plan, *group->plan_->cluster);
   group->application_ =
       std::make_unique<Application>(plan, self, group->plan_->layers, group->inbox_, std::move(done));
-  const auto work = [group = group.get()](const Op& op, std::uint64_t /*round*/) {
-    const Plan& all = group->plan_->plan;
-    if (!group->application_->is_part_of(op)) return work_on(op, all, *group->buffers_);
-    const bool out = all.buffer(op.from.buffer).role == Buffer::Role::kGradient;
-    for (const std::span<std::byte> bytes : group->buffers_->bytes(out ? op.into : op.from, op.dtype))
-      group->application_->copy(op, bytes);
-  };
+  const auto work = [group = group.get()](const Op& op, std::uint64_t /*round*/) { group->work(op); };
   const auto home = [&plan](const Op& op) { return plan.buffer(op.into.buffer).numa; };
   group->workers_ = std::make_unique<Workers>(settings.workers, work, group->inbox_, home);
   ChannelSettings how;
@@ -95,7 +86,18 @@ Group::~Group() {
   workers_.reset();
 }
 
-std::string Group::hash() const { return plan_hash(plan_->plan); }
+// Of a worker.
+void Group::work(const Op& op) {
+  const Plan& plan = plan_->plan;
+  if (kept_ && op.kind == OpKind::kUpdate) {
+    for (const std::span<std::byte> bytes : buffers_->bytes(op.into, op.dtype)) kept_->add(op, bytes);
+    return;
+  }
+  if (!application_->is_part_of(op)) return work_on(op, plan, *buffers_);
+  const bool out = plan.buffer(op.from.buffer).role == Buffer::Role::kGradient;
+  for (const std::span<std::byte> bytes : buffers_->bytes(out ? op.into : op.from, op.dtype))
+    application_->copy(op, bytes);
+}
 
 void Group::begin() {
   thread_ = std::thread([this] { run(); });
@@ -112,12 +114,12 @@ void Group::run() {
   const Plan& plan = plan_->plan;
   Node node(plan, self_, kForEver, Rounds::kApart);
   PortSettings settings;
-  settings.dispatch = world_->dispatch();
+  settings.dispatch = settings_.dispatch;
   settings.sums = settings_.workers;
   settings.application = application_.get();
   ApplicationCopies copies(plan, self_, *buffers_, *application_, *workers_, inbox_);
   settings.gpus = &copies;
-  RealPort port(plan, world_->cluster(), *works_, self_, settings, Clock(Clock::monotonic()), *transport_,
+  RealPort port(plan, *plan_->cluster, *works_, self_, settings, Clock(Clock::monotonic()), *transport_,
                 *workers_, inbox_);
   while (!stop_ && !node.error()) {
     if (!node.pump(port)) port.wait(kSlice);

@@ -12,6 +12,7 @@
 #include "backends/real/channel_transport.h"
 #include "backends/real/job/connect.h"
 #include "backends/real/session/application.h"
+#include "backends/real/session/kept.h"
 #include "backends/real/session/world.h"
 #include "backends/real/workers.h"
 #include "core/fluid/work.h"
@@ -19,7 +20,8 @@
 namespace weir::real {
 
 struct GroupSettings {
-  PeerSettings peers;
+  PeerSettings peers;  // as machines of the plan's cluster
+  Dispatch dispatch;
   int workers = 1;     // threads that sum and copy
   int io_threads = 1;  // that move bytes
 };
@@ -50,11 +52,11 @@ class ApplicationCopies final : public Engine {
 /// A thread of its own owns the machine's node; see the members for who else may call what.
 class Group {
  public:
-  /// Plans the tensors and connects with all that take part. Fails if there is no such plan, no memory, or a
-  /// peer does not come. `done` is called by the group's thread.
-  static Result<std::unique_ptr<Group>> open(const SessionWorld& world,
-                                             const std::vector<TensorNote>& tensors,
-                                             const GroupSettings& settings,
+  /// Connects with all that take part. Fails if there is no memory, or a peer does not come. `kept` does the
+  /// plan's updates: of a server of kept tensors, whose groups share it and the plan; else null. `done` is
+  /// called by the group's thread.
+  static Result<std::unique_ptr<Group>> open(std::shared_ptr<const TensorPlan> plan,
+                                             std::shared_ptr<Kept> kept, const GroupSettings& settings,
                                              std::span<const Descriptor> listeners,
                                              std::function<void(const std::shared_ptr<Transfer>&)> done);
   Group(const Group&) = delete;
@@ -62,7 +64,6 @@ class Group {
   /// Ends the thread, wherever it is; nothing touches memory of transfers any more.
   ~Group();
 
-  std::string hash() const;
   /// All peers are ready; once.
   void begin();
 
@@ -73,12 +74,13 @@ class Group {
 
  private:
   Group() = default;
+  void work(const Op& op);
   void run();
 
-  const SessionWorld* world_ = nullptr;
   MachineId self_;
   GroupSettings settings_;
-  std::unique_ptr<TensorPlan> plan_;
+  std::shared_ptr<const TensorPlan> plan_;
+  std::shared_ptr<Kept> kept_;
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<WorkTable> works_;
   Inbox inbox_;

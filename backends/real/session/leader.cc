@@ -13,10 +13,6 @@ namespace {
 constexpr Duration kSlice{20'000'000};
 constexpr Duration kCounting{2'000'000'000};  // for ranks to say how often they have handed a tensor over
 
-std::string text(const TensorNote& tensor) {
-  return fmt::format("{} elements of {}", tensor.elements, name(tensor.dtype));
-}
-
 std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 }  // namespace
@@ -237,7 +233,8 @@ Result<void> Leader::declare(std::size_t rank, const DeclareNote& note) {
       refuse(tensor.name, "ranks disagreed about it before");
       continue;
     }
-    if (tensor.elements != declared.tensor.elements || tensor.dtype != declared.tensor.dtype) {
+    const TensorNote& first = declared.tensor;
+    if (tensor.elements != first.elements || tensor.dtype != first.dtype || tensor.kept != first.kept) {
       refuse(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first, text(declared.tensor),
                                       rank, text(tensor)));
       continue;
@@ -257,20 +254,34 @@ void Leader::refuse(const std::string& name, const std::string& why) {
   tell_all(RefuseNote{name, why}, true);
 }
 
-// Has everybody plan what has become known to all ranks since.
-Result<void> Leader::open_next() {
-  if (!opening_.empty()) return {};
-  OpenNote open;
+// What has become known to all ranks since is to be opened: what is kept for each rank apart.
+void Leader::gather() {
+  OpenNote summed;
+  OpenNote kept;
   std::erase_if(batches_, [&](const std::vector<std::string>& batch) {
     const bool whole = std::all_of(batch.begin(), batch.end(), [&](const std::string& name) {
       return declared_[name].refused || declared_[name].known_to_all();
     });
     for (const std::string& name : batch) {
-      if (whole && !declared_[name].refused) open.tensors.push_back(declared_[name].tensor);
+      const TensorNote& tensor = declared_[name].tensor;
+      if (whole && !declared_[name].refused) (tensor.kept ? kept : summed).tensors.push_back(tensor);
     }
     return whole;
   });
-  if (open.tensors.empty()) return {};
+  if (!summed.tensors.empty()) to_open_.push_back(std::move(summed));
+  for (std::size_t rank = 0; rank < ranks_.size() && !kept.tensors.empty(); ++rank) {
+    kept.rank = static_cast<int>(rank);
+    to_open_.push_back(kept);
+  }
+}
+
+// Has everybody open the next group, once the one before is open.
+Result<void> Leader::open_next() {
+  if (!opening_.empty()) return {};
+  if (to_open_.empty()) gather();
+  if (to_open_.empty()) return {};
+  OpenNote open = std::move(to_open_.front());
+  to_open_.pop_front();
   const auto token = make_token();
   if (!token) return tl::unexpected(token.error());
   open.group = groups_++;
@@ -292,6 +303,13 @@ Result<void> Leader::opened(std::size_t member, const OpenedNote& note) {
 }
 
 void Leader::ask(const std::string& name) {
+  // Of a kept tensor ranks hold up only who waits for them to know it, too.
+  const auto known = declared_.find(name);
+  if (known != declared_.end() && known->second.tensor.kept) {
+    Count declared;
+    for (const bool by : known->second.by) declared.times.emplace_back(by ? 1 : 0);
+    return answer(name, declared);
+  }
   const auto [count, fresh] = counts_.try_emplace(name);
   if (!fresh) return;
   count->second.times.resize(world_.ranks());

@@ -61,6 +61,7 @@ class Leader {
   void refuse(const std::string& name, const std::string& why);
   Result<void> opened(std::size_t member, const OpenedNote& note);
   Result<void> open_next();
+  void gather();
   void ask(const std::string& name);
   void answer(const std::string& name, const Count& count);
   Result<void> check_silence();
@@ -78,9 +79,10 @@ class Leader {
   std::map<std::string, Declared> declared_;      // by name
   std::deque<std::vector<std::string>> batches_;  // names that rank 0 has declared together, not opened yet
   std::map<std::string, Count> counts_;           // by tensor
-  int groups_ = 0;                                // opened so far
-  std::vector<std::string> opening_;              // by machine: hash of the plan of the group that is being
-                                                  // opened; empty if none is
+  std::deque<OpenNote> to_open_;      // in this order; their numbers and tokens come when they are
+  int groups_ = 0;                    // opened so far
+  std::vector<std::string> opening_;  // by machine: hash of the plan of the group that is being
+                                      // opened; empty if none is
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

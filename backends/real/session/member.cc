@@ -92,7 +92,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
 Result<void> SessionMember::check() {
   for (const Opened& opened : groups_) {
     if (const auto error = opened.group ? opened.group->error() : std::nullopt)
-      return tl::unexpected(fail(*error));
+      return tl::unexpected(fail(Error{world_->with_roles(error->text, opened.kept_of)}));
   }
   return {};
 }
@@ -174,6 +174,7 @@ Result<void> SessionMember::handle(const Note& note) {
       if (said.group < 0 || static_cast<std::size_t>(said.group) >= groups_.size())
         return tl::unexpected(fail(Error{"the leader begins a group that is not open"}));
       const Opened& opened = groups_[static_cast<std::size_t>(said.group)];
+      if (!opened.group) return {};
       opened.group->begin();
       events_.begun(*opened.group, opened.tensors);
       return {};
@@ -194,14 +195,31 @@ Result<void> SessionMember::handle(const Note& note) {
   return tl::unexpected(fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}));
 }
 
-Result<void> SessionMember::open(const OpenNote& note) {
-  if (!world_ || static_cast<std::size_t>(note.group) != groups_.size())
-    return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
-  const auto token = token_from(note.token);
-  if (!token) return tl::unexpected(fail(token.error()));
+// Of kept tensors once for all ranks' groups, the first of which is rank 0's.
+Result<void> SessionMember::plan(const OpenNote& note) {
+  const bool kept = note.rank != OpenNote::kAllRanks;
+  if (kept && static_cast<std::size_t>(note.rank) >= world_->ranks())
+    return failure("the leader opens a group of a rank that there is not");
+  if (kept && note.rank > 0) {
+    if (note.tensors == batch_.tensors) return {};
+    return failure("the leader opens groups of other kept tensors for one rank than for another");
+  }
+  auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors);
+  if (!plan) return tl::unexpected(plan.error());
+  batch_ = {note.tensors, std::move(*plan), nullptr};
+  if (!kept || !settings_.role.server) return {};
+  const auto machines = world_->kept_machines(0);
+  const auto self = std::find(machines.begin(), machines.end(), world_->machine(settings_.role));
+  auto keeps = Kept::make(batch_.plan->plan, MachineId(static_cast<std::size_t>(self - machines.begin())));
+  if (!keeps) return tl::unexpected(keeps.error());
+  batch_.kept = std::move(*keeps);
+  return {};
+}
+
+GroupSettings SessionMember::group_settings(const OpenNote& note, const Token& token) {
   GroupSettings settings;
   settings.peers = peers_;
-  settings.peers.token = *token;
+  settings.peers.token = token;
   settings.peers.watch = [&]() -> Result<void> {
     while (const auto heard = socket_->receive(Duration(0))) {
       silence_.end(Clock::monotonic());
@@ -215,13 +233,39 @@ Result<void> SessionMember::open(const OpenNote& note) {
     }
     return {};
   };
+  settings.dispatch = world_->dispatch();
   settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
   settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
-  auto group = Group::open(*world_, note.tensors, settings, listeners_,
-                           [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
-  if (!group) return tl::unexpected(fail(group.error()));
-  say(OpenedNote{note.group, (*group)->hash()});
-  groups_.push_back({note.tensors, std::move(*group)});
+  if (note.rank == OpenNote::kAllRanks) return settings;
+  const std::vector<MachineId> machines = world_->kept_machines(note.rank);
+  settings.peers.machines.clear();
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    if (machines[i] == peers_.self) settings.peers.self = MachineId(i);
+    settings.peers.machines.push_back(peers_.machines[machines[i].index()]);
+  }
+  if (!settings_.role.server) return settings;
+  const int ranks = static_cast<int>(world_->ranks());  // each of which has a group here
+  settings.workers = std::max(1, settings.workers / ranks);
+  settings.io_threads = std::max(1, settings.io_threads / ranks);
+  return settings;
+}
+
+Result<void> SessionMember::open(const OpenNote& note) {
+  if (!world_ || static_cast<std::size_t>(note.group) != groups_.size())
+    return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
+  const auto token = token_from(note.token);
+  if (!token) return tl::unexpected(fail(token.error()));
+  if (auto planned = plan(note); !planned) return tl::unexpected(fail(planned.error()));
+  Opened opened{note.tensors, std::nullopt, nullptr};
+  if (note.rank != OpenNote::kAllRanks) opened.kept_of = note.rank;
+  if (!opened.kept_of || settings_.role.server || settings_.role.number == note.rank) {
+    auto group = Group::open(batch_.plan, batch_.kept, group_settings(note, *token), listeners_,
+                             [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
+    if (!group) return tl::unexpected(fail(Error{world_->with_roles(group.error().text, opened.kept_of)}));
+    opened.group = std::move(*group);
+  }
+  say(OpenedNote{note.group, batch_.plan->hash});
+  groups_.push_back(std::move(opened));
   return {};
 }
 

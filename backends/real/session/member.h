@@ -58,13 +58,22 @@ class SessionMember {
   Result<void> take_seat(const std::string& version);
   Result<void> handle(const Note& note);
   Result<void> open(const OpenNote& note);
+  Result<void> plan(const OpenNote& note);
+  GroupSettings group_settings(const OpenNote& note, const Token& token);
   Result<void> check();
   Error verdict(const Note& note);
   void end_groups();
 
   struct Opened {
     std::vector<TensorNote> tensors;
-    std::unique_ptr<Group> group;
+    std::optional<int> kept_of;    // the rank, of kept tensors
+    std::unique_ptr<Group> group;  // null if this process does not take part
+  };
+  /// What is being opened: of kept tensors in one group for each rank after the other, which share this.
+  struct Batch {
+    std::vector<TensorNote> tensors;
+    std::shared_ptr<const TensorPlan> plan;
+    std::shared_ptr<Kept> kept;  // of servers
   };
 
   const SessionSettings settings_;
@@ -74,9 +83,10 @@ class SessionMember {
   std::vector<Descriptor> listeners_;
   PeerSettings peers_;
   std::vector<Opened> groups_;  // by number
-  Silence silence_;             // of the leader
-  bool heard_ = false;          // the leader, ever
-  bool told_ = false;           // of a failure: it the leader, or the leader it
+  Batch batch_;
+  Silence silence_;     // of the leader
+  bool heard_ = false;  // the leader, ever
+  bool told_ = false;   // of a failure: it the leader, or the leader it
   bool over_ = false;
 };
 

@@ -5,7 +5,10 @@
 //   seat      ------------->                     which it is, its version, where it listens
 //             <-------------    welcome          once all are seated: the cluster and who is found where
 //   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all ranks know: plan them together
+//             <-------------    open             tensors that all ranks know: plan them together. Of kept
+//             ones
+//                                              (kept.h) once for each rank: that one connects with the
+//                                              servers
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
 //   leave     ------------->                     ranks: nothing of it is on its way
@@ -48,6 +51,8 @@ struct TensorNote {
   std::int64_t elements = 0;
   Dtype dtype = Dtype::kF32;
   std::int64_t priority = 0;  // larger is more urgent
+  bool kept = false;          // by the servers (kept.h); else it is summed over the ranks
+  friend bool operator==(const TensorNote&, const TensorNote&) = default;
 };
 
 struct DeclareNote {
@@ -57,7 +62,10 @@ struct DeclareNote {
 
 struct OpenNote {
   static constexpr std::string_view kType = "open";
+  static constexpr int kAllRanks = -1;
   int group = 0;
+  int rank =
+      kAllRanks;      // that takes part, beside the servers, as the tensors are kept ones; else they are not
   std::string token;  // of its connections, hexadecimal
   std::vector<TensorNote> tensors;
 };
@@ -130,18 +138,20 @@ void fields(Visitor& visitor, TensorNote& tensor) {
   visitor.required("elements", tensor.elements, "how many", at_least(0));
   visitor.required("dtype", tensor.dtype, "of what type");
   visitor.required("priority", tensor.priority, "larger is more urgent");
+  visitor.required("kept", tensor.kept, "whether servers keep it");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, DeclareNote& note) {
-  visitor.required("tensors", note.tensors, "what to sum");
+  visitor.required("tensors", note.tensors, "what to sum, or keep");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, OpenNote& note) {
   visitor.required("group", note.group, "its number", at_least(0));
+  visitor.required("rank", note.rank, "that takes part, or -1", at_least(OpenNote::kAllRanks));
   visitor.required("token", note.token, "of its connections");
-  visitor.required("tensors", note.tensors, "what to sum");
+  visitor.required("tensors", note.tensors, "what to sum, or keep");
 }
 
 template <class Visitor>

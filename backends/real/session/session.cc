@@ -2,23 +2,13 @@
 
 #include <cstring>
 
-#include "core/base/units_text.h"
-
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{5'000'000};     // after which what was handed over first is told to the leader
-constexpr std::chrono::seconds kSoon{1};  // of waits while somebody has left, and for answers
+constexpr Duration kSlice{5'000'000};  // after which what was handed over first is told to the leader
 constexpr std::chrono::seconds kSpeed{10};
+constexpr std::chrono::seconds kShortest{1};
 constexpr std::int64_t kUnnamed = 8;  // tensors of a size and type that may be under way without a name
-
-tl::unexpected<SessionError> refusal(SessionStatus status, std::string text) {
-  return tl::unexpected(SessionError{status, std::move(text)});
-}
-
-std::chrono::nanoseconds seconds(double count) {
-  return std::chrono::nanoseconds(Duration::from_seconds(count).ns());
-}
 
 }  // namespace
 
@@ -166,18 +156,28 @@ Outcome<void> Session::check_open() const {
   return {};
 }
 
+Outcome<void> Session::check_kept(const TensorNote& note) const {
+  if (!note.kept || settings_.servers > 0) return {};
+  return refusal(
+      SessionStatus::kInvalid,
+      fmt::format("tensor '{}' is to be kept by CPU machines, and the session has none: start some "
+                  "(weirrun --servers 1, or WEIR_SERVERS)",
+                  note.name));
+}
+
 // The tensor of that name, which is declared if it was not.
 Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
+  if (auto can = check_kept(note); !can) return tl::unexpected(can.error());
   const auto [at, fresh] = tensors_.try_emplace(note.name);
   Tensor& tensor = at->second;
   if (!tensor.refused.empty()) return refusal(SessionStatus::kMismatch, tensor.refused);
   if (fresh) {
     tensor.note = note;
-    if (settings_.size > 1) to_declare_.push_back(note);
-  } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype) {
-    const std::string why = fmt::format("it has {} elements of {} now, and had {} of {}", note.elements,
-                                        name(note.dtype), tensor.note.elements, name(tensor.note.dtype));
-    if (settings_.size > 1) to_refuse_.push_back({note.name, why});
+    if (is_shared(note)) to_declare_.push_back(note);
+  } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype ||
+             tensor.note.kept != note.kept) {
+    const std::string why = fmt::format("it has {} now, and had {}", text(note), text(tensor.note));
+    if (is_shared(tensor.note)) to_refuse_.push_back({note.name, why});
     return refusal(SessionStatus::kMismatch, fmt::format("tensor '{}': {}", note.name, why));
   }
   return &tensor;
@@ -186,6 +186,9 @@ Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
 Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
   const std::lock_guard lock(mutex_);
   if (auto open = check_open(); !open) return open;
+  for (const TensorNote& note : tensors) {
+    if (auto can = check_kept(note); !can) return can;
+  }
   for (const TensorNote& note : tensors) {
     if (auto tensor = known(note); !tensor) return tl::unexpected(tensor.error());
   }
@@ -204,7 +207,7 @@ Outcome<Handle> Session::give(const TensorNote& note, Way way) {
   ++one.given;
   const Handle handle = next_++;
   Transfer& transfer = *way.transfer;
-  if (settings_.size == 1) {
+  if (!is_shared(note)) {
     if (transfer.out != transfer.in && transfer.device == -1)
       std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));
     count_arrived(transfer.size);
@@ -237,11 +240,19 @@ Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, voi
   way.transfer = std::make_shared<Transfer>(
       Transfer{note.name, static_cast<const std::byte*>(in), static_cast<std::byte*>(out),
                size(note.dtype) * note.elements, on.device, std::move(written)});
-  if (settings_.size == 1 && on.device >= 0 && in != out) {
+  if (!is_shared(note) && on.device >= 0 && in != out) {
     auto copied = copy_in_stream(on.device, on.stream, out, in, way.transfer->size);
     if (!copied) return refusal(SessionStatus::kInvalid, fmt::format("device: {}", copied.error().text));
   }
   return give(note, std::move(way));
+}
+
+Outcome<Handle> Session::accumulate(const TensorNote& tensor, const void* delta, void* weights,
+                                    TensorMemory on) {
+  if (tensor.name.empty()) return refusal(SessionStatus::kInvalid, "a tensor that is kept needs a name");
+  TensorNote note = tensor;
+  note.kept = true;
+  return push_pull(note, delta, weights, on);
 }
 
 // As a sum of the root's bytes, taken for integers, and everybody else's zeros.
@@ -266,95 +277,6 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   return give(note, std::move(way));
 }
 
-// What wait() returns once there is nothing to wait for.
-Outcome<void> Session::end_of(Handle handle, Way& way) {
-  Outcome<void> outcome;
-  const Tensor& tensor = tensors_[way.transfer->name];
-  if (way.done) {
-    if (way.back != nullptr && way.bytes > 0) std::memcpy(way.back, way.copy.data(), way.bytes);
-  } else if (!tensor.refused.empty()) {
-    outcome = refusal(SessionStatus::kMismatch, tensor.refused);
-  } else {
-    outcome = tl::unexpected(*ended_);
-  }
-  handles_.erase(way.transfer.get());
-  ways_.erase(handle);
-  return outcome;
-}
-
-Outcome<bool> Session::poll(Handle handle) {
-  const std::lock_guard lock(mutex_);
-  const auto way = ways_.find(handle);
-  if (way == ways_.end())
-    return refusal(SessionStatus::kInvalid, fmt::format("there is no handle {}", handle));
-  return way->second.done || ended_ || !tensors_[way->second.transfer->name].refused.empty();
-}
-
-Outcome<void> Session::wait(Handle handle) {
-  std::unique_lock lock(mutex_);
-  const auto found = ways_.find(handle);
-  if (found == ways_.end())
-    return refusal(SessionStatus::kInvalid, fmt::format("there is no handle {}", handle));
-  Way& way = found->second;
-  const std::string& name = way.transfer->name;
-  const auto over = [&] { return way.done || ended_ || !tensors_[name].refused.empty(); };
-  const Moment began = std::chrono::steady_clock::now();
-  Moment warn = began + seconds(settings_.warn_after);
-  const Moment until = began + seconds(settings_.patience);
-  while (!changed_.wait_for(lock, kSoon, over)) {
-    const Moment now = std::chrono::steady_clock::now();
-    const bool late = now >= std::min(warn, until);
-    if (!late && !somebody_left_) continue;
-    missing_.erase(name);
-    to_ask_.push_back(name);
-    changed_.wait_for(lock, kSoon * 4, [&] { return over() || missing_.contains(name); });
-    if (over()) break;
-    const auto answer = missing_.find(name);
-    const bool known = answer != missing_.end() && !answer->second.who.empty();
-    const bool never = known && answer->second.left;
-    const Duration waited(std::chrono::nanoseconds(now - began).count());
-    const std::string why = fmt::format(
-        "rank {} has waited {} for tensor '{}': {}", settings_.role.number, rounded(waited), name,
-        known ? fmt::format("not handed over by {}", answer->second.who) : "all ranks have handed it over");
-    if (now >= until || never) {
-      if (!give_up_) give_up_ = SessionError{never ? SessionStatus::kLost : SessionStatus::kTimeout, why};
-      changed_.wait(lock, over);
-    } else if (late) {
-      fmt::print(stderr, "weir: {}\n", why);
-      warn = now + seconds(settings_.warn_after);
-    }
-  }
-  return end_of(handle, way);
-}
-
-Outcome<void> Session::barrier() {
-  float one = 0;
-  const auto handle = push_pull({"weir.barrier", 1, Dtype::kF32, 0}, &one, &one);
-  if (!handle) return tl::unexpected(handle.error());
-  return wait(*handle);
-}
-
-Outcome<void> Session::leave() {
-  std::vector<Handle> left;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!thread_.joinable()) return {};
-    if (auto open = check_open(); !open) return open;
-    for (const auto& [handle, way] : ways_) left.push_back(handle);
-  }
-  for (const Handle handle : left) {
-    if (auto arrived = wait(handle); !arrived && arrived.error().status != SessionStatus::kMismatch)
-      return arrived;
-  }
-  std::unique_lock lock(mutex_);
-  leave_ = true;
-  const bool told = changed_.wait_for(lock, seconds(settings_.patience), [&] { return ended_.has_value(); });
-  if (!told)
-    return refusal(SessionStatus::kTimeout, fmt::format("others have not left for {} s", settings_.patience));
-  if (ended_->status != SessionStatus::kState) return tl::unexpected(*ended_);
-  return {};
-}
-
 void Session::abort(const std::string& why) {
   std::unique_lock lock(mutex_);
   if (!thread_.joinable() || ended_) return;
@@ -370,8 +292,8 @@ double Session::speed() {
   for (const auto& [at, size] : arrived_) bytes += size;
   return arrived_.empty() ? 0.0
                           : static_cast<double>(bytes) /
-                                std::chrono::duration<double>(
-                                    std::max<std::chrono::nanoseconds>(now - arrived_.front().first, kSoon))
+                                std::chrono::duration<double>(std::max<std::chrono::nanoseconds>(
+                                                                  now - arrived_.front().first, kShortest))
                                     .count();
 }
 

@@ -12,18 +12,9 @@
 
 #include "backends/real/session/leader.h"
 #include "backends/real/session/member.h"
+#include "backends/real/session/outcome.h"
 
 namespace weir::real {
-
-/// Why a call has failed; frontends/c/weir.h says what each means.
-enum class SessionStatus { kOk = 0, kInvalid, kState, kMismatch, kLost, kTimeout, kSystem };
-
-struct SessionError {
-  SessionStatus status = SessionStatus::kSystem;
-  std::string text;
-};
-template <class T>
-using Outcome = tl::expected<T, SessionError>;
 
 using Handle = std::int64_t;
 
@@ -50,6 +41,10 @@ class Session final : private MemberEvents {
   /// Begins to sum the tensor over all ranks. A name that is empty stands for a tensor without a name, which
   /// gets one by its size and type (weir.h).
   Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out, TensorMemory on = {});
+  /// Begins to add to the tensor of that name that the servers keep, and to give in `weights` what it is
+  /// then, without waiting for other ranks.
+  Outcome<Handle> accumulate(const TensorNote& tensor, const void* delta, void* weights,
+                             TensorMemory on = {});
   /// Begins to copy bytes from the root to all others.
   Outcome<Handle> broadcast(const std::string& name, void* data, std::int64_t bytes, int root);
   Outcome<bool> poll(Handle handle);
@@ -89,6 +84,10 @@ class Session final : private MemberEvents {
 
   // With the mutex held.
   Outcome<void> check_open() const;
+  // Whether other processes have to do with the tensor.
+  bool is_shared(const TensorNote& note) const { return settings_.size > 1 || note.kept; }
+  std::string waits_for(const std::string& tensor) const;
+  Outcome<void> check_kept(const TensorNote& note) const;
   Outcome<Tensor*> known(const TensorNote& note);
   Outcome<Handle> give(const TensorNote& note, Way way);
   std::string unnamed(const TensorNote& note);

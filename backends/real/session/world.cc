@@ -6,6 +6,7 @@
 
 #include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_file.h"
+#include "core/plan/hash.h"
 #include "core/plan/proof.h"
 
 namespace weir::real {
@@ -62,7 +63,26 @@ Result<Topology> topology_of(const WorldSettings& settings) {
   return topology;
 }
 
+// One rank, like the first, and all servers. Without racks: ranks come from all of them.
+Topology of_one_rank(Topology topology) {
+  bool found = false;
+  std::erase_if(topology.groups, [&](GroupSpec& group) {
+    if (gpu_count(group) == 0) return false;
+    if (found || group.count == 0) return true;
+    found = true;
+    group.count = 1;
+    return false;
+  });
+  topology.network.racks.reset();
+  return topology;
+}
+
 }  // namespace
+
+std::string text(const TensorNote& tensor) {
+  return fmt::format("{} elements of {}{}", tensor.elements, name(tensor.dtype),
+                     tensor.kept ? " to be kept" : "");
+}
 
 std::string text(const Role& role) {
   return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
@@ -121,6 +141,8 @@ Result<SessionWorld> SessionWorld::of(const WelcomeNote& note) {
   for (std::size_t i = 0; i < world.cluster_->machines().size(); ++i) {
     if (world.cluster_->machine(MachineId(i)).gpus.empty()) world.servers_.emplace_back(i);
   }
+  if (!world.servers_.empty())
+    world.kept_cluster_ = std::make_shared<const Cluster>(of_one_rank(experiment->topology));
   return world;
 }
 
@@ -144,16 +166,42 @@ Role SessionWorld::role(MachineId machine) const {
   return {false, place(cluster_->gpu_machines())};
 }
 
-std::string SessionWorld::with_roles(std::string text) const {
-  for (std::size_t i = 0; i < cluster_->machines().size(); ++i) {
-    const std::string name = "machine " + cluster_->machine(MachineId(i)).name;
+std::string SessionWorld::with_roles(std::string text, std::optional<int> kept_of) const {
+  const Cluster& cluster = kept_of ? *kept_cluster_ : *cluster_;
+  const std::vector<MachineId> kept = kept_of ? kept_machines(*kept_of) : std::vector<MachineId>();
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    const std::string name = "machine " + cluster.machine(MachineId(i)).name;
     const std::size_t at = text.find(name);
-    if (at != std::string::npos) text.replace(at, name.size(), real::text(role(MachineId(i))));
+    const Role who = role(kept_of ? kept[i] : MachineId(i));
+    if (at != std::string::npos) text.replace(at, name.size(), real::text(who));
   }
   return text;
 }
 
+std::vector<MachineId> SessionWorld::kept_machines(int rank) const {
+  std::vector<MachineId> machines(kept_cluster_->machines().size());
+  machines[kept_cluster_->gpu_machines().front().index()] = machine({false, rank});
+  for (std::size_t i = 0; i < servers_.size(); ++i)
+    machines[kept_cluster_->cpu_machines()[i].index()] = servers_[i];
+  return machines;
+}
+
 Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorNote>& tensors) const {
+  return planned(tensors, *strategy_, cluster_, options_);
+}
+
+Result<std::unique_ptr<TensorPlan>> SessionWorld::kept_plan(const std::vector<TensorNote>& tensors) const {
+  const auto strategy = strategy_named("ps");
+  if (!strategy) return tl::unexpected(strategy.error());
+  Options options = options_;
+  options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept
+  return planned(tensors, **strategy, kept_cluster_, options);
+}
+
+Result<std::unique_ptr<TensorPlan>> SessionWorld::planned(const std::vector<TensorNote>& tensors,
+                                                          const Strategy& strategy,
+                                                          std::shared_ptr<const Cluster> cluster,
+                                                          const Options& options) const {
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -170,12 +218,14 @@ Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorN
   }
   auto made = std::make_unique<TensorPlan>(std::move(trace));
   made->layers = std::move(layers);
-  if (auto fits = check_size(*strategy_, *cluster_, made->workload, options_); !fits)
+  if (auto fits = check_size(strategy, *cluster, made->workload, options); !fits)
     return tl::unexpected(fits.error());
-  auto plan = strategy_->plan(*cluster_, made->workload, options_);
+  auto plan = strategy.plan(*cluster, made->workload, options);
   if (!plan) return tl::unexpected(plan.error());
-  if (auto proof = prove(*plan, *cluster_, made->workload); !proof) return tl::unexpected(proof.error());
+  if (auto proof = prove(*plan, *cluster, made->workload); !proof) return tl::unexpected(proof.error());
   made->plan = std::move(*plan);
+  made->hash = plan_hash(made->plan);
+  made->cluster = std::move(cluster);
   return made;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct Role {
 /// "rank 2", "server 0".
 std::string text(const Role& role);
 
+/// "10 elements of f32".
+std::string text(const TensorNote& tensor);
+
 /// What leads to a session's world; a value.
 struct WorldSettings {
   int ranks = 1;
@@ -40,7 +44,9 @@ struct TensorPlan {
   Trace trace;
   Workload workload;
   Plan plan;
-  std::vector<int> layers;  // by tensor: the layer that has it alone
+  std::string hash;                        // of the plan
+  std::vector<int> layers;                 // by tensor: the layer that has it alone
+  std::shared_ptr<const Cluster> cluster;  // that it is a plan of
 };
 
 /// A value that does not change; any thread may read it.
@@ -59,17 +65,30 @@ class SessionWorld {
   std::size_t servers() const { return servers_.size(); }
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
-  /// The text with machines of the cluster called by their roles.
-  std::string with_roles(std::string text) const;
+  /// The text with machines of the cluster called by their roles. Of kept tensors: of the cluster that the
+  /// rank has with the servers.
+  std::string with_roles(std::string text, std::optional<int> kept_of = {}) const;
 
   /// The plan of these tensors, in which each goes in rounds of its own (Options::independent_layers), the
   /// more urgent ones first. The same on every machine.
   Result<std::unique_ptr<TensorPlan>> plan(const std::vector<TensorNote>& tensors) const;
+  /// The plan of kept tensors: one rank's way to the servers and back, with an update in between for each
+  /// part. It is that of every rank, whatever its machine: all must cut and place tensors alike. There are
+  /// servers.
+  Result<std::unique_ptr<TensorPlan>> kept_plan(const std::vector<TensorNote>& tensors) const;
+  /// Which machines of the session those of the rank's kept_plan() are.
+  std::vector<MachineId> kept_machines(int rank) const;
 
  private:
+  Result<std::unique_ptr<TensorPlan>> planned(const std::vector<TensorNote>& tensors,
+                                              const Strategy& strategy,
+                                              std::shared_ptr<const Cluster> cluster,
+                                              const Options& options) const;
+
   std::string text_;  // the experiment
   std::string name_;  // the strategy
   std::shared_ptr<const Cluster> cluster_;
+  std::shared_ptr<const Cluster> kept_cluster_;  // of one rank and all servers; null if there are none
   const Strategy* strategy_ = nullptr;
   Options options_;
   std::vector<MachineId> servers_;
