@@ -56,8 +56,10 @@ typedef enum weir_dtype {
   WEIR_I64 = 5
 } weir_dtype;
 
-/* Of weir_tensor: CPU machines keep it, and ranks add to it by weir_accumulate(). */
-enum { WEIR_KEPT = 1 };
+/* Of a weir_tensor. */
+typedef enum weir_flags {
+  WEIR_KEPT = 1 /* CPU machines keep it, and ranks add to it by weir_accumulate() */
+} weir_flags;
 
 typedef struct weir_tensor {
   const char* name; /* not empty */

@@ -1,5 +1,5 @@
 // Tensors that CPU machines keep, so that ranks can add to them at their own pace: what is behind
-// asynchronous training (BytePS, OSDI'20, section 5, and its Theorem 2).
+// asynchronous training (BytePS, OSDI'20, Theorem 2).
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
 // Tensors that servers keep while ranks add to them, each at its own pace.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -146,6 +147,47 @@ TEST_CASE("a rank gets what is kept right after its own addition") {
   CHECK(well);
 }
 
+TEST_CASE(
+    "additions of several threads to one slice at once are all kept, and each gets what was kept then") {
+  WorldSettings settings;
+  settings.servers = 1;
+  const auto world = SessionWorld::make(settings);
+  REQUIRE(world);
+  constexpr std::int64_t kElements = 100'000;
+  const auto planned = world->kept_plan({{"x", kElements, Dtype::kI64, 0, true}});
+  REQUIRE(planned);
+  const Plan& plan = (*planned)->plan;
+  const MachineId server = (*planned)->cluster->cpu_machines().front();
+  auto kept = Kept::make(plan, server);
+  REQUIRE(kept);
+  const auto ops = plan.ops(server);
+  const auto update =
+      std::find_if(ops.begin(), ops.end(), [](const Op& op) { return op.kind == OpKind::kUpdate; });
+  REQUIRE(update != ops.end());
+  REQUIRE(update->into.size == Bytes(8 * kElements));
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 300;
+  std::vector<std::thread> threads;
+  std::vector<int> torn(kThreads, 0);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      std::vector<std::int64_t> values;
+      for (int round = 0; round < kRounds; ++round) {
+        values.assign(kElements, 1);
+        (*kept)->add(*update, std::as_writable_bytes(std::span(values)));
+        const bool whole =
+            std::all_of(values.begin(), values.end(), [&](auto one) { return one == values[0]; });
+        if (!whole) ++torn[static_cast<std::size_t>(i)];
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(torn == std::vector<int>(kThreads, 0));
+  std::vector<std::int64_t> values(kElements, 0);
+  (*kept)->add(*update, std::as_writable_bytes(std::span(values)));
+  CHECK(values == std::vector<std::int64_t>(kElements, kThreads * kRounds));
+}
+
 TEST_CASE("additions of ranks to the same bytes at once are all kept") {
   const bool well = Sessions({4, 1}).run([](Session& session, int rank) -> std::string {
     constexpr std::size_t kElements = 20'000;
@@ -252,17 +294,25 @@ TEST_CASE("who adds waits for servers alone, once all ranks know the tensor") {
   SECTION("a rank that has left is not missed") {
     std::atomic<int> rounds = 0;
     const bool well = Sessions({2, 1}).run([&](Session& session, int rank) -> std::string {
-      std::vector<float> values(1000, 1.0F);
-      if (auto added = add(session, "x", Dtype::kF32, values); !added) return added.error().text;
+      const TensorNote note = {"x", 4'000'000, Dtype::kF32, 0};
+      std::vector<float> out(4'000'000, 1.0F);
+      if (auto added = add(session, "x", Dtype::kF32, out); !added) return added.error().text;
+      if (auto met = session.barrier(); !met) return met.error().text;
       if (rank == 1) return why(session.leave());
-      std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      for (; rounds < 50; ++rounds) {
-        if (auto added = add(session, "x", Dtype::kF32, values); !added) return added.error().text;
+      // All at once, so that waiting for the last one takes long enough to ask whom it waits for.
+      std::vector<float> many(4'000'000, 1.0F);
+      std::vector<Handle> handles;
+      for (; rounds < 300; ++rounds) {
+        const auto handle = session.accumulate(note, many.data(), out.data());
+        if (!handle) return handle.error().text;
+        handles.push_back(*handle);
       }
+      if (auto arrived = session.wait(handles.back()); !arrived) return arrived.error().text;
+      if (out.front() != 302.0F || out.back() != 302.0F) return fmt::format("{} is kept", out.front());
       return why(session.leave());
     });
     CHECK(well);
-    CHECK(rounds == 50);
+    CHECK(rounds == 300);
   }
   SECTION("a rank that does not know it is named") {
     Shape shape{3, 1};
