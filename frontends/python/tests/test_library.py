@@ -43,7 +43,7 @@ def test_a_library_of_another_abi_is_refused(tmp_path):
     source = tmp_path / "other.c"
     source.write_text("\n".join([*stubs, "int weir_abi_version(void) { return 99; }"]))
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "other.so", source], check=True)
-    assert "has version 99 of Weir's ABI, and this package needs 1" in refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+    assert f"has version 99 of Weir's ABI, and this package needs {_library.ABI_VERSION}" in refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
 
 
 def test_the_binding_is_the_headers():
@@ -54,7 +54,9 @@ def test_the_binding_is_the_headers():
         count = 0 if parameters == "void" else parameters.count(",") + 1
         assert len(_library._FUNCTIONS[name][1]) == count, name
     assert int(re.search(r"WEIR_ABI_VERSION (\d+)", text)[1]) == _library.ABI_VERSION
-    statuses = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", text) if name != "OK"}
+    assert int(re.search(r"WEIR_KEPT = (\d+)", text)[1]) == _library.KEPT
+    enumeration = re.search(r"typedef enum weir_status \{(.*?)\}", text, re.DOTALL)[1]
+    statuses = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", enumeration) if name != "OK"}
     assert len(statuses) == 6 and set(statuses.values()) == set(_library.ERRORS)
     dtypes = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+\d\d) = (\d)", text)}
     assert dtypes == {dtype.name: dtype.value for dtype in _library.Dtype}

@@ -10,7 +10,8 @@ from typing import Any, Dict, Iterable, NamedTuple, Optional
 
 from . import errors
 
-ABI_VERSION = 1
+ABI_VERSION = 2
+KEPT = 1  # WEIR_KEPT
 
 ERRORS = {
     1: errors.InvalidError,
@@ -34,12 +35,13 @@ class Dtype(enum.IntEnum):
 
 
 class Declaration(NamedTuple):
-    """A tensor to be made known; a larger priority is more urgent."""
+    """A tensor to be made known; a larger priority is more urgent. If it is kept, accumulate() adds to it."""
 
     name: str
     elements: int
     dtype: int
     priority: int
+    kept: bool = False
 
 
 class _Tensor(ctypes.Structure):
@@ -49,7 +51,7 @@ class _Tensor(ctypes.Structure):
         ("name", ctypes.c_char_p),
         ("elements", ctypes.c_int64),
         ("dtype", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("flags", ctypes.c_int32),
         ("priority", ctypes.c_int64),
     ]
 
@@ -79,6 +81,7 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
     "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
+    "weir_accumulate": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_poll": (_STATUS, [_INT64, ctypes.POINTER(_INT32)]),
     "weir_wait": (_STATUS, [_INT64]),
@@ -120,6 +123,7 @@ class Library:
                               "take both from one build")
         # Bound once: they are called for every gradient.
         self._push_pull = self._c.weir_push_pull
+        self._accumulate = self._c.weir_accumulate
         self._wait = self._c.weir_wait
 
     def _check(self, status: int) -> None:
@@ -176,7 +180,7 @@ class Library:
 
     def declare(self, tensors: Iterable[Declaration]) -> None:
         """Makes tensors known, which are planned together."""
-        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, 0, t.priority) for t in tensors]
+        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority) for t in tensors]
         self._check(self._c.weir_declare((_Tensor * len(rows))(*rows), len(rows)))
 
     @functools.cached_property
@@ -190,6 +194,16 @@ class Library:
         all that is on its `stream` so far has been done."""
         handle = ctypes.c_int64()
         status = self._push_pull(name, source, target, elements, dtype, device, stream, handle)
+        if status != 0:
+            raise self._failure(status)
+        return handle.value
+
+    def accumulate(self, name: bytes, delta: int, weights: int, elements: int, dtype: int, device: int = HOST,
+                   stream: Optional[int] = None) -> int:
+        """Begins to add to the tensor of that name that CPU machines keep, and to give what it is then; its handle.
+        Memory as of push_pull()."""
+        handle = ctypes.c_int64()
+        status = self._accumulate(name, delta, weights, elements, dtype, device, stream, handle)
         if status != 0:
             raise self._failure(status)
         return handle.value

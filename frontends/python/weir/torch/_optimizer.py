@@ -87,7 +87,8 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
                          compression: Type[Compressor] = Compression.none, backward_passes_per_step: int = 1,
                          op: Op = Op.Average, gradient_predivide_factor: float = 1.0, num_groups: int = 0,
                          groups: Any = None, sparse_as_dense: bool = False, process_set: Any = None, *,
-                         cross_barrier: bool = False, model: Optional[torch.nn.Module] = None) -> Any:
+                         cross_barrier: bool = False, model: Optional[torch.nn.Module] = None,
+                         asynchronous: Optional[bool] = None, **more: Any) -> Any:
     """An optimizer whose gradients are averaged (op=Sum: summed) over all ranks, beginning while backward goes on.
 
     `named_parameters`, best model.named_parameters(), gives tensors the same names on all ranks; their order is that
@@ -96,16 +97,31 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
     and by the rest of the ranks' number after it. `num_groups` and `groups` are Horovod's and make no difference.
 
     With `cross_barrier`, step() does not wait: the next forward of `model` does, layer by layer (CrossBarrier).
+
+    With `asynchronous`, which `**{"async": True}`, WEIR_ASYNC=1 and BYTEPS_ENABLE_ASYNC=1 ask for, too, no gradients are
+    summed: each rank updates with its own, adds the change to the weights that CPU machines keep, takes over what these
+    are then, and waits for no other rank. All begin with rank 0's weights. pull() takes over what is kept at its time.
     """
+    from . import _asynchronous
     del num_groups, groups
+    if "async" in more and asynchronous is None:
+        asynchronous = more.pop("async")
+    if more:
+        raise TypeError(f"DistributedOptimizer() takes no argument {', '.join(map(repr, more))}, or takes it once only")
     all_ranks(process_set)
     average = averages(None, op)
     if gradient_predivide_factor <= 0 or (gradient_predivide_factor != 1.0 and not average):
         raise InvalidError("gradient_predivide_factor must be more than 0, and wants op=Average")
     if cross_barrier and model is None:
         raise InvalidError("cross_barrier wants the model, whose forward is to wait: model=model")
-    if isinstance(optimizer, Distributed):
+    if isinstance(optimizer, (Distributed, _asynchronous.Asynchronous)):
         raise InvalidError("the optimizer is distributed already")
+    if _asynchronous.enabled() is not None if asynchronous is None else asynchronous:
+        if cross_barrier:
+            raise InvalidError("cross_barrier has forward wait for sums of gradients, and asynchronous training has none: "
+                               "take one of both")
+        return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression, average,
+                                          gradient_predivide_factor, backward_passes_per_step)
     gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,
                           backward_passes_per_step, sparse_as_dense)
     result = distributed(optimizer, Distributed, type(optimizer), gradients)

@@ -50,6 +50,14 @@ def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, out
     return Transfer(current, handle, source, target, output)
 
 
+def begin_accumulate(current: Session, name: bytes, tensor: torch.Tensor) -> Transfer:
+    """Begins to add a tensor to the one of that name that CPU machines keep, and to give in it what that is then."""
+    source, device, stream = sum_source(tensor, current.c)
+    code = dtype_code(tensor)
+    handle = current.c.accumulate(name, source.data_ptr(), source.data_ptr(), tensor.numel(), code, device, stream)
+    return Transfer(current, handle, source, source, tensor)
+
+
 def begin_copy(current: Session, name: Optional[str], tensor: torch.Tensor, root: int) -> Transfer:
     """Begins to copy a tensor of any dtype from rank `root` over all others' tensors."""
     check_dense(tensor, "a tensor to be broadcast")

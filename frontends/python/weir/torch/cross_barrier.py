@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 import torch
 
 from ..errors import InvalidError
+from ._asynchronous import Asynchronous, enabled
 from ._gradients import Slot
 from ._optimizer import Distributed, DistributedOptimizer, distributed, members
 
@@ -127,7 +128,12 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     """
     if isinstance(optimizer, torch.optim.LBFGS):
         raise InvalidError("LBFGS updates all parameters together, which a cross barrier cannot")
+    if isinstance(optimizer, Asynchronous):
+        raise InvalidError("the optimizer trains asynchronously, without sums of gradients that a forward could wait for")
     if not isinstance(optimizer, Distributed):
+        if enabled() is not None:
+            raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients that a forward "
+                               "could wait for: unset it, or take DistributedOptimizer without a cross barrier")
         optimizer = DistributedOptimizer(optimizer, _names(model, optimizer))
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")

@@ -5,6 +5,8 @@ from typing import Any, Iterator, List, Type
 
 import torch
 
+from ..errors import InvalidError
+from ._asynchronous import enabled
 from ._copies import begin_copy, broadcast_parameters
 from ._gradients import Gradients
 from ._session import session
@@ -26,6 +28,9 @@ class DistributedDataParallel(torch.nn.Module):
         super().__init__()
         del device_ids, output_device, dim, bucket_cap_mb, find_unused_parameters, gradient_as_bucket_view, static_graph
         all_ranks(process_group)
+        if enabled() is not None:
+            raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel averages gradients: "
+                               "unset it, or take DistributedOptimizer")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.require_backward_grad_sync = True
