@@ -251,7 +251,7 @@ struct GpuEngine::Parts {
     const bool out = plan.buffer(op.from.buffer).place == Memory::Kind::kGpu;
     const auto host = buffers.bytes(out ? op.into : op.from, op.dtype);
     Lent lent = lender(op);
-    if (lent.bytes == nullptr || host.empty()) return {};
+    if (lent.bytes.empty() || host.empty()) return {};
     into.held = std::move(lent.held);
     const Way way = out ? Way::kOut : Way::kIn;
     if (auto begun = begin(into, 0, way); !begun) return begun;
@@ -260,9 +260,9 @@ struct GpuEngine::Parts {
     if (lent.after != nullptr)
       well = tried(cudaStreamWaitEvent(on, static_cast<cudaEvent_t>(lent.after)), "an event");
     if (!well) return well;
-    std::byte* const target = out ? host.front().data() : lent.bytes;
-    const std::byte* const source = out ? lent.bytes : host.front().data();
-    return tried(cudaMemcpyAsync(target, source, host.front().size(), cudaMemcpyDefault, on), "a copy");
+    std::byte* const target = out ? host.front().data() : lent.bytes.data();
+    const std::byte* const source = out ? lent.bytes.data() : host.front().data();
+    return tried(cudaMemcpyAsync(target, source, lent.bytes.size(), cudaMemcpyDefault, on), "a copy");
   }
 
   Result<void> collective(const Op& op, Running& into) {

@@ -15,7 +15,8 @@ namespace weir::real {
 
 /// Memory of an application on a GPU, which stands for what a copy reads or writes of a gradient.
 struct Lent {
-  std::byte* bytes = nullptr;                // null: it has been taken back, and nothing is to be copied
+  std::span<std::byte> bytes;                // perhaps fewer than the copy's: there are no more; none if it
+                                             // has been taken back
   void* after = nullptr;                     // a cudaEvent_t to wait for; null if there is none
   std::shared_lock<std::shared_mutex> held;  // until the copy has ended
 };

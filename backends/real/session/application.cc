@@ -1,5 +1,6 @@
 #include "backends/real/session/application.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "backends/real/clock.h"
@@ -72,19 +73,24 @@ Lent Application::lend(const Op& copy) {
   lent.held = std::shared_lock(tensor.memory);
   if (tensor.withdrawn) return lent;
   const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
-  const auto at = ((out ? copy.from : copy.into).offset - tensor.offset).count();
+  const Slice& slice = out ? copy.from : copy.into;
+  const Bytes at = slice.offset - tensor.offset;
   const Transfer& transfer = *tensor.current;  // which changes before the plan's copies begin, and after
+  if (at >= transfer.size) return lent;
+  const Bytes size = std::min(slice.size, transfer.size - at);
   // What is read stays as it is.
-  lent.bytes = (out ? const_cast<std::byte*>(transfer.in) : transfer.out) + at;  // NOLINT
+  std::byte* const all = out ? const_cast<std::byte*>(transfer.in) : transfer.out;  // NOLINT
+  lent.bytes = {all + at.count(), static_cast<std::size_t>(size.count())};
   if (transfer.written) lent.after = transfer.written->event();
   return lent;
 }
 
 void Application::copy(const Op& copy, std::span<std::byte> other) {
   const Lent lent = lend(copy);
-  if (lent.bytes == nullptr) return;
+  if (lent.bytes.empty()) return;
   const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
-  std::memcpy(out ? other.data() : lent.bytes, out ? lent.bytes : other.data(), other.size());
+  std::byte* const own = lent.bytes.data();
+  std::memcpy(out ? other.data() : own, out ? own : other.data(), lent.bytes.size());
 }
 
 }  // namespace weir::real

@@ -49,7 +49,8 @@ class Application final : public Engine {
   bool is_part_of(const Op& copy) const;
   /// The device of the transfer that the copy is of; its owner's.
   int device_of(const Op& copy) { return of_layer(copy).current->device; }
-  /// The application's memory that the copy reads, or writes.
+  /// The application's memory that the copy reads, or writes: not what a gradient takes up beyond its last
+  /// element, so that the next one begins where any may.
   Lent lend(const Op& copy);
   /// Copies between the application's host memory and `other`, the other end of the copy.
   void copy(const Op& copy, std::span<std::byte> other);

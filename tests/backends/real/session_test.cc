@@ -1,6 +1,7 @@
 // Training sessions of several ranks and servers, each in threads of this process.
 #include "backends/real/session/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -173,6 +174,40 @@ TEST_CASE("a rank that leaves, ends, gives up or says nothing more is named to t
     CHECK_FALSE(well);
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
   }
+}
+
+TEST_CASE("nothing beyond a tensor's last element is read or written, whatever is planned beside it") {
+  // Gradients of a plan begin where the largest elements may: others take up more room there than they fill.
+  CHECK(Sessions({2, 1}).run([](Session& session, int) -> std::string {
+    constexpr auto kMark = std::byte{0x3c};
+    constexpr std::size_t kRest = 16;
+    std::vector<TensorNote> notes;
+    for (const Dtype dtype :
+         {Dtype::kF16, Dtype::kBf16, Dtype::kF32, Dtype::kF64, Dtype::kI32, Dtype::kI64}) {
+      for (const std::int64_t elements : {1, 3, 5, 1001})
+        notes.push_back({fmt::format("{}.{}", name(dtype), elements), elements, dtype, 0});
+    }
+    if (auto declared = session.declare(notes); !declared) return declared.error().text;
+    for (int round = 0; round < 2; ++round) {
+      std::vector<std::vector<std::byte>> memory;
+      std::vector<Handle> handles;
+      for (const TensorNote& note : notes) {
+        memory.emplace_back(static_cast<std::size_t>((size(note.dtype) * note.elements).count()) + kRest,
+                            kMark);
+        const auto handle = session.push_pull(note, memory.back().data(), memory.back().data());
+        if (!handle) return handle.error().text;
+        handles.push_back(*handle);
+      }
+      for (std::size_t i = 0; i < notes.size(); ++i) {
+        if (auto arrived = session.wait(handles[i]); !arrived) return arrived.error().text;
+        const std::span<const std::byte> all(memory[i]);
+        const auto is_mark = [](std::byte one) { return one == kMark; };
+        if (std::all_of(all.begin(), all.end() - kRest, is_mark)) return notes[i].name + " is no sum";
+        if (!std::all_of(all.end() - kRest, all.end(), is_mark)) return notes[i].name + " has run over";
+      }
+    }
+    return why(session.leave());
+  }));
 }
 
 TEST_CASE("a session may follow another at the same place") {
