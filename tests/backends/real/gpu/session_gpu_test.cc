@@ -1,8 +1,10 @@
 // Training sessions whose tensors lie on GPUs: ranks in threads of this process, all on the first device.
+#include <algorithm>
 #include <thread>
 
 #include "backends/real/job/host.h"
 #include "backends/real/session/session.h"
+#include "tests/backends/real/sessions.h"
 #include "tests/catch.h"
 
 namespace weir::real {
@@ -73,6 +75,39 @@ TEST_CASE("sums over ranks arrive on their GPUs") {
     for (std::thread& thread : threads) thread.join();
     for (const std::string& text : wrong) CHECK(text == "");
   }
+}
+
+TEST_CASE("what servers keep is added to from GPUs, and comes back to them") {
+  const Shape shape{2, 2, "unified", "auto", R"({"partition_size": "1MB"})"};
+  CHECK(Sessions(shape).run([](Session& session, int rank) -> std::string {
+    auto gpus = Gpus::open({0});
+    if (!gpus) return gpus.error().text;
+    constexpr std::size_t kElements = 1'000'003;
+    constexpr Bytes kSize{kElements * sizeof(float)};
+    const auto delta = (*gpus)->allocate(0, kSize);
+    const auto weights = (*gpus)->allocate(0, kSize);
+    if (!delta || !weights) return "no memory";
+    std::vector<float> values(kElements);
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values));
+    const auto add = [&](float each) -> std::string {
+      std::fill(values.begin(), values.end(), each);
+      if (auto copied = (*gpus)->copy(0, {*delta, bytes.size()}, bytes); !copied) return copied.error().text;
+      const auto handle =
+          session.accumulate({"x", kElements, Dtype::kF32, 0}, *delta, *weights, {0, nullptr});
+      if (!handle) return handle.error().text;
+      if (auto arrived = session.wait(*handle); !arrived) return arrived.error().text;
+      const auto copied = (*gpus)->copy(0, bytes, {*weights, bytes.size()});
+      return copied ? "" : copied.error().text;
+    };
+    for (int round = 0; round < 3 + 4 * rank; ++round) {
+      if (auto wrong = add(1.0F + static_cast<float>(rank)); !wrong.empty()) return wrong;
+    }
+    if (auto met = session.barrier(); !met) return met.error().text;
+    if (auto wrong = add(0.0F); !wrong.empty()) return wrong;
+    if (values != std::vector<float>(kElements, 3.0F * 1.0F + 7.0F * 2.0F))
+      return fmt::format("{} is kept", values[0]);
+    return why(session.leave());
+  }));
 }
 
 }  // namespace
