@@ -48,7 +48,7 @@ void ApplicationCopies::put(const Op& op, std::uint64_t round) {
 }
 
 Result<std::unique_ptr<Group>> Group::open(std::shared_ptr<const TensorPlan> tensors,
-                                           std::shared_ptr<Kept> kept, const GroupSettings& settings,
+                                           std::shared_ptr<KeptTensors> kept, const GroupSettings& settings,
                                            std::span<const Descriptor> listeners,
                                            std::function<void(const std::shared_ptr<Transfer>&)> done) {
   std::unique_ptr<Group> group(new Group);

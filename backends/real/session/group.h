@@ -12,7 +12,7 @@
 #include "backends/real/channel_transport.h"
 #include "backends/real/job/connect.h"
 #include "backends/real/session/application.h"
-#include "backends/real/session/kept.h"
+#include "backends/real/session/kept_tensors.h"
 #include "backends/real/session/world.h"
 #include "backends/real/workers.h"
 #include "core/fluid/work.h"
@@ -56,7 +56,7 @@ class Group {
   /// plan's updates: of a server of kept tensors, whose groups share it and the plan; else null. `done` is
   /// called by the group's thread.
   static Result<std::unique_ptr<Group>> open(std::shared_ptr<const TensorPlan> plan,
-                                             std::shared_ptr<Kept> kept, const GroupSettings& settings,
+                                             std::shared_ptr<KeptTensors> kept, const GroupSettings& settings,
                                              std::span<const Descriptor> listeners,
                                              std::function<void(const std::shared_ptr<Transfer>&)> done);
   Group(const Group&) = delete;
@@ -80,7 +80,7 @@ class Group {
   MachineId self_;
   GroupSettings settings_;
   std::shared_ptr<const TensorPlan> plan_;
-  std::shared_ptr<Kept> kept_;
+  std::shared_ptr<KeptTensors> kept_;
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<WorkTable> works_;
   Inbox inbox_;

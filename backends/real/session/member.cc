@@ -210,7 +210,8 @@ Result<void> SessionMember::plan(const OpenNote& note) {
   if (!kept || !settings_.role.server) return {};
   const auto machines = world_->kept_machines(0);
   const auto self = std::find(machines.begin(), machines.end(), world_->machine(settings_.role));
-  auto keeps = Kept::make(batch_.plan->plan, MachineId(static_cast<std::size_t>(self - machines.begin())));
+  auto keeps =
+      KeptTensors::make(batch_.plan->plan, MachineId(static_cast<std::size_t>(self - machines.begin())));
   if (!keeps) return tl::unexpected(keeps.error());
   batch_.kept = std::move(*keeps);
   return {};

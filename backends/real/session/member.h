@@ -73,7 +73,7 @@ class SessionMember {
   struct Batch {
     std::vector<TensorNote> tensors;
     std::shared_ptr<const TensorPlan> plan;
-    std::shared_ptr<Kept> kept;  // of servers
+    std::shared_ptr<KeptTensors> kept;  // of servers
   };
 
   const SessionSettings settings_;

@@ -7,8 +7,8 @@
 //   declare   ------------->                     ranks: tensors that they know
 //             <-------------    open             tensors that all ranks know: plan them together. Of kept
 //             ones
-//                                              (kept.h) once for each rank: that one connects with the
-//                                              servers
+//                                              (kept_tensors.h) once for each rank: that one connects with
+//                                              the servers
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
 //   leave     ------------->                     ranks: nothing of it is on its way
@@ -51,7 +51,7 @@ struct TensorNote {
   std::int64_t elements = 0;
   Dtype dtype = Dtype::kF32;
   std::int64_t priority = 0;  // larger is more urgent
-  bool kept = false;          // by the servers (kept.h); else it is summed over the ranks
+  bool kept = false;          // by the servers (kept_tensors.h); else it is summed over the ranks
   friend bool operator==(const TensorNote&, const TensorNote&) = default;
 };
 

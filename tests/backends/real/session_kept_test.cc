@@ -6,7 +6,7 @@
 #include <numeric>
 #include <thread>
 
-#include "backends/real/session/kept.h"
+#include "backends/real/session/kept_tensors.h"
 #include "core/plan/print.h"
 #include "tests/backends/real/sessions.h"
 #include "tests/catch.h"
@@ -157,7 +157,7 @@ TEST_CASE(
   REQUIRE(planned);
   const Plan& plan = (*planned)->plan;
   const MachineId server = (*planned)->cluster->cpu_machines().front();
-  auto kept = Kept::make(plan, server);
+  auto kept = KeptTensors::make(plan, server);
   REQUIRE(kept);
   const auto ops = plan.ops(server);
   const auto update =

@@ -1,4 +1,4 @@
-#include "backends/real/session/kept.h"
+#include "backends/real/session/kept_tensors.h"
 
 #include <cstring>
 
@@ -14,8 +14,8 @@ Bytes aligned(Bytes size) { return kLine * ((size.count() + kLine.count() - 1) /
 
 }  // namespace
 
-Result<std::unique_ptr<Kept>> Kept::make(const Plan& plan, MachineId self) {
-  std::unique_ptr<Kept> kept(new Kept);
+Result<std::unique_ptr<KeptTensors>> KeptTensors::make(const Plan& plan, MachineId self) {
+  std::unique_ptr<KeptTensors> kept(new KeptTensors);
   Bytes size;
   for (const Op& op : plan.ops(self)) {
     if (op.kind == OpKind::kUpdate) size += aligned(op.into.size);
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Kept>> Kept::make(const Plan& plan, MachineId self) {
   return kept;
 }
 
-void Kept::add(const Op& update, std::span<std::byte> bytes) {
+void KeptTensors::add(const Op& update, std::span<std::byte> bytes) {
   const auto found = parts_.find(update.id);
   WEIR_CHECK(found != parts_.end() && found->second.bytes.size() == bytes.size(), update.id, bytes.size());
   Part& part = found->second;

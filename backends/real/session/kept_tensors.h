@@ -15,12 +15,12 @@ namespace weir::real {
 /// What one machine keeps of the tensors of a plan: for each of its updates a slice, zeros at first. Each
 /// rank has a group of its own, and all of these run the same plan, in which an update has the same number:
 /// that makes a slice theirs in common.
-class Kept {
+class KeptTensors {
  public:
   /// Fails if the system has no memory for it. The plan outlives it.
-  static Result<std::unique_ptr<Kept>> make(const Plan& plan, MachineId self);
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
+  static Result<std::unique_ptr<KeptTensors>> make(const Plan& plan, MachineId self);
+  KeptTensors(const KeptTensors&) = delete;
+  KeptTensors& operator=(const KeptTensors&) = delete;
 
   /// Adds the bytes to the update's slice, and gives in them what that is then. Any thread: adds to a slice
   /// come one after the other, in whatever order.
@@ -32,7 +32,7 @@ class Kept {
     std::span<std::byte> bytes;
   };
 
-  Kept() = default;
+  KeptTensors() = default;
 
   std::unique_ptr<Pages> pages_;  // null if there is nothing to keep
   std::map<OpId, Part> parts_;    // by update
