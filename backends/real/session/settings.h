@@ -24,6 +24,7 @@ struct SessionSettings {
   std::string strategy = "unified";
   std::string topology;
   std::string options;
+  BytesPerSecond nic_rate = WorldSettings().nic_rate;
   double patience = 600;
   double warn_after = 60;
   int threads = 0;

@@ -1,6 +1,7 @@
 #include "backends/real/session/world.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -12,14 +13,18 @@
 namespace weir::real {
 namespace {
 
-// What each message costs a process counts here, and a NIC's rate, by which parts are cut, knows nothing of
-// it.
-constexpr Bytes kFinestPart{1 << 20};
+// Parts and windows of a session. What each message costs a process counts more here than what is lost while
+// the first parts fill NICs, so parts are what a NIC sends in a moment, and a window is a few of them: with
+// more, urgent tensors wait for what has gone before them.
+constexpr double kPartSeconds = 4e-3;
+constexpr double kWindowSeconds = 16e-3;
+constexpr double kLeastPart = 64 << 10;
+constexpr double kMostPart = 1 << 20;
+constexpr double kMostParts = 16;  // of a window
 constexpr const char* kOrigin = "the session's settings";
 
 // Equal NICs behind one switch: what each sums then depends on their number alone.
-Topology equal_machines(int ranks, int servers) {
-  const BytesPerSecond rate = BytesPerSecond(1'250'000'000);
+Topology equal_machines(int ranks, int servers, BytesPerSecond rate) {
   Topology topology;
   topology.name = "session";
   const auto add = [&](const char* name, int count) -> GroupSpec& {
@@ -36,11 +41,29 @@ Topology equal_machines(int ranks, int servers) {
   return topology;
 }
 
+// Bytes a second that leave the machine whose NICs send the least.
+double slowest_machine(const Cluster& cluster) {
+  double slowest = std::numeric_limits<double>::infinity();
+  for (const Machine& machine : cluster.machines()) {
+    double rate = 0;
+    for (const Nic& nic : machine.nics) rate += static_cast<double>(cluster.link(nic.out).rate.value());
+    slowest = std::min(slowest, rate);
+  }
+  return slowest;
+}
+
+void cut_parts(double rate, Options& options) {
+  const double part = std::clamp(rate * kPartSeconds, kLeastPart, kMostPart);
+  options.partition_size = options.finest_part = Bytes(static_cast<std::int64_t>(part));
+  options.credit =
+      static_cast<int>(std::clamp(rate * kWindowSeconds / part, kWindowSeconds / kPartSeconds, kMostParts));
+}
+
 // An experiment is all that its topology and options need to be checked as files are.
 Trace stand_in() { return {"session", "", 1, "sample", {{"tensor", {}, {}, {{"tensor", 1, Dtype::kF32}}}}}; }
 
 Result<Topology> topology_of(const WorldSettings& settings) {
-  if (settings.topology.empty()) return equal_machines(settings.ranks, settings.servers);
+  if (settings.topology.empty()) return equal_machines(settings.ranks, settings.servers, settings.nic_rate);
   auto topology = read_topology(settings.topology);
   if (!topology) return topology;
   const Cluster cluster(*topology);
@@ -101,7 +124,7 @@ Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
   experiment.trace = stand_in();
   experiment.strategies = {settings.strategy};
   experiment.baseline = settings.strategy;
-  experiment.options.finest_part = kFinestPart;
+  cut_parts(slowest_machine(Cluster(experiment.topology)), experiment.options);
   auto json = nlohmann::ordered_json::parse(whole_text(experiment, settings.strategy));
   const auto options = settings.options.empty()
                            ? nlohmann::ordered_json::object()

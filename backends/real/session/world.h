@@ -31,8 +31,9 @@ struct WorldSettings {
   int ranks = 1;
   int servers = 0;
   std::string strategy = "unified";
-  std::string topology;  // a file; empty: equal NICs behind one switch
+  std::string topology;  // a file; empty: NICs of nic_rate behind one switch
   std::string options;   // a JSON object of options as experiments have them; empty: the defaults
+  BytesPerSecond nic_rate = BytesPerSecond(1'250'000'000);  // of each machine, if there is no topology
 };
 
 /// Tensors that are planned together. Neither copied nor moved: the workload reads the trace.

@@ -313,6 +313,30 @@ TEST_CASE("settings come from a document first, and then from whoever launched t
   CHECK_FALSE(read("", true));
   variables = {{"WEIR_SERVER", "1"}, {"WEIR_SERVERS", "2"}, {"RANK", "7"}};
   CHECK(read("", true)->role.number == 1);
+  variables["WEIR_NIC_RATE"] = "25Gbps";
+  CHECK(read("", true)->nic_rate.value() == 3'125'000'000);
+}
+
+TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
+  const auto largest = [](std::int64_t rate, const std::string& options) {
+    WorldSettings settings;
+    settings.ranks = settings.servers = 2;
+    settings.nic_rate = BytesPerSecond(rate);
+    settings.options = options;
+    const auto world = SessionWorld::make(settings);
+    REQUIRE(world);
+    const auto planned = world->plan({{"tensor", 10'000'000, Dtype::kF32, 0}});
+    REQUIRE(planned);
+    Bytes most;
+    for (const MessageEnds& message : (*planned)->plan.messages())
+      most = std::max(most, (*planned)->plan.op(message.send).from.size);
+    return most.count();
+  };
+  CHECK(largest(125'000'000, "") == 500'000);
+  const auto fast = largest(12'500'000'000, "");
+  CHECK(fast <= 1 << 20);
+  CHECK(fast > 1 << 19);
+  CHECK(largest(125'000'000, R"({"partition_size": "200KB"})") == 200'000);
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and with Weir, and
+prints samples a second side by side. Writes a record of every run.
+Run: experiments/pytorch/one_machine.py [--models resnet50,vgg16,bert-large] [--turns 3]"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+WAYS = {"DDP": ["--ddp"], "Weir": [], "Weir, cross barrier": ["--cross-barrier"]}
+BATCHES = {"resnet50": 64, "vgg16": 64, "bert-large": 16}  # of each GPU, unless --batch-size says another
+
+
+def rate(choices, model, way):
+    """Samples a second of all ranks."""
+    script = ROOT / "frontends" / "python" / "examples" / "synthetic_benchmark.py"
+    batch = choices.batch_size or BATCHES.get(model, 32)
+    command = [sys.executable, "-m", "weir.run", "-np", choices.ranks, sys.executable, script, "--model", model,
+               "--batch-size", batch, "--num-warmup-batches", 10, "--num-batches-per-iter", 10, "--num-iters", choices.iterations,
+               *WAYS[way]]
+    path = os.pathsep.join([str(ROOT / "frontends" / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run([str(word) for word in command], env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+                          text=True, timeout=600)
+    total = re.search(r"Total \w+/sec on \d+ rank\(s\): ([\d.]+)", done.stdout)
+    if done.returncode != 0 or total is None:
+        raise SystemExit(f"{way}, {model}:\n{done.stdout}{done.stderr}")
+    return float(total.group(1))
+
+
+def main():
+    import torch
+    parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
+    parser.add_argument("--models", default="resnet50,vgg16,bert-large")
+    parser.add_argument("--ranks", type=int, default=torch.cuda.device_count())
+    parser.add_argument("--batch-size", type=int, help="of each rank")
+    parser.add_argument("--iterations", type=int, default=5, help="of ten batches each")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--record", help="a file for a line of JSON on each run")
+    choices = parser.parse_args()
+    lines = []
+    for model in choices.models.split(","):
+        rates = {way: [] for way in WAYS}
+        for _ in range(choices.turns):
+            for way in WAYS:
+                rates[way].append(rate(choices, model, way))
+                lines.append({"model": model, "who": way, "samples_per_s": rates[way][-1]})
+        base = max(rates["DDP"])
+        for way, all_rates in rates.items():
+            print(f"{model:12}{way:22}{max(all_rates):10.1f}{max(all_rates) / base:8.3f} of DDP", flush=True)
+    if choices.record:
+        import weir._library
+        whole = {"date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "torch": torch.__version__,
+                 "version": weir._library.library().version(),
+                 "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+                 "settings": {key: value for key, value in vars(choices).items() if key != "record"}}
+        with open(choices.record, "w", encoding="utf-8") as file:
+            for line in [whole, *lines]:
+                file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Gradients in buckets: ranks whose backwards make them in different orders, of two dtypes, accumulated, then resumed."""
+
+import torch
+from torch import nn
+
+import weir.torch as weir
+from weir.torch import _session
+
+weir.init()
+torch.cuda.set_device(weir.local_rank())
+torch.manual_seed(0)
+parts = nn.ModuleList([nn.Linear(700, 700) for _ in range(12)]).cuda()
+parts[3] = parts[3].to(torch.bfloat16)
+optimizer = weir.DistributedOptimizer(torch.optim.SGD(parts.parameters(), lr=1.0), parts.named_parameters(),
+                                      backward_passes_per_step=2)
+print("by NCCL" if _session.session().nccl() else "by the session", flush=True)
+
+
+def check(step):
+    """Each part's gradient is the average over ranks of twice what a sum of outputs gives."""
+    optimizer.zero_grad()
+    order = list(parts) if weir.rank() % 2 == 0 else list(parts)[::-1]
+    for _ in range(2):
+        for part in order:
+            part(torch.full((1, 700), float(weir.rank() + step), device="cuda", dtype=part.weight.dtype)).sum().backward()
+    optimizer.synchronize()
+    ranks = weir.size()
+    expected = 2 * ((ranks - 1) / 2 + step)
+    for number, part in enumerate(parts):
+        assert bool((part.weight.grad == expected).all()), (number, step, part.weight.grad.flatten()[0], expected)
+    with optimizer.skip_synchronize():
+        optimizer.step()
+
+
+for step in range(1, 5):
+    check(step)
+weir.suspend()
+weir.resume(2, 0)
+for step in range(5, 7):
+    check(step)
+weir.shutdown()
