@@ -1,60 +1,98 @@
 #!/usr/bin/env python3
-"""Trains a small network in one machine of a lab, as the machine's number says: the first ones are ranks, the others
-Weir's CPU machines. With Weir or with PyTorch's DistributedDataParallel over Gloo. Rank 0 writes what it came to.
-Started by measure.py, in every machine of a lab."""
+"""Trains a network in one machine of a lab, as the machine's number says: the first ones are ranks, the others
+Weir's CPU machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0 writes what
+it came to. Started by measure.py, in every machine of a lab."""
 
 import argparse
+import fcntl
 import json
 import os
-import subprocess
+import socket
+import struct
 import sys
 import time
+from pathlib import Path
 
 import torch
 from torch import nn
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "frontends" / "python" / "examples"))
+
+import models  # noqa: E402
+
+import weir.torch as bps  # noqa: E402
+
 PORT = 29700
+SIOCGIFADDR = 0x8915
 
 
-def model(width, layers):
-    torch.manual_seed(1)
+def linear(width, layers):
     hidden = [part for _ in range(layers) for part in (nn.Linear(width, width), nn.ReLU())]
     return nn.Sequential(*hidden, nn.Linear(width, 10))
 
 
+def workload(choices, device):
+    """The network, and what makes a batch of inputs and targets for it."""
+    torch.manual_seed(1)
+    if choices.model == "linear":
+        def batch():
+            inputs = torch.randn(choices.batch, choices.width, device=device)
+            return inputs, inputs[:, :10].argmax(dim=1)
+        return linear(choices.width, choices.layers).to(device), batch
+    make, batch, _ = models.MODELS[choices.model]
+    return make().to(device), lambda: batch(choices.batch, device)
+
+
 def interface_of(address):
-    for line in subprocess.run(["ip", "-o", "-4", "addr"], capture_output=True, text=True, check=True).stdout.splitlines():
-        fields = line.split()
-        if fields[3].split("/")[0] == address:
-            return fields[1]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        for _, name in socket.if_nameindex():
+            try:
+                told = fcntl.ioctl(asking, SIOCGIFADDR, struct.pack("256s", name.encode()))
+            except OSError:
+                continue  # it has no address
+            if socket.inet_ntoa(told[20:24]) == address:
+                return name
     raise SystemExit(f"no interface of this machine has the address {address}")
 
 
-def over_gloo(net, optimizer, rank, choices, addresses):
-    os.environ["GLOO_SOCKET_IFNAME"] = interface_of(addresses[rank])
-    torch.distributed.init_process_group("gloo", init_method=f"tcp://{addresses[0]}:{PORT}", rank=rank,
-                                         world_size=choices.ranks)
+def with_ddp(net, optimizer, rank, choices, addresses):
+    interface = interface_of(addresses[rank])
+    os.environ.update(GLOO_SOCKET_IFNAME=interface, NCCL_SOCKET_IFNAME=interface, NCCL_HOSTID=f"machine-{rank}",
+                      NCCL_IB_DISABLE="1", NCCL_P2P_DISABLE="1", NCCL_SHM_DISABLE="1", NCCL_NVLS_ENABLE="0")
+    torch.distributed.init_process_group("nccl" if choices.cuda else "gloo", rank=rank, world_size=choices.ranks,
+                                         init_method=f"tcp://{addresses[0]}:{PORT}")
     return nn.parallel.DistributedDataParallel(net), optimizer
 
 
-def over_weir(net, optimizer, rank, choices, addresses):
-    import weir.torch as bps
-    os.environ.update(WEIR_RANK=str(rank), WEIR_SIZE=str(choices.ranks), WEIR_SERVERS=str(choices.servers),
-                      WEIR_LEADER=f"{addresses[0]}:{PORT}", WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp", WEIR_LOCAL_SIZE=str(choices.ranks + choices.servers))
+def session(choices, addresses):
+    """The environment of a process of Weir's. Machines share the host's cores, and nothing else."""
+    processes = choices.ranks + choices.servers
+    return {"WEIR_SIZE": str(choices.ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
+            "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp", "WEIR_LOCAL_SIZE": str(processes)}
+
+
+def with_weir(net, optimizer, rank, choices, addresses):
+    os.environ.update(session(choices, addresses), WEIR_RANK=str(rank))
     bps.init()
     bps.broadcast_parameters(net.state_dict(), root_rank=0)
-    return net, bps.DistributedOptimizer(optimizer, named_parameters=net.named_parameters())
+    crossing = {"cross_barrier": True, "model": net} if choices.cross_barrier else {}
+    return net, bps.DistributedOptimizer(optimizer, named_parameters=net.named_parameters(), **crossing)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--who", choices=("gloo", "weir"), required=True)
+    parser.add_argument("--who", choices=("ddp", "weir"), required=True)
+    parser.add_argument("--cross-barrier", action="store_true")
+    parser.add_argument("--cuda", action="store_true", help="on the host's GPUs, which machines share if there are fewer")
+    parser.add_argument("--model", choices=("linear", *models.MODELS), default="linear")
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--servers", type=int, default=0)
+    parser.add_argument("--nic-rate", default="1Gbps")
     parser.add_argument("--secret", default="")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--batch", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=0.01, help="of learning")
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--warm-up", type=int, default=2)
     parser.add_argument("--out", required=True)
@@ -63,23 +101,24 @@ def main():
     addresses = os.environ["WEIR_ADDRESSES"].split(",")
     if machine >= choices.ranks:
         if choices.who == "weir" and machine - choices.ranks < choices.servers:
-            os.environ.update(WEIR_SERVER=str(machine - choices.ranks), WEIR_SERVERS=str(choices.servers),
-                              WEIR_SIZE=str(choices.ranks), WEIR_LEADER=f"{addresses[0]}:{PORT}",
-                              WEIR_SECRET=choices.secret, WEIR_TRANSPORT="tcp", WEIR_LOCAL_SIZE=str(choices.ranks + choices.servers))
+            os.environ.update(session(choices, addresses), WEIR_SERVER=str(machine - choices.ranks))
             os.environ.pop("WEIR_RANK")
             os.execv(sys.executable, [sys.executable, "-m", "weir.serve"])
         return
     torch.set_num_threads(1)
-    net = model(choices.width, choices.layers)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
-    trained, optimizer = (over_gloo if choices.who == "gloo" else over_weir)(net, optimizer, machine, choices, addresses)
+    device = torch.device("cuda", machine % torch.cuda.device_count()) if choices.cuda else torch.device("cpu")
+    if choices.cuda:
+        torch.cuda.set_device(device)
+    net, batch = workload(choices, device)
+    optimizer = torch.optim.SGD(net.parameters(), lr=choices.rate, momentum=0.9)
+    trained, optimizer = (with_ddp if choices.who == "ddp" else with_weir)(net, optimizer, machine, choices, addresses)
     torch.manual_seed(100 + machine)
     losses, seconds = [], []
     for _ in range(choices.warm_up + choices.steps):
         begin = time.monotonic()
-        optimizer.zero_grad()
-        inputs = torch.randn(choices.batch, choices.width)
-        loss = nn.functional.cross_entropy(trained(inputs), inputs[:, :10].argmax(dim=1))
+        optimizer.zero_grad(set_to_none=True)
+        inputs, targets = batch()
+        loss = models.loss(trained(inputs), targets)
         loss.backward()
         optimizer.step()
         losses.append(loss.item())

@@ -8,7 +8,17 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 
 
+@pytest.mark.parametrize("local", ["none", "auto"])
 @pytest.mark.parametrize("ranks, servers", [(1, 0), (2, 0), (2, 2)])
-def test_training_on_gpus_is_as_in_one_process(ranks, servers):
-    done = job.passed(job.weirrun("gpus.py", ranks=ranks, servers=servers, timeout=120))
+def test_training_on_gpus_is_as_in_one_process(ranks, servers, local):
+    done = job.passed(job.weirrun("gpus.py", ranks=ranks, servers=servers, timeout=120, WEIR_LOCAL=local))
     assert done.stdout.count("all done") == ranks
+
+
+def test_ranks_of_one_host_with_a_gpu_each_leave_gradients_to_nccl():
+    if torch.cuda.device_count() < 2:
+        pytest.skip("NCCL takes one rank a GPU, and there is one GPU")
+    done = job.passed(job.weirrun("gpus_nccl.py", ranks=2, timeout=120))
+    assert done.stdout.count("by NCCL") == 2
+    done = job.passed(job.weirrun("gpus_nccl.py", ranks=2, timeout=120, WEIR_LOCAL="none"))
+    assert done.stdout.count("by the session") == 2

@@ -1,13 +1,14 @@
 """The gradients of a model: summed as backward makes them, one hook a parameter."""
 
 import weakref
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Type
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Type, Union
 
 import torch
 
 from .._library import Declaration
 from ..errors import Error, InvalidError, StateError
 from ._hooks import when_accumulated
+from ._local import Buckets, Share
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -31,7 +32,7 @@ class Slot:
         self.name = name
         self.key = key.encode()
         self.left = passes
-        self.transfer: Optional[Transfer] = None
+        self.transfer: Optional[Union[Transfer, Share]] = None
         self.gradient: Optional[torch.Tensor] = None
         self.ctx: Any = None
         self.delayed = False  # an update with the last gradient is still to be applied
@@ -63,6 +64,7 @@ class Gradients:
         self._sparse_as_dense = sparse_as_dense
         self._begun = begun
         self._kept: List[Hooked] = []  # hooks of parameters
+        self._buckets: Optional[Buckets] = None
         index = next(session().models)
         self.prefix = "Gradient." if index == 0 else f"Gradient{index}."
         self.add(named)
@@ -78,12 +80,14 @@ class Gradients:
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
-        tensors = []
-        for place, slot in enumerate(new):
-            packed, _ = self._compression.compress(slot.parameter.detach())
-            tensors.append(Declaration(slot.key.decode(), packed.numel(), DTYPES[packed.dtype], len(new) - place))
-        if tensors:
-            session().declare(tensors)
+        packed = [self._compression.compress(slot.parameter.detach())[0] for slot in new]
+        if not self.slots and new and all(tensor.is_cuda for tensor in packed) and session().nccl() is not None:
+            self._buckets = Buckets(self._average)
+        if self._buckets is not None:
+            self._buckets.add(list(zip(reversed(new), reversed(packed))))
+        elif new:
+            session().declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(new) - place)
+                               for place, (slot, like) in enumerate(zip(new, packed))])
         self.slots += new
         for slot in new:
             self._watch(slot)
@@ -142,7 +146,11 @@ class Gradients:
         if self._predivide != 1.0:
             tensor.div_(self._predivide)
         packed, slot.ctx = self._compression.compress(tensor)
-        slot.transfer = begin_sum(current, slot.key, packed, packed)
+        nccl = current.nccl() if self._buckets is not None and packed.is_cuda else None
+        if self._buckets is not None and nccl is not None:
+            slot.transfer = self._buckets.begin(nccl, slot, packed)
+        else:  # maybe of a session that was joined since
+            slot.transfer = begin_sum(current, slot.key, packed, packed)
 
     def finish(self, slot: Slot) -> None:
         """Waits for the sum and makes it the parameter's gradient."""
@@ -155,7 +163,8 @@ class Gradients:
         if total.data_ptr() != gradient.data_ptr():
             with torch.no_grad():
                 gradient.copy_(total)
-        scale(gradient, self._predivide, session().size if self._average else 1)
+        left = self._average and not (isinstance(transfer, Share) and transfer.averaged)
+        scale(gradient, self._predivide, session().size if left else 1)
         slot.parameter.grad = gradient
 
     def begin_rest(self) -> None:

@@ -9,14 +9,17 @@ from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from .._library import Declaration, Library, library
 from ..errors import Error, InvalidError, StateError
-from . import _rendezvous
+from . import _local, _rendezvous
 
 
 class Session:
     """What is known of the session, and what is on its way in it."""
 
-    def __init__(self, c: Library):
+    def __init__(self, c: Library, local: str, patience: float):
         self.c = c
+        self._local = local
+        self._patience = patience
+        self._nccl: List[Optional[_local.Nccl]] = []  # empty until it is asked for
         self.process = os.getpid()
         self.handles = itertools.count(1)
         self.underway: Dict[int, Any] = {}  # handle -> what synchronize() is to wait for
@@ -30,6 +33,22 @@ class Session:
         """Asks the library who is here."""
         self.rank = self.c.rank()
         self.size = self.c.size()
+
+    def nccl(self) -> Optional[_local.Nccl]:
+        """What sums gradients of GPUs, if it is not the session itself. All ranks ask, and the first time they wait for
+        each other."""
+        if not self._nccl:
+            from ._copies import broadcast_object
+            self._nccl.append(_local.meet(self._local, self.rank, self.size, self.c.local_size(), self.c.servers(),
+                                          self._patience, lambda port: broadcast_object(port, name="weir.nccl")))
+        return self._nccl[0]
+
+    def close(self) -> None:
+        """Before the library leaves."""
+        for nccl in self._nccl:
+            if nccl is not None:
+                nccl.close()
+        self._nccl.clear()
 
     def declare(self, tensors: Sequence[Declaration]) -> None:
         """Makes tensors known, which are planned together, now and after each resume()."""
@@ -74,8 +93,10 @@ def init(lazy: bool = True, comm: Any = None, process_sets: Any = None, **settin
 
 def _joined(settings: Dict[str, Any]) -> Session:
     c = library()
+    local = _local.chosen(settings)
     c.init(_rendezvous.complete(settings))
-    return Session(c)
+    patience = settings.get("patience") or os.environ.get("WEIR_PATIENCE") or 600
+    return Session(c, local, float(patience))
 
 
 def shutdown() -> None:
@@ -86,6 +107,7 @@ def shutdown() -> None:
     if _current is None:
         return
     leaving, _current = _current, None
+    leaving.close()
     leaving.c.shutdown()
     leaving.underway.clear()
     leaving.transfers.clear()
