@@ -86,6 +86,7 @@ def main():
         for one in CONTENDERS:
             told = run(choices, one)
             rates[one].append(told["samples"] / statistics.median(told["seconds"]))
+            print(f"{one.name(choices)}: {rates[one][-1]:.2f} samples/s", file=sys.stderr, flush=True)
             losses.setdefault(one, told["losses"])
             lines.append({**one._asdict(), **told})
     rows = []
