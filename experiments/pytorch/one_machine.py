@@ -12,8 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "frontends" / "python"))
+
 WAYS = {"DDP": ["--ddp"], "Weir": [], "Weir, cross barrier": ["--cross-barrier"]}
 BATCHES = {"resnet50": 64, "vgg16": 64, "bert-large": 16}  # of each GPU, unless --batch-size says another
 
@@ -35,7 +39,6 @@ def rate(choices, model, way):
 
 
 def main():
-    import torch
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--models", default="resnet50,vgg16,bert-large")
     parser.add_argument("--ranks", type=int, default=torch.cuda.device_count())
@@ -54,15 +57,21 @@ def main():
         base = max(rates["DDP"])
         for way, all_rates in rates.items():
             print(f"{model:12}{way:22}{max(all_rates):10.1f}{max(all_rates) / base:8.3f} of DDP", flush=True)
-    if choices.record:
-        import weir._library
-        whole = {"date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "torch": torch.__version__,
-                 "version": weir._library.library().version(),
-                 "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
-                 "settings": {key: value for key, value in vars(choices).items() if key != "record"}}
-        with open(choices.record, "w", encoding="utf-8") as file:
-            for line in [whole, *lines]:
-                file.write(json.dumps(line) + "\n")
+        write(choices, lines)
+
+
+def write(choices, lines):
+    """The record so far."""
+    if not choices.record:
+        return
+    from weir._library import library
+    whole = {"date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "torch": torch.__version__,
+             "version": library().version(),
+             "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+             "settings": {key: value for key, value in vars(choices).items() if key != "record"}}
+    with open(choices.record, "w", encoding="utf-8") as file:
+        for line in [whole, *lines]:
+            file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":

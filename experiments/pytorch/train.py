@@ -68,7 +68,8 @@ def session(choices, addresses):
     """The environment of a process of Weir's. Machines share the host's cores, and nothing else."""
     processes = choices.ranks + choices.servers
     return {"WEIR_SIZE": str(choices.ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
-            "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp", "WEIR_LOCAL_SIZE": str(processes)}
+            "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp",
+            "WEIR_LOCAL": "none", "WEIR_LOCAL_SIZE": str(processes)}
 
 
 def with_weir(net, optimizer, rank, choices, addresses):

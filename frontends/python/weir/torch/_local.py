@@ -16,6 +16,9 @@ from ..errors import InvalidError, ResourceError, StateError
 BUCKET_BYTES = 25 << 20  # large enough that calls cost nothing beside them, small enough that the first leaves early
 FIRST_BYTES = 1 << 20
 CHOICES = ("auto", "nccl", "none")
+MEETING = timedelta(seconds=30)  # to reach rank 0, which is there already
+
+_stores: List[Any] = []  # rank 0's serves the others as long as it lives
 
 
 def chosen(settings: Dict[str, Any]) -> str:
@@ -29,9 +32,8 @@ def chosen(settings: Dict[str, Any]) -> str:
 class Nccl:
     """The ranks of one host, each with a GPU of its own. Kept by a session."""
 
-    def __init__(self, group: Any, store: Any):
+    def __init__(self, group: Any):
         self._group = group
-        self._store = store  # rank 0's serves the others
         self._coalesced = hasattr(torch.distributed, "AllreduceCoalescedOptions") and torch.__version__ >= "2.1"
 
     def sum(self, tensors: List[torch.Tensor], average: bool) -> List[Any]:
@@ -64,21 +66,32 @@ def meet(choice: str, rank: int, size: int, local_size: int, servers: int, patie
         return None
     if local_size != size:
         raise InvalidError(f"local=nccl: all ranks must be on one host, and {local_size} of {size} are on this one")
-    own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False) if rank == 0 else None
-    port = share(own.port if own else None)
     limit = timedelta(seconds=patience)
-    store = own or torch.distributed.TCPStore("127.0.0.1", port, is_master=False, timeout=limit, wait_for_workers=False)
-    store.set(f"gpu/{rank}", _gpu())
-    gpus = [store.get(f"gpu/{other}") for other in range(size)]
+    try:
+        store = _store(rank, share, limit)
+        store.set(f"gpu/{rank}", _gpu())
+        gpus = [store.get(f"gpu/{other}") for other in range(size)]
+    except (RuntimeError, OSError) as why:
+        raise ResourceError(f"rank {rank} has not met the other ranks of this host, to sum by NCCL: {why}; WEIR_LOCAL=none "
+                            "sums without it") from why
     if len(set(gpus)) < size:
         if choice == "nccl":
             raise InvalidError("local=nccl: several ranks have the same GPU: call torch.cuda.set_device() with the local "
-                               "rank before parameters are made known")
+                               "rank before the optimizer is made")
         return None
     options = torch.distributed.ProcessGroupNCCL.Options()
     options._timeout = limit
-    group = torch.distributed.ProcessGroupNCCL(torch.distributed.PrefixStore("nccl", store), rank, size, options)
-    return Nccl(group, store)
+    return Nccl(torch.distributed.ProcessGroupNCCL(torch.distributed.PrefixStore("nccl", store), rank, size, options))
+
+
+def _store(rank: int, share: Any, limit: timedelta) -> Any:
+    own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit,
+                                     wait_for_workers=False) if rank == 0 else None
+    port = share(own.port if own else None)
+    store = own or torch.distributed.TCPStore("127.0.0.1", port, is_master=False, timeout=min(limit, MEETING),
+                                              wait_for_workers=False)
+    _stores.append(store)
+    return store
 
 
 def _gpu() -> str:
