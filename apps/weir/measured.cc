@@ -9,6 +9,7 @@
 #include "backends/real/plain_rate.h"
 #include "backends/real/sum_meter.h"
 #include "backends/real/threads.h"
+#include "core/fluid/fair_rates.h"
 
 namespace weir {
 namespace {
@@ -67,19 +68,50 @@ BytesPerSecond scaled(BytesPerSecond rate, double factor) {
 
 void scale(Rates& rates, double factor) { rates = {scaled(rates.in, factor), scaled(rates.out, factor)}; }
 
+// The links on its way that a lab shapes.
+Path shaped_path(const Cluster& cluster, const real::RawFlow& flow) {
+  Path path;
+  const Memory host = Memory::host(0);
+  for (const LinkId id :
+       cluster.route(flow.from, host, flow.from_nic, flow.into, host, flow.into_nic).links) {
+    const Link& link = cluster.link(id);
+    if (link.kind == Link::Kind::kNic || link.kind == Link::Kind::kRack) path.push_back({id});
+  }
+  return path;
+}
+
 }  // namespace
+
+std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real::RawFlow>& flows) {
+  std::vector<double> links;
+  for (const Link& link : cluster.links()) links.push_back(static_cast<double>(link.rate.value()));
+  std::vector<Path> paths;
+  for (const real::RawFlow& flow : flows) paths.push_back(shaped_path(cluster, flow));
+  std::vector<const Path*> bounded;
+  for (const Path& path : paths) {
+    if (!path.empty()) bounded.push_back(&path);
+  }
+  const std::vector<double> rates = fair_rates(links, bounded);
+  std::vector<double> all;
+  std::size_t next = 0;
+  for (const Path& path : paths) all.push_back(path.empty() ? 0 : rates[next++]);
+  return all;
+}
+
+Topology scaled(const Topology& topology, double factor) {
+  Topology all = topology;
+  for (GroupSpec& group : all.groups) {
+    for (NicSpec& nic : group.nics) scale(nic.rate, factor);
+  }
+  if (all.network.racks && all.network.racks->uplink) scale(*all.network.racks->uplink, factor);
+  return all;
+}
 
 Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers) {
   const Cluster& cluster = planned.cluster;
   const auto flows = neighbours(cluster);
-  std::vector<double> nominal;
-  for (const real::RawFlow& flow : flows) {
-    const auto nic = static_cast<std::size_t>(flow.from_nic);
-    const auto rate = std::min(cluster.link(cluster.machine(flow.from).nics[nic].out).rate,
-                               cluster.link(cluster.machine(flow.into).nics[nic].in).rate);
-    if (!rate.limited()) return std::optional<Measured>();
-    nominal.push_back(static_cast<double>(rate.value()));
-  }
+  const std::vector<double> nominal = nominal_rates(cluster, flows);
+  if (std::find(nominal.begin(), nominal.end(), 0.0) != nominal.end()) return std::optional<Measured>();
   if (flows.empty()) return std::optional<Measured>();
   real::RateSettings how;
   how.time = Duration(1'000'000'000);
@@ -90,10 +122,8 @@ Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& plann
   double factor = 0;  // of what the topology says, on average
   for (std::size_t i = 0; i < rates->size(); ++i)
     factor += static_cast<double>((*rates)[i].value()) / nominal[i] / static_cast<double>(rates->size());
-  Measured measured{*std::min_element(rates->begin(), rates->end()), planned.experiment.topology};
-  for (GroupSpec& group : measured.topology.groups) {
-    for (NicSpec& nic : group.nics) scale(nic.rate, factor);
-  }
+  Measured measured{*std::min_element(rates->begin(), rates->end()),
+                    scaled(planned.experiment.topology, factor)};
   set_sums(measured.topology, *sums);
   return std::optional(std::move(measured));
 }
@@ -120,12 +150,7 @@ Result<std::optional<Measured>> measure_host(const Planned& planned, int workers
 
 Topology paced(const Topology& measured, const Planned& planned, double pace) {
   const double times = real::held_back(planned.plan, planned.cluster, pace, Cluster(measured));
-  Topology slower = measured;
-  for (GroupSpec& group : slower.groups) {
-    for (NicSpec& nic : group.nics) scale(nic.rate, 1 / times);
-  }
-  if (slower.network.racks && slower.network.racks->uplink) scale(*slower.network.racks->uplink, 1 / times);
-  return slower;
+  return scaled(measured, 1 / times);
 }
 
 }  // namespace weir

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "apps/weir/trial.h"
 #include "backends/real/lab/lab.h"
+#include "backends/real/lab/raw_rate.h"
 #include "core/base/result.h"
 
 namespace weir {
@@ -15,9 +17,17 @@ struct Measured {
   Topology topology;    // the planned one with the rates that were measured
 };
 
-/// In a lab: NICs are what connections between neighbours moved, each sending to the next, and sums what all
-/// `workers` threads of all machines reach at once. None if the lab does not shape the links, or has one
-/// machine. Takes two seconds.
+/// What each flow would move while all do, if NICs and uplinks had the cluster's rates and shared them
+/// max-min fairly; 0 if nothing on its way bounds it.
+std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real::RawFlow>& flows);
+
+/// The topology with NICs and the uplinks that it states so much faster; uplinks that it gives as an
+/// oversubscription follow the NICs.
+Topology scaled(const Topology& topology, double factor);
+
+/// In a lab: NICs and uplinks are as much slower or faster than the topology has them as connections between
+/// neighbours were, each sending to the next; and sums are what all `workers` threads of all machines reach
+/// at once. None if the lab does not shape the links, or has one machine. Takes two seconds.
 Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers);
 
 /// The same of processes of this host that talk over its loopback interface, which has no latency and no

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/fluid/fair_rates.h"
 #include "core/fluid/work.h"
 
 namespace weir::toy {
@@ -16,8 +17,6 @@ constexpr double kInstant = 1e-12;
 ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) {
   for (const Link& link : cluster.links())
     rates_.push_back(static_cast<double>(reached_rate(plan, link).value()));
-  room_.resize(rates_.size());
-  weight_.resize(rates_.size());
 }
 
 Result<void> ToyEngine::set_paths(std::span<const Path> paths) {
@@ -34,41 +33,13 @@ void ToyEngine::start_timer(std::uint32_t id, Duration duration) {
   timers_.push({now_ + duration.seconds(), id});
 }
 
-// Raises all rates together; flows over a link that is full keep theirs, the others go on.
 void ToyEngine::fill() {
   if (!changed_) return;
   changed_ = false;
-  std::vector<Flow*> open;
-  for (Flow& flow : flows_) {
-    open.push_back(&flow);
-    for (const LinkUse& use : *flow.path) room_[use.link.index()] = rates_[use.link.index()];
-  }
-  while (!open.empty()) {
-    for (const Flow* flow : open) {
-      for (const LinkUse& use : *flow->path) weight_[use.link.index()] = 0.0;
-    }
-    for (const Flow* flow : open) {
-      for (const LinkUse& use : *flow->path) weight_[use.link.index()] += use.weight;
-    }
-    const auto level_of = [&](const LinkUse& use) {
-      return room_[use.link.index()] / weight_[use.link.index()];
-    };
-    double level = std::numeric_limits<double>::max();
-    for (const Flow* flow : open) {
-      for (const LinkUse& use : *flow->path) level = std::min(level, level_of(use));
-    }
-    const auto full = [&](const LinkUse& use) { return level_of(use) <= level * (1 + 1e-12); };
-    std::vector<Flow*> still;
-    std::vector<Flow*> fixed;
-    for (Flow* flow : open) {
-      flow->rate = level;
-      (std::any_of(flow->path->begin(), flow->path->end(), full) ? fixed : still).push_back(flow);
-    }
-    for (const Flow* flow : fixed) {
-      for (const LinkUse& use : *flow->path) room_[use.link.index()] -= use.weight * level;
-    }
-    open = std::move(still);
-  }
+  std::vector<const Path*> paths;
+  for (const Flow& flow : flows_) paths.push_back(flow.path);
+  const std::vector<double> rates = fair_rates(rates_, paths);
+  for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].rate = rates[i];
 }
 
 double ToyEngine::next() const {

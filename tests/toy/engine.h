@@ -1,6 +1,6 @@
 // The toy engine: the shortest specification of a fluid world, and the oracle for SimGrid. Rates come from
-// progressive filling, computed afresh from the definition of max-min fairness whenever a flow starts or
-// ends.
+// progressive filling (core/fluid/fair_rates.h), computed afresh from the definition of max-min fairness
+// whenever a flow starts or ends.
 #pragma once
 
 #include <queue>
@@ -39,9 +39,7 @@ class ToyEngine final : public Engine {
   void fill();
   double next() const;
 
-  std::vector<double> rates_;   // by link, bytes per second
-  std::vector<double> room_;    // by link: what fill() has not given away yet
-  std::vector<double> weight_;  // by link: of the flows that fill() still raises
+  std::vector<double> rates_;  // by link, bytes per second
   std::vector<Path> paths_;
   std::vector<Flow> flows_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;

@@ -328,11 +328,12 @@ class Rates(unittest.TestCase):
 class Predictions(tiny.Case):
     """Of experiments at rates that a busy machine reaches; another process may disturb two runs, but not three."""
 
-    def check(self, within, strategies, nics, *more):
+    def check(self, within, strategies, nics, *more, racks=None):
         group = {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": nics}
         layer = {"name": "a", "forward": "1us", "backward": "1us",
                  "tensors": [{"name": "a", "elements": 3_000_000}]}
-        self.write(topology={"name": f"test-{os.getpid()}", "groups": [group], "network": {"latency": "50us"}},
+        self.write(topology={"name": f"test-{os.getpid()}", "groups": [group],
+                             "network": {"latency": "50us", **({"racks": racks} if racks else {})}},
                    trace={"name": "net", "layers": [layer]}, strategies=strategies, baseline=strategies[0],
                    iterations=2, sweep={})
         for attempt in range(3):
@@ -342,14 +343,22 @@ class Predictions(tiny.Case):
                     for row in program.rows(self.out)}
             self.assertEqual(set(over), set(strategies))
             self.assertTrue(all(int(row["checked_elements"]) > 0 for row in program.rows(self.out)))
-            if all(one <= within for one in over.values()) or attempt == 2:
+            bounds = {row["strategy"]: float(row["bound_percent"]) for row in program.rows(self.out)}
+            if all(one <= within for one in over.values()) and max(bounds.values()) < 105 or attempt == 2:
                 break
         for strategy, one in over.items():
             self.assertLessEqual(one, within, msg=strategy)
+            self.assertLess(bounds[strategy], 105, msg=strategy)
 
     def test_strategies_take_about_as_long_as_predicted(self):
         self.check(1.15, ["unified", "ring", "flat-ring", "horovod", "hierarchical"],
                    [{"at": "numa0", "rate": "200Mbps"}])
+
+    def test_uplinks_of_racks_bind_as_foretold(self):
+        for racks in ({"oversubscription": 4}, {"uplink": "50Mbps"}):
+            with self.subTest(racks):
+                self.check(1.1, ["unified", "ring"], [{"at": "numa0", "rate": "100Mbps"}],
+                           racks={"size": 2, "latency": "1us", **racks})
 
     def test_trees_too(self):
         self.check(1.35, ["double-tree"], [{"at": "numa0", "rate": "200Mbps"}])
