@@ -19,6 +19,8 @@ namespace {
 
 using Side = Table::Column::Side;
 
+constexpr Duration kShortest(10'000'000);  // of a measurement: some packets of 64 KiB, at the least
+
 struct Choices {
   std::string topology;
   std::vector<std::string> settings;
@@ -160,6 +162,11 @@ Result<ExitStatus> rate(const Choices& choices) {
   if (!cluster) return wrong("lab", cluster.error());
   const auto time = parse_duration(choices.time);
   if (!time) return wrong("lab", Error{"--time: " + time.error().text});
+  if (*time < kShortest) {
+    return wrong("lab",
+                 Error{fmt::format("--time: expected at least {}, as nothing can be told of less; got {}",
+                                   text(kShortest), choices.time)});
+  }
   if (cluster->machines().size() < 2)
     return wrong("lab", Error{fmt::format("{} has one machine, and so no link to measure", cluster->name())});
   if (const auto wired = real::wiring(*cluster); !wired) return wrong("lab", wired.error());

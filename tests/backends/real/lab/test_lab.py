@@ -181,6 +181,12 @@ class Lab(unittest.TestCase):
         self.assertEqual(down.returncode, 1)
         self.assertIn("no lab of", down.stderr)
 
+    def test_rates_of_less_than_a_few_packets_are_refused(self):
+        for time_ in ("0s", "1ns", "9ms"):
+            done = lab("rate", "--time", time_)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(f"--time: expected at least 10ms, as nothing can be told of less; got {time_}", done.stderr)
+
     def test_machines_without_a_network_card_are_told(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = Path(folder) / "alone.json"
