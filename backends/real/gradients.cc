@@ -74,7 +74,10 @@ Gradients::Gradients(const Plan& plan, const Workload& workload, const Buffers& 
     : plan_(&plan), buffers_(&buffers), by_layer_(static_cast<std::size_t>(workload.layers())) {
   for (const Workload::Whole& tensor : workload.tensors()) {
     by_layer_[static_cast<std::size_t>(tensor.part.first_layer)].push_back(tensors_.size());
-    tensors_.push_back({tensor.part, static_cast<std::size_t>(tensor.tensor)});
+    const Layer& layer = workload.layer(tensor.part.first_layer);
+    const auto& [name, elements, dtype] = layer.tensors[static_cast<std::size_t>(tensor.part.rank)];
+    tensors_.push_back({tensor.part, static_cast<std::size_t>(tensor.tensor), elements,
+                        fmt::format("'{}' of layer '{}'", name, layer.name)});
   }
   for (const Buffer& buffer : plan.buffers()) {
     if (buffer.role != Buffer::Role::kGradient) continue;
@@ -147,20 +150,19 @@ void Gradients::check(const Op& op, const Tensor& tensor, std::uint64_t iteratio
       bytes = copy;
     }
     for (std::size_t at = 0; at < bytes.size(); at += period.size()) {
-      const std::size_t size = std::min(period.size(), bytes.size() - at);
-      if (std::memcmp(&bytes[at], period.data(), size) == 0) continue;
-      look_closer(bytes.subspan(at, size), dtype, sums,
-                  fmt::format("byte {} of tensor {} on machine {}, GPU {}, "
-                              "iteration {}",
-                              at, tensor.number, machine, gpu, iteration));
+      const std::size_t count = std::min(period.size(), bytes.size() - at);
+      if (std::memcmp(&bytes[at], period.data(), count) == 0) continue;
+      look_closer(
+          bytes.subspan(at, count), dtype, sums, at / static_cast<std::size_t>(size(dtype).count()),
+          fmt::format("{} on machine {}, GPU {}, iteration {}", tensor.name, machine, gpu, iteration));
     }
-    checked_ += static_cast<std::int64_t>(bytes.size()) / size(dtype).count();
+    checked_ += tensor.elements;
   }
 }
 
 // Where sums are not exact, bytes may differ a little from what they should be.
 void Gradients::look_closer(std::span<const std::byte> bytes, Dtype dtype, const std::vector<double>& sums,
-                            const std::string& from) {
+                            std::size_t first, const std::string& whose) {
   const auto width = static_cast<std::size_t>(size(dtype).count());
   const bool exact = writers_.size() * (sums.size() - 1) <= format_of(dtype).exact;
   const double tolerance = exact ? 0.0 : static_cast<double>(writers_.size()) / 64;
@@ -169,7 +171,8 @@ void Gradients::look_closer(std::span<const std::byte> bytes, Dtype dtype, const
     std::memcpy(&bits, &bytes[i * width], width);
     const double value = decode(bits, dtype);
     if (std::abs(value - sums[i]) <= tolerance) continue;
-    return take_for_wrong(fmt::format("element {} from {} on is {} instead of {}", i, from, value, sums[i]));
+    return take_for_wrong(
+        fmt::format("element {} of {} is {} instead of {}", first + i, whose, value, sums[i]));
   }
 }
 

@@ -23,15 +23,17 @@ class Gradients {
   /// A backward writes its layer's gradient on every GPU; a forward checks that what it reads is the sum.
   void compute(const Op& op, std::uint64_t iteration);
 
-  /// Elements that forwards have checked.
+  /// Elements of tensors that forwards have checked.
   std::int64_t checked() const { return checked_; }
   /// The first element that was wrong, in words; empty if none was.
   std::string wrong() const;
 
  private:
   struct Tensor {
-    Part part;
+    Part part;  // with what is left of the largest element after it
     std::size_t number;
+    std::int64_t elements;
+    std::string name;
   };
 
   std::size_t span(Dtype dtype) const;
@@ -39,7 +41,7 @@ class Gradients {
   void write(const Op& op, const Tensor& tensor, std::uint64_t iteration);
   void check(const Op& op, const Tensor& tensor, std::uint64_t iteration);
   void look_closer(std::span<const std::byte> bytes, Dtype dtype, const std::vector<double>& sums,
-                   const std::string& from);
+                   std::size_t first, const std::string& whose);
 
   void take_for_wrong(const std::string& what);
 
