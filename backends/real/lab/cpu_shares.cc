@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct Scale {
 constexpr Scale kShares = {"cpu.shares", 1024, 2, 262144};
 constexpr Scale kWeight = {"cpu.weight", 100, 1, 10000};
 constexpr int kThreadsPerCpu = 16;  // of a lab
+constexpr const char* kPrefix = "weir-lab-";
 
 const Scale& scale(int version) { return version == 1 ? kShares : kWeight; }
 
@@ -72,7 +74,7 @@ bool names_cpu(const std::string& path) {
 bool shares_cpu(const std::string& folder) { return names_cpu(folder + "/cgroup.subtree_control"); }
 
 Result<void> make_folder(const CpuGroup& group, const std::string& folder, std::int64_t weight) {
-  if (mkdir(folder.c_str(), 0755) != 0)
+  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
     return failure(fmt::format("{} cannot be made: {}", folder, std::strerror(errno)));
   // Beside processes, of which the lab's owner is one, a group may only share what threads can.
   if (group.version == 2 && text_of(folder + "/cgroup.type") == "domain invalid\n") {
@@ -81,18 +83,44 @@ Result<void> make_folder(const CpuGroup& group, const std::string& folder, std::
   return put(folder + "/" + scale(group.version).file, std::to_string(weight));
 }
 
-Result<void> make(const CpuGroup& group, const std::string& lab, const CpuWeights& weights) {
-  if (group.version == 2 && !shares_cpu(group.folder)) {
-    if (auto done = put(group.folder + "/cgroup.subtree_control", "+cpu"); !done) return done;
+// A folder, open, and locked against those who clear away what dead labs have left: the lock lasts as long as
+// any process has what is returned open, or a copy of it. Not valid if the folder is gone, or another has it.
+Descriptor claimed(const std::string& folder) {
+  Descriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const bool ours = file.valid() && flock(file.number(), LOCK_EX | LOCK_NB) == 0 &&
+                    access(folder.c_str(), F_OK) == 0;  // who had it before us may have removed it
+  return ours ? std::move(file) : Descriptor();
+}
+
+// The folder of the lab, claimed. Until it is, somebody may take it for a dead one's.
+Result<Descriptor> make_claimed(const CpuGroup& group, const std::string& lab, std::int64_t weight) {
+  constexpr int kAttempts = 3;
+  for (int attempt = 1;; ++attempt) {
+    const auto made = make_folder(group, lab, weight);
+    if (made) {
+      if (Descriptor file = claimed(lab); file.valid()) return file;
+    }
+    if (attempt < kAttempts) continue;
+    return made ? failure(fmt::format("{} cannot be opened and locked: {}", lab, std::strerror(errno)))
+                : tl::unexpected(made.error());
   }
-  if (auto done = make_folder(group, lab, weights.lab); !done) return done;
+}
+
+Result<Descriptor> make(const CpuGroup& group, const std::string& lab, const CpuWeights& weights) {
+  if (group.version == 2 && !shares_cpu(group.folder)) {
+    if (auto done = put(group.folder + "/cgroup.subtree_control", "+cpu"); !done)
+      return tl::unexpected(done.error());
+  }
+  auto file = make_claimed(group, lab, weights.lab);
+  if (!file) return file;
   if (group.version == 2) {
-    if (auto done = put(lab + "/cgroup.subtree_control", "+cpu"); !done) return done;
+    if (auto done = put(lab + "/cgroup.subtree_control", "+cpu"); !done) return tl::unexpected(done.error());
   }
   for (std::size_t i = 0; i < weights.machines.size(); ++i) {
-    if (auto done = make_folder(group, fmt::format("{}/{}", lab, i), weights.machines[i]); !done) return done;
+    if (auto done = make_folder(group, fmt::format("{}/{}", lab, i), weights.machines[i]); !done)
+      return tl::unexpected(done.error());
   }
-  return {};
+  return file;
 }
 
 std::vector<fs::path> folders_in(const fs::path& folder) {
@@ -110,11 +138,23 @@ bool removed(const fs::path& folder) {
   return rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
 
+// The numbers of the threads that are in the group itself, one a line.
+std::string threads_in(const CpuGroup& group, const fs::path& folder) {
+  return text_of(folder / (group.version == 1 ? "tasks" : "cgroup.threads"));
+}
+
 // Moves what still runs in the group, and in those below, into the one of that folder.
 void move_out(const CpuGroup& group, const fs::path& from) {
   for (const fs::path& within : folders_in(from)) move_out(group, within);
-  std::istringstream threads(text_of(from / (group.version == 1 ? "tasks" : "cgroup.threads")));
+  std::istringstream threads(threads_in(group, from));
   for (std::string thread; std::getline(threads, thread);) (void)put(group.folder + "/cgroup.procs", thread);
+}
+
+// Whether no process is in the group or in those below.
+bool deserted(const CpuGroup& group, const fs::path& folder) {
+  const std::vector<fs::path> below = folders_in(folder);
+  return threads_in(group, folder).empty() &&
+         std::all_of(below.begin(), below.end(), [&](const fs::path& one) { return deserted(group, one); });
 }
 
 // A group can be removed once its processes are gone, which the kernel sees to after the lab's end. Some may
@@ -159,7 +199,7 @@ std::string folder_of(const std::string& mounts, const std::string& type, const 
 std::string new_name() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number) return "";
-  return fmt::format("weir-lab-{:016x}", number);
+  return fmt::format("{}{:016x}", kPrefix, number);
 }
 
 }  // namespace
@@ -223,6 +263,7 @@ Result<CpuShares> share_cpus(const Cluster& cluster) {
   const bool take = group->version == 2 && !shares_cpu(group->folder);
   if (take && !names_cpu(group->folder + "/cgroup.controllers"))
     return failure(fmt::format("{}/cgroup.controllers does not name cpu", group->folder));
+  sweep_cpu_groups();
   const std::string name = new_name();
   if (name.empty()) return failure("the kernel has no random number");
   CpuShares shares;
@@ -232,13 +273,28 @@ Result<CpuShares> share_cpus(const Cluster& cluster) {
   shares.guard = std::move(*guard);
   const int cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   auto made = make(*group, shares.folder, cpu_weights(cores_of(cluster), group->version, cpus));
-  shares.groups = Descriptor(open(shares.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   shares.handle = handle_of(shares.guard.process);
-  if (made && (!shares.groups.valid() || !shares.handle.valid()))
-    made = failure(fmt::format("{} cannot be opened: {}", shares.folder, std::strerror(errno)));
-  if (made) return shares;
-  (void)relieve(shares.guard, kSharesPatience);
-  return tl::unexpected(made.error());
+  if (made && !shares.handle.valid())
+    made = failure(fmt::format("the guard of {} cannot be watched: {}", shares.folder, std::strerror(errno)));
+  if (!made) {
+    (void)relieve(shares.guard, kSharesPatience);
+    return tl::unexpected(made.error());
+  }
+  shares.groups = std::move(*made);
+  return shares;
+}
+
+void sweep_cpu_groups() {
+  const auto group = cpu_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup"));
+  if (!group) return;
+  for (const fs::path& folder : folders_in(group->folder)) {
+    struct stat owner = {};
+    if (folder.filename().string().rfind(kPrefix, 0) != 0 || stat(folder.c_str(), &owner) != 0 ||
+        owner.st_uid != geteuid())
+      continue;
+    const Descriptor dead = claimed(folder);
+    if (dead.valid() && deserted(*group, folder)) (void)removed(folder);
+  }
 }
 
 void join_cpu_group(const Descriptor& groups, MachineId machine) {

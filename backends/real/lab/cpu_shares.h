@@ -41,7 +41,8 @@ CpuWeights cpu_weights(const std::vector<int>& cores, int version, int host_cpus
 
 /// The control groups of a lab: one folder in the group of the process that made them, and in it one for each
 /// machine. A resource that may change hands. Invariant: the folders go, within seconds, once no process has
-/// the guard's pipe open any more; processes that are still in them then go back to the group above.
+/// the guard's pipe open any more; processes that are still in them then go back to the group above. As long
+/// as any process has `groups` open, the folder is locked (flock), and nobody takes it for a dead lab's.
 struct CpuShares {
   std::string folder;
   Descriptor groups;  // the folder, open
@@ -52,8 +53,12 @@ struct CpuShares {
 /// How long a guard tries to remove the folders, and a little more.
 constexpr Duration kSharesPatience = Duration(12'000'000'000);
 
-/// Makes the groups of a lab. Fails, with nothing left of them, where that is not allowed or not known; a lab
-/// can do without.
+/// Removes what labs of this user have left whose every process was killed, the guard too: groups that no
+/// process is in and nobody has locked.
+void sweep_cpu_groups();
+
+/// Makes the groups of a lab, having swept those of dead ones. Fails, with nothing left of them, where that
+/// is not allowed or not known; a lab can do without.
 Result<CpuShares> share_cpus(const Cluster& cluster);
 
 /// Moves the calling process into the machine's group in the folder that `groups` has open, if it is one.

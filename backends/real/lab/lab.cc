@@ -135,6 +135,7 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
 bool Lab::kept(const std::string& name) { return connected(name).valid(); }
 
 Result<void> Lab::down(const std::string& name) {
+  sweep_cpu_groups();  // a lab that was killed with its guard has left these, and nothing else
   const Descriptor keeper = connected(name);
   if (!keeper.valid()) return tl::unexpected(no_lab(name));
   const auto kept = ask(keeper, Request::kEnd);

@@ -1,5 +1,13 @@
 #include "backends/real/lab/cpu_shares.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
 #include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 
@@ -67,6 +75,46 @@ TEST_CASE("a lab weighs as a thread for each core, as far as the host has CPUs f
   CHECK(cpu_weights({1, 3}, 2, 1).lab == 400);
   CHECK(cpu_weights({64, 64}, 1, 2).lab == 32768);
   CHECK(cpu_weights({64, 64}, 2, 64).lab == 10000);
+}
+
+// Kills the guard, and then lets go of the folder, as a lab does all of whose processes are killed at once.
+void abandon(CpuShares shares) {
+  kill(shares.guard.process, SIGKILL);
+  waitpid(shares.guard.process, nullptr, 0);
+}
+
+TEST_CASE("folders of labs that were killed with their guards are swept, those of labs that live are not") {
+  const Cluster two = cluster({{1}, {3}});
+  auto dead = share_cpus(two);
+  if (!dead) {
+    WARN("no control groups here: " + dead.error().text);
+    return;
+  }
+  auto alive = share_cpus(two);
+  REQUIRE(alive);
+  const std::string left = dead->folder;
+  abandon(std::move(*dead));
+  CHECK(std::filesystem::exists(left + "/1"));
+  sweep_cpu_groups();
+  CHECK_FALSE(std::filesystem::exists(left));
+  CHECK(std::filesystem::exists(alive->folder + "/1"));
+
+  // The next lab sweeps too, and what a process still has open stays.
+  const std::string used = alive->folder;
+  Descriptor copy(fcntl(alive->groups.number(), F_DUPFD_CLOEXEC, 0));
+  abandon(std::move(*alive));
+  auto next = share_cpus(two);
+  REQUIRE(next);
+  CHECK(std::filesystem::exists(used + "/1"));
+  copy = Descriptor();
+  for (int i = 0; i < 1000 && std::filesystem::exists(used);
+       ++i) {  // the next one's guard closes its copy soon
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    sweep_cpu_groups();
+  }
+  CHECK_FALSE(std::filesystem::exists(used));
+  CHECK(relieve(next->guard, kSharesPatience));
+  CHECK_FALSE(std::filesystem::exists(next->folder));
 }
 
 }  // namespace
