@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "backends/real/clock.h"
@@ -17,6 +18,22 @@ namespace {
 constexpr Duration kSlice{100'000'000};
 constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
 constexpr Duration kForEver{std::numeric_limits<std::int64_t>::max() / 2};
+
+// Memory is brought in before anything moves, and machines may share a host. One that is slower than this has
+// no memory left.
+constexpr BytesPerSecond kSlowestMemory(50'000'000);
+
+// Of the buffers of each machine that lie in the memory of its host.
+std::vector<Bytes> host_memory(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
+  std::vector<Bytes> all;
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    const MachineId machine(i);
+    all.push_back(plan.host_memory(machine));
+    if (inputs.gpus) continue;
+    all.back() += plan.gpu_memory(machine) * static_cast<std::int64_t>(cluster.machine(machine).gpus.size());
+  }
+  return all;
+}
 
 // What is wrong with where it listens; empty if nothing is.
 std::string place_error(const JoinNote& join, const Cluster& cluster) {
@@ -140,9 +157,9 @@ Result<void> Coordinator::join(const Cluster& cluster) {
 
 template <class T>
 Result<void> Coordinator::gather(
-    const Cluster& cluster, Duration patience, const std::function<Result<void>(std::size_t, const T&)>& take,
+    const Cluster& cluster, const Wait& wait, const std::function<Result<void>(std::size_t, const T&)>& take,
     const std::function<Result<void>(std::size_t, const RecordNote&, const Note&)>& aside) {
-  const Instant until = Clock::monotonic() + patience;
+  const Instant until = Clock::monotonic() + wait.patience;
   for (Member& member : members_) member.answered = false;
   const auto take_note = [&](std::size_t machine, const Note& note) -> Result<void> {
     if (aside && note.type == RecordNote::kType) {
@@ -156,8 +173,8 @@ Result<void> Coordinator::gather(
   };
   while (!complete()) {
     if (Clock::monotonic() > until) {
-      return failure(fmt::format("after {} these machines have not said '{}': {}", text(patience), T::kType,
-                                 missing(cluster)));
+      return failure(fmt::format("after {} these machines have not said '{}': {}{}", rounded(wait.patience),
+                                 T::kType, missing(cluster), wait.hint));
     }
     const auto note = next(cluster);
     if (!note) return tl::unexpected(note.error());
@@ -193,7 +210,7 @@ Result<void> Coordinator::compare_clocks(const Cluster& cluster) {
       return {};
     };
     tell_all(AskClockNote{});
-    auto answered = gather<ClockNote>(cluster, settings_.patience, compare);
+    auto answered = gather<ClockNote>(cluster, {settings_.patience, {}}, compare);
     if (!answered) return answered;
   }
   return {};
@@ -245,7 +262,8 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
     for (const auto& [why, peers] : done.on_tcp) result.on_tcp[why] += peers;
     return {};
   };
-  if (auto done = gather<DoneNote>(cluster, kForEver, end, piece); !done) return tl::unexpected(done.error());
+  if (auto done = gather<DoneNote>(cluster, {kForEver, {}}, end, piece); !done)
+    return tl::unexpected(done.error());
   for (auto& [transport, ends] : result.transports) ends /= 2;
   return result;
 }
@@ -270,6 +288,17 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
   return result;
 }
 
+Coordinator::Wait Coordinator::planning(const InputsNote& inputs, const Plan& plan,
+                                        const Cluster& cluster) const {
+  const std::vector<Bytes> memory = host_memory(inputs, plan, cluster);
+  const Bytes all = std::accumulate(memory.begin(), memory.end(), Bytes(0));
+  return {
+      settings_.patience + all / kSlowestMemory,
+      fmt::format("; each plans and then prepares its memory, up to {} of it, all machines {}: --patience "
+                  "waits longer, a smaller model or fewer machines need less",
+                  rounded(*std::max_element(memory.begin(), memory.end())), rounded(all))};
+}
+
 Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   // As JSON within JSON it may become twice as long.
   constexpr std::int64_t kMost = kLargestNote.count() / 2;
@@ -289,7 +318,7 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
     if (planned.hash == hash) return {};
     return failure("it has made another plan of the same inputs: its program is another build");
   };
-  if (auto planned = gather<PlannedNote>(cluster, settings_.patience, compare); !planned)
+  if (auto planned = gather<PlannedNote>(cluster, planning(inputs, plan, cluster), compare); !planned)
     return tl::unexpected(planned.error());
 
   std::int64_t checked = 0;
@@ -313,7 +342,8 @@ Result<JobResult> Coordinator::run_together(const Plan& plan, const Cluster& clu
   meet.token = hexadecimal(*token);
   tell_all(meet);
   const auto pass = [](std::size_t, const MetNote&) -> Result<void> { return {}; };
-  if (auto met = gather<MetNote>(cluster, settings_.patience, pass); !met) return tl::unexpected(met.error());
+  if (auto met = gather<MetNote>(cluster, {settings_.patience, {}}, pass); !met)
+    return tl::unexpected(met.error());
 
   if (auto compared = compare_clocks(cluster); !compared) return tl::unexpected(compared.error());
 

@@ -15,8 +15,9 @@
 namespace weir::real {
 
 struct CoordinatorSettings {
-  std::string version;                  // of the program: all machines must have the same
-  Duration patience{30'000'000'000};    // for all machines to take a step together
+  std::string version;  // of the program: all machines must have the same
+  /// For all machines to take a step together; preparing their memory has as much more as that takes.
+  Duration patience{30'000'000'000};
   std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the job
   std::function<void()> joined;         // called once all machines have joined
   std::vector<std::string> hosts;       // by machine, on which each was started; empty if nobody knows
@@ -50,6 +51,12 @@ class Coordinator {
     Duration clock;            // how far its clock is ahead of ours
   };
 
+  /// For how long all may take a step, and what is told of those that take longer, after their names.
+  struct Wait {
+    Duration patience;
+    std::string hint;
+  };
+
   Result<void> join(const Cluster& cluster);
   Result<void> seat(const Note& note, const Cluster& cluster);
   /// The machine that the note is from, which has been heard now; none if it is from somebody else.
@@ -63,7 +70,7 @@ class Coordinator {
   /// `aside` takes.
   template <class T>
   Result<void> gather(
-      const Cluster& cluster, Duration patience,
+      const Cluster& cluster, const Wait& wait,
       const std::function<Result<void>(std::size_t machine, const T&)>& take,
       const std::function<Result<void>(std::size_t machine, const RecordNote&, const Note&)>& aside = {});
   Result<void> compare_clocks(const Cluster& cluster);
@@ -76,6 +83,8 @@ class Coordinator {
   std::optional<Error> root_cause() const;
   /// Lets the machines, which all have planned, meet and run the plan so often.
   Result<JobResult> run_together(const Plan& plan, const Cluster& cluster, int iterations);
+  /// For all to make the plan and their buffers.
+  Wait planning(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) const;
   Result<JobResult> lead(const InputsNote& inputs, const Plan& plan, const Cluster& cluster);
 
   std::unique_ptr<ControlSocket> socket_;

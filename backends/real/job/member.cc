@@ -67,7 +67,7 @@ class Member {
       listeners_.push_back(std::move(listened->socket));
     }
     socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local}));
-    auto meet = hear<MeetNote>();
+    auto meet = await<MeetNote>();
     if (meet && inputs->verify == Verify::kFirst)
       meet = run_together<MeetNote>(*meet, *inputs, **undertaking, **buffers, gpus->get(), {1, true});
     if (!meet) return tl::unexpected(meet.error());

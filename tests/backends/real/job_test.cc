@@ -1,4 +1,6 @@
 // A job whose machines differ from what the coordinator takes them for.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <thread>
@@ -31,8 +33,9 @@ std::string free_endpoint() { return "ipc://@weir-test-" + hexadecimal(make_toke
 // The coordinator of a job of two machines, which the test itself speaks for.
 class Lead {
  public:
-  explicit Lead(Duration patience = kPatience, std::string experiment = {}, Verify verify = Verify::kNone)
-      : job_(job(R"({"name": "w", "elements": 1000})")) {
+  explicit Lead(Duration patience = kPatience, std::string experiment = {}, Verify verify = Verify::kNone,
+                int elements = 1000)
+      : job_(job(fmt::format(R"({{"name": "w", "elements": {}}})", elements))) {
     auto fresh = make_key("test", free_endpoint());
     auto socket = ControlSocket::listen(fresh.value());
     REQUIRE(socket);
@@ -126,7 +129,20 @@ TEST_CASE("a machine that plans for too long is named") {
   const auto first = joined(lead, 0);
   const auto second = joined(lead, 1);
   second->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
-  CHECK_THAT(lead.error(), has_text("these machines have not said 'planned': gpu[0]"));
+  const std::string error = lead.error();
+  CHECK_THAT(error, has_text("these machines have not said 'planned': gpu[0]; each plans and then prepares"));
+  CHECK_THAT(error, has_text("--patience waits longer"));
+}
+
+TEST_CASE("what it takes to prepare much memory does not count against patience") {
+  Lead lead(kPatience / 2, {}, Verify::kNone, 25'000'000);  // some seconds' worth of 100 MB a machine
+  const auto first = joined(lead, 0);
+  const auto second = joined(lead, 1);
+  first->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(kPatience.ns()));
+  second->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
+  CHECK(heard<MeetNote>(*first));
+  CHECK_THAT(lead.error(), has_text("these machines have not said 'met': gpu[0], gpu[1]"));
 }
 
 TEST_CASE("who joins twice, or as a machine that is not there, is turned away alone") {
