@@ -198,7 +198,9 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
         node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
         "WEIR_JOB=" + key, ""};
   };
-  return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  auto all = lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  if (all) all->over_links = !shares_memory(settings.transport);
+  return all;
 }
 
 Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {

@@ -31,7 +31,7 @@ struct Row {
   std::optional<std::int64_t> goodput_bytes_per_s;
   std::optional<std::int64_t> goodput_bound_bytes_per_s;
   std::int64_t bound_ns = 0;
-  double bound_percent = 0.0;
+  std::optional<double> bound_percent;
   std::string bound_binding;
   std::int64_t plan_bound_ns = 0;
   std::string binding;
@@ -77,9 +77,9 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required(
       "bound_ns", row.bound_ns,
       "what no schedule of any strategy can beat on this cluster with the compute times of the trace");
-  visitor.required(
-      "bound_percent", row.bound_percent,
-      "100 x bound_ns over iteration_ns; the bound knows no jitter, with which this may exceed 100");
+  visitor.optional("bound_percent", row.bound_percent,
+                   "100 x bound_ns over iteration_ns; the bound knows no jitter, with which this may exceed "
+                   "100; empty where messages moved through none of the links that the bound is of");
   visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
   visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
   visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");

@@ -124,10 +124,22 @@ void tell_checked(const Results& results) {
           runs == 1 ? "run" : "runs");
 }
 
+// A run may be faster than links that it does not use.
+void tell_unbounded(const Results& results) {
+  const auto unbounded = [](const Run& run) {
+    return run.outcome && run.outcome->kind == Outcome::Kind::kRow && !run.outcome->row.bound_percent;
+  };
+  if (std::any_of(results.runs().begin(), results.runs().end(), unbounded))
+    print(
+        "\nbounds are of the topology's links, and machines shared memory instead: no part of them is "
+        "told\n");
+}
+
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
   tell_checked(results);
+  tell_unbounded(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {
     print_error("weir run: interrupted: {} of {} runs are done and written\n", results.ended(),

@@ -96,7 +96,7 @@ Table::Cells Scoreboard::cells(const Run& run) const {
   cells.push_back(rounded(Duration(row.exposed_communication_ns)));
   cells.push_back(row.goodput_bytes_per_s ? rounded(BytesPerSecond(*row.goodput_bytes_per_s)) : "-");
   cells.push_back(rounded(Duration(row.bound_ns)));
-  cells.push_back(fmt::format("{:.1f} %", row.bound_percent));
+  cells.push_back(row.bound_percent ? fmt::format("{:.1f} %", *row.bound_percent) : "-");
   cells.push_back(row.speedup ? fmt::format("{:.2f}x", *row.speedup) : "-");
   cells.push_back(row.binding);
   return cells;

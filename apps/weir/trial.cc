@@ -182,8 +182,10 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   }
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
-  outcome.row.bound_percent =
-      measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
+  if (lived->over_links) {
+    outcome.row.bound_percent =
+        measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
+  }
   outcome.row.bound_binding = least.binding;
   outcome.row.plan_bound_ns = planned.time.ns();
   outcome.row.binding = planned.binding;

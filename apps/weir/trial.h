@@ -58,6 +58,7 @@ struct Lived {
   std::optional<Topology> measured;
   /// By which it is foretold: the same, but as slow as the run was held back on purpose.
   std::optional<Topology> paced;
+  bool over_links = true;               // whether messages moved through links as the topology has them
   std::optional<std::int64_t> checked;  // elements whose sums were; none if none were to be
   /// The world's settings as they came out here; empty if as the world says.
   std::string settings;

@@ -86,6 +86,8 @@ class Sums(Real):
         done = self.run_on_local("--verify", "--transport", "shm", "--channels", "3", "--io-threads", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("transport=shm", json.dumps(self.json()["world"]))
+        self.assertEqual({row["bound_percent"] for row in self.rows()}, {""})  # of links that nothing moved through
+        self.assertIn("bounds are of the topology's links, and machines shared memory instead", done.stdout)
 
     def test_an_iteration_takes_at_least_its_computation(self):
         self.write(strategies=["ring"], trace={"name": "net", "layers": layers("f32", 1000, "50ms")})
