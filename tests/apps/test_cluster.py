@@ -210,6 +210,13 @@ class Node(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
 
+    def test_a_coordinator_that_is_gone_is_not_waited_for(self):
+        begin = time.monotonic()
+        done = self.node(json.dumps(self.KEY), "--machine", "0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nobody has listened where the key says that the coordinator is for 4s", done.stderr)
+        self.assertLess(time.monotonic() - begin, 10)
+
     def test_a_key_without_end_is_told(self):
         done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1", "--machine", "0"),
                               capture_output=True, text=True, timeout=30, check=False)

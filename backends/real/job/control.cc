@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <zmq.hpp>
@@ -75,8 +76,11 @@ class Doorman {
 class Courier {
  public:
   /// The owner's end has been connected to kInner.
-  Courier(zmq::context_t& context, zmq::socket_t wire, bool server)
-      : inner_(context, zmq::socket_type::pair), wire_(std::move(wire)), server_(server) {
+  Courier(zmq::context_t& context, zmq::socket_t wire, zmq::socket_t events, bool server)
+      : inner_(context, zmq::socket_type::pair),
+        wire_(std::move(wire)),
+        events_(std::move(events)),
+        server_(server) {
     inner_.set(zmq::sockopt::sndhwm, 0);
     inner_.set(zmq::sockopt::rcvhwm, 0);
     inner_.bind(kInner);
@@ -94,6 +98,10 @@ class Courier {
     alive_for_.push_back(connection);
   }
   void drop_unsent() { drops_ = true; }
+  Duration refused() const {
+    const std::int64_t since = refused_since_;
+    return since == 0 ? Duration(0) : Clock::monotonic() - Instant(since);
+  }
 
  private:
   void run() {
@@ -107,7 +115,9 @@ class Courier {
       // Without its notes the other end takes this one for lost, and the owner that one.
     }
     if (drops_) wire_.set(zmq::sockopt::linger, 0);
+    if (!server_) ::zmq_socket_monitor(wire_.handle(), nullptr, 0);
     wire_.close();
+    events_.close();
     inner_.close();
   }
 
@@ -118,12 +128,27 @@ class Courier {
       beat();
       beaten_ = now;
     }
-    std::array<zmq::pollitem_t, 2> items = {
-        {{inner_.handle(), 0, ZMQ_POLLIN, 0}, {wire_.handle(), 0, ZMQ_POLLIN, 0}}};
+    std::array<zmq::pollitem_t, 3> items = {{{inner_.handle(), 0, ZMQ_POLLIN, 0},
+                                             {wire_.handle(), 0, ZMQ_POLLIN, 0},
+                                             {events_.handle(), 0, ZMQ_POLLIN, 0}}};
     const auto left = (beaten_ + kBeat - now).ns() / 1'000'000 + 1;
-    if (::zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(left)) <= 0) return true;
+    const int files = server_ ? 2 : 3;
+    if (::zmq_poll(items.data(), files, static_cast<long>(left)) <= 0) return true;
+    if ((items[2].revents & ZMQ_POLLIN) != 0) look_at_event();
     if ((items[1].revents & ZMQ_POLLIN) != 0) carry(wire_, inner_);
     return (items[0].revents & ZMQ_POLLIN) == 0 || carry(inner_, wire_);
+  }
+
+  // Of the wire: its number stands first.
+  void look_at_event() {
+    zmq::message_t frame;
+    if (!events_.recv(frame, zmq::recv_flags::dontwait) || frame.size() < sizeof(std::uint16_t)) return;
+    std::uint16_t event = 0;
+    std::memcpy(&event, frame.data(), sizeof event);
+    while (frame.more() && events_.recv(frame)) {
+    }
+    if (event == ZMQ_EVENT_CONNECTED) refused_since_ = 0;
+    if (event == ZMQ_EVENT_CONNECT_RETRIED && refused_since_ == 0) refused_since_ = Clock::monotonic().ns();
   }
 
   // The notes that are there, but not so many that the other direction waits for long. False at one of a
@@ -156,7 +181,9 @@ class Courier {
 
   zmq::socket_t inner_;
   zmq::socket_t wire_;
+  zmq::socket_t events_;  // of the wire, at a machine's end
   bool server_;
+  std::atomic<std::int64_t> refused_since_ = 0;  // on the monotonic clock (ns); 0 if it is not
   std::atomic<bool> drops_ = false;
   Instant beaten_ = Clock::monotonic();
   std::mutex mutex_;
@@ -179,16 +206,26 @@ struct ControlSocket::Parts {
     }
   }
 
+  // Has the wire tell how its attempts to connect end.
+  void watch() {
+    constexpr const char* kEvents = "inproc://events";
+    if (::zmq_socket_monitor(wire.handle(), kEvents, ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED) != 0)
+      throw zmq::error_t();
+    events = zmq::socket_t(context, zmq::socket_type::pair);
+    events.connect(kEvents);
+  }
+
   // Once the wire is as it should be.
   void begin() {
     socket.connect(Courier::kInner);
-    courier = std::make_unique<Courier>(context, std::move(wire), server);
+    courier = std::make_unique<Courier>(context, std::move(wire), std::move(events), server);
   }
 
   bool server;
   zmq::context_t context;
   std::unique_ptr<Doorman> doorman;
-  zmq::socket_t wire;    // the courier's once it has begun
+  zmq::socket_t wire;    // the courier's once it has begun, and so are the
+  zmq::socket_t events;  // of the wire
   zmq::socket_t socket;  // the owner's, to the courier
   std::unique_ptr<Courier> courier;
 };
@@ -232,6 +269,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::join(const JobKey& key) {
     parts->wire.set(zmq::sockopt::curve_publickey, key.member_public);
     parts->wire.set(zmq::sockopt::curve_secretkey, key.member_secret);
     parts->wire.set(zmq::sockopt::ipv6, is_six(key.endpoint));
+    parts->watch();
     parts->wire.connect(key.endpoint);
     parts->begin();
     return std::unique_ptr<ControlSocket>(new ControlSocket(std::move(parts)));
@@ -254,6 +292,8 @@ void ControlSocket::send(const Note& note) {
     // The other end is gone; whoever waits for its answer tells.
   }
 }
+
+Duration ControlSocket::refused() const { return parts_->courier->refused(); }
 
 std::optional<Note> ControlSocket::receive(Duration patience) {
   try {

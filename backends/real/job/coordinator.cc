@@ -285,7 +285,23 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
   if (result) return result;
   if (const auto why = root_cause()) result = tl::unexpected(*why);
   tell_all(FailedNote{result.error().text});
+  turn_away(result.error());
   return result;
+}
+
+// They were started together with those that have joined, and would wait for nothing.
+void Coordinator::turn_away(const Error& why) {
+  constexpr Duration kMoment{500'000'000};
+  const Instant until = Clock::monotonic() + kMoment;
+  const auto absent = [](const Member& member) { return member.connection.empty(); };
+  while (std::any_of(members_.begin(), members_.end(), absent) && Clock::monotonic() < until) {
+    const auto note = socket_->receive(kSlice);
+    if (!note || note->type != JoinNote::kType) continue;
+    socket_->send(note_of(FailedNote{"the job has failed: " + why.text}, note->from));
+    const auto join = content_of<JoinNote>(*note);
+    if (!join || join->machine < 0 || static_cast<std::size_t>(join->machine) >= members_.size()) continue;
+    members_[static_cast<std::size_t>(join->machine)].connection = note->from;
+  }
 }
 
 Coordinator::Wait Coordinator::planning(const InputsNote& inputs, const Plan& plan,

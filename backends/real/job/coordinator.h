@@ -79,6 +79,8 @@ class Coordinator {
                           Record& record);
   template <class T>
   void tell_all(const T& content);
+  /// Tells machines that join soon after the job has failed why it has.
+  void turn_away(const Error& why);
   std::string missing(const Cluster& cluster) const;
   std::optional<Error> root_cause() const;
   /// Lets the machines, which all have planned, meet and run the plan so often.

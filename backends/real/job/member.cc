@@ -24,8 +24,9 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{100'000'000};    // after which deadlines are looked at
-constexpr std::size_t kPiece = 256 << 10;  // bytes of a record in one note
+constexpr Duration kSlice{100'000'000};      // after which deadlines are looked at
+constexpr Duration kRefused{4'000'000'000};  // while nobody listens where the coordinator should
+constexpr std::size_t kPiece = 256 << 10;    // bytes of a record in one note
 constexpr Duration kMoment{
     1'000'000'000};  // for the coordinator to say what it takes for the cause of a failure
 
@@ -103,6 +104,17 @@ class Member {
     return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
   }
 
+  /// Fails if nobody has been where the coordinator should be, for so long that nobody will.
+  Result<void> check_reached() {
+    if (heard_ || socket_.refused() <= kRefused) return {};
+    told_ = true;  // as far as it can be
+    socket_.drop_unsent();
+    return failure(
+        fmt::format("nobody has listened where the key says that the coordinator is for {}: the job "
+                    "has ended, or the key is an old one",
+                    text(kRefused)));
+  }
+
   /// The next note that is a T; the coordinator may say in between that it is alive.
   template <class T>
   Result<T> hear() {
@@ -111,6 +123,7 @@ class Member {
       const auto note = receive(kSlice);
       if (!note) {
         if (auto well = check_silence(); !well) return tl::unexpected(well.error());
+        if (auto there = check_reached(); !there) return tl::unexpected(there.error());
         if (Clock::monotonic() < until) continue;
         return failure(fmt::format("the coordinator has not said '{}' for {}{}", T::kType,
                                    text(settings_.patience),

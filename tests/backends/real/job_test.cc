@@ -145,6 +145,16 @@ TEST_CASE("what it takes to prepare much memory does not count against patience"
   CHECK_THAT(lead.error(), has_text("these machines have not said 'met': gpu[0], gpu[1]"));
 }
 
+TEST_CASE("who joins when the job has just failed is told why") {
+  Lead lead;
+  const auto other = joined(lead, 1, "2");
+  REQUIRE(heard<FailedNote>(*other));
+  const auto late = joined(lead, 0);
+  const auto told = heard<FailedNote>(*late);
+  REQUIRE(told);
+  CHECK_THAT(told->text, has_text("the job has failed: gpu[1] runs version 2"));
+}
+
 TEST_CASE("who joins twice, or as a machine that is not there, is turned away alone") {
   Lead lead;
   const auto first = joined(lead, 0);
