@@ -72,8 +72,6 @@ nlohmann::ordered_json row(Bytes size, const Measured& measured) {
 Result<ExitStatus> bench_collective(const Choices& choices) {
   BenchJob job = choices.job;
   const std::string name = "bench " + choices.name;
-  if (may_use_rdma(job.real.transport))
-    return wrong(name.c_str(), Error{"--transport: machines of one host take tcp or shm"});
   const auto part = parse_size(choices.part);
   if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
   if (*part < Bytes(1000)) return wrong(name.c_str(), Error{"--part: expected at least 1KB"});
@@ -127,7 +125,8 @@ void add_common(CLI::App& command, Choices& choices) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
-  add_transport(command, job.real.transport, "What messages move through: tcp or shm");
+  add_transport(command, job.real.transport, "What messages move through", "--transport",
+                {real::TransportChoice::kTcp, real::TransportChoice::kSharedMemory});
   command.add_option("--iterations", job.iterations, "How often; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();

@@ -139,8 +139,6 @@ Result<ExitStatus> bench_transport(Choices choices) {
       return wrong("bench transport", held.error());
     sizes.push_back(*size);
   }
-  if (choices.settings.engine == real::TransportChoice::kAuto)
-    return wrong("bench transport", Error{"--engine: say which: tcp, shm or rdma"});
   if (choices.settings.sealed && choices.settings.engine != real::TransportChoice::kTcp)
     return wrong("bench transport", Error{"--encrypt: it seals TCP's connections alone; take --engine tcp"});
   const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
@@ -220,8 +218,9 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  add_transport(*command, choices->settings.engine, "What messages move through: tcp, shm or rdma",
-                "--engine");
+  using real::TransportChoice;
+  add_transport(*command, choices->settings.engine, "What messages move through", "--engine",
+                {TransportChoice::kTcp, TransportChoice::kSharedMemory, TransportChoice::kRdma});
   command
       ->add_option(
           "--addresses", choices->addresses,

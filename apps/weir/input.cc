@@ -5,11 +5,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 
 #include "apps/weir/output.h"
 #include "core/base/file_kind.h"
 
 namespace weir {
+
+namespace {
+
+// Whether it is what weir run writes, which repeats what experiments say.
+bool is_results(const Value& document) { return document.find("experiment_file") != nullptr; }
+
+}  // namespace
 
 Result<ExperimentFile> Input::read() const {
   std::vector<Setting> parsed;
@@ -32,7 +40,7 @@ Result<std::vector<std::string>> Input::experiments() const {
     if (entry.path().extension() != ".json") continue;
     const auto document = read_document(entry.path().string());
     if (!document) return tl::unexpected(document.error());
-    if (kind_of(*document) == FileKind::kExperiment)
+    if (kind_of(*document) == FileKind::kExperiment && !is_results(*document))
       found.push_back(entry.path().lexically_normal().string());
   }
   if (error) return failure(fmt::format("{}: {}", file, error.message()));
@@ -86,7 +94,8 @@ ExitStatus exit_status(const char* command, const Result<ExitStatus>& result) {
 }
 
 ExitStatus wrong(const char* command, const Error& error) {
-  print_error("weir {}: {}\n", command, error.text);
+  std::istringstream lines(error.text);
+  for (std::string line; std::getline(lines, line);) print_error("weir {}: {}\n", command, line);
   return kExitWrong;
 }
 

@@ -15,8 +15,8 @@ struct Input {
   std::vector<std::string> settings;  // "path=value"
 
   Result<ExperimentFile> read() const;
-  /// The files of a suite, a folder without experiment.json: all experiments below it, ordered by name. One
-  /// if it is none.
+  /// The files of a suite, a folder without experiment.json: all experiments below it, ordered by name, and
+  /// not what a run of them has written there. One if it is none.
   Result<std::vector<std::string>> experiments() const;
   /// The experiment as it stands in the file: its sweep is left aside.
   Result<Experiment> base() const;
@@ -38,7 +38,7 @@ CLI::Validator number_within(double least, double most);
 /// The status, or the error told on the error stream and kExitFailed.
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result);
 
-/// Tells the error, which is one of the input.
+/// Tells the error, which is one of the input: each of its lines after the command's name.
 ExitStatus wrong(const char* command, const Error& error);
 
 }  // namespace weir

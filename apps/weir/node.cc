@@ -53,9 +53,9 @@ std::string start_of(std::istream& stream) {
 
 Result<real::JobKey> key_of(const std::string& file) {
   const char* given = std::getenv("WEIR_JOB");
-  if (file.empty() && given != nullptr) return real::parse_key(given, "WEIR_JOB");
+  if (file.empty() && given != nullptr) return real::parse_key(given, "the environment variable WEIR_JOB");
   if (file.empty())
-    return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB");
+    return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB to its text");
   if (file == "-") return real::parse_key(start_of(std::cin), "the standard input");
   std::ifstream stream(file);
   if (!stream) return failure(file + ": there is no such file, or it cannot be read");
@@ -71,7 +71,9 @@ Result<ExitStatus> take_part(const Choices& choices) {
   }
   const auto machine = choices.machine ? Result<std::optional<int>>(choices.machine) : rank_of_environment();
   if (!machine) return wrong("node", machine.error());
-  if (!*machine || **machine < 0) {
+  if (*machine && **machine < 0)
+    return wrong("node", Error{fmt::format("--machine: expected 0 or more, got {}", **machine)});
+  if (!*machine) {
     return wrong("node",
                  Error{"--machine: say which machine of the cluster this is, from 0; or let a launcher set "
                        "WEIR_RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or RANK"});
@@ -103,9 +105,10 @@ void add_node(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("node", "Is one machine of a job: joins it, runs its part, and ends with it");
   const auto choices = std::make_shared<Choices>();
-  command->add_option("--job", choices->key,
-                      "The file with the job's key; - reads it from the standard input\n"
-                      "(the environment variable WEIR_JOB if left out)");
+  command->add_option(
+      "--job", choices->key,
+      "The file with the job's key; - reads it from the standard input\n"
+      "(if left out, the environment variable WEIR_JOB holds the key's text, not a file's name)");
   command->add_option("--machine", choices->machine, "Which machine of the cluster this is, counted from 0");
   command
       ->add_option("--listen", choices->listen,

@@ -163,9 +163,12 @@ Result<void> check(const WorldOptions& options) {
 }  // namespace
 
 CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
-                           const std::string& name) {
+                           const std::string& name, const std::vector<real::TransportChoice>& among) {
   std::vector<std::string> names;
-  for (const auto& named : enum_names(into)) names.emplace_back(named.name);
+  for (const auto& named : enum_names(into)) {
+    if (among.empty() || std::find(among.begin(), among.end(), named.value) != among.end())
+      names.emplace_back(named.name);
+  }
   const auto choose = [&into](const std::string& text) {
     for (const auto& named : enum_names(into)) {
       if (named.name == text) into = named.value;

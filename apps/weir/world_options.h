@@ -19,9 +19,10 @@ struct WorldOptions {
   std::vector<const CLI::Option*> of_real_runs;
 };
 
-/// Adds --transport or what it is called there, by the names of the choices.
+/// Adds --transport or what it is called there, by the names of these choices; all if none.
 CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
-                           const std::string& name = "--transport");
+                           const std::string& name = "--transport",
+                           const std::vector<real::TransportChoice>& among = {});
 
 /// Adds --poll.
 CLI::Option* add_poll(CLI::App& command, Duration& into);

@@ -76,7 +76,9 @@ class Collectives(unittest.TestCase):
         for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"), (["allreduce", "--nodes", "1"], "1"),
                                 (["allreduce", "--bytes", "6B"], "whole number"), (["pushpull", "--part", "x"], "--part"),
                                 (["allreduce", "--part", "0B"], "--part: expected at least 1KB"),
-                                (["allreduce", "--strategy", "ps"], "ps")):
+                                (["allreduce", "--strategy", "ps"], "ps"),
+                                (["pushpull", "--transport", "rdma"], "rdma not in {tcp,shm}"),
+                                (["transport", "--engine", "auto"], "auto not in {tcp,shm,rdma}")):
             with self.subTest(arguments):
                 done = program.run("bench", *arguments)
                 self.assertIn(done.returncode, (1, 2))

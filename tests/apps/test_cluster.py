@@ -233,7 +233,12 @@ class Node(unittest.TestCase):
     def test_the_machine_must_be_said(self):
         done = self.node(json.dumps(self.KEY))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--machine", done.stderr)
+        self.assertIn("--machine: say which machine of the cluster this is", done.stderr)
+
+    def test_a_machine_that_is_no_number_of_one_is_told(self):
+        done = self.node(json.dumps(self.KEY), "--machine", "-3")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--machine: expected 0 or more, got -3", done.stderr)
 
     def test_a_rank_that_is_no_number_is_told(self):
         for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):

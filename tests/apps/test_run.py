@@ -323,6 +323,12 @@ class Others(Case):
         for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0", "not the string 'lifo'"):
             self.assertEqual(done.stdout.count(complaint), 1, done.stdout)
 
+    def test_every_line_of_an_error_says_whose_it_is(self):
+        done = self.run_weir("--set", "partition_size=64B", "--set", "finest_part=16B")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual([line.split(" is too small")[0] for line in done.stderr.splitlines()],
+                         ["weir run: --set partition_size: 64B", "weir run: --set finest_part: 16B"])
+
     def test_check_tells_what_is_no_json(self):
         (self.folder / "tiny.json").write_text("{\n\n!")
         done = self.weir("check")

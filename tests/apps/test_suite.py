@@ -43,6 +43,14 @@ class Suite(Case):
         self.assertIn("### second\n\nA paper, Fig. 1. Calibrated on: nothing.", page)
         self.assertIn("| unified |", page)
 
+    def test_results_below_the_folder_are_no_experiments(self):
+        self.suite(self.published([f"{time}ns" for time in self.times()], 1e-5))
+        for _ in range(2):
+            done = program.run("run", ".", "--no-plots", cwd=self.folder / "suite")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(done.stdout.count("== "), 2)
+        self.assertTrue(list((self.folder / "suite").glob("results/**/results.json")))
+
     def test_a_value_that_is_missed_is_a_failure(self):
         times = self.times()
         self.suite(self.published([f"{2 * time}ns" for time in times], 0.1))
