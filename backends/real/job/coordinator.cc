@@ -291,7 +291,7 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
 
 // They were started together with those that have joined, and would wait for nothing.
 void Coordinator::turn_away(const Error& why) {
-  constexpr Duration kMoment{500'000'000};
+  constexpr Duration kMoment{1'000'000'000};
   const Instant until = Clock::monotonic() + kMoment;
   const auto absent = [](const Member& member) { return member.connection.empty(); };
   while (std::any_of(members_.begin(), members_.end(), absent) && Clock::monotonic() < until) {
