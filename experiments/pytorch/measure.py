@@ -97,10 +97,8 @@ def main():
         best = max(all_rates)
         print(f"{one.name(choices):28}{best:12.2f}{best / base:9.2f}x   {losses[one][-1]:.6f}")
         rows.append({"who": one.name(choices), "samples_per_s": best, "of_ddp": best / base})
-        # Each library of GPUs sums in an order of its own, and chance multiplies what that makes of the last bits.
-        tolerance = 2e-2 if choices.cuda else 1e-4
         different = max(abs(a - b) for a, b in zip(losses[one], losses[CONTENDERS[0]]))
-        if not different <= tolerance:
+        if not different <= 1e-4:
             raise SystemExit(f"{one.name(choices)}: losses differ from DDP's by up to {different}")
     if choices.record:
         with open(choices.record, "w", encoding="utf-8") as file:

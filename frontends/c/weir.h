@@ -97,9 +97,10 @@ WEIR_API const char* weir_error(void);
  *   topology     WEIR_TOPOLOGY      a topology file: its GPU machines are the ranks, its CPU machines the
  *                                   servers, in order (machines with equal NICs). Rank 0's counts.
  *   options      WEIR_OPTIONS       JSON object: the strategy's options, as in experiment files. Rank 0's.
- *   nic_rate     WEIR_NIC_RATE      of each machine, as "25Gbps", if there is no topology: tensors are cut
- * into parts for it ("10Gbps"). Rank 0's. patience     WEIR_PATIENCE      seconds for a rank to do its part
- * (600) warn_after   WEIR_WARN_AFTER    seconds after which a wait is told of on the standard error (60)
+ *   nic_rate     WEIR_NIC_RATE      as "25Gbps": of each machine, if there is no topology ("10Gbps"); tensors
+ *                                   are cut into parts for it. Rank 0's.
+ *   patience     WEIR_PATIENCE      seconds for a rank to do its part (600)
+ *   warn_after   WEIR_WARN_AFTER    seconds after which a wait is told of on the standard error (60)
  *   threads      WEIR_THREADS       that sum and copy, of this process (by the host's cores)
  *   encrypt      WEIR_ENCRYPT       true or 1: tensors are encrypted between hosts. Rank 0's.
  *

@@ -22,6 +22,7 @@ constexpr Duration kForEver{std::numeric_limits<std::int64_t>::max() / 2};
 // Memory is brought in before anything moves, and machines may share a host. One that is slower than this has
 // no memory left.
 constexpr BytesPerSecond kSlowestMemory(50'000'000);
+constexpr Duration kLongestPreparing{600'000'000'000};  // machines may be on hosts of their own
 
 // Of the buffers of each machine that lie in the memory of its host.
 std::vector<Bytes> host_memory(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
@@ -309,7 +310,7 @@ Coordinator::Wait Coordinator::planning(const InputsNote& inputs, const Plan& pl
   const std::vector<Bytes> memory = host_memory(inputs, plan, cluster);
   const Bytes all = std::accumulate(memory.begin(), memory.end(), Bytes(0));
   return {
-      settings_.patience + all / kSlowestMemory,
+      settings_.patience + std::min(all / kSlowestMemory, kLongestPreparing),
       fmt::format("; each plans and then prepares its memory, up to {} of it, all machines {}: --patience "
                   "waits longer, a smaller model or fewer machines need less",
                   rounded(*std::max_element(memory.begin(), memory.end())), rounded(all))};

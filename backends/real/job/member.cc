@@ -106,13 +106,16 @@ class Member {
 
   /// Fails if nobody has been where the coordinator should be, for so long that nobody will.
   Result<void> check_reached() {
-    if (heard_ || socket_.refused() <= kRefused) return {};
+    // Whoever is told to be more patient than others may come before the coordinator.
+    const Duration patience =
+        settings_.patience > MemberSettings().patience ? settings_.patience : kRefused;
+    if (heard_ || socket_.refused() <= patience) return {};
     told_ = true;  // as far as it can be
     socket_.drop_unsent();
     return failure(
         fmt::format("nobody has listened where the key says that the coordinator is for {}: the job "
                     "has ended, or the key is an old one",
-                    text(kRefused)));
+                    text(patience)));
   }
 
   /// The next note that is a T; the coordinator may say in between that it is alive.

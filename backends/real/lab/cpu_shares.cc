@@ -85,9 +85,9 @@ Result<void> make_folder(const CpuGroup& group, const std::string& folder, std::
 
 // A folder, open, and locked against those who clear away what dead labs have left: the lock lasts as long as
 // any process has what is returned open, or a copy of it. Not valid if the folder is gone, or another has it.
-Descriptor claimed(const std::string& folder) {
+Descriptor claimed(const std::string& folder, int how) {
   Descriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const bool ours = file.valid() && flock(file.number(), LOCK_EX | LOCK_NB) == 0 &&
+  const bool ours = file.valid() && flock(file.number(), how) == 0 &&
                     access(folder.c_str(), F_OK) == 0;  // who had it before us may have removed it
   return ours ? std::move(file) : Descriptor();
 }
@@ -98,7 +98,8 @@ Result<Descriptor> make_claimed(const CpuGroup& group, const std::string& lab, s
   for (int attempt = 1;; ++attempt) {
     const auto made = make_folder(group, lab, weight);
     if (made) {
-      if (Descriptor file = claimed(lab); file.valid()) return file;
+      // Who sweeps holds it for a moment.
+      if (Descriptor file = claimed(lab, LOCK_EX); file.valid()) return file;
     }
     if (attempt < kAttempts) continue;
     return made ? failure(fmt::format("{} cannot be opened and locked: {}", lab, std::strerror(errno)))
@@ -292,7 +293,7 @@ void sweep_cpu_groups() {
     if (folder.filename().string().rfind(kPrefix, 0) != 0 || stat(folder.c_str(), &owner) != 0 ||
         owner.st_uid != geteuid())
       continue;
-    const Descriptor dead = claimed(folder);
+    const Descriptor dead = claimed(folder, LOCK_EX | LOCK_NB);
     if (dead.valid() && deserted(*group, folder)) (void)removed(folder);
   }
 }

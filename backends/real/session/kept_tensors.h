@@ -17,7 +17,7 @@ namespace weir::real {
 /// that makes a slice theirs in common.
 class KeptTensors {
  public:
-  /// Fails if the system has no memory for it. The plan outlives it.
+  /// Fails if the system has no memory for it.
   static Result<std::unique_ptr<KeptTensors>> make(const Plan& plan, MachineId self);
   KeptTensors(const KeptTensors&) = delete;
   KeptTensors& operator=(const KeptTensors&) = delete;

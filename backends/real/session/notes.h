@@ -5,10 +5,8 @@
 //   seat      ------------->                     which it is, its version, where it listens
 //             <-------------    welcome          once all are seated: the cluster and who is found where
 //   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all ranks know: plan them together. Of kept
-//             ones
-//                                              (kept_tensors.h) once for each rank: that one connects with
-//                                              the servers
+//             <-------------    open             tensors that all ranks know: plan them together
+//                                              (kept_tensors.h: one for each rank and the servers)
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
 //   leave     ------------->                     ranks: nothing of it is on its way
@@ -64,9 +62,8 @@ struct OpenNote {
   static constexpr std::string_view kType = "open";
   static constexpr int kAllRanks = -1;
   int group = 0;
-  int rank =
-      kAllRanks;      // that takes part, beside the servers, as the tensors are kept ones; else they are not
-  std::string token;  // of its connections, hexadecimal
+  int rank = kAllRanks;  // which takes part beside the servers; a single one if the tensors are kept
+  std::string token;     // of its connections, hexadecimal
   std::vector<TensorNote> tensors;
 };
 

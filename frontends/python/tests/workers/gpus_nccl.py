@@ -1,4 +1,4 @@
-"""Gradients in buckets: ranks whose backwards make them in different orders, of two dtypes, accumulated, then resumed."""
+"""Gradients in buckets: of two models, by backwards in different orders, of two dtypes, accumulated, then resumed."""
 
 import torch
 from torch import nn
@@ -13,7 +13,10 @@ parts = nn.ModuleList([nn.Linear(700, 700) for _ in range(12)]).cuda()
 parts[3] = parts[3].to(torch.bfloat16)
 optimizer = weir.DistributedOptimizer(torch.optim.SGD(parts.parameters(), lr=1.0), parts.named_parameters(),
                                       backward_passes_per_step=2)
-print("by NCCL" if _session.session().nccl() else "by the session", flush=True)
+other = nn.ModuleList([nn.Linear(700, 700) for _ in range(2)]).cuda()
+second = weir.DistributedOptimizer(torch.optim.SGD(other.parameters(), lr=1.0), other.named_parameters())
+nccl = _session.session().nccl(torch.device("cuda", weir.local_rank()))
+print("by NCCL" if nccl else "by the session", flush=True)
 
 
 def check(step):
@@ -23,7 +26,16 @@ def check(step):
     for _ in range(2):
         for part in order:
             part(torch.full((1, 700), float(weir.rank() + step), device="cuda", dtype=part.weight.dtype)).sum().backward()
+    # Of the other model, one rank uses all in time, and the other a part only once the first model has been waited for.
+    second.zero_grad()
+    rank = weir.rank()
+    other[rank](torch.full((1, 700), 1.0, device="cuda")).sum().backward()
     optimizer.synchronize()
+    second.synchronize()
+    for part in other:
+        assert bool((part.weight.grad == 1 / weir.size()).all()), step
+    with second.skip_synchronize():
+        second.step()
     ranks = weir.size()
     expected = 2 * ((ranks - 1) / 2 + step)
     for number, part in enumerate(parts):

@@ -8,7 +8,7 @@ import torch
 from .._library import Declaration
 from ..errors import Error, InvalidError, StateError
 from ._hooks import when_accumulated
-from ._local import Buckets, Share
+from ._local import Buckets, Member, Share
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -65,8 +65,8 @@ class Gradients:
         self._begun = begun
         self._kept: List[Hooked] = []  # hooks of parameters
         self._buckets: Optional[Buckets] = None
-        index = next(session().models)
-        self.prefix = "Gradient." if index == 0 else f"Gradient{index}."
+        self._model = next(session().models)
+        self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
         self.add(named)
 
     def add(self, named: Sequence[Named]) -> None:
@@ -80,17 +80,28 @@ class Gradients:
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
-        packed = [self._compression.compress(slot.parameter.detach())[0] for slot in new]
-        if not self.slots and new and all(tensor.is_cuda for tensor in packed) and session().nccl() is not None:
-            self._buckets = Buckets(self._average)
+        if not self.slots and new and all(slot.parameter.is_cuda for slot in new):
+            if session().nccl(new[0].parameter.device) is not None:
+                self._buckets = Buckets(self._model, self._average)
         if self._buckets is not None:
-            self._buckets.add(list(zip(reversed(new), reversed(packed))))
-        elif new:
-            session().declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(new) - place)
-                               for place, (slot, like) in enumerate(zip(new, packed))])
+            likes = [(slot, self._like(slot)) for slot in reversed(new) if slot.parameter.is_cuda]
+            self._buckets.add([Member(slot, like.dtype, like.numel() * like.element_size()) for slot, like in likes])
+        self._declare([slot for slot in new if self._buckets is None or slot not in self._buckets])
         self.slots += new
         for slot in new:
             self._watch(slot)
+
+    def _like(self, slot: Slot) -> torch.Tensor:
+        """A tensor without memory that is otherwise like what is handed over for the slot."""
+        packed, _ = self._compression.compress(slot.parameter.detach())
+        return packed.to("meta")
+
+    def _declare(self, slots: Sequence[Slot]) -> None:
+        """The earlier, the more urgent."""
+        if slots:
+            likes = [self._like(slot) for slot in slots]
+            session().declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place)
+                               for place, (slot, like) in enumerate(zip(slots, likes))])
 
     def _watch(self, slot: Slot) -> None:
         # Weak: a parameter must not keep an optimizer alive, nor hand over for one that is gone.
@@ -146,11 +157,15 @@ class Gradients:
         if self._predivide != 1.0:
             tensor.div_(self._predivide)
         packed, slot.ctx = self._compression.compress(tensor)
-        nccl = current.nccl() if self._buckets is not None and packed.is_cuda else None
-        if self._buckets is not None and nccl is not None:
-            slot.transfer = self._buckets.begin(nccl, slot, packed)
-        else:  # maybe of a session that was joined since
-            slot.transfer = begin_sum(current, slot.key, packed, packed)
+        if self._buckets is not None and slot in self._buckets:
+            nccl = current.nccl(packed.device)
+            if nccl is not None:
+                slot.transfer = self._buckets.begin(nccl, slot, packed)
+                return
+            # A session that was joined since, of several hosts.
+            self._buckets = None
+            self._declare(self.slots)
+        slot.transfer = begin_sum(current, slot.key, packed, packed)
 
     def finish(self, slot: Slot) -> None:
         """Waits for the sum and makes it the parameter's gradient."""

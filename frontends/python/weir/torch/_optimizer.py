@@ -64,7 +64,9 @@ class Distributed(torch.optim.Optimizer):
         super().zero_grad(*how, **named)
 
     def add_param_group(self, param_group: dict) -> None:
-        """As the optimizer's; the new parameters are synchronized too."""
+        """As the optimizer's; the new parameters are synchronized too. Not while gradients are on their way."""
+        if self._gradients.underway():
+            raise StateError(f"add_param_group() while gradients are on their way: {ADVICE}")
         super().add_param_group(param_group)
         self._gradients.add(named_for(self, None))
 

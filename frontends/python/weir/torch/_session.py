@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
+import torch
+
 from .._library import Declaration, Library, library
 from ..errors import Error, InvalidError, StateError
 from . import _local, _rendezvous
@@ -34,20 +36,20 @@ class Session:
         self.rank = self.c.rank()
         self.size = self.c.size()
 
-    def nccl(self) -> Optional[_local.Nccl]:
-        """What sums gradients of GPUs, if it is not the session itself. All ranks ask, and the first time they wait for
-        each other."""
+    def nccl(self, device: torch.device) -> Optional[_local.Nccl]:
+        """What sums gradients on GPUs, if it is not the session itself. All ranks ask, and the first time they wait for
+        each other and say on which device theirs are."""
         if not self._nccl:
             from ._copies import broadcast_object
             self._nccl.append(_local.meet(self._local, self.rank, self.size, self.c.local_size(), self.c.servers(),
-                                          self._patience, lambda port: broadcast_object(port, name="weir.nccl")))
+                                          self._patience, device, lambda port: broadcast_object(port, name="weir.nccl")))
         return self._nccl[0]
 
-    def close(self) -> None:
-        """Before the library leaves."""
+    def close(self, failed: bool) -> None:
+        """After the library has left, or failed to."""
         for nccl in self._nccl:
             if nccl is not None:
-                nccl.close()
+                nccl.close(failed)
         self._nccl.clear()
 
     def declare(self, tensors: Sequence[Declaration]) -> None:
@@ -107,8 +109,12 @@ def shutdown() -> None:
     if _current is None:
         return
     leaving, _current = _current, None
-    leaving.close()
-    leaving.c.shutdown()
+    try:
+        leaving.c.shutdown()
+    except Error:
+        leaving.close(failed=True)
+        raise
+    leaving.close(failed=False)
     leaving.underway.clear()
     leaving.transfers.clear()
 
