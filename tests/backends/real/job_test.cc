@@ -128,6 +128,7 @@ TEST_CASE("a machine that plans for too long is named") {
   Lead lead;
   const auto first = joined(lead, 0);
   const auto second = joined(lead, 1);
+  REQUIRE(heard<InputsNote>(*second));
   second->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
   const std::string error = lead.error();
   CHECK_THAT(error, has_text("these machines have not said 'planned': gpu[0]; each plans and then prepares"));
