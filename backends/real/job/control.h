@@ -44,8 +44,8 @@ class ControlSocket {
   /// From now on says every half second that this process is alive: a machine to the coordinator, and that to
   /// the machine whose connection it is.
   void keep_alive(const std::string& connection = {});
-  /// At a machine's end: for how long attempts to connect have failed; nothing while it is connected, or if the
-  /// first attempt is under way still.
+  /// At a machine's end: for how long attempts to connect have failed; nothing while it is connected, or if
+  /// the first attempt is under way still.
   Duration refused() const;
   /// The next note; none if none came in that time. What is no note is dropped.
   std::optional<Note> receive(Duration patience);

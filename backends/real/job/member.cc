@@ -107,8 +107,7 @@ class Member {
   /// Fails if nobody has been where the coordinator should be, for so long that nobody will.
   Result<void> check_reached() {
     // Whoever is told to be more patient than others may come before the coordinator.
-    const Duration patience =
-        settings_.patience > MemberSettings().patience ? settings_.patience : kRefused;
+    const Duration patience = settings_.patience > MemberSettings().patience ? settings_.patience : kRefused;
     if (heard_ || socket_.refused() <= patience) return {};
     told_ = true;  // as far as it can be
     socket_.drop_unsent();
