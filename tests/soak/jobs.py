@@ -67,8 +67,8 @@ def random_job(seed, happens, where):
         "credit": draw.choice([1, 2, 4]), "iterations": job.iterations, "warm_up": 1}
     job.options = ["--verify", "--channels", str(draw.randint(1, 3)), "--io-threads", str(draw.randint(1, 2)),
                    "--workers", str(draw.randint(1, 2)), "--patience", "20"]
-    if draw.random() < 0.3:
-        job.options.append("--encrypt")
     if where == "local":
         job.options += ["--transport", draw.choice(["tcp", "shm"])]
+    if "shm" not in job.options and draw.random() < 0.3:  # memory that is shared has no connections
+        job.options.append("--encrypt")
     return job
