@@ -101,16 +101,20 @@ def main():
         if not different <= 1e-4:
             raise SystemExit(f"{one.name(choices)}: losses differ from DDP's by up to {different}")
     if choices.record:
-        with open(choices.record, "w", encoding="utf-8") as file:
-            version = subprocess.run([choices.weir, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-            import torch
-            gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())] if choices.cuda else []
-            whole = {"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
-                     "cores": os.cpu_count(), "gpus": gpus, "version": version, "torch": torch.__version__,
-                     "settings": {key: value for key, value in vars(choices).items() if key not in ("weir", "record")},
-                     "rows": rows}
-            for line in [whole, *lines]:
-                file.write(json.dumps(line, default=str) + "\n")
+        version = subprocess.run([choices.weir, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        write_record(choices, version, lines, rows=rows)
+
+
+def write_record(choices, version, lines, **more):
+    """A line on the whole, then one for each run."""
+    import torch
+    whole = {"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
+             "cores": os.cpu_count(), "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
+             "version": version, "torch": torch.__version__,
+             "settings": {key: value for key, value in vars(choices).items() if key not in ("weir", "record")}, **more}
+    with open(choices.record, "w", encoding="utf-8") as file:
+        for line in [whole, *lines]:
+            file.write(json.dumps(line, default=str) + "\n")
 
 
 if __name__ == "__main__":

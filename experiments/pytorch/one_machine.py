@@ -4,8 +4,6 @@ prints samples a second side by side. Writes a record of every run.
 Run: experiments/pytorch/one_machine.py [--models resnet50,vgg16,bert-large] [--turns 3]"""
 
 import argparse
-import datetime
-import json
 import os
 import re
 import subprocess
@@ -17,6 +15,10 @@ import torch
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "frontends" / "python"))
+
+from measure import write_record  # noqa: E402
+
+from weir._library import library  # noqa: E402
 
 WAYS = {"DDP": ["--ddp"], "Weir": [], "Weir, cross barrier": ["--cross-barrier"]}
 BATCHES = {"resnet50": 64, "vgg16": 64, "bert-large": 16}  # of each GPU, unless --batch-size says another
@@ -57,21 +59,8 @@ def main():
         base = max(rates["DDP"])
         for way, all_rates in rates.items():
             print(f"{model:12}{way:22}{max(all_rates):10.1f}{max(all_rates) / base:8.3f} of DDP", flush=True)
-        write(choices, lines)
-
-
-def write(choices, lines):
-    """The record so far."""
-    if not choices.record:
-        return
-    from weir._library import library
-    whole = {"date": datetime.date.today().isoformat(), "cores": os.cpu_count(), "torch": torch.__version__,
-             "version": library().version(),
-             "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],
-             "settings": {key: value for key, value in vars(choices).items() if key != "record"}}
-    with open(choices.record, "w", encoding="utf-8") as file:
-        for line in [whole, *lines]:
-            file.write(json.dumps(line) + "\n")
+        if choices.record:  # as far as it has come
+            write_record(choices, library().version(), lines)
 
 
 if __name__ == "__main__":

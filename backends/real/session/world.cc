@@ -1,7 +1,6 @@
 #include "backends/real/session/world.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -9,6 +8,7 @@
 #include "core/experiment/experiment_file.h"
 #include "core/plan/hash.h"
 #include "core/plan/proof.h"
+#include "core/strategies/nics.h"
 
 namespace weir::real {
 namespace {
@@ -16,11 +16,12 @@ namespace {
 // Parts and windows of a session. What each message costs a process counts more here than what is lost while
 // the first parts fill NICs, so parts are what a NIC sends in a moment, and a window is a few of them: with
 // more, urgent tensors wait for what has gone before them.
-constexpr double kPartSeconds = 4e-3;
-constexpr double kWindowSeconds = 16e-3;
-constexpr double kLeastPart = 64 << 10;
-constexpr double kMostPart = 1 << 20;
-constexpr double kMostParts = 16;  // of a window
+constexpr Duration kPartTime(4'000'000);
+constexpr Duration kWindowTime(16'000'000);
+constexpr Bytes kLeastPart(64 << 10);
+constexpr Bytes kMostPart(1 << 20);
+constexpr std::int64_t kFewestParts = 4;  // of a window
+constexpr std::int64_t kMostParts = 16;
 constexpr const char* kOrigin = "the session's settings";
 
 // Equal NICs behind one switch: what each sums then depends on their number alone.
@@ -41,22 +42,16 @@ Topology equal_machines(int ranks, int servers, BytesPerSecond rate) {
   return topology;
 }
 
-// Bytes a second that leave the machine whose NICs send the least.
-double slowest_machine(const Cluster& cluster) {
-  double slowest = std::numeric_limits<double>::infinity();
-  for (const Machine& machine : cluster.machines()) {
-    double rate = 0;
-    for (const Nic& nic : machine.nics) rate += static_cast<double>(cluster.link(nic.out).rate.value());
-    slowest = std::min(slowest, rate);
-  }
-  return slowest;
-}
-
-void cut_parts(double rate, Options& options) {
-  const double part = std::clamp(rate * kPartSeconds, kLeastPart, kMostPart);
-  options.partition_size = options.finest_part = Bytes(static_cast<std::int64_t>(part));
-  options.credit =
-      static_cast<int>(std::clamp(rate * kWindowSeconds / part, kWindowSeconds / kPartSeconds, kMostParts));
+void cut_parts(const Cluster& cluster, Options& options) {
+  constexpr Bytes kMany(1'000'000'000);
+  const double seconds = time_at_nics(cluster, kMany).seconds();  // 0 if NICs are unlimited
+  const auto sent_in = [&](Duration time) {
+    if (seconds == 0) return kMostPart * kMostParts;
+    return Bytes(static_cast<std::int64_t>(static_cast<double>(kMany.count()) * time.seconds() / seconds));
+  };
+  const Bytes part = std::clamp(sent_in(kPartTime), kLeastPart, kMostPart);
+  options.partition_size = options.finest_part = part;
+  options.credit = static_cast<int>(std::clamp(sent_in(kWindowTime) / part, kFewestParts, kMostParts));
 }
 
 // An experiment is all that its topology and options need to be checked as files are.
@@ -124,7 +119,7 @@ Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
   experiment.trace = stand_in();
   experiment.strategies = {settings.strategy};
   experiment.baseline = settings.strategy;
-  cut_parts(slowest_machine(Cluster(experiment.topology)), experiment.options);
+  cut_parts(Cluster(experiment.topology), experiment.options);
   auto json = nlohmann::ordered_json::parse(whole_text(experiment, settings.strategy));
   const auto options = settings.options.empty()
                            ? nlohmann::ordered_json::object()

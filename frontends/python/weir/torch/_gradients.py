@@ -178,8 +178,8 @@ class Gradients:
         if total.data_ptr() != gradient.data_ptr():
             with torch.no_grad():
                 gradient.copy_(total)
-        left = self._average and not (isinstance(transfer, Share) and transfer.averaged)
-        scale(gradient, self._predivide, session().size if left else 1)
+        summed = self._average and not isinstance(transfer, Share)
+        scale(gradient, self._predivide, session().size if summed else 1)
         slot.parameter.grad = gradient
 
     def begin_rest(self) -> None:

@@ -34,7 +34,8 @@ def chosen(settings: Dict[str, Any]) -> str:
 class Nccl:
     """The ranks of one host, each with a GPU of its own. Kept by a session."""
 
-    def __init__(self, rank: int, size: int, store: Any, limit: timedelta):
+    def __init__(self, rank: int, size: int, device: torch.device, store: Any, limit: timedelta):
+        self._device = device
         self._rank = rank
         self._size = size
         self._store = store  # rank 0's serves the others as long as it lives
@@ -67,7 +68,7 @@ class Nccl:
     def close(self, failed: bool) -> None:
         """Once all ranks have left the session; or, if it has failed, at once, whatever is on its way."""
         if self._groups and not failed:
-            torch.cuda.synchronize()
+            torch.cuda.synchronize(self._device)
         for group in self._groups.values():
             end = next((getattr(group, name) for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
                         if hasattr(group, name)), None)
@@ -112,7 +113,7 @@ def meet(choice: str, rank: int, size: int, local_size: int, servers: int, patie
         if choice == "nccl":
             raise InvalidError("local=nccl: the gradients of several ranks are on the same GPU")
         return None
-    return Nccl(rank, size, store, limit)
+    return Nccl(rank, size, device, store, limit)
 
 
 def _gpu(device: torch.device) -> str:
@@ -135,14 +136,13 @@ class Flight:
 
 
 class Share:
-    """A gradient on its way with its bucket, as a Transfer is alone."""
+    """A gradient on its way with its bucket, as a Transfer is alone; it comes averaged if an average is meant."""
 
-    __slots__ = ("_tensor", "_flight", "averaged")
+    __slots__ = ("_tensor", "_flight")
 
-    def __init__(self, tensor: torch.Tensor, flight: Flight, averaged: bool):
+    def __init__(self, tensor: torch.Tensor, flight: Flight):
         self._tensor = tensor
         self._flight = flight
-        self.averaged = averaged
 
     def done(self) -> bool:
         """Whether the sum is there."""
@@ -210,7 +210,7 @@ class Buckets:
         bucket, place = self._places[key]
         dense = tensor.contiguous()
         bucket.tensors[place] = dense
-        share = Share(dense, bucket.flight, self._average)
+        share = Share(dense, bucket.flight)
         while len(self._buckets[self._next].tensors) == self._buckets[self._next].members:
             whole = self._buckets[self._next]
             whole.flight.works = nccl.sum(self._model, [whole.tensors[i] for i in range(whole.members)], self._average)
