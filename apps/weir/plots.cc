@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "backends/real/child.h"
+#include "backends/real/clock.h"
 #include "backends/real/program.h"
 
 namespace weir {
@@ -23,9 +24,12 @@ namespace {
 constexpr const char* kFindsMatplotlib =
     "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)";
 
+constexpr Duration kPatience(600'000'000'000);
+
 enum class Output { kShown, kHidden };
 
-// Runs the command and waits; its exit status, or none if it did not start or crashed.
+// Runs the command and waits; its exit status, or none if it did not start, crashed, or was killed as it did
+// not end.
 std::optional<int> status_of(std::vector<std::string> command, Output output) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -51,11 +55,13 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::nullopt;
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0) {
-    if (errno != EINTR) return std::nullopt;
+  const std::optional<int> status = real::wait_for_child(process, real::Clock::monotonic() + kPatience);
+  if (!status) {
+    kill(process, SIGKILL);
+    real::wait_for_child(process, real::Clock::monotonic() + kPatience);
+    return std::nullopt;
   }
-  return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+  return *status >= 0 && WIFEXITED(*status) ? std::optional(WEXITSTATUS(*status)) : std::nullopt;
 }
 
 // plots/ stands at the root of a checkout, two folders above build/release/weir, or where it was installed.
@@ -81,7 +87,8 @@ Result<std::string> draw_plots(const std::string& folder) {
   for (const std::string& python : {std::string("python3"), std::string("/usr/bin/python3")}) {
     if (status_of({python, "-c", kFindsMatplotlib}, Output::kHidden) != 0) continue;
     if (status_of({python, *program, folder}, Output::kShown) == 0) return std::string();
-    return failure(fmt::format("the plots failed; to see why: {} {} {}", python, *program, folder));
+    return failure(fmt::format("the plots failed, or took more than 10 minutes; to see why: {} {} {}", python,
+                               *program, folder));
   }
   return fmt::format(
       "Plots were skipped: no python3 with matplotlib; install python3-matplotlib, then: /usr/bin/python3 {} "

@@ -73,7 +73,7 @@ void fields(Visitor& visitor, Row& row) {
                    "bytes of the model over communication_ns; empty if that is 0");
   visitor.optional("goodput_bound_bytes_per_s", row.goodput_bound_bytes_per_s,
                    "what goodput_bytes_per_s cannot exceed on this cluster, as NICs and uplinks let no more "
-                   "through; empty without messages");
+                   "through; empty without messages, or where they moved through memory");
   visitor.required(
       "bound_ns", row.bound_ns,
       "what no schedule of any strategy can beat on this cluster with the compute times of the trace");

@@ -49,8 +49,6 @@ Row row_of(const Trial& trial, const Plan& plan, const Cluster& cluster, const R
   row.exposed_communication_ns = report.exposed.ns();
   row.communication_ns = report.communication.ns();
   row.compute_ns = report.compute.ns();
-  const BytesPerSecond goodput_bound = weir::goodput_bound(cluster);
-  if (goodput_bound.limited()) row.goodput_bound_bytes_per_s = goodput_bound.value();
   if (report.goodput.limited()) row.goodput_bytes_per_s = report.goodput.value();
   row.samples_per_s = report.samples_per_second;
   row.messages = static_cast<std::int64_t>(plan.messages().size());
@@ -183,6 +181,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
   if (lived->over_links) {
+    const BytesPerSecond most = goodput_bound(judged);
+    if (most.limited()) outcome.row.goodput_bound_bytes_per_s = most.value();
     outcome.row.bound_percent =
         measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
   }

@@ -8,17 +8,22 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <optional>
 #include <thread>
 
 #include "backends/real/clock.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
-namespace {
+pid_t fork_child() {
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process != 0) return process;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it ended before that
+  return 0;
+}
 
-// Its status as waitpid() gives it, once it has ended.
-std::optional<int> ended_by(pid_t process, Instant until) {
+std::optional<int> wait_for_child(pid_t process, Instant until) {
   int status = 0;
   while (true) {
     const pid_t ended = ::waitpid(process, &status, WNOHANG);
@@ -29,28 +34,17 @@ std::optional<int> ended_by(pid_t process, Instant until) {
   }
 }
 
-}  // namespace
-
-pid_t fork_child() {
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process != 0) return process;
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it ended before that
-  return 0;
-}
-
 Result<void> wait_for_children(const std::vector<pid_t>& processes, const std::string& what,
                                Duration patience) {
   const Instant until = Clock::monotonic() + patience;
   Result<void> all;
   for (const pid_t process : processes) {
-    std::optional<int> status = process > 0 ? ended_by(process, until) : -1;
+    std::optional<int> status = process > 0 ? wait_for_child(process, until) : -1;
     if (!status) {
       if (all)
         all = failure(fmt::format("process {}, {}, has not ended after {}", process, what, text(patience)));
       ::kill(process, SIGKILL);
-      status = ended_by(process, until + patience);
+      status = wait_for_child(process, until + patience);
     }
     if (all && status != 0) all = failure(fmt::format("process {}, {}, failed", process, what));
   }
