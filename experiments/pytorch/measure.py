@@ -19,21 +19,30 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-RANKS = 4
 
 
 class Contender(NamedTuple):
     who: str
-    servers: int = 0
+    servers: bool = False  # as many as machines that train
     cross_barrier: bool = False
+    local: str = "none"
+
+    def k(self, choices):
+        return choices.machines if self.servers else 0
 
     def name(self, choices):
         if self.who == "ddp":
             return f"DDP over {'NCCL' if choices.cuda else 'Gloo'}"
-        return f"Weir, k = {self.servers}{', cross barrier' if self.cross_barrier else ''}"
+        apart = ", no sums within machines" if choices.ranks_each > 1 and self.local == "none" else ""
+        return f"Weir, k = {self.k(choices)}{', cross barrier' if self.cross_barrier else ''}{apart}"
 
 
-CONTENDERS = (Contender("ddp"), Contender("weir"), Contender("weir", RANKS), Contender("weir", RANKS, True))
+def contenders(choices):
+    """Where machines have several ranks, NCCL sums within them; as a whole, each once without that too."""
+    if choices.ranks_each > 1:
+        return (Contender("ddp"), Contender("weir", local="nccl"), Contender("weir", True, local="nccl"),
+                Contender("weir", True, True, "nccl"), Contender("weir"))
+    return (Contender("ddp"), Contender("weir"), Contender("weir", True), Contender("weir", True, True))
 
 
 def library(choices):
@@ -47,11 +56,12 @@ def run(choices, contender):
         out = Path(folder) / "out.json"
         topology = ROOT / "topologies" / "lab-4.json"
         command = [choices.weir, "lab", "run", topology, "--deadline", "300s",
-                   "--set", f"topology.groups.cpu.count={max(contender.servers, 1)}",
-                   "--set", f"topology.groups.gpu.count={RANKS}",
+                   "--set", f"topology.groups.cpu.count={max(contender.k(choices), 1)}",
+                   "--set", f"topology.groups.gpu.count={choices.machines}",
                    "--set", f"topology.groups.gpu.nics.0.rate={choices.rate}",
                    "--set", f"topology.groups.cpu.nics.0.rate={choices.rate}", "--",
-                   sys.executable, HERE / "train.py", "--who", contender.who, "--ranks", RANKS, "--servers", contender.servers,
+                   sys.executable, HERE / "train.py", "--who", contender.who, "--machines", choices.machines,
+                   "--ranks-each", choices.ranks_each, "--local", contender.local, "--servers", contender.k(choices),
                    "--secret", secrets.token_hex(32), "--out", out, "--model", choices.model, "--width", choices.width,
                    "--layers", choices.layers, "--batch", choices.batch, "--steps", choices.steps,
                    "--rate", choices.learning_rate, "--nic-rate", choices.rate]
@@ -69,6 +79,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
     parser.add_argument("--rate", default="1Gbps", help="of each link")
+    parser.add_argument("--machines", type=int, default=4, help="that train")
+    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each, with a GPU each (with --cuda)")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--cuda", action="store_true", help="train on the host's GPUs, against DDP over NCCL")
     parser.add_argument("--model", default="linear", help="linear, of --width and --layers, or one of the examples' models")
@@ -79,25 +91,26 @@ def main():
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--record", help="a file for a line of JSON on each run")
     choices = parser.parse_args()
-    rates = {one: [] for one in CONTENDERS}
+    runners = contenders(choices)
+    rates = {one: [] for one in runners}
     losses = {}
     lines = []
     for _ in range(choices.turns):
-        for one in CONTENDERS:
+        for one in runners:
             told = run(choices, one)
             rates[one].append(told["samples"] / statistics.median(told["seconds"]))
             print(f"{one.name(choices)}: {rates[one][-1]:.2f} samples/s", file=sys.stderr, flush=True)
             losses.setdefault(one, told["losses"])
             lines.append({**one._asdict(), **told})
     rows = []
-    base = max(rates[CONTENDERS[0]])
-    print(f"{RANKS} ranks on links of {choices.rate}, {lines[0]['parameters']:,} parameters, batches of {choices.batch}")
-    print(f"{'':28}{'samples/s':>12}{'of DDP':>10}   loss, last step")
+    base = max(rates[runners[0]])
+    print(f"{choices.machines} machines of {choices.ranks_each} rank(s) on links of {choices.rate}, {lines[0]['parameters']:,} parameters, batches of {choices.batch}")
+    print(f"{'':50}{'samples/s':>12}{'of DDP':>10}   loss, last step")
     for one, all_rates in rates.items():
         best = max(all_rates)
-        print(f"{one.name(choices):28}{best:12.2f}{best / base:9.2f}x   {losses[one][-1]:.6f}")
+        print(f"{one.name(choices):50}{best:12.2f}{best / base:9.2f}x   {losses[one][-1]:.6f}")
         rows.append({"who": one.name(choices), "samples_per_s": best, "of_ddp": best / base})
-        different = max(abs(a - b) for a, b in zip(losses[one], losses[CONTENDERS[0]]))
+        different = max(abs(a - b) for a, b in zip(losses[one], losses[runners[0]]))
         if not different <= 1e-4:
             raise SystemExit(f"{one.name(choices)}: losses differ from DDP's by up to {different}")
     if choices.record:

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -56,24 +57,30 @@ def interface_of(address):
 
 
 def with_ddp(net, optimizer, rank, choices, addresses):
-    interface = interface_of(addresses[rank])
-    os.environ.update(GLOO_SOCKET_IFNAME=interface, NCCL_SOCKET_IFNAME=interface, NCCL_HOSTID=f"machine-{rank}",
-                      NCCL_IB_DISABLE="1", NCCL_P2P_DISABLE="1", NCCL_SHM_DISABLE="1", NCCL_NVLS_ENABLE="0")
-    torch.distributed.init_process_group("nccl" if choices.cuda else "gloo", rank=rank, world_size=choices.ranks,
+    machine = rank // choices.ranks_each
+    interface = interface_of(addresses[machine])
+    os.environ.update(GLOO_SOCKET_IFNAME=interface, NCCL_SOCKET_IFNAME=interface, NCCL_HOSTID=f"machine-{machine}",
+                      NCCL_IB_DISABLE="1")
+    if choices.ranks_each == 1:
+        os.environ.update(NCCL_P2P_DISABLE="1", NCCL_SHM_DISABLE="1", NCCL_NVLS_ENABLE="0")
+    torch.distributed.init_process_group("nccl" if choices.cuda else "gloo", rank=rank,
+                                         world_size=choices.machines * choices.ranks_each,
                                          init_method=f"tcp://{addresses[0]}:{PORT}")
     return nn.parallel.DistributedDataParallel(net), optimizer
 
 
 def session(choices, addresses):
     """The environment of a process of Weir's. Machines share the host's cores, and nothing else."""
-    processes = choices.ranks + choices.servers
-    return {"WEIR_SIZE": str(choices.ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
+    ranks = choices.machines * choices.ranks_each
+    return {"WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
             "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp",
-            "WEIR_LOCAL": "none", "WEIR_LOCAL_SIZE": str(processes)}
+            "WEIR_LOCAL_SIZE": str(ranks + choices.servers)}
 
 
 def with_weir(net, optimizer, rank, choices, addresses):
-    os.environ.update(session(choices, addresses), WEIR_RANK=str(rank))
+    os.environ.update(session(choices, addresses), WEIR_RANK=str(rank), WEIR_LOCAL=choices.local)
+    if choices.ranks_each > 1:
+        os.environ.update(WEIR_LOCAL_SIZE=str(choices.ranks_each), WEIR_LOCAL_RANK=str(rank % choices.ranks_each))
     bps.init()
     bps.broadcast_parameters(net.state_dict(), root_rank=0)
     crossing = {"cross_barrier": True, "model": net} if choices.cross_barrier else {}
@@ -86,7 +93,10 @@ def main():
     parser.add_argument("--cross-barrier", action="store_true")
     parser.add_argument("--cuda", action="store_true", help="on the host's GPUs, which machines share if there are fewer")
     parser.add_argument("--model", choices=("linear", *models.MODELS), default="linear")
-    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--machines", type=int, default=4, help="that train")
+    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each, with a GPU each")
+    parser.add_argument("--local", default="none", help="as WEIR_LOCAL")
+    parser.add_argument("--local-rank", type=int, help="which of them this is")
     parser.add_argument("--servers", type=int, default=0)
     parser.add_argument("--nic-rate", default="1Gbps")
     parser.add_argument("--secret", default="")
@@ -100,20 +110,25 @@ def main():
     choices = parser.parse_args()
     machine = int(os.environ["WEIR_RANK"])
     addresses = os.environ["WEIR_ADDRESSES"].split(",")
-    if machine >= choices.ranks:
-        if choices.who == "weir" and machine - choices.ranks < choices.servers:
-            os.environ.update(session(choices, addresses), WEIR_SERVER=str(machine - choices.ranks))
+    if machine >= choices.machines:
+        if choices.who == "weir" and machine - choices.machines < choices.servers:
+            os.environ.update(session(choices, addresses), WEIR_SERVER=str(machine - choices.machines))
             os.environ.pop("WEIR_RANK")
             os.execv(sys.executable, [sys.executable, "-m", "weir.serve"])
         return
+    if choices.ranks_each > 1 and choices.local_rank is None:
+        ranks = [subprocess.Popen([sys.executable, *sys.argv, "--local-rank", str(local)])
+                 for local in range(choices.ranks_each)]
+        raise SystemExit(max(abs(rank.wait()) for rank in ranks))
+    rank = machine * choices.ranks_each + (choices.local_rank or 0)
     torch.set_num_threads(1)
-    device = torch.device("cuda", machine % torch.cuda.device_count()) if choices.cuda else torch.device("cpu")
+    device = torch.device("cuda", rank % torch.cuda.device_count()) if choices.cuda else torch.device("cpu")
     if choices.cuda:
         torch.cuda.set_device(device)
     net, batch = workload(choices, device)
     optimizer = torch.optim.SGD(net.parameters(), lr=choices.rate, momentum=0.9)
-    trained, optimizer = (with_ddp if choices.who == "ddp" else with_weir)(net, optimizer, machine, choices, addresses)
-    torch.manual_seed(100 + machine)
+    trained, optimizer = (with_ddp if choices.who == "ddp" else with_weir)(net, optimizer, rank, choices, addresses)
+    torch.manual_seed(100 + rank)
     losses, seconds = [], []
     for _ in range(choices.warm_up + choices.steps):
         begin = time.monotonic()
@@ -124,11 +139,11 @@ def main():
         optimizer.step()
         losses.append(loss.item())
         seconds.append(time.monotonic() - begin)
-    if machine == 0:
+    if rank == 0:
         parameters = sum(parameter.numel() for parameter in net.parameters())
         with open(choices.out, "w", encoding="utf-8") as file:
             json.dump({"losses": losses, "seconds": seconds[choices.warm_up:], "parameters": parameters,
-                       "samples": choices.batch * choices.ranks}, file)
+                       "samples": choices.batch * choices.machines * choices.ranks_each}, file)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "frontends/c/weir.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
@@ -132,6 +133,28 @@ weir::real::TensorNote note_of(const Handed& handed) {
           0};
 }
 
+// `ranks` as of TensorNote.
+weir_status declare(Session& session, const weir_tensor* tensors, int64_t count,
+                    const std::vector<int>& ranks) {
+  if (count < 0 || (count > 0 && tensors == nullptr)) return failed(WEIR_INVALID, "tensors: there are none");
+  std::vector<weir::real::TensorNote> notes;
+  for (int64_t i = 0; i < count; ++i) {
+    const weir_tensor& tensor = tensors[i];
+    if (tensor.name == nullptr || *tensor.name == '\0')
+      return failed(WEIR_INVALID, fmt::format("tensor {} of {} has no name", i, count));
+    if (!is_count(tensor.elements) || !is_dtype(tensor.dtype) || (tensor.flags & ~WEIR_KEPT) != 0) {
+      return failed(
+          WEIR_INVALID,
+          fmt::format(
+              "tensor '{}': {} elements of type {}, flags {}; expected 0 to 10^12, 0 to 5, 0 or WEIR_KEPT",
+              tensor.name, tensor.elements, tensor.dtype, tensor.flags));
+    }
+    notes.push_back({tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority,
+                     tensor.flags == WEIR_KEPT, ranks});
+  }
+  return status_of(session.declare(notes));
+}
+
 }  // namespace
 
 int32_t weir_abi_version(void) { return WEIR_ABI_VERSION; }
@@ -205,25 +228,16 @@ int32_t weir_servers(void) {
 int32_t weir_takes_gpus(void) { return weir::real::gpu_count() ? 1 : 0; }
 
 weir_status weir_declare(const weir_tensor* tensors, int64_t count) {
+  return with_session([&](Session& session) { return declare(session, tensors, count, {}); });
+}
+
+weir_status weir_declare_among(const weir_tensor* tensors, int64_t count, const int32_t* ranks,
+                               int32_t rank_count) {
   return with_session([&](Session& session) {
-    if (count < 0 || (count > 0 && tensors == nullptr))
-      return failed(WEIR_INVALID, "tensors: there are none");
-    std::vector<weir::real::TensorNote> notes;
-    for (int64_t i = 0; i < count; ++i) {
-      const weir_tensor& tensor = tensors[i];
-      if (tensor.name == nullptr || *tensor.name == '\0')
-        return failed(WEIR_INVALID, fmt::format("tensor {} of {} has no name", i, count));
-      if (!is_count(tensor.elements) || !is_dtype(tensor.dtype) || (tensor.flags & ~WEIR_KEPT) != 0) {
-        return failed(
-            WEIR_INVALID,
-            fmt::format(
-                "tensor '{}': {} elements of type {}, flags {}; expected 0 to 10^12, 0 to 5, 0 or WEIR_KEPT",
-                tensor.name, tensor.elements, tensor.dtype, tensor.flags));
-      }
-      notes.push_back({tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority,
-                       tensor.flags == WEIR_KEPT});
-    }
-    return status_of(session.declare(notes));
+    if (rank_count < 1 || ranks == nullptr) return failed(WEIR_INVALID, "ranks: there are none");
+    std::vector<int> sorted(ranks, ranks + rank_count);
+    std::sort(sorted.begin(), sorted.end());
+    return declare(session, tensors, count, sorted);
   });
 }
 

@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 /* Grows by one when a function or a struct changes in a way that callers must know of. */
-#define WEIR_ABI_VERSION 2
+#define WEIR_ABI_VERSION 3
 
 typedef enum weir_status {
   WEIR_OK = 0,
@@ -87,7 +87,7 @@ WEIR_API const char* weir_error(void);
  *   rank         WEIR_RANK, RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID
  *   size         WEIR_SIZE, WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS     ranks of the session (1)
  *   local_rank   WEIR_LOCAL_RANK, LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID
- *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE
+ *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE, SLURM_NTASKS_PER_NODE
  *   servers      WEIR_SERVERS       CPU machines of the session (0)
  *   leader       WEIR_LEADER        "HOST:PORT" at which rank 0's process listens for the others
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
@@ -135,14 +135,22 @@ WEIR_API int32_t weir_takes_gpus(void);
  * WEIR_INVALID also if one is to be kept and the session has no CPU machines. */
 WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
 
-/* Begins to sum a tensor over all ranks; never waits. `in` is read and `out`, which may be the same, gets the
- * sum: arrays of `elements` of the dtype, without gaps, both in host memory (device -1, stream NULL) or both
- * on that CUDA device of this host, where `in` is complete once all that is on the stream (a cudaStream_t) so
- * far has been done: nothing waits for that here, and any stream may read `out` once weir_wait() has
- * returned. A rank's tensors on GPUs are all on one device. A tensor that was not declared is, with priority
- * 0. A name that is NULL or empty stands for a tensor without a name: the n-th such of its size and dtype is
- * the same on all ranks. Floating-point sums may differ in the last bits from run to run (option sum_order),
- * never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH; later failures come from weir_wait(). */
+/* As weir_declare(), but tensors are summed over these ranks alone, each of which declares them with the same
+ * ones, in any order; the calling rank is one of them. No other rank has them. So processes of one host can
+ * first sum among themselves by other means, each then its share with its like on other hosts. WEIR_INVALID
+ * also if a rank stands twice or there is no such, or a tensor is to be kept. */
+WEIR_API weir_status weir_declare_among(const weir_tensor* tensors, int64_t count, const int32_t* ranks,
+                                        int32_t rank_count);
+
+/* Begins to sum a tensor over all ranks, or those of weir_declare_among(); never waits. `in` is read and
+ * `out`, which may be the same, gets the sum: arrays of `elements` of the dtype, without gaps, both in host
+ * memory (device -1, stream NULL) or both on that CUDA device of this host, where `in` is complete once all
+ * that is on the stream (a cudaStream_t) so far has been done: nothing waits for that here, and any stream
+ * may read `out` once weir_wait() has returned. A rank's tensors on GPUs are all on one device. A tensor that
+ * was not declared is, with priority 0. A name that is NULL or empty stands for a tensor without a name: the
+ * n-th such of its size and dtype is the same on all ranks. Floating-point sums may differ in the last bits
+ * from run to run (option sum_order), never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH; later
+ * failures come from weir_wait(). */
 WEIR_API weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements,
                                     int32_t dtype, int32_t device, void* stream, weir_handle* handle);
 

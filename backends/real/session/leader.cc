@@ -1,6 +1,8 @@
 #include "backends/real/session/leader.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "backends/real/clock.h"
 #include "backends/real/job/host.h"
@@ -42,6 +44,18 @@ void Leader::tell_all(const T& content, bool ranks_alone) {
     if (!member.connection.empty() && !(ranks_alone && member.role.server))
       socket_->send(note_of(content, member.connection));
   }
+}
+
+template <class T>
+void Leader::tell_openers(const T& content) {
+  for (const auto& [member, hash] : opening_) socket_->send(note_of(content, members_[member].connection));
+}
+
+std::vector<int> Leader::ranks_of(const TensorNote& tensor) const {
+  if (!tensor.ranks.empty()) return tensor.ranks;
+  std::vector<int> all(world_.ranks());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 std::optional<std::size_t> Leader::sender(const Note& note) {
@@ -148,7 +162,8 @@ Result<void> Leader::lead() {
     const Instant now = Clock::monotonic();
     for (auto count = counts_.begin(); count != counts_.end();) {
       const auto& times = count->second.times;
-      const bool whole = std::all_of(times.begin(), times.end(), [](const auto& each) { return each; });
+      const bool whole =
+          std::all_of(times.begin(), times.end(), [](const auto& each) { return each.second.has_value(); });
       if (!whole && now < count->second.until) {
         ++count;
         continue;
@@ -185,7 +200,7 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
     return with(content_of<OpenedNote>(note), [&](const OpenedNote& said) { return opened(member, said); });
   }
   if (members_[member].role.server) return failure(fmt::format("a server does not say '{}'", note.type));
-  const auto rank = static_cast<std::size_t>(members_[member].role.number);
+  const int rank = members_[member].role.number;
   if (note.type == DeclareNote::kType) {
     return with(content_of<DeclareNote>(note), [&](const DeclareNote& said) { return declare(rank, said); });
   }
@@ -204,7 +219,9 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
   if (note.type == CountedNote::kType) {
     return with(content_of<CountedNote>(note), [&](const CountedNote& said) -> Result<void> {
       const auto count = counts_.find(said.name);
-      if (count != counts_.end()) count->second.times[rank] = said.times;
+      if (count == counts_.end()) return {};
+      const auto asked = count->second.times.find(rank);
+      if (asked != count->second.times.end()) asked->second = said.times;
       return {};
     });
   }
@@ -219,28 +236,32 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
   return failure(fmt::format("nobody says '{}' here", note.type.substr(0, 20)));
 }
 
-Result<void> Leader::declare(std::size_t rank, const DeclareNote& note) {
+Result<void> Leader::declare(int rank, const DeclareNote& note) {
   std::vector<std::string> batch;
   for (const TensorNote& tensor : note.tensors) {
+    const std::vector<int> ranks = ranks_of(tensor);
+    if (!world_.has(ranks) || !std::binary_search(ranks.begin(), ranks.end(), rank))
+      return failure(fmt::format("it declares a tensor of ranks {}", fmt::join(ranks, ", ")));
     const auto [known, fresh] = declared_.try_emplace(tensor.name);
     Declared& declared = known->second;
     if (fresh) {
       declared.tensor = tensor;
       declared.first = rank;
-      declared.by.resize(world_.ranks());
+      for (const int one : ranks) declared.by[one] = false;
     }
     if (declared.refused) {  // whoever declares it now has not been told
       refuse(tensor.name, "ranks disagreed about it before");
       continue;
     }
     const TensorNote& first = declared.tensor;
-    if (tensor.elements != first.elements || tensor.dtype != first.dtype || tensor.kept != first.kept) {
+    if (tensor.elements != first.elements || tensor.dtype != first.dtype || tensor.kept != first.kept ||
+        tensor.ranks != first.ranks) {
       refuse(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first, text(declared.tensor),
                                       rank, text(tensor)));
       continue;
     }
     declared.by[rank] = true;
-    if (rank == 0) {
+    if (rank == ranks.front()) {
       declared.tensor.priority = tensor.priority;
       batch.push_back(tensor.name);
     }
@@ -254,9 +275,9 @@ void Leader::refuse(const std::string& name, const std::string& why) {
   tell_all(RefuseNote{name, why}, true);
 }
 
-// What has become known to all ranks since is to be opened: what is kept for each rank apart.
+// What has become known to all its ranks since is to be opened: what is kept for each rank apart.
 void Leader::gather() {
-  OpenNote summed;
+  std::map<std::vector<int>, OpenNote> summed;  // by ranks
   OpenNote kept;
   std::erase_if(batches_, [&](const std::vector<std::string>& batch) {
     const bool whole = std::all_of(batch.begin(), batch.end(), [&](const std::string& name) {
@@ -264,18 +285,22 @@ void Leader::gather() {
     });
     for (const std::string& name : batch) {
       const TensorNote& tensor = declared_[name].tensor;
-      if (whole && !declared_[name].refused) (tensor.kept ? kept : summed).tensors.push_back(tensor);
+      if (whole && !declared_[name].refused)
+        (tensor.kept ? kept : summed[tensor.ranks]).tensors.push_back(tensor);
     }
     return whole;
   });
-  if (!summed.tensors.empty()) to_open_.push_back(std::move(summed));
+  for (auto& [ranks, open] : summed) {
+    open.ranks = ranks;
+    to_open_.push_back(std::move(open));
+  }
   for (std::size_t rank = 0; rank < ranks_.size() && !kept.tensors.empty(); ++rank) {
-    kept.rank = static_cast<int>(rank);
+    kept.ranks = {static_cast<int>(rank)};
     to_open_.push_back(kept);
   }
 }
 
-// Has everybody open the next group, once the one before is open.
+// Has those who take part open the next group, once the one before is open.
 Result<void> Leader::open_next() {
   if (!opening_.empty()) return {};
   if (to_open_.empty()) gather();
@@ -286,19 +311,22 @@ Result<void> Leader::open_next() {
   if (!token) return tl::unexpected(token.error());
   open.group = groups_++;
   open.token = hexadecimal(*token);
-  opening_.assign(members_.size(), "");
-  tell_all(open);
+  for (const MachineId machine : world_.machines(open.ranks)) opening_[machine.index()] = "";
+  tell_openers(open);
   return {};
 }
 
 Result<void> Leader::opened(std::size_t member, const OpenedNote& note) {
-  if (opening_.empty() || note.group != groups_ - 1) return failure("it has opened what is not being opened");
-  opening_[member] = note.hash;
-  if (std::find(opening_.begin(), opening_.end(), "") != opening_.end()) return {};
-  if (std::adjacent_find(opening_.begin(), opening_.end(), std::not_equal_to<>()) != opening_.end())
-    return failure("plans of the same tensors differ: programs are of different builds");
+  const auto opener = opening_.find(member);
+  if (opener == opening_.end() || note.group != groups_ - 1)
+    return failure("it has opened what is not being opened");
+  opener->second = note.hash;
+  std::set<std::string> hashes;
+  for (const auto& [_, hash] : opening_) hashes.insert(hash);
+  if (hashes.contains("")) return {};
+  if (hashes.size() > 1) return failure("plans of the same tensors differ: programs are of different builds");
+  tell_openers(BeginNote{note.group});
   opening_.clear();
-  tell_all(BeginNote{note.group});
   return {};
 }
 
@@ -307,36 +335,36 @@ void Leader::ask(const std::string& name) {
   const auto known = declared_.find(name);
   if (known != declared_.end() && known->second.tensor.kept) {
     Count declared;
-    for (const bool by : known->second.by) declared.times.emplace_back(by ? 1 : 0);
+    for (const auto& [rank, by] : known->second.by) declared.times[rank] = by ? 1 : 0;
     return answer(name, declared);
   }
   const auto [count, fresh] = counts_.try_emplace(name);
   if (!fresh) return;
-  count->second.times.resize(world_.ranks());
   count->second.until = Clock::monotonic() + kCounting;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const Member& member = members_[ranks_[rank]];
-    if (member.left) {
-      const auto given = member.given.find(name);
-      count->second.times[rank] = given == member.given.end() ? 0 : given->second;
+  for (const int rank : ranks_of(known == declared_.end() ? TensorNote() : known->second.tensor)) {
+    const Member& asked = member(rank);
+    std::optional<std::int64_t>& times = count->second.times[rank];
+    if (asked.left) {
+      const auto given = asked.given.find(name);
+      times = given == asked.given.end() ? 0 : given->second;
     } else {
-      socket_->send(note_of(CountNote{name}, member.connection));
+      socket_->send(note_of(CountNote{name}, asked.connection));
     }
   }
 }
 
 void Leader::answer(const std::string& name, const Count& count) {
   std::int64_t most = 0;
-  for (const auto& times : count.times) most = std::max(most, times.value_or(0));
+  for (const auto& [rank, times] : count.times) most = std::max(most, times.value_or(0));
   std::vector<std::string> who;
   bool left = false;
-  for (std::size_t rank = 0; rank < count.times.size(); ++rank) {
-    if (!count.times[rank]) {
+  for (const auto& [rank, times] : count.times) {
+    if (!times) {
       who.push_back(fmt::format("rank {}, which does not answer", rank));
-    } else if (*count.times[rank] < most && members_[ranks_[rank]].left) {
+    } else if (*times < most && member(rank).left) {
       who.push_back(fmt::format("rank {}, which has left the session", rank));
       left = true;
-    } else if (*count.times[rank] < most) {
+    } else if (*times < most) {
       who.push_back(fmt::format("rank {}", rank));
     }
   }

@@ -41,14 +41,16 @@ class Leader {
     std::map<std::string, std::int64_t> given;  // once it has left: how often which tensor
   };
   struct Declared {
-    TensorNote tensor;      // as the first rank that declared it has it
-    std::size_t first = 0;  // that rank
-    std::vector<bool> by;   // rank
+    TensorNote tensor;       // as the first rank that declared it has it
+    int first = 0;           // that rank
+    std::map<int, bool> by;  // of its ranks
     bool refused = false;
-    bool known_to_all() const { return std::find(by.begin(), by.end(), false) == by.end(); }
+    bool known_to_all() const {
+      return std::all_of(by.begin(), by.end(), [](const auto& one) { return one.second; });
+    }
   };
-  struct Count {                                     // of a tensor, whose rounds ranks are being asked for
-    std::vector<std::optional<std::int64_t>> times;  // by rank
+  struct Count {                                       // of a tensor, whose rounds are being asked for
+    std::map<int, std::optional<std::int64_t>> times;  // by rank
     Instant until;
   };
 
@@ -57,7 +59,7 @@ class Leader {
   Result<void> seat_all();
   Result<void> seat(const Note& note);
   Result<void> take(std::size_t member, const Note& note);
-  Result<void> declare(std::size_t rank, const DeclareNote& note);
+  Result<void> declare(int rank, const DeclareNote& note);
   void refuse(const std::string& name, const std::string& why);
   Result<void> opened(std::size_t member, const OpenedNote& note);
   Result<void> open_next();
@@ -67,6 +69,10 @@ class Leader {
   Result<void> check_silence();
   template <class T>
   void tell_all(const T& content, bool ranks_alone = false);
+  template <class T>
+  void tell_openers(const T& content);
+  const Member& member(int rank) const { return members_[ranks_[static_cast<std::size_t>(rank)]]; }
+  std::vector<int> ranks_of(const TensorNote& tensor) const;
   std::optional<std::size_t> sender(const Note& note);
   std::string missing() const;
   bool over() const;
@@ -74,15 +80,17 @@ class Leader {
   std::unique_ptr<ControlSocket> socket_;
   SessionWorld world_;
   LeaderSettings settings_;
-  std::vector<Member> members_;                   // by machine
-  std::vector<std::size_t> ranks_;                // their machines
-  std::map<std::string, Declared> declared_;      // by name
-  std::deque<std::vector<std::string>> batches_;  // names that rank 0 has declared together, not opened yet
-  std::map<std::string, Count> counts_;           // by tensor
-  std::deque<OpenNote> to_open_;      // in this order; their numbers and tokens come when they are
-  int groups_ = 0;                    // opened so far
-  std::vector<std::string> opening_;  // by machine: hash of the plan of the group that is being
-                                      // opened; empty if none is
+  std::vector<Member> members_;               // by machine
+  std::vector<std::size_t> ranks_;            // their machines
+  std::map<std::string, Declared> declared_;  // by name
+  // Names that the first of their ranks has declared together, not opened yet.
+  std::deque<std::vector<std::string>> batches_;
+  std::map<std::string, Count> counts_;  // by tensor
+  std::deque<OpenNote> to_open_;         // in this order; their numbers and tokens come when they are
+  int groups_ = 0;                       // opened so far
+  // By machine that takes part in the group that is being opened: the hash of its plan once it has one. Empty
+  // if no group is.
+  std::map<std::size_t, std::string> opening_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -90,9 +90,9 @@ Result<void> SessionMember::take_seat(const std::string& version) {
 
 // Fails if the leader is gone, or a group has failed.
 Result<void> SessionMember::check() {
-  for (const Opened& opened : groups_) {
-    if (const auto error = opened.group ? opened.group->error() : std::nullopt)
-      return tl::unexpected(fail(Error{world_->with_roles(error->text, opened.kept_of)}));
+  for (const auto& [number, opened] : groups_) {
+    if (const auto error = opened.group->error())
+      return tl::unexpected(fail(Error{world_->with_roles(error->text, opened.ranks)}));
   }
   return {};
 }
@@ -129,7 +129,7 @@ Error SessionMember::verdict(const Note& note) {
 // The connections are held until the leader has heard why: else a peer that sees them closed might be heard
 // first, and blame this process.
 Error SessionMember::fail(const Error& own) {
-  const std::string why = world_ ? world_->with_roles(own.text) : own.text;
+  const std::string why = world_ ? world_->with_roles(own.text, {}) : own.text;
   if (!std::exchange(told_, true)) {
     say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
@@ -171,12 +171,11 @@ Result<void> SessionMember::handle(const Note& note) {
     return with(content_of<OpenNote>(note), [&](const OpenNote& said) { return open(said); });
   if (note.type == BeginNote::kType) {
     return with(content_of<BeginNote>(note), [&](const BeginNote& said) -> Result<void> {
-      if (said.group < 0 || static_cast<std::size_t>(said.group) >= groups_.size())
+      const auto opened = groups_.find(said.group);
+      if (opened == groups_.end())
         return tl::unexpected(fail(Error{"the leader begins a group that is not open"}));
-      const Opened& opened = groups_[static_cast<std::size_t>(said.group)];
-      if (!opened.group) return {};
-      opened.group->begin();
-      events_.begun(*opened.group, opened.tensors);
+      opened->second.group->begin();
+      events_.begun(*opened->second.group, opened->second.tensors);
       return {};
     });
   }
@@ -195,23 +194,16 @@ Result<void> SessionMember::handle(const Note& note) {
   return tl::unexpected(fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}));
 }
 
-// Of kept tensors once for all ranks' groups, the first of which is rank 0's.
-Result<void> SessionMember::plan(const OpenNote& note) {
-  const bool kept = note.rank != OpenNote::kAllRanks;
-  if (kept && static_cast<std::size_t>(note.rank) >= world_->ranks())
-    return failure("the leader opens a group of a rank that there is not");
-  if (kept && note.rank > 0) {
-    if (note.tensors == batch_.tensors) return {};
-    return failure("the leader opens groups of other kept tensors for one rank than for another");
-  }
-  auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors);
+// Of kept tensors once for all ranks' groups.
+Result<void> SessionMember::plan(const OpenNote& note, MachineId self) {
+  const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
+                                [](const TensorNote& tensor) { return tensor.kept; });
+  if (kept && note.tensors == batch_.tensors) return {};
+  auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors, note.ranks);
   if (!plan) return tl::unexpected(plan.error());
   batch_ = {note.tensors, std::move(*plan), nullptr};
   if (!kept || !settings_.role.server) return {};
-  const auto machines = world_->kept_machines(0);
-  const auto self = std::find(machines.begin(), machines.end(), world_->machine(settings_.role));
-  auto keeps =
-      KeptTensors::make(batch_.plan->plan, MachineId(static_cast<std::size_t>(self - machines.begin())));
+  auto keeps = KeptTensors::make(batch_.plan->plan, self);
   if (!keeps) return tl::unexpected(keeps.error());
   batch_.kept = std::move(*keeps);
   return {};
@@ -237,36 +229,35 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Token& t
   settings.dispatch = world_->dispatch();
   settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
   settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
-  if (note.rank == OpenNote::kAllRanks) return settings;
-  const std::vector<MachineId> machines = world_->kept_machines(note.rank);
+  const std::vector<MachineId> machines = world_->machines(note.ranks);
   settings.peers.machines.clear();
   for (std::size_t i = 0; i < machines.size(); ++i) {
     if (machines[i] == peers_.self) settings.peers.self = MachineId(i);
     settings.peers.machines.push_back(peers_.machines[machines[i].index()]);
   }
-  if (!settings_.role.server) return settings;
-  const int ranks = static_cast<int>(world_->ranks());  // each of which has a group here
-  settings.workers = std::max(1, settings.workers / ranks);
-  settings.io_threads = std::max(1, settings.io_threads / ranks);
+  if (!settings_.role.server || note.ranks.empty()) return settings;
+  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // groups here, of other ranks
+  settings.workers = std::max(1, settings.workers / alike);
+  settings.io_threads = std::max(1, settings.io_threads / alike);
   return settings;
 }
 
 Result<void> SessionMember::open(const OpenNote& note) {
-  if (!world_ || static_cast<std::size_t>(note.group) != groups_.size())
+  if (!world_ || (!groups_.empty() && note.group <= groups_.rbegin()->first))
     return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
+  const std::vector<MachineId> machines =
+      world_->has(note.ranks) ? world_->machines(note.ranks) : std::vector<MachineId>();
+  if (std::find(machines.begin(), machines.end(), peers_.self) == machines.end())
+    return tl::unexpected(fail(Error{"the leader opens a group of others"}));
   const auto token = token_from(note.token);
   if (!token) return tl::unexpected(fail(token.error()));
-  if (auto planned = plan(note); !planned) return tl::unexpected(fail(planned.error()));
-  Opened opened{note.tensors, std::nullopt, nullptr};
-  if (note.rank != OpenNote::kAllRanks) opened.kept_of = note.rank;
-  if (!opened.kept_of || settings_.role.server || settings_.role.number == note.rank) {
-    auto group = Group::open(batch_.plan, batch_.kept, group_settings(note, *token), listeners_,
-                             [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
-    if (!group) return tl::unexpected(fail(Error{world_->with_roles(group.error().text, opened.kept_of)}));
-    opened.group = std::move(*group);
-  }
+  const GroupSettings settings = group_settings(note, *token);
+  if (auto planned = plan(note, settings.peers.self); !planned) return tl::unexpected(fail(planned.error()));
+  auto group = Group::open(batch_.plan, batch_.kept, settings, listeners_,
+                           [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
+  if (!group) return tl::unexpected(fail(Error{world_->with_roles(group.error().text, note.ranks)}));
   say(OpenedNote{note.group, batch_.plan->hash});
-  groups_.push_back(std::move(opened));
+  groups_[note.group] = {note.tensors, note.ranks, std::move(*group)};
   return {};
 }
 

@@ -58,7 +58,7 @@ class SessionMember {
   Result<void> take_seat(const std::string& version);
   Result<void> handle(const Note& note);
   Result<void> open(const OpenNote& note);
-  Result<void> plan(const OpenNote& note);
+  Result<void> plan(const OpenNote& note, MachineId self);
   GroupSettings group_settings(const OpenNote& note, const Token& token);
   Result<void> check();
   Error verdict(const Note& note);
@@ -66,10 +66,11 @@ class SessionMember {
 
   struct Opened {
     std::vector<TensorNote> tensors;
-    std::optional<int> kept_of;    // the rank, of kept tensors
-    std::unique_ptr<Group> group;  // null if this process does not take part
+    std::vector<int> ranks;  // that take part; all if empty
+    std::unique_ptr<Group> group;
   };
-  /// What is being opened: of kept tensors in one group for each rank after the other, which share this.
+  /// What is being opened: by servers, of kept tensors, in one group for each rank after the other, which
+  /// share this.
   struct Batch {
     std::vector<TensorNote> tensors;
     std::shared_ptr<const TensorPlan> plan;
@@ -82,7 +83,7 @@ class SessionMember {
   std::optional<SessionWorld> world_;
   std::vector<Descriptor> listeners_;
   PeerSettings peers_;
-  std::vector<Opened> groups_;  // by number
+  std::map<int, Opened> groups_;  // by number
   Batch batch_;
   Silence silence_;     // of the leader
   bool heard_ = false;  // the leader, ever

@@ -5,8 +5,10 @@
 //   seat      ------------->                     which it is, its version, where it listens
 //             <-------------    welcome          once all are seated: the cluster and who is found where
 //   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all ranks know: plan them together
-//                                              (kept_tensors.h: one for each rank and the servers)
+//             <-------------    open             tensors that all their ranks know: plan them together; only
+//             to
+//                                              these ranks and the servers (kept_tensors.h: one for each
+//                                              rank)
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
 //   leave     ------------->                     ranks: nothing of it is on its way
@@ -49,7 +51,8 @@ struct TensorNote {
   std::int64_t elements = 0;
   Dtype dtype = Dtype::kF32;
   std::int64_t priority = 0;  // larger is more urgent
-  bool kept = false;          // by the servers (kept_tensors.h); else it is summed over the ranks
+  bool kept = false;          // by the servers (kept_tensors.h); else it is summed over ranks
+  std::vector<int> ranks;     // which, in ascending order; all if empty
   friend bool operator==(const TensorNote&, const TensorNote&) = default;
 };
 
@@ -60,10 +63,9 @@ struct DeclareNote {
 
 struct OpenNote {
   static constexpr std::string_view kType = "open";
-  static constexpr int kAllRanks = -1;
   int group = 0;
-  int rank = kAllRanks;  // which takes part beside the servers; a single one if the tensors are kept
-  std::string token;     // of its connections, hexadecimal
+  std::vector<int> ranks;  // that take part beside the servers, as of a tensor; one if the tensors are kept
+  std::string token;       // of its connections, hexadecimal
   std::vector<TensorNote> tensors;
 };
 
@@ -136,6 +138,7 @@ void fields(Visitor& visitor, TensorNote& tensor) {
   visitor.required("dtype", tensor.dtype, "of what type");
   visitor.required("priority", tensor.priority, "larger is more urgent");
   visitor.required("kept", tensor.kept, "whether servers keep it");
+  visitor.required("ranks", tensor.ranks, "that sum it; all if none is listed", at_least(0));
 }
 
 template <class Visitor>
@@ -146,7 +149,7 @@ void fields(Visitor& visitor, DeclareNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, OpenNote& note) {
   visitor.required("group", note.group, "its number", at_least(0));
-  visitor.required("rank", note.rank, "that takes part, or -1", at_least(OpenNote::kAllRanks));
+  visitor.required("ranks", note.ranks, "that take part; all if none is listed", at_least(0));
   visitor.required("token", note.token, "of its connections");
   visitor.required("tensors", note.tensors, "what to sum, or keep");
 }

@@ -1,6 +1,8 @@
 #include "backends/real/session/session.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace weir::real {
 namespace {
@@ -156,7 +158,22 @@ Outcome<void> Session::check_open() const {
   return {};
 }
 
-Outcome<void> Session::check_kept(const TensorNote& note) const {
+// Whether this session can have such a tensor.
+Outcome<void> Session::check(const TensorNote& note) const {
+  const std::vector<int>& ranks = note.ranks;
+  const auto wrong = [&](const std::string& why) {
+    return refusal(SessionStatus::kInvalid,
+                   fmt::format("tensor '{}': ranks {}: {}", note.name, fmt::join(ranks, ", "), why));
+  };
+  if (!ranks.empty()) {
+    if (std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) != ranks.end())
+      return wrong("expected different ones in ascending order");
+    if (ranks.front() < 0 || ranks.back() >= settings_.size)
+      return wrong(fmt::format("expected 0 to {}", settings_.size - 1));
+    if (!std::binary_search(ranks.begin(), ranks.end(), settings_.role.number))
+      return wrong(fmt::format("{} is not one of them", text(settings_.role)));
+    if (note.kept) return wrong("what is kept is kept for all ranks");
+  }
   if (!note.kept || settings_.servers > 0) return {};
   return refusal(
       SessionStatus::kInvalid,
@@ -167,7 +184,7 @@ Outcome<void> Session::check_kept(const TensorNote& note) const {
 
 // The tensor of that name, which is declared if it was not.
 Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
-  if (auto can = check_kept(note); !can) return tl::unexpected(can.error());
+  if (auto can = check(note); !can) return tl::unexpected(can.error());
   const auto [at, fresh] = tensors_.try_emplace(note.name);
   Tensor& tensor = at->second;
   if (!tensor.refused.empty()) return refusal(SessionStatus::kMismatch, tensor.refused);
@@ -175,7 +192,7 @@ Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
     tensor.note = note;
     if (is_shared(note)) to_declare_.push_back(note);
   } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype ||
-             tensor.note.kept != note.kept) {
+             tensor.note.kept != note.kept || tensor.note.ranks != note.ranks) {
     const std::string why = fmt::format("it has {} now, and had {}", text(note), text(tensor.note));
     if (is_shared(tensor.note)) to_refuse_.push_back({note.name, why});
     return refusal(SessionStatus::kMismatch, fmt::format("tensor '{}': {}", note.name, why));
@@ -187,7 +204,7 @@ Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
   const std::lock_guard lock(mutex_);
   if (auto open = check_open(); !open) return open;
   for (const TensorNote& note : tensors) {
-    if (auto can = check_kept(note); !can) return can;
+    if (auto can = check(note); !can) return can;
   }
   for (const TensorNote& note : tensors) {
     if (auto tensor = known(note); !tensor) return tl::unexpected(tensor.error());
@@ -235,6 +252,8 @@ Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, voi
   if (auto open = check_open(); !open) return tl::unexpected(open.error());
   TensorNote note = tensor;
   if (note.name.empty()) note.name = unnamed(note);
+  if (const auto declared = tensors_.find(note.name); declared != tensors_.end())
+    note.ranks = declared->second.note.ranks;
   Way way;
   way.began = std::chrono::steady_clock::now();
   way.transfer = std::make_shared<Transfer>(

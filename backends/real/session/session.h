@@ -38,8 +38,8 @@ class Session final : private MemberEvents {
   const SessionSettings& settings() const { return settings_; }
 
   Outcome<void> declare(const std::vector<TensorNote>& tensors);
-  /// Begins to sum the tensor over all ranks. A name that is empty stands for a tensor without a name, which
-  /// gets one by its size and type (weir.h).
+  /// Begins to sum the tensor over all ranks, or over those with which it was declared. A name that is empty
+  /// stands for a tensor without a name, which gets one by its size and type (weir.h).
   Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out, TensorMemory on = {});
   /// Begins to add to the tensor of that name that the servers keep, and to give in `weights` what it is
   /// then, without waiting for other ranks.
@@ -85,9 +85,11 @@ class Session final : private MemberEvents {
   // With the mutex held.
   Outcome<void> check_open() const;
   // Whether other processes have to do with the tensor.
-  bool is_shared(const TensorNote& note) const { return settings_.size > 1 || note.kept; }
+  bool is_shared(const TensorNote& note) const {
+    return note.kept || (note.ranks.empty() ? settings_.size > 1 : note.ranks.size() > 1);
+  }
   std::string waits_for(const std::string& tensor) const;
-  Outcome<void> check_kept(const TensorNote& note) const;
+  Outcome<void> check(const TensorNote& note) const;
   Outcome<Tensor*> known(const TensorNote& note);
   Outcome<Handle> give(const TensorNote& note, Way way);
   std::string unnamed(const TensorNote& note);

@@ -1,6 +1,7 @@
 #include "backends/real/session/world.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -81,16 +82,17 @@ Result<Topology> topology_of(const WorldSettings& settings) {
   return topology;
 }
 
-// One rank, like the first, and all servers. Without racks: ranks come from all of them.
-Topology of_one_rank(Topology topology) {
-  bool found = false;
-  std::erase_if(topology.groups, [&](GroupSpec& group) {
-    if (gpu_count(group) == 0) return false;
-    if (found || group.count == 0) return true;
-    found = true;
-    group.count = 1;
-    return false;
-  });
+// The machines of these ranks and all servers. Without racks: ranks come from any of them.
+Topology among(Topology topology, const std::vector<int>& ranks) {
+  int first = 0;  // rank of the group
+  for (GroupSpec& group : topology.groups) {
+    if (gpu_count(group) == 0) continue;
+    const int after = first + group.count;
+    group.count = static_cast<int>(
+        std::count_if(ranks.begin(), ranks.end(), [&](int rank) { return rank >= first && rank < after; }));
+    first = after;
+  }
+  std::erase_if(topology.groups, [](const GroupSpec& group) { return group.count == 0; });
   topology.network.racks.reset();
   return topology;
 }
@@ -98,8 +100,10 @@ Topology of_one_rank(Topology topology) {
 }  // namespace
 
 std::string text(const TensorNote& tensor) {
-  return fmt::format("{} elements of {}{}", tensor.elements, name(tensor.dtype),
-                     tensor.kept ? " to be kept" : "");
+  std::string ranks;
+  if (!tensor.ranks.empty()) ranks = fmt::format(" of ranks {}", fmt::join(tensor.ranks, ", "));
+  return fmt::format("{} elements of {}{}{}", tensor.elements, name(tensor.dtype),
+                     tensor.kept ? " to be kept" : "", ranks);
 }
 
 std::string text(const Role& role) {
@@ -138,7 +142,8 @@ Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
   auto world = of(note);
   if (!world) return world;
   // Whatever keeps tensors from being planned shows with any.
-  if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}); !plan) return tl::unexpected(plan.error());
+  if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}, {}); !plan)
+    return tl::unexpected(plan.error());
   return world;
 }
 
@@ -152,15 +157,14 @@ Result<SessionWorld> SessionWorld::of(const WelcomeNote& note) {
   SessionWorld world;
   world.text_ = note.experiment;
   world.name_ = note.strategy;
-  world.cluster_ = std::make_shared<const Cluster>(experiment->topology);
+  world.topology_ = experiment->topology;
+  world.cluster_ = std::make_shared<const Cluster>(world.topology_);
   world.strategy_ = found->strategy;
   world.options_ = found->options;
   world.options_.independent_layers = true;
   for (std::size_t i = 0; i < world.cluster_->machines().size(); ++i) {
     if (world.cluster_->machine(MachineId(i)).gpus.empty()) world.servers_.emplace_back(i);
   }
-  if (!world.servers_.empty())
-    world.kept_cluster_ = std::make_shared<const Cluster>(of_one_rank(experiment->topology));
   return world;
 }
 
@@ -184,28 +188,40 @@ Role SessionWorld::role(MachineId machine) const {
   return {false, place(cluster_->gpu_machines())};
 }
 
-std::string SessionWorld::with_roles(std::string text, std::optional<int> kept_of) const {
-  const Cluster& cluster = kept_of ? *kept_cluster_ : *cluster_;
-  const std::vector<MachineId> kept = kept_of ? kept_machines(*kept_of) : std::vector<MachineId>();
-  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
-    const std::string name = "machine " + cluster.machine(MachineId(i)).name;
+bool SessionWorld::has(const std::vector<int>& ranks) const {
+  const auto outside = [&](int rank) { return rank < 0 || static_cast<std::size_t>(rank) >= this->ranks(); };
+  return std::none_of(ranks.begin(), ranks.end(), outside) &&
+         std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end();
+}
+
+std::shared_ptr<const Cluster> SessionWorld::cluster(const std::vector<int>& ranks) const {
+  return ranks.empty() ? cluster_ : std::make_shared<const Cluster>(among(topology_, ranks));
+}
+
+std::vector<MachineId> SessionWorld::machines(const std::vector<int>& ranks) const {
+  std::vector<MachineId> machines;
+  for (std::size_t i = 0; i < cluster_->machines().size(); ++i) {
+    const Role who = role(MachineId(i));
+    if (who.server || ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), who.number))
+      machines.emplace_back(i);
+  }
+  return machines;
+}
+
+std::string SessionWorld::with_roles(std::string text, const std::vector<int>& ranks) const {
+  const auto cluster = this->cluster(ranks);
+  const std::vector<MachineId> ours = machines(ranks);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const std::string name = "machine " + cluster->machine(MachineId(i)).name;
     const std::size_t at = text.find(name);
-    const Role who = role(kept_of ? kept[i] : MachineId(i));
-    if (at != std::string::npos) text.replace(at, name.size(), real::text(who));
+    if (at != std::string::npos) text.replace(at, name.size(), real::text(role(ours[i])));
   }
   return text;
 }
 
-std::vector<MachineId> SessionWorld::kept_machines(int rank) const {
-  std::vector<MachineId> machines(kept_cluster_->machines().size());
-  machines[kept_cluster_->gpu_machines().front().index()] = machine({false, rank});
-  for (std::size_t i = 0; i < servers_.size(); ++i)
-    machines[kept_cluster_->cpu_machines()[i].index()] = servers_[i];
-  return machines;
-}
-
-Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorNote>& tensors) const {
-  return planned(tensors, *strategy_, cluster_, options_);
+Result<std::unique_ptr<TensorPlan>> SessionWorld::plan(const std::vector<TensorNote>& tensors,
+                                                       const std::vector<int>& ranks) const {
+  return planned(tensors, *strategy_, cluster(ranks), options_);
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionWorld::kept_plan(const std::vector<TensorNote>& tensors) const {
@@ -213,7 +229,7 @@ Result<std::unique_ptr<TensorPlan>> SessionWorld::kept_plan(const std::vector<Te
   if (!strategy) return tl::unexpected(strategy.error());
   Options options = options_;
   options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept
-  return planned(tensors, **strategy, kept_cluster_, options);
+  return planned(tensors, **strategy, cluster({0}), options);
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionWorld::planned(const std::vector<TensorNote>& tensors,

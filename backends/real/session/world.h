@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,21 +65,26 @@ class SessionWorld {
   std::size_t servers() const { return servers_.size(); }
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
-  /// The text with machines of the cluster called by their roles. Of kept tensors: of the cluster that the
-  /// rank has with the servers.
-  std::string with_roles(std::string text, std::optional<int> kept_of = {}) const;
+  /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
+  /// for all of them.
+  bool has(const std::vector<int>& ranks) const;
+  /// Which machines of the session those of the cluster of these ranks and the servers are, on which plans of
+  /// their tensors are made.
+  std::vector<MachineId> machines(const std::vector<int>& ranks) const;
+  /// The text with machines of that cluster called by their roles.
+  std::string with_roles(std::string text, const std::vector<int>& ranks) const;
 
-  /// The plan of these tensors, in which each goes in rounds of its own (Options::independent_layers), the
-  /// more urgent ones first. The same on every machine.
-  Result<std::unique_ptr<TensorPlan>> plan(const std::vector<TensorNote>& tensors) const;
+  /// The plan of these tensors of these ranks, in which each goes in rounds of its own
+  /// (Options::independent_layers), the more urgent ones first. The same on every machine.
+  Result<std::unique_ptr<TensorPlan>> plan(const std::vector<TensorNote>& tensors,
+                                           const std::vector<int>& ranks) const;
   /// The plan of kept tensors: one rank's way to the servers and back, with an update in between for each
   /// part. It is that of every rank, whatever its machine: all must cut and place tensors alike. There are
   /// servers.
   Result<std::unique_ptr<TensorPlan>> kept_plan(const std::vector<TensorNote>& tensors) const;
-  /// Which machines of the session those of the rank's kept_plan() are.
-  std::vector<MachineId> kept_machines(int rank) const;
 
  private:
+  std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks) const;
   Result<std::unique_ptr<TensorPlan>> planned(const std::vector<TensorNote>& tensors,
                                               const Strategy& strategy,
                                               std::shared_ptr<const Cluster> cluster,
@@ -88,8 +92,8 @@ class SessionWorld {
 
   std::string text_;  // the experiment
   std::string name_;  // the strategy
+  Topology topology_;
   std::shared_ptr<const Cluster> cluster_;
-  std::shared_ptr<const Cluster> kept_cluster_;  // of one rank and all servers; null if there are none
   const Strategy* strategy_ = nullptr;
   Options options_;
   std::vector<MachineId> servers_;

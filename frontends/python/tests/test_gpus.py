@@ -22,3 +22,12 @@ def test_ranks_of_one_host_with_a_gpu_each_leave_gradients_to_nccl():
     assert done.stdout.count("by NCCL") == 2
     done = job.passed(job.weirrun("gpus_nccl.py", ranks=2, timeout=120, WEIR_LOCAL="none"))
     assert done.stdout.count("by the session") == 2
+
+
+@pytest.mark.parametrize("servers", [0, 2])
+def test_training_on_several_hosts_of_several_gpus_is_as_in_one_process(servers):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("NCCL takes one rank of a host a GPU, and there is one GPU")
+    for script, said in (("gpus.py", "all done"), ("gpus_nccl.py", "by NCCL")):
+        done = job.passed(job.weirrun("as_hosts.py", script, ranks=4, servers=servers, timeout=150))
+        assert done.stdout.count(said) == 4

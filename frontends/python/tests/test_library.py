@@ -74,6 +74,26 @@ def test_failures_are_errors_of_their_kind():
     assert done.stdout == "False\n"
 
 
+def test_ranks_of_a_tensor_are_those_of_the_session():
+    done = job.run([sys.executable, "-c", """
+from weir._library import Declaration, Dtype, library
+from weir.errors import InvalidError
+c = library()
+c.init({})
+one = [Declaration("x", 10, Dtype.F32, 0)]
+for ranks, why in (([], "there are none"), ([1], "expected 0 to 0"), ([0, 0], "different ones")):
+    try:
+        c.declare(one, ranks)
+    except InvalidError as error:
+        assert why in str(error), error
+    else:
+        raise AssertionError(ranks)
+c.declare(one, [0])
+c.shutdown()
+"""], 20)
+    job.passed(done)
+
+
 def test_without_a_session_calls_say_what_to_do():
     torch = pytest.importorskip("torch")
     import weir.torch as frontend

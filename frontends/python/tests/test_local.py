@@ -1,87 +1,14 @@
-"""Buckets of gradients: what leaves when, whatever the order in which gradients come. NCCL itself is in test_gpus.py."""
-
-import itertools
+"""Where NCCL sums among the ranks of a host, and where not. NCCL itself is in test_gpus.py."""
 
 import job  # noqa: F401  the path of the package
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from weir.errors import StateError  # noqa: E402
+from weir.errors import InvalidError  # noqa: E402
 from weir.torch import _local  # noqa: E402
 
-MEBIBYTE = 1 << 20
-
-
-class Done:
-    """A work that is done at once."""
-
-    def wait(self):
-        return True
-
-    def is_completed(self):
-        return True
-
-
-class Doubling:
-    """Stands for NCCL among two ranks that hand over the same, and remembers the calls."""
-
-    def __init__(self):
-        self.calls = []
-
-    def sum(self, model, tensors, average):
-        self.calls.append((model, [int(tensor.flatten()[0]) for tensor in tensors]))
-        for tensor in tensors:
-            tensor.mul_(1 if average else 2)
-        return [Done()]
-
-
-def buckets_of(sizes, dtypes=None, average=False):
-    buckets = _local.Buckets(7, average)
-    buckets.add([_local.Member(key, dtype, size)
-                 for key, (size, dtype) in enumerate(zip(sizes, dtypes or [torch.float32] * len(sizes)))])
-    return buckets
-
-
-def test_buckets_leave_in_one_order_whatever_the_order_in_which_gradients_come():
-    sizes = [MEBIBYTE, 10 * MEBIBYTE, 20 * MEBIBYTE, MEBIBYTE]
-    for order in itertools.permutations(range(4)):
-        nccl = Doubling()
-        buckets = buckets_of(sizes)
-        for _ in range(2):
-            shares = {key: buckets.begin(nccl, key, torch.full((3,), float(key))) for key in order}
-            assert [share.wait()[0].item() for _, share in sorted(shares.items())] == [0, 2, 4, 6]
-        assert nccl.calls == [(7, [0]), (7, [1, 2]), (7, [3])] * 2, order
-
-
-def test_a_bucket_has_one_dtype_and_dtypes_that_take_turns_do_not_cut_it():
-    nccl = Doubling()
-    buckets = buckets_of([MEBIBYTE, 1, 1, 1, 1], [torch.float32, torch.float16, torch.float32, torch.float16, torch.float32])
-    for key in range(5):
-        dtype = torch.float16 if key % 2 else torch.float32
-        buckets.begin(nccl, key, torch.full((1,), float(key), dtype=dtype))
-    assert nccl.calls == [(7, [0]), (7, [1, 3]), (7, [2, 4])]
-
-
-def test_a_gradient_whose_bucket_is_not_whole_is_not_waited_for():
-    nccl = Doubling()
-    buckets = buckets_of([1, 1])
-    share = buckets.begin(nccl, 0, torch.ones(1))
-    assert not share.done()
-    with pytest.raises(StateError, match="before all of its bucket are there"):
-        share.wait()
-    buckets.begin(nccl, 1, torch.ones(1))
-    assert share.done() and share.wait().item() == 2
-
-
-def test_gradients_that_are_added_later_leave_last():
-    nccl = Doubling()
-    buckets = buckets_of([1, 1])
-    buckets.add([_local.Member("new", torch.float32, 1)])
-    assert "new" in buckets and "other" not in buckets
-    for key in ("new", 1, 0):
-        buckets.begin(nccl, key, torch.full((1,), 9.0 if key == "new" else float(key)))
-    assert nccl.calls == [(7, [0, 1]), (7, [9])]
+GPU = torch.device("cuda", 0)
 
 
 def test_a_gpu_is_known_by_what_makes_it_visible(monkeypatch):
@@ -91,12 +18,87 @@ def test_a_gpu_is_known_by_what_makes_it_visible(monkeypatch):
         assert _local._gpu(torch.device("cuda", index)) == known
 
 
-@pytest.mark.parametrize("choice, size, local_size, servers", [
-    ("none", 2, 2, 0), ("auto", 1, 1, 0), ("auto", 4, 2, 0), ("auto", 2, 2, 1)])
-def test_nccl_is_for_ranks_of_one_host_without_cpu_machines(choice, size, local_size, servers):
-    def nobody(_):
-        raise AssertionError("there is nothing to share")
-    assert _local.meet(choice, 0, size, local_size, servers, 1.0, torch.device("cuda", 0), nobody) is None
+@pytest.mark.parametrize("choice, size", [("none", 2), ("auto", 1), ("nccl", 1)])
+def test_nobody_is_asked_where_there_is_nothing_to_agree_on(choice, size):
+    def nobody(label, numbers):
+        raise AssertionError("there is nothing to say")
+    assert _local.meet(choice, _local.Place(0, size, 0, size, 0), 1.0, GPU, nobody) is None
+
+
+EVEN = [(0, 2, 1), (1, 2, 1), (0, 2, 1), (1, 2, 1)]
+UNFIT = {  # (local rank, local size, has NCCL) by rank -> why not
+    "hosts must have the same number of ranks each": [(0, 2, 1), (1, 2, 1), (0, 1, 1)],
+    "ranks of one host must follow each other": [(0, 2, 1), (0, 2, 1), (1, 2, 1), (1, 2, 1)],
+    "each host has one rank": [(0, 1, 1), (0, 1, 1)],
+    "the PyTorch of other ranks has no NCCL": [(0, 2, 1), (1, 2, 0)],
+}
+
+
+@pytest.mark.parametrize("why", UNFIT)
+def test_hosts_that_are_not_alike_go_without_nccl(why, monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
+    places = UNFIT[why]
+    place = _local.Place(0, len(places), *places[0][:2], 1)
+    assert _local.meet("auto", place, 1.0, GPU, lambda label, numbers: places) is None
+    with pytest.raises(InvalidError, match=f"local=nccl: {why}"):
+        _local.meet("nccl", place, 1.0, GPU, lambda label, numbers: places)
+
+
+def test_cpu_machines_of_the_only_host_are_not_passed_over(monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
+    assert _local.meet("auto", _local.Place(0, 2, 0, 2, 1), 1.0, GPU, lambda label, numbers: EVEN[:2]) is None
+
+
+class Ranks:
+    """Ranks that meet one after another in this process: what each says, and what the others have said."""
+
+    def __init__(self, places, apart=1):
+        self.rows = {"places": places, "ports": [], "gpus": [(apart,)] * len(places)}
+
+    def exchange(self, label, numbers):
+        if label == "ports":
+            self.rows[label] = [numbers] * len(self.rows["places"])
+        return self.rows[label]
+
+
+def test_ranks_of_several_hosts_know_their_like(monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
+    monkeypatch.setattr(_local, "_gpu", lambda device: "a")
+    monkeypatch.setattr(torch.distributed, "TCPStore", Store)
+    ranks = Ranks(EVEN)
+    met = _local.meet("auto", _local.Place(2, 4, 0, 2, 1), 1.0, GPU, ranks.exchange)
+    assert met.spans and met.peers == [0, 2]
+    ranks = Ranks(EVEN[:2])
+    met = _local.meet("auto", _local.Place(0, 2, 0, 2, 0), 1.0, GPU, ranks.exchange)
+    assert not met.spans and met.peers == [0]
+
+
+def test_ranks_that_share_a_gpu_anywhere_go_without_nccl_everywhere(monkeypatch):
+    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
+    monkeypatch.setattr(_local, "_gpu", lambda device: "a")
+    monkeypatch.setattr(torch.distributed, "TCPStore", Store)
+    place = _local.Place(2, 4, 0, 2, 1)
+    assert _local.meet("auto", place, 1.0, GPU, Ranks(EVEN, apart=0).exchange) is None
+    with pytest.raises(InvalidError, match="several ranks are on the same GPU"):
+        _local.meet("nccl", place, 1.0, GPU, Ranks(EVEN, apart=0).exchange)
+
+
+class Store:
+    """A store whose other ranks have GPU b."""
+
+    port = 5
+
+    def __init__(self, *how, **named):
+        self.rows = {}
+
+    def set_timeout(self, limit):
+        pass
+
+    def set(self, key, value):
+        self.rows[key] = value
+
+    def get(self, key):
+        return self.rows.get(key, "b")
 
 
 def test_a_choice_that_is_none_is_refused(monkeypatch):

@@ -14,6 +14,11 @@ def test_calls_do_what_they_say(ranks, servers, strategy):
     assert done.stdout.count("all done") == ranks
 
 
+def test_a_tensor_of_a_gibibyte_is_summed():
+    done = job.passed(job.weirrun("gibibyte.py", ranks=2, servers=1, timeout=120))
+    assert done.stdout.count("all done") == 2
+
+
 # What scripts of Horovod and BytePS write.
 ORIGINALS = {
     "init": "lazy",

@@ -6,11 +6,11 @@ import functools
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterable, NamedTuple, Optional
+from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
 
 from . import errors
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 KEPT = 1  # WEIR_KEPT
 
 ERRORS = {
@@ -80,6 +80,7 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_servers": (_INT32, []),
     "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
+    "weir_declare_among": (_STATUS, [ctypes.POINTER(_Tensor), _INT64, ctypes.POINTER(_INT32), _INT32]),
     "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_accumulate": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
@@ -178,10 +179,14 @@ class Library:
         """CPU machines of the session."""
         return self._c.weir_servers()
 
-    def declare(self, tensors: Iterable[Declaration]) -> None:
-        """Makes tensors known, which are planned together."""
+    def declare(self, tensors: Iterable[Declaration], ranks: Optional[Sequence[int]] = None) -> None:
+        """Makes tensors known, which are planned together, and summed over all ranks or these alone."""
         rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority) for t in tensors]
-        self._check(self._c.weir_declare((_Tensor * len(rows))(*rows), len(rows)))
+        array = (_Tensor * len(rows))(*rows)
+        if ranks is None:
+            self._check(self._c.weir_declare(array, len(rows)))
+        else:
+            self._check(self._c.weir_declare_among(array, len(rows), (_INT32 * len(ranks))(*ranks), len(ranks)))
 
     @functools.cached_property
     def takes_gpus(self) -> bool:

@@ -325,7 +325,7 @@ TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
     settings.options = options;
     const auto world = SessionWorld::make(settings);
     REQUIRE(world);
-    const auto planned = world->plan({{"tensor", 10'000'000, Dtype::kF32, 0}});
+    const auto planned = world->plan({{"tensor", 10'000'000, Dtype::kF32, 0}}, {});
     REQUIRE(planned);
     Bytes most;
     for (const MessageEnds& message : (*planned)->plan.messages())

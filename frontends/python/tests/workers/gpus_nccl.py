@@ -13,7 +13,7 @@ parts = nn.ModuleList([nn.Linear(700, 700) for _ in range(12)]).cuda()
 parts[3] = parts[3].to(torch.bfloat16)
 optimizer = weir.DistributedOptimizer(torch.optim.SGD(parts.parameters(), lr=1.0), parts.named_parameters(),
                                       backward_passes_per_step=2)
-other = nn.ModuleList([nn.Linear(700, 700) for _ in range(2)]).cuda()
+other = nn.ModuleList([nn.Linear(700, 700) for _ in range(weir.size())]).cuda()
 second = weir.DistributedOptimizer(torch.optim.SGD(other.parameters(), lr=1.0), other.named_parameters())
 nccl = _session.session().nccl(torch.device("cuda", weir.local_rank()))
 print("by NCCL" if nccl else "by the session", flush=True)
@@ -26,7 +26,7 @@ def check(step):
     for _ in range(2):
         for part in order:
             part(torch.full((1, 700), float(weir.rank() + step), device="cuda", dtype=part.weight.dtype)).sum().backward()
-    # Of the other model, one rank uses all in time, and the other a part only once the first model has been waited for.
+    # Of the other model, each rank uses a part in time, and has the others only once the first model has been waited for.
     second.zero_grad()
     rank = weir.rank()
     other[rank](torch.full((1, 700), 1.0, device="cuda")).sum().backward()
@@ -46,8 +46,9 @@ def check(step):
 
 for step in range(1, 5):
     check(step)
+ranks, servers = weir.size(), _session.session().c.servers()
 weir.suspend()
-weir.resume(2, 0)
+weir.resume(ranks, servers)
 for step in range(5, 7):
     check(step)
 weir.shutdown()

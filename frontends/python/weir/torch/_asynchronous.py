@@ -53,7 +53,7 @@ class Weights:
         self._slots: List[Slot] = []
         self._known: Set[torch.Tensor] = set()
         self._session: Session = session()
-        index = next(self._session.models)
+        index = self._session.new_model()
         self._prefix = "Weights." if index == 0 else f"Weights{index}."
         self.add(named)
 

@@ -7,8 +7,8 @@ import torch
 
 from .._library import Declaration
 from ..errors import Error, InvalidError, StateError
+from ._buckets import Buckets, Member, Share
 from ._hooks import when_accumulated
-from ._local import Buckets, Member, Share
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -65,7 +65,7 @@ class Gradients:
         self._begun = begun
         self._kept: List[Hooked] = []  # hooks of parameters
         self._buckets: Optional[Buckets] = None
-        self._model = next(session().models)
+        self._model = session().new_model()
         self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
         self.add(named)
 
@@ -80,12 +80,15 @@ class Gradients:
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
-        if not self.slots and new and all(slot.parameter.is_cuda for slot in new):
-            if session().nccl(new[0].parameter.device) is not None:
-                self._buckets = Buckets(self._model, self._average)
-        if self._buckets is not None:
-            likes = [(slot, self._like(slot)) for slot in reversed(new) if slot.parameter.is_cuda]
-            self._buckets.add([Member(slot, like.dtype, like.numel() * like.element_size()) for slot, like in likes])
+        on_gpus = [slot for slot in reversed(new) if slot.parameter.is_cuda]
+        if on_gpus and (self._buckets is not None or (not self.slots and len(on_gpus) == len(new))):
+            nccl = session().nccl(on_gpus[0].parameter.device)
+            if nccl is not None:
+                nccl.prepare(session().models)
+                if self._buckets is None:
+                    self._buckets = Buckets(self._model, self._average, self.prefix)
+                likes = [(slot, self._like(slot)) for slot in on_gpus]
+                self._buckets.add(nccl, [Member(slot, like.dtype, like.numel()) for slot, like in likes])
         self._declare([slot for slot in new if self._buckets is None or slot not in self._buckets])
         self.slots += new
         for slot in new:
@@ -162,7 +165,7 @@ class Gradients:
             if nccl is not None:
                 slot.transfer = self._buckets.begin(nccl, slot, packed)
                 return
-            # A session that was joined since, of several hosts.
+            # A session that was joined since, in which NCCL has nothing to sum.
             self._buckets = None
             self._declare(self.slots)
         slot.transfer = begin_sum(current, slot.key, packed, packed)

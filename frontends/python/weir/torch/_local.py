@@ -1,20 +1,14 @@
-"""Gradients that NCCL sums: where all ranks are processes of one host with a GPU each, no network is to be planned for.
-
-NCCL wants the same calls in the same order on all ranks. So gradients go in buckets, whose members and order follow from
-those of the parameters, whatever the order in which hooks are called.
-"""
+"""The ranks of one host, each a process with a GPU of its own, among which NCCL sums: there is no network to plan for."""
 
 import os
 from datetime import timedelta
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 import torch
 import torch.distributed
 
-from ..errors import InvalidError, ResourceError, StateError
+from ..errors import InvalidError, ResourceError
 
-BUCKET_BYTES = 25 << 20  # large enough that calls cost nothing beside them, small enough that the first leaves early
-FIRST_BYTES = 1 << 20
 CHOICES = ("auto", "nccl", "none")
 MEETING = timedelta(seconds=30)  # to reach rank 0, which is there already
 
@@ -24,7 +18,7 @@ _stores: List[Any] = []  # rank 0's serves the others as long as it lives
 
 
 def chosen(settings: Dict[str, Any]) -> str:
-    """What sums gradients of GPUs on one host: takes it out of the settings, which go before WEIR_LOCAL."""
+    """What sums gradients of GPUs of one host: takes it out of the settings, which go before WEIR_LOCAL."""
     choice = settings.pop("local", None) or os.environ.get("WEIR_LOCAL") or "auto"
     if choice not in CHOICES:
         raise InvalidError(f"local: '{choice}' is none of {', '.join(CHOICES)}")
@@ -32,22 +26,40 @@ def chosen(settings: Dict[str, Any]) -> str:
 
 
 class Nccl:
-    """The ranks of one host, each with a GPU of its own. Kept by a session."""
+    """The ranks of this host, each with a GPU of its own. Kept by a session.
 
-    def __init__(self, rank: int, size: int, device: torch.device, store: Any, limit: timedelta):
-        self._device = device
-        self._rank = rank
-        self._size = size
-        self._store = store  # rank 0's serves the others as long as it lives
+    * `peers` are the ranks that have this one's place among those of their hosts, itself too.
+    * `spans`: whether there are several hosts. Each rank sums its share of what its host has over its peers then.
+    """
+
+    def __init__(self, place: "Place", peers: List[int], device: torch.device, store: Any, limit: timedelta):
+        self.place = place
+        self.peers = peers
+        self.spans = len(peers) > 1
+        self.device = device
+        self._store = store  # that of the first rank serves the others as long as it lives
         self._limit = limit
         self._groups: Dict[int, Any] = {}
 
+    def prepare(self, models: int) -> None:
+        """Makes the communicators of so many models, before any is used: they are connected when all ranks have called
+        this, and no rank that waits for another one later can keep it from that."""
+        fresh = [model for model in range(models) if model not in self._groups]
+        for model in fresh:
+            share = torch.zeros(1, device=self.device)
+            whole = torch.zeros(self.place.local_size, device=self.device)
+            works = self.sum(model, [share], False)
+            if self.spans:
+                works += [self.scatter(model, whole, share), self.collect(model, whole, share)]
+            for work in works:
+                work.wait()
+        if fresh:
+            torch.cuda.synchronize(self.device)
+
     def sum(self, model: int, tensors: List[torch.Tensor], average: bool) -> List[Any]:
-        """Begins to sum, or average, each over all ranks, in place, after what is on the current stream. Nothing orders
-        the calls of one model among those of another, so each has a communicator of its own."""
-        group = self._groups.get(model)
-        if group is None:
-            group = self._groups[model] = self._group(model)
+        """Begins to sum, or average, each over the ranks of this host, in place, after what is on the current stream.
+        Nothing orders the calls of one model among those of another, so each has a communicator of its own."""
+        group = self._group(model)
         how = torch.distributed.ReduceOp.AVG if average else torch.distributed.ReduceOp.SUM
         if COALESCES and len(tensors) > 1:
             together = torch.distributed.AllreduceCoalescedOptions()
@@ -57,18 +69,30 @@ class Nccl:
         alone.reduceOp = how
         return [group.allreduce([tensor], alone) for tensor in tensors]
 
+    def scatter(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
+        """Begins to sum over the ranks of this host, each of which gets the share of its place, as sum() does."""
+        return self._group(model)._reduce_scatter_base(share, whole)
+
+    def collect(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
+        """Begins to give every rank of this host the shares of all, as sum() does."""
+        return self._group(model)._allgather_base(whole, share)
+
     def _group(self, model: int) -> Any:
-        if torch.__version__ < "2.2":  # whose groups mind their timeouts only then
-            os.environ.setdefault("NCCL_ASYNC_ERROR_HANDLING", "1")
-        options = torch.distributed.ProcessGroupNCCL.Options()
-        options._timeout = self._limit
-        store = torch.distributed.PrefixStore(f"nccl/{model}", self._store)
-        return torch.distributed.ProcessGroupNCCL(store, self._rank, self._size, options)
+        group = self._groups.get(model)
+        if group is None:
+            if torch.__version__ < "2.2":  # whose groups mind their timeouts only then
+                os.environ.setdefault("NCCL_ASYNC_ERROR_HANDLING", "1")
+            options = torch.distributed.ProcessGroupNCCL.Options()
+            options._timeout = self._limit
+            store = torch.distributed.PrefixStore(f"nccl/{model}", self._store)
+            group = torch.distributed.ProcessGroupNCCL(store, self.place.local_rank, self.place.local_size, options)
+            self._groups[model] = group
+        return group
 
     def close(self, failed: bool) -> None:
         """Once all ranks have left the session; or, if it has failed, at once, whatever is on its way."""
         if self._groups and not failed:
-            torch.cuda.synchronize(self._device)
+            torch.cuda.synchronize(self.device)
         for group in self._groups.values():
             end = next((getattr(group, name) for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
                         if hasattr(group, name)), None)
@@ -77,43 +101,74 @@ class Nccl:
         self._groups.clear()
 
 
-def meet(choice: str, rank: int, size: int, local_size: int, servers: int, patience: float, device: torch.device,
-         share: Any) -> Optional[Nccl]:
-    """NCCL among all ranks, whose gradients are on `device`, or None if it is not to be used, or cannot be. All ranks call
-    it and come to the same; share() gives all of them what rank 0 has."""
-    if choice == "none" or size == 1 or (choice == "auto" and (local_size != size or servers > 0)):
+class Place(NamedTuple):
+    """Where a rank is in the session."""
+
+    rank: int
+    size: int
+    local_rank: int
+    local_size: int
+    servers: int
+
+
+# Gives numbers that each rank calls it with to all, by rank. A label is for so many numbers.
+Exchange = Callable[[str, Sequence[int]], List[List[int]]]
+
+
+def meet(choice: str, place: Place, patience: float, device: torch.device, exchange: Exchange) -> Optional[Nccl]:
+    """NCCL among the ranks of this host, whose gradients are on `device`, or None if it is not to be used, or cannot be.
+    All ranks of the session call it and come to the same."""
+    if choice == "none" or place.size == 1:
         return None
-    if not torch.distributed.is_nccl_available():
+    has_nccl = torch.distributed.is_nccl_available()
+    places = exchange("places", [place.local_rank, place.local_size, int(has_nccl)])
+    refusal = _refusal(place, places)
+    if refusal is None and choice == "auto" and place.local_size == place.size and place.servers > 0:
+        return None  # CPU machines of the same host: they are there to be tried out
+    if refusal is not None:
         if choice == "nccl":
-            raise ResourceError("local=nccl: this PyTorch has no NCCL")
+            raise InvalidError(f"local=nccl: {refusal}")
         return None
-    if local_size != size:
-        raise InvalidError(f"local=nccl: all ranks must be on one host, and {local_size} of {size} are on this one")
+    first = place.rank - place.local_rank
     limit = timedelta(seconds=patience)
-    advice = f"rank {rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without it)"
+    advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
+              "it)")
     own, refused = None, None
-    if rank == 0:
+    if place.local_rank == 0:
         try:
             own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit, wait_for_workers=False)
         except (RuntimeError, OSError) as why:
             refused = why
-    port = share(own.port if own else None)
-    if port is None:
-        raise ResourceError(f"{advice}: rank 0 could not open a store{f': {refused}' if refused else ''}")
+    port = exchange("ports", [own.port if own else 0])[first][0]
+    if port == 0:
+        raise ResourceError(f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
     try:
         store = own or torch.distributed.TCPStore("127.0.0.1", port, is_master=False, timeout=min(limit, MEETING),
                                                   wait_for_workers=False)
         _stores.append(store)
         store.set_timeout(limit)
-        store.set(f"gpu/{rank}", _gpu(device))
-        gpus = [store.get(f"gpu/{other}") for other in range(size)]
+        store.set(f"gpu/{place.local_rank}", _gpu(device))
+        gpus = [store.get(f"gpu/{other}") for other in range(place.local_size)]
     except (RuntimeError, OSError) as why:
         raise ResourceError(f"{advice}: {why}") from why
-    if len(set(gpus)) < size:
+    if not all(apart for apart, in exchange("gpus", [int(len(set(gpus)) == place.local_size)])):
         if choice == "nccl":
             raise InvalidError("local=nccl: the gradients of several ranks are on the same GPU")
         return None
-    return Nccl(rank, size, device, store, limit)
+    return Nccl(place, list(range(place.local_rank, place.size, place.local_size)), device, store, limit)
+
+
+def _refusal(place: Place, places: List[List[int]]) -> Optional[str]:
+    """Why NCCL cannot sum on each host; the same on all ranks."""
+    if not all(has_nccl for _, _, has_nccl in places):
+        return "this PyTorch has no NCCL" if not places[place.rank][2] else "the PyTorch of other ranks has no NCCL"
+    if any(local != place.local_size for _, local, _ in places) or place.size % place.local_size != 0:
+        return "hosts must have the same number of ranks each"
+    if any(local_rank != rank % place.local_size for rank, (local_rank, _, _) in enumerate(places)):
+        return "ranks of one host must follow each other"
+    if place.local_size == 1:
+        return "each host has one rank"
+    return None
 
 
 def _gpu(device: torch.device) -> str:
@@ -124,96 +179,3 @@ def _gpu(device: torch.device) -> str:
         return str(known)
     visible = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()]
     return visible[index] if index < len(visible) else str(index)
-
-
-class Flight:
-    """A round of a bucket, and NCCL's works once all of its gradients are there."""
-
-    __slots__ = ("works",)
-
-    def __init__(self) -> None:
-        self.works: Optional[List[Any]] = None
-
-
-class Share:
-    """A gradient on its way with its bucket, as a Transfer is alone; it comes averaged if an average is meant."""
-
-    __slots__ = ("_tensor", "_flight")
-
-    def __init__(self, tensor: torch.Tensor, flight: Flight):
-        self._tensor = tensor
-        self._flight = flight
-
-    def done(self) -> bool:
-        """Whether the sum is there."""
-        return self._flight.works is not None and all(work.is_completed() for work in self._flight.works)
-
-    def wait(self) -> torch.Tensor:
-        """The sum, for what is put on the current stream from now on."""
-        if self._flight.works is None:
-            raise StateError("a gradient is waited for before all of its bucket are there: call synchronize() of the "
-                             "optimizer, which sees to the others")
-        for work in self._flight.works:
-            work.wait()
-        return self._tensor
-
-
-class Bucket:
-    """Gradients of one dtype that are summed by one call; `tensors` are those that are there, by their place."""
-
-    def __init__(self) -> None:
-        self.members = 0
-        self.bytes = 0
-        self.renew()
-
-    def renew(self) -> None:
-        """For the next round."""
-        self.tensors: Dict[int, torch.Tensor] = {}
-        self.flight = Flight()
-
-
-class Member(NamedTuple):
-    """What is known of a gradient before it comes."""
-
-    key: Any
-    dtype: torch.dtype
-    bytes: int
-
-
-class Buckets:
-    """The gradients of a model, which has a number of its own: a bucket leaves once it and those before it are whole."""
-
-    def __init__(self, model: int, average: bool):
-        self._model = model
-        self._average = average
-        self._buckets: List[Bucket] = []
-        self._places: Dict[Any, Tuple[Bucket, int]] = {}
-        self._next = 0
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._places
-
-    def add(self, members: Sequence[Member]) -> None:
-        """Takes gradients in, in the order in which backward makes them. None is on its way."""
-        filling: Dict[torch.dtype, Bucket] = {}
-        for member in members:
-            bucket = filling.get(member.dtype)
-            if bucket is None or bucket.bytes >= (FIRST_BYTES if bucket is self._buckets[0] else BUCKET_BYTES):
-                bucket = filling[member.dtype] = Bucket()
-                self._buckets.append(bucket)
-            self._places[member.key] = (bucket, bucket.members)
-            bucket.members += 1
-            bucket.bytes += member.bytes
-
-    def begin(self, nccl: Nccl, key: Any, tensor: torch.Tensor) -> Share:
-        """A gradient is there, and is not touched until its share has been waited for."""
-        bucket, place = self._places[key]
-        dense = tensor.contiguous()
-        bucket.tensors[place] = dense
-        share = Share(dense, bucket.flight)
-        while len(self._buckets[self._next].tensors) == self._buckets[self._next].members:
-            whole = self._buckets[self._next]
-            whole.flight.works = nccl.sum(self._model, [whole.tensors[i] for i in range(whole.members)], self._average)
-            whole.renew()
-            self._next = (self._next + 1) % len(self._buckets)
-        return share

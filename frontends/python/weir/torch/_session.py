@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 import torch
 
-from .._library import Declaration, Library, library
+from .._library import Declaration, Dtype, Library, library
 from ..errors import Error, InvalidError, StateError
 from . import _local, _rendezvous
 
@@ -27,9 +27,14 @@ class Session:
         self.underway: Dict[int, Any] = {}  # handle -> what synchronize() is to wait for
         self.transfers: Set[Any] = set()  # whose tensors the library reads and writes
         self.declared: List[List[Declaration]] = []
-        self.models = itertools.count()  # whose gradients are summed, in the order of their making
+        self.models = 0  # whose gradients are summed
         self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
         self.refresh()
+
+    def new_model(self) -> int:
+        """A number for one whose gradients are summed: the same on all ranks, which make theirs in the same order."""
+        self.models += 1
+        return self.models - 1
 
     def refresh(self) -> None:
         """Asks the library who is here."""
@@ -40,10 +45,19 @@ class Session:
         """What sums gradients on GPUs, if it is not the session itself. All ranks ask, and the first time they wait for
         each other and say on which device theirs are."""
         if not self._nccl:
-            from ._copies import broadcast_object
-            self._nccl.append(_local.meet(self._local, self.rank, self.size, self.c.local_size(), self.c.servers(),
-                                          self._patience, device, lambda port: broadcast_object(port, name="weir.nccl")))
+            place = _local.Place(self.rank, self.size, self.c.local_rank(), self.c.local_size(), self.c.servers())
+            met = _local.meet(self._local, place, self._patience, device, self._exchange)
+            if met is not None:
+                met.prepare(self.models)
+            self._nccl.append(met)
         return self._nccl[0]
+
+    def _exchange(self, label: str, numbers: Sequence[int]) -> List[List[int]]:
+        """Gives each rank's numbers to all, by rank."""
+        rows = torch.zeros(self.size, len(numbers), dtype=torch.int64)
+        rows[self.rank] = torch.tensor(numbers)
+        self.c.wait(self.c.push_pull(f"weir.{label}".encode(), rows.data_ptr(), rows.data_ptr(), rows.numel(), Dtype.I64))
+        return rows.tolist()
 
     def close(self, failed: bool) -> None:
         """After the library has left, or failed to."""

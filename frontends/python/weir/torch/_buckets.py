@@ -1,0 +1,235 @@
+"""Gradients in buckets, which NCCL sums among the ranks of a host, and the session over hosts if there are several.
+
+NCCL wants the same calls in the same order on all ranks. So buckets leave in the order that follows from that of the
+parameters, whatever the order in which hooks are called, and come back in the reverse one: the parameters that the next
+forward uses first are in the last bucket.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import torch
+
+from .._library import Declaration
+from ..errors import StateError
+from ._local import Nccl
+from ._memory import DTYPES
+from ._session import session
+from ._sums import scale
+from ._transfers import Transfer, begin_sum
+
+BUCKET_BYTES = 25 << 20  # large enough that calls cost nothing beside them, small enough that the first leaves early
+FIRST_BYTES = 1 << 20
+SHARE_BYTES = 256  # to a multiple of which shares are padded
+
+
+class Host:
+    """A bucket's way where all ranks are on one host: NCCL sums in place."""
+
+    def __init__(self, nccl: Nccl, model: int, average: bool):
+        self._nccl = nccl
+        self._model = model
+        self._average = average
+        self._works: List[Any] = []
+
+    def begin(self, tensors: List[torch.Tensor]) -> None:
+        """Begins to sum what is whole on the current stream."""
+        self._works = self._nccl.sum(self._model, tensors, self._average)
+
+    def done(self) -> bool:
+        """Whether finish() would not wait for others."""
+        return all(work.is_completed() for work in self._works)
+
+    def finish(self) -> None:
+        """The tensors are the sums, for what is put on the current stream from now on."""
+        for work in self._works:
+            work.wait()
+
+
+class Hosts:
+    """A bucket's way where there are several hosts: NCCL sums among the ranks of each, which leaves each rank a share,
+    the session sums shares over ranks of the same place, and NCCL gives all ranks of a host all shares. So a host sends
+    every gradient once, whatever the number of its GPUs."""
+
+    def __init__(self, nccl: Nccl, model: int, average: bool, key: str, elements: int, dtype: torch.dtype,
+                 priority: int):
+        place, device = nccl.place, nccl.device
+        self._nccl = nccl
+        self._model = model
+        self._average = average
+        self._elements = elements
+        unit = SHARE_BYTES // torch.empty((), dtype=dtype).element_size()
+        share = (elements + place.local_size * unit - 1) // (place.local_size * unit) * unit
+        key = f"{key}.{place.local_rank}"  # a tensor of its own for each place
+        self.declaration = Declaration(key, share, DTYPES[dtype], priority)
+        self._key = key.encode()
+        self._whole = torch.zeros(place.local_size * share, dtype=dtype, device=device)
+        self._share = torch.zeros(share, dtype=dtype, device=device)
+        self._stream = torch.cuda.Stream(device)  # for the session to know when the share is whole
+        self._free = torch.cuda.Event()  # when nothing reads the memory of the round before
+        # Each kernel runs once: CUDA loads them then, which may wait for all that runs, so later for other ranks.
+        self._tensors = [torch.zeros(elements, dtype=dtype, device=device)]
+        self._gather()
+        self._spread()
+
+    def _gather(self) -> None:
+        with torch.no_grad():
+            torch.cat([tensor.reshape(-1) for tensor in self._tensors], out=self._whole[:self._elements])
+
+    def _spread(self) -> None:
+        scale(self._whole, 1.0, session().size if self._average else 1)
+        parts = self._whole[:self._elements].split([tensor.numel() for tensor in self._tensors])
+        with torch.no_grad():
+            for tensor, part in zip(self._tensors, parts):
+                tensor.copy_(part.view(tensor.shape))
+        self._tensors = []
+        self._free.record()
+
+    def begin(self, tensors: List[torch.Tensor]) -> None:
+        """As Host's."""
+        self._free.wait()
+        self._tensors = tensors
+        self._gather()
+        work = self._nccl.scatter(self._model, self._whole, self._share)
+        with torch.cuda.stream(self._stream):
+            work.wait()
+            self._transfer: Transfer = begin_sum(session(), self._key, self._share, self._share)
+
+    def done(self) -> bool:
+        """As Host's."""
+        return self._transfer.done()
+
+    def finish(self) -> None:
+        """As Host's, once the share's sum has arrived."""
+        self._transfer.wait()
+        self._nccl.collect(self._model, self._whole, self._share).wait()
+        self._spread()
+
+
+class Bucket:
+    """Gradients of one dtype that are summed together; `tensors` are those that are there, by their place."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+        self.members = 0
+        self.elements = 0
+        self.tensors: Dict[int, torch.Tensor] = {}
+        self.way: Any = None  # Host or Hosts, once there is one
+
+    def bytes(self) -> int:
+        """Of the gradients that it has."""
+        return self.elements * torch.empty((), dtype=self.dtype).element_size()
+
+
+class Member(NamedTuple):
+    """What is known of a gradient before it comes."""
+
+    key: Any
+    dtype: torch.dtype
+    elements: int
+
+
+class Share:
+    """A gradient on its way with its bucket, as a Transfer is alone; it comes averaged if an average is meant."""
+
+    __slots__ = ("_tensor", "_buckets", "_place", "_round")
+
+    def __init__(self, tensor: torch.Tensor, buckets: "Buckets", place: int, number: int):
+        self._tensor = tensor
+        self._buckets = buckets
+        self._place = place
+        self._round = number
+
+    def done(self) -> bool:
+        """Whether the sum is there."""
+        return self._buckets.done(self._place, self._round)
+
+    def wait(self) -> torch.Tensor:
+        """The sum, for what is put on the current stream from now on."""
+        self._buckets.finish(self._place, self._round)
+        return self._tensor
+
+
+class Buckets:
+    """The gradients of a model, which has a number of its own: a bucket leaves once it and those before it are whole."""
+
+    def __init__(self, model: int, average: bool, prefix: str):
+        self._model = model
+        self._average = average
+        self._prefix = prefix
+        self._nccl: Optional[Nccl] = None
+        self._buckets: List[Bucket] = []
+        self._places: Dict[Any, Tuple[int, int]] = {}  # key -> its bucket, and place in that
+        self._next = 0  # to leave
+        self._round = 0  # of which it is
+        self._back = 0  # buckets from here on have come back, of the last round that has left whole
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._places
+
+    def add(self, nccl: Nccl, members: Sequence[Member]) -> None:
+        """Takes gradients in, in the order in which backward makes them. None is on its way."""
+        filling: Dict[torch.dtype, int] = {}
+        first = len(self._buckets)
+        for member in members:
+            number = filling.get(member.dtype)
+            if number is None or self._buckets[number].bytes() >= (FIRST_BYTES if number == 0 else BUCKET_BYTES):
+                number = filling[member.dtype] = len(self._buckets)
+                self._buckets.append(Bucket(member.dtype))
+            bucket = self._buckets[number]
+            self._places[member.key] = (number, bucket.members)
+            bucket.members += 1
+            bucket.elements += member.elements
+        self._back = 0
+        self._lay_ways(nccl, first if nccl is self._nccl else 0)
+
+    def _lay_ways(self, nccl: Nccl, first: int) -> None:
+        """Of buckets from that one on."""
+        self._nccl = nccl
+        for number, bucket in enumerate(self._buckets[first:], first):
+            if nccl.spans:
+                bucket.way = Hosts(nccl, self._model, self._average, f"{self._prefix}bucket{number}", bucket.elements,
+                                   bucket.dtype, number)
+            else:
+                bucket.way = Host(nccl, self._model, self._average)
+        if nccl.spans and first < len(self._buckets):
+            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], nccl.peers)
+
+    def begin(self, nccl: Nccl, key: Any, tensor: torch.Tensor) -> Share:
+        """A gradient is there, and is not touched until its share has been waited for."""
+        if nccl is not self._nccl:
+            self._lay_ways(nccl, 0)  # a session that was joined since
+        number, place = self._places[key]
+        dense = tensor.contiguous()
+        self._buckets[number].tensors[place] = dense
+        share = Share(dense, self, number, self._round + (number < self._next))
+        while len(self._buckets[self._next].tensors) == self._buckets[self._next].members:
+            if self._next == 0:
+                self._finish_to(0)  # what nobody has waited for
+            bucket = self._buckets[self._next]
+            bucket.way.begin([bucket.tensors[i] for i in range(bucket.members)])
+            bucket.tensors = {}
+            self._next += 1
+            if self._next == len(self._buckets):
+                self._next = 0
+                self._round += 1
+                self._back = len(self._buckets)
+        return share
+
+    def done(self, number: int, of_round: int) -> bool:
+        """Whether the bucket's sums are there, of that round."""
+        if of_round >= self._round:
+            return False
+        return of_round < self._round - 1 or all(bucket.way.done() for bucket in self._buckets[number:self._back])
+
+    def finish(self, number: int, of_round: int) -> None:
+        """The bucket's sums are there, for what is put on the current stream from now on."""
+        if of_round >= self._round:
+            raise StateError("a gradient is waited for before all of its model are there: call synchronize() of the "
+                             "optimizer, which sees to the others")
+        if of_round == self._round - 1:
+            self._finish_to(number)
+
+    def _finish_to(self, number: int) -> None:
+        while self._back > number:
+            self._back -= 1
+            self._buckets[self._back].way.finish()
