@@ -89,6 +89,20 @@ bool is_on_gpus(const Op& op, const Plan& plan) {
   return on_gpu(op.from) || on_gpu(op.into);
 }
 
+Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers) {
+  bool can = op.kind != OpKind::kUpdate;
+  if (op.kind == OpKind::kSum) {
+    std::vector<Move> moves;
+    find_moves(plan, op.from, op.into, op.dtype, moves);
+    can = buffers.on_gpu(op.from.buffer) && buffers.on_gpu(op.into.buffer) &&
+          std::all_of(moves.begin(), moves.end(),
+                      [](const Move& move) { return move.from.replica == move.into.replica; });
+  }
+  if (can) return {};
+  return failure(fmt::format("op {} ({}): GPUs sum what lies on the same GPU, and update nothing", op.id,
+                             name(op.kind)));
+}
+
 Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport) {
   if (transport == TransportChoice::kRdma) return {};
   for (const Op& op : plan.ops(machine)) {

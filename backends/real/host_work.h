@@ -13,6 +13,9 @@ bool is_memory_work(OpKind kind);
 /// memory. Messages never are.
 bool is_on_gpus(const Op& op, const Plan& plan);
 
+/// Fails if the op is on GPUs, and they cannot do it: kernels see the memory of their own GPU only.
+Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers);
+
 /// Fails if a NIC of the machine is to move what lies on its GPUs, unless all messages go over RDMA: others
 /// leave from host memory, and come there.
 Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport);

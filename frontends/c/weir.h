@@ -87,7 +87,7 @@ WEIR_API const char* weir_error(void);
  *   rank         WEIR_RANK, RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID
  *   size         WEIR_SIZE, WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS     ranks of the session (1)
  *   local_rank   WEIR_LOCAL_RANK, LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID
- *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE, SLURM_NTASKS_PER_NODE
+ *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE
  *   servers      WEIR_SERVERS       CPU machines of the session (0)
  *   leader       WEIR_LEADER        "HOST:PORT" at which rank 0's process listens for the others
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
@@ -136,9 +136,10 @@ WEIR_API int32_t weir_takes_gpus(void);
 WEIR_API weir_status weir_declare(const weir_tensor* tensors, int64_t count);
 
 /* As weir_declare(), but tensors are summed over these ranks alone, each of which declares them with the same
- * ones, in any order; the calling rank is one of them. No other rank has them. So processes of one host can
- * first sum among themselves by other means, each then its share with its like on other hosts. WEIR_INVALID
- * also if a rank stands twice or there is no such, or a tensor is to be kept. */
+ * ones, in any order; the calling rank is one of them. A name belongs to these ranks then: others do not use
+ * it, not even for a tensor of their own. So processes of one host can first sum among themselves by other
+ * means, each then its share with its like on other hosts. All ranks, listed, are not the same as
+ * weir_declare(). WEIR_INVALID also if a rank stands twice or there is no such, or a tensor is to be kept. */
 WEIR_API weir_status weir_declare_among(const weir_tensor* tensors, int64_t count, const int32_t* ranks,
                                         int32_t rank_count);
 

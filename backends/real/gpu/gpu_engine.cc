@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -111,7 +112,7 @@ struct GpuEngine::Parts {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
       }
       if (!is_on_gpus(op, plan)) continue;
-      if (auto can = check(op); !can) return can;
+      if (auto can = check_on_gpus(op, plan, buffers); !can) return can;
       if (op.kind != OpKind::kCopy) continue;
       for (const BufferId id : {op.from.buffer, op.into.buffer}) {
         const Buffer& buffer = plan.buffer(id);
@@ -123,21 +124,6 @@ struct GpuEngine::Parts {
       }
     }
     return {};
-  }
-
-  // Kernels see the memory of their own GPU only.
-  Result<void> check(const Op& op) const {
-    bool can = op.kind != OpKind::kUpdate;
-    if (op.kind == OpKind::kSum) {
-      std::vector<Move> moves;
-      find_moves(plan, op.from, op.into, op.dtype, moves);
-      can = buffers.on_gpu(op.from.buffer) && buffers.on_gpu(op.into.buffer) &&
-            std::all_of(moves.begin(), moves.end(),
-                        [](const Move& move) { return move.from.replica == move.into.replica; });
-    }
-    if (can) return {};
-    return failure(fmt::format("op {} ({}): GPUs sum what lies on the same GPU, and update nothing", op.id,
-                               name(op.kind)));
   }
 
   void put(const Op& op) {
@@ -157,7 +143,7 @@ struct GpuEngine::Parts {
       {
         std::unique_lock lock(mutex);
         const auto called = [&] { return !fresh.empty() || (stop && !until); };
-        if (running.empty() && !until) {
+        if (running.empty() && early.empty() && !until) {
           more.wait(lock, called);
         } else {
           more.wait_for(lock, std::chrono::nanoseconds(pause_after(last).ns()), called);
@@ -167,8 +153,9 @@ struct GpuEngine::Parts {
         if (stop && !until) until = Clock::monotonic() + kEndPatience;
       }
       if (until && ((running.empty() && taken.empty()) || Clock::monotonic() > *until)) break;
-      for (const Op* op : taken) start(*op);
-      if (look() || !taken.empty()) last = Clock::monotonic();
+      for (const Op* op : taken) take(*op);
+      const bool lent = start_early();
+      if (look() || lent || !taken.empty()) last = Clock::monotonic();
     }
     unfinished = unfinished || !running.empty();
   }
@@ -180,10 +167,29 @@ struct GpuEngine::Parts {
     return std::clamp(Duration(waited.ns() / 20), Duration(5'000), Duration(20'000));
   }
 
-  void start(const Op& op) {
+  void take(const Op& op) {
+    if (!lender || op.kind != OpKind::kCopy) return start(op, {});
+    early.push_back(&op);
+  }
+
+  // Copies, once their memory has been written. No stream waits for that: where ranks are lost, it may never
+  // be.
+  bool start_early() {
+    bool any = false;
+    for (; !early.empty(); early.pop_front(), any = true) {
+      const Op& op = *early.front();
+      Lent lent = lender(op);
+      if (lent.after != nullptr && cudaEventQuery(static_cast<cudaEvent_t>(lent.after)) == cudaErrorNotReady)
+        break;
+      start(op, std::move(lent));
+    }
+    return any;
+  }
+
+  void start(const Op& op, Lent lent) {
     Running running_op{&op, Clock::monotonic(), {}, {}};
     (void)cudaGetLastError();  // what an earlier op has left, and told
-    const Result<void> begun = issue(op, running_op);
+    const Result<void> begun = issue(op, running_op, lent);
     Result<void> marked = begun;
     for (Span& span : running_op.spans) {
       if (marked) marked = on(span.gpu);
@@ -193,7 +199,7 @@ struct GpuEngine::Parts {
     running.push_back(std::move(running_op));
   }
 
-  Result<void> issue(const Op& op, Running& into) {
+  Result<void> issue(const Op& op, Running& into, Lent& lent) {
     switch (op.kind) {
       case OpKind::kBackward:
       case OpKind::kForward:
@@ -207,7 +213,7 @@ struct GpuEngine::Parts {
         }
         return {};
       case OpKind::kCopy:
-        if (lender) return copy_lent(op, into);
+        if (lender) return copy_lent(op, into, lent);
         return move(op, into);
       case OpKind::kSum:
         return move(op, into);
@@ -247,19 +253,14 @@ struct GpuEngine::Parts {
   }
 
   // Between memory of an application on the machine's one GPU and the host's.
-  Result<void> copy_lent(const Op& op, Running& into) {
+  Result<void> copy_lent(const Op& op, Running& into, Lent& lent) {
     const bool out = plan.buffer(op.from.buffer).place == Memory::Kind::kGpu;
     const auto host = buffers.bytes(out ? op.into : op.from, op.dtype);
-    Lent lent = lender(op);
     if (lent.bytes.empty() || host.empty()) return {};
     into.held = std::move(lent.held);
     const Way way = out ? Way::kOut : Way::kIn;
     if (auto begun = begin(into, 0, way); !begun) return begun;
     const cudaStream_t on = stream(0, way);
-    Result<void> well;
-    if (lent.after != nullptr)
-      well = tried(cudaStreamWaitEvent(on, static_cast<cudaEvent_t>(lent.after)), "an event");
-    if (!well) return well;
     std::byte* const target = out ? host.front().data() : lent.bytes.data();
     const std::byte* const source = out ? lent.bytes.data() : host.front().data();
     return tried(cudaMemcpyAsync(target, source, lent.bytes.size(), cudaMemcpyDefault, on), "a copy");
@@ -371,9 +372,10 @@ struct GpuEngine::Parts {
   Lender lender;
   GpuGroups groups;
   std::vector<std::span<std::byte>> pinned;
-  std::vector<Lanes> lanes;      // by GPU
-  std::vector<Running> running;  // of the thread
-  bool unfinished = false;       // whether something may be under way that nobody looks after
+  std::vector<Lanes> lanes;     // by GPU
+  std::deque<const Op*> early;  // copies whose memory has not been written yet; of the thread, as the next
+  std::vector<Running> running;
+  bool unfinished = false;  // whether something may be under way that nobody looks after
   std::mutex mutex;
   std::condition_variable more;
   std::vector<const Op*> fresh;

@@ -17,10 +17,10 @@ namespace weir::real {
 struct Lent {
   std::span<std::byte> bytes;                // perhaps fewer than the copy's: there are no more; none if it
                                              // has been taken back
-  void* after = nullptr;                     // a cudaEvent_t to wait for; null if there is none
+  void* after = nullptr;                     // a cudaEvent_t: once it has ended; null if there is none
   std::shared_lock<std::shared_mutex> held;  // until the copy has ended
 };
-/// Of a copy that reads or writes a gradient. Called by the engine's thread.
+/// Of a copy that reads or writes a gradient. Called by the engine's thread, again until `after` has ended.
 using Lender = std::function<Lent(const Op& copy)>;
 
 /// Each kind of work has a stream of its own on each GPU, so that both directions of copies, collectives and

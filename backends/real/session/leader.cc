@@ -311,7 +311,12 @@ Result<void> Leader::open_next() {
   if (!token) return tl::unexpected(token.error());
   open.group = groups_++;
   open.token = hexadecimal(*token);
-  for (const MachineId machine : world_.machines(open.ranks)) opening_[machine.index()] = "";
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Role& role = members_[i].role;
+    if (role.server || open.ranks.empty() ||
+        std::binary_search(open.ranks.begin(), open.ranks.end(), role.number))
+      opening_[i] = "";
+  }
   tell_openers(open);
   return {};
 }

@@ -92,7 +92,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
 Result<void> SessionMember::check() {
   for (const auto& [number, opened] : groups_) {
     if (const auto error = opened.group->error())
-      return tl::unexpected(fail(Error{world_->with_roles(error->text, opened.ranks)}));
+      return tl::unexpected(fail(Error{world_->with_roles(error->text, *opened.cluster, opened.ranks)}));
   }
   return {};
 }
@@ -129,7 +129,7 @@ Error SessionMember::verdict(const Note& note) {
 // The connections are held until the leader has heard why: else a peer that sees them closed might be heard
 // first, and blame this process.
 Error SessionMember::fail(const Error& own) {
-  const std::string why = world_ ? world_->with_roles(own.text, {}) : own.text;
+  const std::string why = world_ ? world_->with_roles(own.text, world_->cluster(), {}) : own.text;
   if (!std::exchange(told_, true)) {
     say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
@@ -195,9 +195,7 @@ Result<void> SessionMember::handle(const Note& note) {
 }
 
 // Of kept tensors once for all ranks' groups.
-Result<void> SessionMember::plan(const OpenNote& note, MachineId self) {
-  const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
-                                [](const TensorNote& tensor) { return tensor.kept; });
+Result<void> SessionMember::plan(const OpenNote& note, bool kept, MachineId self) {
   if (kept && note.tensors == batch_.tensors) return {};
   auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors, note.ranks);
   if (!plan) return tl::unexpected(plan.error());
@@ -209,7 +207,8 @@ Result<void> SessionMember::plan(const OpenNote& note, MachineId self) {
   return {};
 }
 
-GroupSettings SessionMember::group_settings(const OpenNote& note, const Token& token) {
+GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster& cluster,
+                                            const Token& token) {
   GroupSettings settings;
   settings.peers = peers_;
   settings.peers.token = token;
@@ -229,7 +228,7 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Token& t
   settings.dispatch = world_->dispatch();
   settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
   settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
-  const std::vector<MachineId> machines = world_->machines(note.ranks);
+  const std::vector<MachineId> machines = world_->machines(cluster, note.ranks);
   settings.peers.machines.clear();
   for (std::size_t i = 0; i < machines.size(); ++i) {
     if (machines[i] == peers_.self) settings.peers.self = MachineId(i);
@@ -245,19 +244,26 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Token& t
 Result<void> SessionMember::open(const OpenNote& note) {
   if (!world_ || (!groups_.empty() && note.group <= groups_.rbegin()->first))
     return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
-  const std::vector<MachineId> machines =
-      world_->has(note.ranks) ? world_->machines(note.ranks) : std::vector<MachineId>();
-  if (std::find(machines.begin(), machines.end(), peers_.self) == machines.end())
+  const std::vector<int>& ranks = note.ranks;
+  const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
+                                [](const TensorNote& tensor) { return tensor.kept; });
+  const bool ours = settings_.role.server || ranks.empty() ||
+                    std::binary_search(ranks.begin(), ranks.end(), settings_.role.number);
+  if (!world_->has(ranks) || !ours || (kept && ranks.size() != 1))
     return tl::unexpected(fail(Error{"the leader opens a group of others"}));
   const auto token = token_from(note.token);
   if (!token) return tl::unexpected(fail(token.error()));
-  const GroupSettings settings = group_settings(note, *token);
-  if (auto planned = plan(note, settings.peers.self); !planned) return tl::unexpected(fail(planned.error()));
+  const auto cluster = world_->cluster(ranks, kept);
+  const auto failed = [&](const Error& error) {
+    return tl::unexpected(fail(Error{world_->with_roles(error.text, *cluster, ranks)}));
+  };
+  const GroupSettings settings = group_settings(note, *cluster, *token);
+  if (auto planned = plan(note, kept, settings.peers.self); !planned) return failed(planned.error());
   auto group = Group::open(batch_.plan, batch_.kept, settings, listeners_,
                            [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
-  if (!group) return tl::unexpected(fail(Error{world_->with_roles(group.error().text, note.ranks)}));
+  if (!group) return failed(group.error());
   say(OpenedNote{note.group, batch_.plan->hash});
-  groups_[note.group] = {note.tensors, note.ranks, std::move(*group)};
+  groups_[note.group] = {note.tensors, cluster, ranks, std::move(*group)};
   return {};
 }
 

@@ -58,15 +58,16 @@ class SessionMember {
   Result<void> take_seat(const std::string& version);
   Result<void> handle(const Note& note);
   Result<void> open(const OpenNote& note);
-  Result<void> plan(const OpenNote& note, MachineId self);
-  GroupSettings group_settings(const OpenNote& note, const Token& token);
+  Result<void> plan(const OpenNote& note, bool kept, MachineId self);
+  GroupSettings group_settings(const OpenNote& note, const Cluster& cluster, const Token& token);
   Result<void> check();
   Error verdict(const Note& note);
   void end_groups();
 
   struct Opened {
     std::vector<TensorNote> tensors;
-    std::vector<int> ranks;  // that take part; all if empty
+    std::shared_ptr<const Cluster> cluster;  // that its plan is of
+    std::vector<int> ranks;                  // that take part; all if empty
     std::unique_ptr<Group> group;
   };
   /// What is being opened: by servers, of kept tensors, in one group for each rank after the other, which

@@ -5,10 +5,9 @@
 //   seat      ------------->                     which it is, its version, where it listens
 //             <-------------    welcome          once all are seated: the cluster and who is found where
 //   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all their ranks know: plan them together; only
-//             to
-//                                              these ranks and the servers (kept_tensors.h: one for each
-//                                              rank)
+//             <-------------    open             tensors that all their ranks know: plan them together;
+//                                              told to these ranks and the servers alone
+//                                              (kept_tensors.h: once for each rank)
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
 //   leave     ------------->                     ranks: nothing of it is on its way

@@ -49,14 +49,14 @@ Session::~Session() {
 // What the others have asked to be told goes out, what the leader says comes in.
 void Session::run() {
   while (true) {
-    DeclareNote declare;
+    std::vector<DeclareNote> declare;
     std::vector<RefuseNote> refuse;
     std::vector<std::string> ask;
     std::optional<SessionError> give_up;
     std::optional<LeaveNote> leave;
     {
       const std::lock_guard lock(mutex_);
-      declare.tensors.swap(to_declare_);
+      declare.swap(to_declare_);
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -65,7 +65,7 @@ void Session::run() {
         for (const auto& [name, tensor] : tensors_) leave->given.push_back({name, tensor.given});
       }
     }
-    if (!declare.tensors.empty()) member_->say(declare);
+    for (const DeclareNote& note : declare) member_->say(note);
     for (const RefuseNote& note : refuse) member_->say(note);
     for (const std::string& name : ask) member_->say(AskNote{name});
     if (leave) member_->say(*leave);
@@ -182,15 +182,15 @@ Outcome<void> Session::check(const TensorNote& note) const {
                   note.name));
 }
 
-// The tensor of that name, which is declared if it was not.
-Outcome<Session::Tensor*> Session::known(const TensorNote& note) {
+// The tensor of that name, which is among the fresh ones if it was not known.
+Outcome<Session::Tensor*> Session::known(const TensorNote& note, DeclareNote& fresh) {
   if (auto can = check(note); !can) return tl::unexpected(can.error());
-  const auto [at, fresh] = tensors_.try_emplace(note.name);
+  const auto [at, is_new] = tensors_.try_emplace(note.name);
   Tensor& tensor = at->second;
   if (!tensor.refused.empty()) return refusal(SessionStatus::kMismatch, tensor.refused);
-  if (fresh) {
+  if (is_new) {
     tensor.note = note;
-    if (is_shared(note)) to_declare_.push_back(note);
+    if (is_shared(note)) fresh.tensors.push_back(note);
   } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype ||
              tensor.note.kept != note.kept || tensor.note.ranks != note.ranks) {
     const std::string why = fmt::format("it has {} now, and had {}", text(note), text(tensor.note));
@@ -206,10 +206,16 @@ Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
   for (const TensorNote& note : tensors) {
     if (auto can = check(note); !can) return can;
   }
+  DeclareNote fresh;
+  Outcome<void> all;
   for (const TensorNote& note : tensors) {
-    if (auto tensor = known(note); !tensor) return tl::unexpected(tensor.error());
+    if (auto tensor = known(note, fresh); !tensor) {
+      all = tl::unexpected(tensor.error());
+      break;
+    }
   }
-  return {};
+  if (!fresh.tensors.empty()) to_declare_.push_back(std::move(fresh));
+  return all;
 }
 
 std::string Session::unnamed(const TensorNote& note) {
@@ -218,8 +224,10 @@ std::string Session::unnamed(const TensorNote& note) {
 }
 
 Outcome<Handle> Session::give(const TensorNote& note, Way way) {
-  const auto tensor = known(note);
+  DeclareNote fresh;
+  const auto tensor = known(note, fresh);
   if (!tensor) return tl::unexpected(tensor.error());
+  if (!fresh.tensors.empty()) to_declare_.push_back(std::move(fresh));
   Tensor& one = **tensor;
   ++one.given;
   const Handle handle = next_++;

@@ -90,7 +90,7 @@ class Session final : private MemberEvents {
   }
   std::string waits_for(const std::string& tensor) const;
   Outcome<void> check(const TensorNote& note) const;
-  Outcome<Tensor*> known(const TensorNote& note);
+  Outcome<Tensor*> known(const TensorNote& note, DeclareNote& fresh);
   Outcome<Handle> give(const TensorNote& note, Way way);
   std::string unnamed(const TensorNote& note);
   void count_arrived(Bytes size);
@@ -108,7 +108,7 @@ class Session final : private MemberEvents {
   std::unordered_map<Handle, Way> ways_;
   Handle next_ = 1;
   std::map<std::pair<Dtype, std::int64_t>, std::int64_t> unnamed_;  // how many of a type and size have come
-  std::vector<TensorNote> to_declare_;
+  std::vector<DeclareNote> to_declare_;
   std::vector<RefuseNote> to_refuse_;
   std::vector<std::string> to_ask_;
   std::map<std::string, MissingNote> missing_;           // the last answer, by tensor

@@ -194,27 +194,28 @@ bool SessionWorld::has(const std::vector<int>& ranks) const {
          std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end();
 }
 
-std::shared_ptr<const Cluster> SessionWorld::cluster(const std::vector<int>& ranks) const {
+std::shared_ptr<const Cluster> SessionWorld::cluster(const std::vector<int>& ranks, bool kept) const {
+  if (kept) return std::make_shared<const Cluster>(among(topology_, {0}));
   return ranks.empty() ? cluster_ : std::make_shared<const Cluster>(among(topology_, ranks));
 }
 
-std::vector<MachineId> SessionWorld::machines(const std::vector<int>& ranks) const {
-  std::vector<MachineId> machines;
-  for (std::size_t i = 0; i < cluster_->machines().size(); ++i) {
-    const Role who = role(MachineId(i));
-    if (who.server || ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), who.number))
-      machines.emplace_back(i);
-  }
+std::vector<MachineId> SessionWorld::machines(const Cluster& cluster, const std::vector<int>& ranks) const {
+  std::vector<MachineId> machines(cluster.machines().size());
+  const std::vector<MachineId>& gpus = cluster.gpu_machines();
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    machines[gpus[i].index()] = machine({false, ranks.empty() ? static_cast<int>(i) : ranks[i]});
+  for (std::size_t i = 0; i < servers_.size(); ++i) machines[cluster.cpu_machines()[i].index()] = servers_[i];
   return machines;
 }
 
-std::string SessionWorld::with_roles(std::string text, const std::vector<int>& ranks) const {
-  const auto cluster = this->cluster(ranks);
-  const std::vector<MachineId> ours = machines(ranks);
+std::string SessionWorld::with_roles(std::string text, const Cluster& cluster,
+                                     const std::vector<int>& ranks) const {
+  const std::vector<MachineId> ours = machines(cluster, ranks);
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    const std::string name = "machine " + cluster->machine(MachineId(i)).name;
-    const std::size_t at = text.find(name);
-    if (at != std::string::npos) text.replace(at, name.size(), real::text(role(ours[i])));
+    const std::string name = "machine " + cluster.machine(MachineId(i)).name;
+    const std::string who = real::text(role(ours[i]));
+    for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + who.size()))
+      text.replace(at, name.size(), who);
   }
   return text;
 }
@@ -229,7 +230,7 @@ Result<std::unique_ptr<TensorPlan>> SessionWorld::kept_plan(const std::vector<Te
   if (!strategy) return tl::unexpected(strategy.error());
   Options options = options_;
   options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept
-  return planned(tensors, **strategy, cluster({0}), options);
+  return planned(tensors, **strategy, cluster({0}, true), options);
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionWorld::planned(const std::vector<TensorNote>& tensors,

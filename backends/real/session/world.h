@@ -68,11 +68,13 @@ class SessionWorld {
   /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
   /// for all of them.
   bool has(const std::vector<int>& ranks) const;
-  /// Which machines of the session those of the cluster of these ranks and the servers are, on which plans of
-  /// their tensors are made.
-  std::vector<MachineId> machines(const std::vector<int>& ranks) const;
-  /// The text with machines of that cluster called by their roles.
-  std::string with_roles(std::string text, const std::vector<int>& ranks) const;
+  /// The cluster of these ranks and the servers, on which plans of their tensors are made; of kept tensors
+  /// that of rank 0, which stands for every other.
+  std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks, bool kept = false) const;
+  /// Which machines of the session those of a cluster are, whose ranks these are.
+  std::vector<MachineId> machines(const Cluster& cluster, const std::vector<int>& ranks) const;
+  /// The text with a cluster's machines, whose ranks these are, called by their roles.
+  std::string with_roles(std::string text, const Cluster& cluster, const std::vector<int>& ranks) const;
 
   /// The plan of these tensors of these ranks, in which each goes in rounds of its own
   /// (Options::independent_layers), the more urgent ones first. The same on every machine.
@@ -84,7 +86,6 @@ class SessionWorld {
   Result<std::unique_ptr<TensorPlan>> kept_plan(const std::vector<TensorNote>& tensors) const;
 
  private:
-  std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks) const;
   Result<std::unique_ptr<TensorPlan>> planned(const std::vector<TensorNote>& tensors,
                                               const Strategy& strategy,
                                               std::shared_ptr<const Cluster> cluster,

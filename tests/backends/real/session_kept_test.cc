@@ -383,11 +383,13 @@ TEST_CASE(
   CHECK(std::abs(updated[0] - updated[1]) <= 100'000);
   CHECK((*planned)->hash == (*world->kept_plan({{"x", elements, Dtype::kF32, 0, true}}))->hash);
   for (int rank = 0; rank < 3; ++rank) {
-    const auto machines = world->machines({rank});
+    const Cluster& cluster = *(*planned)->cluster;
+    const auto machines = world->machines(cluster, {rank});
     REQUIRE(machines.size() == 3);
     CHECK(world->role(machines[(*planned)->cluster->gpu_machines().front().index()]).number == rank);
-    CHECK(world->with_roles("machine rank[0] is lost: x", {rank}) == fmt::format("rank {} is lost: x", rank));
-    CHECK(world->with_roles("machine server[1] is lost", {rank}) == "server 1 is lost");
+    CHECK(world->with_roles("machine rank[0] is lost: x", cluster, {rank}) ==
+          fmt::format("rank {} is lost: x", rank));
+    CHECK(world->with_roles("machine server[1] is lost", cluster, {rank}) == "server 1 is lost");
   }
 }
 

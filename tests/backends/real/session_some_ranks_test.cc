@@ -145,16 +145,18 @@ TEST_CASE("the plan of some ranks' tensors is one of their machines and the serv
   CHECK_FALSE(world->has({5, 1}));
   CHECK_FALSE(world->has({1, 6}));
   const std::vector<int> ranks = {1, 3, 5};
-  const auto machines = world->machines(ranks);
+  const auto cluster = world->cluster(ranks);
+  const auto machines = world->machines(*cluster, ranks);
   REQUIRE(machines.size() == 5);
-  CHECK(world->machines({}).size() == 8);
+  CHECK(world->machines(world->cluster(), {}).size() == 8);
   const auto planned = world->plan({note_of("x", 1'000'000, ranks)}, ranks);
   REQUIRE(planned);
   CHECK((*planned)->plan.machines() == 5);
   const std::vector<MachineId> gpus = (*planned)->cluster->gpu_machines();
   for (std::size_t i = 0; i < 3; ++i) CHECK(world->role(machines[gpus[i].index()]).number == ranks[i]);
-  CHECK(world->with_roles("machine rank[1] is lost: x", ranks) == "rank 3 is lost: x");
-  CHECK(world->with_roles("machine server[1] is lost", ranks) == "server 1 is lost");
+  CHECK(world->with_roles("machine rank[1] is lost: machine rank[1]", *cluster, ranks) ==
+        "rank 3 is lost: rank 3");
+  CHECK(world->with_roles("machine server[1] is lost", *cluster, ranks) == "server 1 is lost");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ from ..errors import InvalidError, ResourceError
 
 RANK = ("WEIR_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 SIZE = ("WEIR_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS")
-LOCAL_SIZE = ("WEIR_LOCAL_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE")
+LOCAL_SIZE = ("WEIR_LOCAL_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
 LOOPBACK = "127.0.0.1"
 
 _stores: List[Any] = []  # rank 0's serves the others as long as it lives
