@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from weir.errors import StateError  # noqa: E402
+from weir.errors import InvalidError, StateError  # noqa: E402
 from weir.torch import _buckets  # noqa: E402
 
 MEBIBYTE = 1 << 20
@@ -31,6 +31,9 @@ class Doubling:
     def __init__(self):
         self.calls = []
 
+    def prepare(self, model):
+        assert model == 7 and not self.calls
+
     def sum(self, model, tensors, average):
         self.calls.append((model, [int(tensor.flatten()[0]) for tensor in tensors]))
         for tensor in tensors:
@@ -38,10 +41,24 @@ class Doubling:
         return [Done()]
 
 
+class Alone:
+    """A session of one rank."""
+
+    rank = 0
+
+    def exchange(self, label, numbers):
+        return [list(numbers)]
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    monkeypatch.setattr(_buckets, "session", Alone)
+
+
 def buckets_of(nccl, sizes, dtypes=None, average=False):
-    buckets = _buckets.Buckets(7, average, "")
+    buckets = _buckets.Buckets(nccl, 7, average, "")
     dtypes = dtypes or [torch.float32] * len(sizes)
-    buckets.add(nccl, [_buckets.Member(key, dtype, size // torch.empty((), dtype=dtype).element_size())
+    buckets.add([_buckets.Member(key, str(key), dtype, size // torch.empty((), dtype=dtype).element_size())
                        for key, (size, dtype) in enumerate(zip(sizes, dtypes))])
     return buckets
 
@@ -52,7 +69,7 @@ def test_buckets_leave_in_one_order_whatever_the_order_in_which_gradients_come()
         nccl = Doubling()
         buckets = buckets_of(nccl, sizes)
         for _ in range(2):
-            shares = {key: buckets.begin(nccl, key, torch.full((3,), float(key))) for key in order}
+            shares = {key: buckets.begin(key, torch.full((3,), float(key))) for key in order}
             assert [share.wait()[0].item() for _, share in sorted(shares.items())] == [0, 2, 4, 6]
         assert nccl.calls == [(7, [0]), (7, [1, 2]), (7, [3])] * 2, order
 
@@ -63,29 +80,29 @@ def test_a_bucket_has_one_dtype_and_dtypes_that_take_turns_do_not_cut_it():
                          [torch.float32, torch.float16, torch.float32, torch.float16, torch.float32])
     for key in range(5):
         dtype = torch.float16 if key % 2 else torch.float32
-        buckets.begin(nccl, key, torch.full((1,), float(key), dtype=dtype))
+        buckets.begin(key, torch.full((1,), float(key), dtype=dtype))
     assert nccl.calls == [(7, [0]), (7, [1, 3]), (7, [2, 4])]
 
 
 def test_a_gradient_is_not_waited_for_before_all_are_there():
     nccl = Doubling()
     buckets = buckets_of(nccl, [MEBIBYTE, 4, 4])
-    share = buckets.begin(nccl, 0, torch.ones(1))
-    buckets.begin(nccl, 1, torch.ones(1))
+    share = buckets.begin(0, torch.ones(1))
+    buckets.begin(1, torch.ones(1))
     assert not share.done()
     with pytest.raises(StateError, match="before all of its model are there"):
         share.wait()
-    buckets.begin(nccl, 2, torch.ones(1))
+    buckets.begin(2, torch.ones(1))
     assert share.done() and share.wait().item() == 2
 
 
 def test_gradients_that_are_added_later_leave_last():
     nccl = Doubling()
     buckets = buckets_of(nccl, [4, 4])
-    buckets.add(nccl, [_buckets.Member("new", torch.float32, 1)])
+    buckets.add([_buckets.Member("new", "new", torch.float32, 1)])
     assert "new" in buckets and "other" not in buckets
     for key in ("new", 1, 0):
-        buckets.begin(nccl, key, torch.full((1,), 9.0 if key == "new" else float(key)))
+        buckets.begin(key, torch.full((1,), 9.0 if key == "new" else float(key)))
     assert nccl.calls == [(7, [0, 1]), (7, [9])]
 
 
@@ -114,14 +131,14 @@ def test_buckets_come_back_in_reverse_and_before_any_leaves_again():
         bucket.way = Recorded(number, calls)
     leave = [("begin", 0), ("begin", 1), ("begin", 2)]
     come = [("finish", 2), ("finish", 1), ("finish", 0)]
-    first = [buckets.begin(nccl, key, torch.ones(1)) for key in range(3)]
+    first = [buckets.begin(key, torch.ones(1)) for key in range(3)]
     first[1].wait()
     first[2].wait()
     assert calls == leave + come[:2]
-    second = [buckets.begin(nccl, key, torch.ones(1)) for key in (2, 1)]
+    second = [buckets.begin(key, torch.ones(1)) for key in (2, 1)]
     assert calls == leave + come[:2]
     assert not second[0].done() and first[2].done()
-    buckets.begin(nccl, 0, torch.ones(1))  # of which nobody has waited for the round before
+    buckets.begin(0, torch.ones(1))  # of which nobody has waited for the round before
     assert calls == leave + come + leave
     first[0].wait()  # it has come back with the round before: nothing is left to do
     assert calls == leave + come + leave
@@ -133,3 +150,13 @@ def test_buckets_come_back_in_reverse_and_before_any_leaves_again():
 def test_shares_of_hosts_are_summed_over_hosts(ranks, servers):
     done = job.passed(job.weirrun("hosts.py", ranks=ranks, servers=servers, timeout=90))
     assert done.stdout.count("all done") == ranks
+
+
+def test_ranks_with_other_parameters_are_told(monkeypatch):
+    class Other(Alone):
+        def exchange(self, label, numbers):
+            return [list(numbers), [numbers[0] + 1]]
+
+    monkeypatch.setattr(_buckets, "session", Other)
+    with pytest.raises(InvalidError, match="are others on rank 1 than on rank 0"):
+        buckets_of(Doubling(), [4, 4])

@@ -1,5 +1,7 @@
 """Training with everything on GPUs; where there are none, nothing is tested here."""
 
+import re
+
 import job
 import pytest
 
@@ -31,3 +33,13 @@ def test_training_on_several_hosts_of_several_gpus_is_as_in_one_process(servers)
     for script, said in (("gpus.py", "all done"), ("gpus_nccl.py", "by NCCL")):
         done = job.passed(job.weirrun("as_hosts.py", script, ranks=4, servers=servers, timeout=150))
         assert done.stdout.count(said) == 4
+
+
+def test_ranks_of_a_host_learn_why_another_one_of_it_has_failed():
+    if torch.cuda.device_count() < 2:
+        pytest.skip("NCCL takes one rank of a host a GPU, and there is one GPU")
+    done = job.weirrun("as_hosts.py", "gpus_lost.py", ranks=4, timeout=90)
+    assert done.returncode != 0
+    assert "the disk is full" in done.stdout + done.stderr
+    late = [float(seconds) for seconds in re.findall(r"told after ([\d.]+) s", done.stdout) if float(seconds) > 10]
+    assert not late, done.stdout + done.stderr

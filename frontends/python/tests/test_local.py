@@ -8,97 +8,85 @@ torch = pytest.importorskip("torch")
 from weir.errors import InvalidError  # noqa: E402
 from weir.torch import _local  # noqa: E402
 
-GPU = torch.device("cuda", 0)
-
-
 def test_a_gpu_is_known_by_what_makes_it_visible(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: object())
     for visible, index, known in (("0", 0, "0"), ("0,1", 1, "1"), ("3, 5", 1, "5"), ("", 2, "2")):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-        assert _local._gpu(torch.device("cuda", index)) == known
+        assert _local._gpu(torch.device("cuda", index)) == _local.digest(known)
 
 
-@pytest.mark.parametrize("choice, size", [("none", 2), ("auto", 1), ("nccl", 1)])
-def test_nobody_is_asked_where_there_is_nothing_to_agree_on(choice, size):
-    def nobody(label, numbers):
-        raise AssertionError("there is nothing to say")
-    assert _local.meet(choice, _local.Place(0, size, 0, size, 0), 1.0, GPU, nobody) is None
+EVEN = [_local.Said(0, 1, 1, rank % 2, 2, 5, rank % 2) for rank in range(4)]
 
 
-EVEN = [(0, 2, 1), (1, 2, 1), (0, 2, 1), (1, 2, 1)]
-UNFIT = {  # (local rank, local size, has NCCL) by rank -> why not
-    "hosts must have the same number of ranks each": [(0, 2, 1), (1, 2, 1), (0, 1, 1)],
-    "ranks of one host must follow each other": [(0, 2, 1), (0, 2, 1), (1, 2, 1), (1, 2, 1)],
-    "each host has one rank": [(0, 1, 1), (0, 1, 1)],
-    "the PyTorch of other ranks has no NCCL": [(0, 2, 1), (1, 2, 0)],
+def changed(ranks, rank, **fields):
+    return [said._replace(**fields) if number == rank else said for number, said in enumerate(ranks)]
+
+
+UNFIT = {
+    "WEIR_LOCAL is auto on rank 0, and none on rank 3": changed(EVEN, 3, choice=2),
+    "WEIR_LOCAL is none": [said._replace(choice=2) for said in EVEN],
+    "the PyTorch of rank 1 has no NCCL": changed(EVEN, 1, has_nccl=0),
+    "not all gradients of rank 2 are on a GPU": changed(EVEN, 2, on_gpus=0),
+    "hosts must have the same number of ranks each": changed(EVEN[:3], 2, local_size=1),
+    "ranks of one host must follow each other": [EVEN[0], EVEN[2], EVEN[1], EVEN[3]],
+    "each host has one rank": [said._replace(local_rank=0, local_size=1) for said in EVEN],
+    "several of the ranks 2 to 3, of one host, are on the same GPU": changed(EVEN, 3, gpu=0),
 }
 
 
 @pytest.mark.parametrize("why", UNFIT)
-def test_hosts_that_are_not_alike_go_without_nccl(why, monkeypatch):
+def test_hosts_that_are_not_alike_go_without_nccl(why):
+    ranks = UNFIT[why]
+    assert why in _local._refusal(_local.Place(0, len(ranks), 0, 2, 1), ranks)
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Ranks that have PyTorch with NCCL and a GPU each, whatever there is here."""
     monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
-    places = UNFIT[why]
-    place = _local.Place(0, len(places), *places[0][:2], 1)
-    assert _local.meet("auto", place, 1.0, GPU, lambda label, numbers: places) is None
-    with pytest.raises(InvalidError, match=f"local=nccl: {why}"):
-        _local.meet("nccl", place, 1.0, GPU, lambda label, numbers: places)
-
-
-def test_cpu_machines_of_the_only_host_are_not_passed_over(monkeypatch):
-    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
-    assert _local.meet("auto", _local.Place(0, 2, 0, 2, 1), 1.0, GPU, lambda label, numbers: EVEN[:2]) is None
-
-
-class Ranks:
-    """Ranks that meet one after another in this process: what each says, and what the others have said."""
-
-    def __init__(self, places, apart=1):
-        self.rows = {"places": places, "ports": [], "gpus": [(apart,)] * len(places)}
-
-    def exchange(self, label, numbers):
-        if label == "ports":
-            self.rows[label] = [numbers] * len(self.rows["places"])
-        return self.rows[label]
-
-
-def test_ranks_of_several_hosts_know_their_like(monkeypatch):
-    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
-    monkeypatch.setattr(_local, "_gpu", lambda device: "a")
     monkeypatch.setattr(torch.distributed, "TCPStore", Store)
-    ranks = Ranks(EVEN)
-    met = _local.meet("auto", _local.Place(2, 4, 0, 2, 1), 1.0, GPU, ranks.exchange)
+    monkeypatch.setattr(_local, "_gpu", lambda device: 0)
+
+
+def meet(choice, place, ranks, on_gpus=True):
+    def exchange(label, numbers):
+        said = _local.Said(*numbers)
+        assert said.choice == _local.CHOICES.index(choice) and said.on_gpus == on_gpus
+        return ranks
+    return _local.meet(choice, place, 1.0, torch.device("cuda", 0), on_gpus, exchange)
+
+
+def test_ranks_know_their_like_on_other_hosts(gpus):
+    met = meet("auto", _local.Place(2, 4, 0, 2, 1), EVEN)
     assert met.spans and met.peers == [0, 2]
-    ranks = Ranks(EVEN[:2])
-    met = _local.meet("auto", _local.Place(0, 2, 0, 2, 0), 1.0, GPU, ranks.exchange)
-    assert not met.spans and met.peers == [0]
+    met = meet("auto", _local.Place(1, 2, 1, 2, 0), EVEN[:2])
+    assert not met.spans and met.peers == [1]
 
 
-def test_ranks_that_share_a_gpu_anywhere_go_without_nccl_everywhere(monkeypatch):
-    monkeypatch.setattr(torch.distributed, "is_nccl_available", lambda: True)
-    monkeypatch.setattr(_local, "_gpu", lambda device: "a")
-    monkeypatch.setattr(torch.distributed, "TCPStore", Store)
+def test_what_does_not_fit_is_an_error_where_nccl_is_a_must(gpus):
     place = _local.Place(2, 4, 0, 2, 1)
-    assert _local.meet("auto", place, 1.0, GPU, Ranks(EVEN, apart=0).exchange) is None
-    with pytest.raises(InvalidError, match="several ranks are on the same GPU"):
-        _local.meet("nccl", place, 1.0, GPU, Ranks(EVEN, apart=0).exchange)
+    ranks = changed([said._replace(choice=1) for said in EVEN], 3, gpu=0)
+    with pytest.raises(InvalidError, match="local=nccl: several of the ranks 2 to 3"):
+        meet("nccl", place, ranks)
+    assert meet("auto", place, changed(EVEN, 3, gpu=0)) is None
+
+
+def test_cpu_machines_of_the_only_host_are_not_passed_over(gpus):
+    assert meet("auto", _local.Place(0, 2, 0, 2, 1), EVEN[:2]) is None
+
+
+def test_one_rank_asks_nobody(gpus):
+    assert _local.meet("nccl", _local.Place(0, 1, 0, 1, 0), 1.0, torch.device("cuda", 0), True, None) is None
 
 
 class Store:
-    """A store whose other ranks have GPU b."""
-
     port = 5
 
     def __init__(self, *how, **named):
-        self.rows = {}
+        pass
 
     def set_timeout(self, limit):
         pass
-
-    def set(self, key, value):
-        self.rows[key] = value
-
-    def get(self, key):
-        return self.rows.get(key, "b")
 
 
 def test_a_choice_that_is_none_is_refused(monkeypatch):

@@ -15,7 +15,7 @@ optimizer = weir.DistributedOptimizer(torch.optim.SGD(parts.parameters(), lr=1.0
                                       backward_passes_per_step=2)
 other = nn.ModuleList([nn.Linear(700, 700) for _ in range(weir.size())]).cuda()
 second = weir.DistributedOptimizer(torch.optim.SGD(other.parameters(), lr=1.0), other.named_parameters())
-nccl = _session.session().nccl(torch.device("cuda", weir.local_rank()))
+nccl = _session.session().nccl(torch.device("cuda", weir.local_rank()), True)
 print("by NCCL" if nccl else "by the session", flush=True)
 
 

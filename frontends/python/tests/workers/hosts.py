@@ -16,6 +16,9 @@ SIZES = [300_000, 17, 0, 40_003, 1, 500_000, 3]  # elements; the first fills a b
 class Gloo(_local.Nccl):
     """Sums on CPUs."""
 
+    def sum(self, model, tensors, average):
+        return [self._group(model).allreduce([tensor], torch.distributed.AllreduceOptions()) for tensor in tensors]
+
     def scatter(self, model, whole, share):
         options = torch.distributed.AllreduceOptions()
         summed = whole.clone()
@@ -46,10 +49,10 @@ class Moment:
     def __init__(self, *how):
         pass
 
-    def wait(self):
+    def wait(self, stream):
         pass
 
-    def record(self):
+    def record(self, stream):
         pass
 
 
@@ -60,14 +63,14 @@ def value(rank, round_, member):
 def train(average):
     """Gradients of known values, in another order on each rank, some rounds not waited for one by one."""
     dtypes = [torch.float32, torch.float16, torch.float32, torch.float32, torch.float64, torch.float32, torch.float16]
-    buckets = _buckets.Buckets(0 if average else 1, average, f"Gradient{average}.")
-    buckets.add(nccl, [_buckets.Member(key, dtype, size) for key, (dtype, size) in enumerate(zip(dtypes, SIZES))])
+    buckets = _buckets.Buckets(nccl, 0 if average else 1, average, f"Gradient{average}.")
+    buckets.add([_buckets.Member(key, str(key), dtype, size) for key, (dtype, size) in enumerate(zip(dtypes, SIZES))])
     for round_ in range(4):
         order = sorted(range(len(SIZES)), key=lambda key: (key * 5 + rank * 3 + round_) % 7)
         shares = {}
         for key in order:
             tensor = torch.full((SIZES[key],), value(rank, round_, key), dtype=dtypes[key])
-            shares[key] = buckets.begin(nccl, key, tensor)
+            shares[key] = buckets.begin(key, tensor)
         if round_ == 1:
             continue
         for key in order:
@@ -79,14 +82,14 @@ def train(average):
 
 torch.cuda.Stream = torch.cuda.Event = Moment
 torch.cuda.stream = lambda stream: contextlib.nullcontext()
-torch.cuda.synchronize = lambda device: None
+torch.cuda.synchronize = torch.cuda.current_stream = lambda device: None
 torch.distributed.is_nccl_available = lambda: True
-_local._gpu = lambda device: str(weir.rank())
+_local._gpu = lambda device: weir.rank()
 weir.init()
 rank, size = weir.rank(), weir.size()
 current = _session.session()
 place = _local.Place(rank, size, rank % RANKS, RANKS, current.c.servers())
-met = _local.meet("auto", place, 30.0, torch.device("cpu"), current._exchange)
+met = _local.meet("auto", place, 30.0, torch.device("cpu"), True, current.exchange)
 assert met is not None and met.spans and met.peers == list(range(rank % RANKS, size, RANKS))
 nccl = Gloo(place, met.peers, torch.device("cpu"), met._store, timedelta(seconds=30))
 for average in (True, False):

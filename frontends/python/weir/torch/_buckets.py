@@ -10,8 +10,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import torch
 
 from .._library import Declaration
-from ..errors import StateError
-from ._local import Nccl
+from ..errors import InvalidError, StateError
+from ._local import Nccl, digest
 from ._memory import DTYPES
 from ._session import session
 from ._sums import scale
@@ -64,29 +64,42 @@ class Hosts:
         self._key = key.encode()
         self._whole = torch.zeros(place.local_size * share, dtype=dtype, device=device)
         self._share = torch.zeros(share, dtype=dtype, device=device)
-        self._stream = torch.cuda.Stream(device)  # for the session to know when the share is whole
+        self._stream = nccl.stream(model)  # for the session to know when the share is whole
         self._free = torch.cuda.Event()  # when nothing reads the memory of the round before
-        # Each kernel runs once: CUDA loads them then, which may wait for all that runs, so later for other ranks.
-        self._tensors = [torch.zeros(elements, dtype=dtype, device=device)]
+        self._warm_up(elements)
+
+    def _warm_up(self, elements: int) -> None:
+        """Does once all that a round does on the GPU: CUDA loads kernels then, and NCCL connects for this size, which may
+        wait for all that runs, so later for other ranks."""
+        first = elements // 2
+        self._tensors = [self._share.new_zeros(size) for size in (first, elements - first)]
         self._gather()
+        self._nccl.scatter(self._model, self._whole, self._share).wait()
+        self._scale_and_collect()
         self._spread()
 
     def _gather(self) -> None:
         with torch.no_grad():
             torch.cat([tensor.reshape(-1) for tensor in self._tensors], out=self._whole[:self._elements])
 
+    def _scale_and_collect(self) -> None:
+        scale(self._share, 1.0, session().size if self._average else 1)
+        self._nccl.collect(self._model, self._whole, self._share).wait()
+
     def _spread(self) -> None:
-        scale(self._whole, 1.0, session().size if self._average else 1)
         parts = self._whole[:self._elements].split([tensor.numel() for tensor in self._tensors])
         with torch.no_grad():
             for tensor, part in zip(self._tensors, parts):
                 tensor.copy_(part.view(tensor.shape))
         self._tensors = []
-        self._free.record()
+        self._free.record(self._current())
+
+    def _current(self) -> torch.cuda.Stream:
+        return torch.cuda.current_stream(self._nccl.device)
 
     def begin(self, tensors: List[torch.Tensor]) -> None:
         """As Host's."""
-        self._free.wait()
+        self._free.wait(self._current())
         self._tensors = tensors
         self._gather()
         work = self._nccl.scatter(self._model, self._whole, self._share)
@@ -101,7 +114,7 @@ class Hosts:
     def finish(self) -> None:
         """As Host's, once the share's sum has arrived."""
         self._transfer.wait()
-        self._nccl.collect(self._model, self._whole, self._share).wait()
+        self._scale_and_collect()
         self._spread()
 
 
@@ -124,6 +137,7 @@ class Member(NamedTuple):
     """What is known of a gradient before it comes."""
 
     key: Any
+    name: str
     dtype: torch.dtype
     elements: int
 
@@ -152,11 +166,12 @@ class Share:
 class Buckets:
     """The gradients of a model, which has a number of its own: a bucket leaves once it and those before it are whole."""
 
-    def __init__(self, model: int, average: bool, prefix: str):
+    def __init__(self, nccl: Nccl, model: int, average: bool, prefix: str):
+        self._nccl = nccl
         self._model = model
         self._average = average
         self._prefix = prefix
-        self._nccl: Optional[Nccl] = None
+        nccl.prepare(model)
         self._buckets: List[Bucket] = []
         self._places: Dict[Any, Tuple[int, int]] = {}  # key -> its bucket, and place in that
         self._next = 0  # to leave
@@ -166,8 +181,14 @@ class Buckets:
     def __contains__(self, key: Any) -> bool:
         return key in self._places
 
-    def add(self, nccl: Nccl, members: Sequence[Member]) -> None:
-        """Takes gradients in, in the order in which backward makes them. None is on its way."""
+    def add(self, members: Sequence[Member]) -> None:
+        """Takes gradients in, in the order in which backward makes them. None is on its way. InvalidError if other ranks
+        have others, or these in another order: all ranks call it."""
+        told = digest(repr([(member.name, str(member.dtype), member.elements) for member in members]))
+        for rank, (other,) in enumerate(session().exchange("parameters", [told])):
+            if other != told:
+                raise InvalidError(f"parameters of model {self._model} that are trained are others on rank {rank} than on "
+                                   f"rank {session().rank}, or stand in another order; all ranks must have the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:
@@ -179,25 +200,18 @@ class Buckets:
             self._places[member.key] = (number, bucket.members)
             bucket.members += 1
             bucket.elements += member.elements
-        self._back = 0
-        self._lay_ways(nccl, first if nccl is self._nccl else 0)
-
-    def _lay_ways(self, nccl: Nccl, first: int) -> None:
-        """Of buckets from that one on."""
-        self._nccl = nccl
+        self._finish_to(0)
         for number, bucket in enumerate(self._buckets[first:], first):
-            if nccl.spans:
-                bucket.way = Hosts(nccl, self._model, self._average, f"{self._prefix}bucket{number}", bucket.elements,
-                                   bucket.dtype, number)
+            if self._nccl.spans:
+                bucket.way = Hosts(self._nccl, self._model, self._average, f"{self._prefix}bucket{number}",
+                                   bucket.elements, bucket.dtype, number)
             else:
-                bucket.way = Host(nccl, self._model, self._average)
-        if nccl.spans and first < len(self._buckets):
-            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], nccl.peers)
+                bucket.way = Host(self._nccl, self._model, self._average)
+        if self._nccl.spans and members:
+            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], self._nccl.peers)
 
-    def begin(self, nccl: Nccl, key: Any, tensor: torch.Tensor) -> Share:
+    def begin(self, key: Any, tensor: torch.Tensor) -> Share:
         """A gradient is there, and is not touched until its share has been waited for."""
-        if nccl is not self._nccl:
-            self._lay_ways(nccl, 0)  # a session that was joined since
         number, place = self._places[key]
         dense = tensor.contiguous()
         self._buckets[number].tensors[place] = dense
@@ -206,8 +220,9 @@ class Buckets:
             if self._next == 0:
                 self._finish_to(0)  # what nobody has waited for
             bucket = self._buckets[self._next]
-            bucket.way.begin([bucket.tensors[i] for i in range(bucket.members)])
+            whole = [bucket.tensors[i] for i in range(bucket.members)]
             bucket.tensors = {}
+            bucket.way.begin(whole)
             self._next += 1
             if self._next == len(self._buckets):
                 self._next = 0

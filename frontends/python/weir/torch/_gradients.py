@@ -10,7 +10,7 @@ from ..errors import Error, InvalidError, StateError
 from ._buckets import Buckets, Member, Share
 from ._hooks import when_accumulated
 from ._memory import DTYPES
-from ._session import session
+from ._session import Session, session
 from ._sums import scale
 from ._transfers import Transfer, begin_sum
 from .compression import Compression, Compressor
@@ -65,7 +65,8 @@ class Gradients:
         self._begun = begun
         self._kept: List[Hooked] = []  # hooks of parameters
         self._buckets: Optional[Buckets] = None
-        self._model = session().new_model()
+        self._met: Optional[Session] = None  # the session to which that applies
+        self._model = session().new_model(self)
         self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
         self.add(named)
 
@@ -80,19 +81,34 @@ class Gradients:
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
-        on_gpus = [slot for slot in reversed(new) if slot.parameter.is_cuda]
-        if on_gpus and (self._buckets is not None or (not self.slots and len(on_gpus) == len(new))):
-            nccl = session().nccl(on_gpus[0].parameter.device)
-            if nccl is not None:
-                nccl.prepare(session().models)
-                if self._buckets is None:
-                    self._buckets = Buckets(self._model, self._average, self.prefix)
-                likes = [(slot, self._like(slot)) for slot in on_gpus]
-                self._buckets.add(nccl, [Member(slot, like.dtype, like.numel()) for slot, like in likes])
-        self._declare([slot for slot in new if self._buckets is None or slot not in self._buckets])
+        first = not self.slots
         self.slots += new
+        if first:
+            self.meet()
+        elif self._buckets is not None and all(slot.parameter.is_cuda for slot in new):
+            self._buckets.add(self._members(new))
+        else:
+            self._declare(new)
         for slot in new:
             self._watch(slot)
+
+    def meet(self) -> None:
+        """Finds out what sums in the session as it is now: NCCL, for which ranks wait for each other, or the session."""
+        self._met, self._buckets = session(), None
+        devices = {slot.parameter.device for slot in self.slots}
+        on_gpus = [device for device in devices if device.type == "cuda"]
+        if on_gpus and session().size > 1:
+            nccl = session().nccl(on_gpus[0], len(devices) == 1)
+            if nccl is not None and len(devices) == 1:
+                self._buckets = Buckets(nccl, self._model, self._average, self.prefix)
+                self._buckets.add(self._members(self.slots))
+        if self._buckets is None:
+            self._declare(self.slots)
+
+    def _members(self, slots: Sequence[Slot]) -> List[Member]:
+        """In the order in which backward makes their gradients."""
+        likes = [(slot, self._like(slot)) for slot in reversed(slots)]
+        return [Member(slot, slot.name, like.dtype, like.numel()) for slot, like in likes]
 
     def _like(self, slot: Slot) -> torch.Tensor:
         """A tensor without memory that is otherwise like what is handed over for the slot."""
@@ -103,7 +119,7 @@ class Gradients:
         """The earlier, the more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
-            session().declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place)
+            session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place)
                                for place, (slot, like) in enumerate(zip(slots, likes))])
 
     def _watch(self, slot: Slot) -> None:
@@ -160,14 +176,11 @@ class Gradients:
         if self._predivide != 1.0:
             tensor.div_(self._predivide)
         packed, slot.ctx = self._compression.compress(tensor)
+        if self._met is not current:
+            self.meet()
         if self._buckets is not None and slot in self._buckets:
-            nccl = current.nccl(packed.device)
-            if nccl is not None:
-                slot.transfer = self._buckets.begin(nccl, slot, packed)
-                return
-            # A session that was joined since, in which NCCL has nothing to sum.
-            self._buckets = None
-            self._declare(self.slots)
+            slot.transfer = self._buckets.begin(slot, packed)
+            return
         slot.transfer = begin_sum(current, slot.key, packed, packed)
 
     def finish(self, slot: Slot) -> None:

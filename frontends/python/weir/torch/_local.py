@@ -1,5 +1,6 @@
 """The ranks of one host, each a process with a GPU of its own, among which NCCL sums: there is no network to plan for."""
 
+import hashlib
 import os
 from datetime import timedelta
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
@@ -40,21 +41,27 @@ class Nccl:
         self._store = store  # that of the first rank serves the others as long as it lives
         self._limit = limit
         self._groups: Dict[int, Any] = {}
+        self._streams: Dict[int, torch.cuda.Stream] = {}
 
-    def prepare(self, models: int) -> None:
-        """Makes the communicators of so many models, before any is used: they are connected when all ranks have called
-        this, and no rank that waits for another one later can keep it from that."""
-        fresh = [model for model in range(models) if model not in self._groups]
-        for model in fresh:
-            share = torch.zeros(1, device=self.device)
-            whole = torch.zeros(self.place.local_size, device=self.device)
-            works = self.sum(model, [share], False)
-            if self.spans:
-                works += [self.scatter(model, whole, share), self.collect(model, whole, share)]
-            for work in works:
-                work.wait()
-        if fresh:
-            torch.cuda.synchronize(self.device)
+    def stream(self, model: int) -> torch.cuda.Stream:
+        """One on which the model's calls can be waited for, which come in order."""
+        if model not in self._streams:
+            self._streams[model] = torch.cuda.Stream(self.device)
+        return self._streams[model]
+
+    def prepare(self, model: int) -> None:
+        """Makes the model's communicator and uses it, before anything is on its way: it is there when all ranks of this
+        host have called this, and no rank that waits for another one's sums can keep it from that later."""
+        if model in self._groups:
+            return
+        share = torch.zeros(1, device=self.device)
+        whole = torch.zeros(self.place.local_size, device=self.device)
+        works = self.sum(model, [share], False)
+        if self.spans:
+            works += [self.scatter(model, whole, share), self.collect(model, whole, share)]
+        for work in works:
+            work.wait()
+        torch.cuda.synchronize(self.device)
 
     def sum(self, model: int, tensors: List[torch.Tensor], average: bool) -> List[Any]:
         """Begins to sum, or average, each over the ranks of this host, in place, after what is on the current stream.
@@ -115,67 +122,95 @@ class Place(NamedTuple):
 Exchange = Callable[[str, Sequence[int]], List[List[int]]]
 
 
-def meet(choice: str, place: Place, patience: float, device: torch.device, exchange: Exchange) -> Optional[Nccl]:
+def meet(choice: str, place: Place, patience: float, device: torch.device, on_gpus: bool,
+         exchange: Exchange) -> Optional[Nccl]:
     """NCCL among the ranks of this host, whose gradients are on `device`, or None if it is not to be used, or cannot be.
-    All ranks of the session call it and come to the same."""
-    if choice == "none" or place.size == 1:
+    All ranks of the session call it and come to the same. `on_gpus`: whether all of this rank's gradients are on it."""
+    if place.size == 1:
         return None
-    has_nccl = torch.distributed.is_nccl_available()
-    places = exchange("places", [place.local_rank, place.local_size, int(has_nccl)])
-    refusal = _refusal(place, places)
-    if refusal is None and choice == "auto" and place.local_size == place.size and place.servers > 0:
-        return None  # CPU machines of the same host: they are there to be tried out
-    if refusal is not None:
-        if choice == "nccl":
-            raise InvalidError(f"local=nccl: {refusal}")
-        return None
-    first = place.rank - place.local_rank
-    limit = timedelta(seconds=patience)
-    advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
-              "it)")
     own, refused = None, None
-    if place.local_rank == 0:
+    # Longer than the session waits, which knows better who holds it up.
+    limit = timedelta(seconds=patience + 30)
+    has_nccl = torch.distributed.is_nccl_available()
+    if has_nccl and place.local_rank == 0 and place.local_size > 1 and choice != "none":
         try:
             own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit, wait_for_workers=False)
         except (RuntimeError, OSError) as why:
             refused = why
-    port = exchange("ports", [own.port if own else 0])[first][0]
-    if port == 0:
+    ranks = [Said(*row) for row in exchange("local", [CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank,
+                                                     place.local_size, own.port if own else 0, _gpu(device)])]
+    refusal = _refusal(place, ranks)
+    if refusal is not None:
+        if choice == "nccl":
+            raise InvalidError(f"local=nccl: {refusal}")
+        return None
+    if choice == "auto" and place.local_size == place.size and place.servers > 0:
+        return None  # CPU machines of the same host: they are there to be tried out
+    first = place.rank - place.local_rank
+    advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
+              "it)")
+    if ranks[first].port == 0:
         raise ResourceError(f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
     try:
-        store = own or torch.distributed.TCPStore("127.0.0.1", port, is_master=False, timeout=min(limit, MEETING),
-                                                  wait_for_workers=False)
-        _stores.append(store)
+        store = own or torch.distributed.TCPStore("127.0.0.1", ranks[first].port, is_master=False,
+                                                  timeout=min(limit, MEETING), wait_for_workers=False)
         store.set_timeout(limit)
-        store.set(f"gpu/{place.local_rank}", _gpu(device))
-        gpus = [store.get(f"gpu/{other}") for other in range(place.local_size)]
     except (RuntimeError, OSError) as why:
         raise ResourceError(f"{advice}: {why}") from why
-    if not all(apart for apart, in exchange("gpus", [int(len(set(gpus)) == place.local_size)])):
-        if choice == "nccl":
-            raise InvalidError("local=nccl: the gradients of several ranks are on the same GPU")
-        return None
+    _stores.append(store)
     return Nccl(place, list(range(place.local_rank, place.size, place.local_size)), device, store, limit)
 
 
-def _refusal(place: Place, places: List[List[int]]) -> Optional[str]:
-    """Why NCCL cannot sum on each host; the same on all ranks."""
-    if not all(has_nccl for _, _, has_nccl in places):
-        return "this PyTorch has no NCCL" if not places[place.rank][2] else "the PyTorch of other ranks has no NCCL"
-    if any(local != place.local_size for _, local, _ in places) or place.size % place.local_size != 0:
+class Said(NamedTuple):
+    """What a rank says of itself."""
+
+    choice: int
+    has_nccl: int
+    on_gpus: int
+    local_rank: int
+    local_size: int
+    port: int
+    gpu: int
+
+
+def _refusal(place: Place, ranks: List[Said]) -> Optional[str]:
+    """Why NCCL cannot sum on each host; the same on all ranks but for whom it names."""
+    def who(wrong: Callable[[Said], bool]) -> Optional[int]:
+        return next((rank for rank, said in enumerate(ranks) if wrong(said)), None)
+
+    other = who(lambda said: said.choice != ranks[0].choice)
+    if other is not None:
+        return f"WEIR_LOCAL is {CHOICES[ranks[0].choice]} on rank 0, and {CHOICES[ranks[other].choice]} on rank {other}"
+    if CHOICES[ranks[0].choice] == "none":
+        return "WEIR_LOCAL is none"
+    for wrong, why in ((lambda said: not said.has_nccl, "the PyTorch of rank {} has no NCCL"),
+                       (lambda said: not said.on_gpus, "not all gradients of rank {} are on a GPU")):
+        rank = who(wrong)
+        if rank is not None:
+            return why.format(rank)
+    local = ranks[0].local_size
+    if any(said.local_size != local for said in ranks) or place.size % local != 0:
         return "hosts must have the same number of ranks each"
-    if any(local_rank != rank % place.local_size for rank, (local_rank, _, _) in enumerate(places)):
+    if local == 1:
+        return "each host has one rank, or ranks do not know how many there are (WEIR_LOCAL_SIZE)"
+    if any(said.local_rank != rank % local for rank, said in enumerate(ranks)):
         return "ranks of one host must follow each other"
-    if place.local_size == 1:
-        return "each host has one rank"
+    for first in range(0, place.size, local):
+        if len({said.gpu for said in ranks[first:first + local]}) < local:
+            return f"several of the ranks {first} to {first + local - 1}, of one host, are on the same GPU"
     return None
 
 
-def _gpu(device: torch.device) -> str:
-    """The same for the same GPU, whatever number the process knows it by."""
+def _gpu(device: torch.device) -> int:
+    """The same for the same GPU of a host, whatever number the process knows it by."""
     index = torch.cuda.current_device() if device.index is None else device.index
     known = getattr(torch.cuda.get_device_properties(index), "uuid", None)
-    if known:
-        return str(known)
-    visible = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()]
-    return visible[index] if index < len(visible) else str(index)
+    if not known:
+        visible = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()]
+        known = visible[index] if index < len(visible) else index
+    return digest(str(known))
+
+
+def digest(text: str) -> int:
+    """63 bits of it."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1

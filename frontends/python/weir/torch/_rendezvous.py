@@ -51,7 +51,8 @@ def _meet(settings: Dict[str, Any]) -> Dict[str, Any]:
     # A restart under torchrun meets the store of the run before.
     place = f"weir/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{_meetings}/"
     _meetings += 1
-    store = _store(rank, master, int(os.environ["MASTER_PORT"]))
+    patience = float(settings.get("patience") or os.environ.get("WEIR_PATIENCE") or 600)
+    store = _store(rank, master, int(os.environ["MASTER_PORT"]), patience)
     one_host = _whole(settings, "local_size", LOCAL_SIZE, 0) == size
     own = settings.get("listen") or os.environ.get("WEIR_LISTEN")
     try:
@@ -73,13 +74,13 @@ def _meet(settings: Dict[str, Any]) -> Dict[str, Any]:
     return {"secret": secret, "leader": leader, "listen": own}
 
 
-def _store(rank: int, host: str, port: int) -> Any:
+def _store(rank: int, host: str, port: int, patience: float) -> Any:
     if not _stores:
         # torchrun's agent may serve the store; otherwise rank 0 does, and shares it with torch.distributed.
         agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
         try:
             _stores.append(torch.distributed.TCPStore(
-                host, port, is_master=rank == 0 and not agents, timeout=timedelta(seconds=300), wait_for_workers=False,
+                host, port, is_master=rank == 0 and not agents, timeout=timedelta(seconds=patience), wait_for_workers=False,
                 multi_tenant=True))
         except (RuntimeError, OSError) as why:
             raise ResourceError(f"no store at MASTER_ADDR:MASTER_PORT, {host}:{port}: {why}") from why

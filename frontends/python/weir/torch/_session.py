@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 import time
+import weakref
 from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 import torch
@@ -27,32 +28,30 @@ class Session:
         self.underway: Dict[int, Any] = {}  # handle -> what synchronize() is to wait for
         self.transfers: Set[Any] = set()  # whose tensors the library reads and writes
         self.declared: List[List[Declaration]] = []
-        self.models = 0  # whose gradients are summed
+        self.models: List[Any] = []  # weak references to their gradients, in the order of their making
         self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
         self.refresh()
 
-    def new_model(self) -> int:
-        """A number for one whose gradients are summed: the same on all ranks, which make theirs in the same order."""
-        self.models += 1
-        return self.models - 1
+    def new_model(self, gradients: Any = None) -> int:
+        """A number for a model: the same on all ranks, which make theirs in the same order. Its gradients, if they are
+        summed, meet() in sessions that follow."""
+        self.models.append(weakref.ref(gradients) if gradients is not None else lambda: None)
+        return len(self.models) - 1
 
     def refresh(self) -> None:
         """Asks the library who is here."""
         self.rank = self.c.rank()
         self.size = self.c.size()
 
-    def nccl(self, device: torch.device) -> Optional[_local.Nccl]:
+    def nccl(self, device: torch.device, on_gpus: bool) -> Optional[_local.Nccl]:
         """What sums gradients on GPUs, if it is not the session itself. All ranks ask, and the first time they wait for
-        each other and say on which device theirs are."""
+        each other and say on which device theirs are, and whether all are."""
         if not self._nccl:
             place = _local.Place(self.rank, self.size, self.c.local_rank(), self.c.local_size(), self.c.servers())
-            met = _local.meet(self._local, place, self._patience, device, self._exchange)
-            if met is not None:
-                met.prepare(self.models)
-            self._nccl.append(met)
+            self._nccl.append(_local.meet(self._local, place, self._patience, device, on_gpus, self.exchange))
         return self._nccl[0]
 
-    def _exchange(self, label: str, numbers: Sequence[int]) -> List[List[int]]:
+    def exchange(self, label: str, numbers: Sequence[int]) -> List[List[int]]:
         """Gives each rank's numbers to all, by rank."""
         rows = torch.zeros(self.size, len(numbers), dtype=torch.int64)
         rows[self.rank] = torch.tensor(numbers)
@@ -151,9 +150,13 @@ def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None
     rank_now = before.rank if global_rank is None else global_rank
     _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings})
     _suspended = None
-    _current.models = before.models
     for tensors in before.declared:
         _current.declare(tensors)
+    _current.models = before.models
+    for reference in _current.models:
+        gradients = reference()
+        if gradients is not None:
+            gradients.meet()
 
 
 def is_initialized() -> bool:
