@@ -53,7 +53,9 @@ Findings check_build() {
   finding.found = fmt::format("weir {}, {} SimGrid, {} CUDA", version(), kSimulates ? "with" : "without",
                               cuda ? "with" : "without");
   if (!kSimulates)
-    finding.remedy = "to simulate, install SimGrid (scripts/install-dependencies) and build again";
+    finding.remedy =
+        "to simulate with SimGrid, the reference, too, install it (scripts/install-dependencies) and build "
+        "again";
   if (!cuda)
     finding.remedy +=
         fmt::format("{}to use GPUs, build where nvcc and nccl.h are", finding.remedy.empty() ? "" : "; ");

@@ -1,5 +1,7 @@
 #include "apps/weir/world.h"
 
+#include "core/fluid/fluid_engine.h"
+
 #ifdef WEIR_SIMGRID
 #include "backends/sim/engine.h"
 #include "backends/sim/world.h"
@@ -7,25 +9,48 @@
 
 namespace weir {
 
-#ifdef WEIR_SIMGRID
+namespace {
 
-Result<World> simulated_world() {
-  const auto run = [](const Planned& planned) -> Result<Lived> {
-    auto record = sim::simulate(planned.plan, planned.cluster, planned.settings);
-    if (!record) return tl::unexpected(record.error());
-    return Lived{.record = std::move(*record)};
+Result<Lived> lived(Result<Record> record) {
+  if (!record) return tl::unexpected(record.error());
+  return Lived{.record = std::move(*record)};
+}
+
+World fluid_world() {
+  const auto run = [](const Planned& planned) {
+    FluidEngine engine(planned.plan, planned.cluster);
+    return lived(simulate(planned.plan, planned.cluster, planned.settings, engine));
+  };
+  return World{.name = "the fluid engine", .run = run};
+}
+
+#ifdef WEIR_SIMGRID
+Result<World> simgrid_world() {
+  const auto run = [](const Planned& planned) {
+    return lived(sim::simulate(planned.plan, planned.cluster, planned.settings));
   };
   return World{.name = "SimGrid", .settings = sim::Engine::settings(), .run = run};
 }
-
 #else
-
-Result<World> simulated_world() {
+Result<World> simgrid_world() {
   return failure(
-      "this weir was built without SimGrid, which simulates clusters; install libsimgrid-dev (Debian, "
-      "Ubuntu) and build it again");
+      "this weir was built without SimGrid; install libsimgrid-dev (Debian, Ubuntu) and build it again, or "
+      "take --engine fluid");
+}
+#endif
+
+}  // namespace
+
+SimulationEngine default_engine() {
+#ifdef WEIR_SIMGRID
+  return SimulationEngine::kSimGrid;
+#else
+  return SimulationEngine::kFluid;
+#endif
 }
 
-#endif
+Result<World> simulated_world(SimulationEngine engine) {
+  return engine == SimulationEngine::kFluid ? fluid_world() : simgrid_world();
+}
 
 }  // namespace weir

@@ -5,7 +5,12 @@
 
 namespace weir {
 
-/// The one that this program was built with, or what to do if with none.
-Result<World> simulated_world();
+/// What shares links in simulation. SimGrid is the reference; Weir's own is faster.
+enum class SimulationEngine { kSimGrid, kFluid };
+/// SimGrid, if this program was built with it.
+SimulationEngine default_engine();
+
+/// Fails if this program was built without SimGrid, and that is asked for.
+Result<World> simulated_world(SimulationEngine engine = default_engine());
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "apps/weir/input.h"
@@ -179,6 +180,19 @@ CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const
       ->default_str(std::string(enum_name(into)));
 }
 
+void add_engine(CLI::App& command, SimulationEngine& into) {
+  const std::map<std::string, SimulationEngine> names = {{"simgrid", SimulationEngine::kSimGrid},
+                                                         {"fluid", SimulationEngine::kFluid}};
+  command
+      .add_option(
+          "--engine", into,
+          "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
+          "many machines work in step")
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case))
+      ->type_name("simgrid|fluid")
+      ->default_str(into == SimulationEngine::kFluid ? "fluid" : "simgrid");
+}
+
 CLI::Option* add_poll(CLI::App& command, Duration& into) {
   const auto take = [&into](const std::string& words) {
     const auto duration = parse_duration(words);
@@ -204,6 +218,7 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
             "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
         ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
         ->capture_default_str();
+    add_engine(command, options.engine);
   }
   add_cluster(command, options);
   const auto before = command.get_options().size();
@@ -216,7 +231,7 @@ Result<World> world_of(const WorldOptions& options) {
   if (options.on == "local") return local_world(options.real);
   if (options.on == "lab") return lab_world(options.real);
   if (options.on == "cluster") return on_cluster(options);
-  return simulated_world();
+  return simulated_world(options.engine);
 }
 
 }  // namespace weir

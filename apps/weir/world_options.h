@@ -6,11 +6,13 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/real_world.h"
+#include "apps/weir/world.h"
 
 namespace weir {
 
 struct WorldOptions {
   std::string on = "simulation";
+  SimulationEngine engine = default_engine();
   RealSettings real;
   std::string hosts;  // a file
   std::string remote_shell = "ssh -o BatchMode=yes";
@@ -23,6 +25,9 @@ struct WorldOptions {
 CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
                            const std::string& name = "--transport",
                            const std::vector<real::TransportChoice>& among = {});
+
+/// Adds --engine, of simulations.
+void add_engine(CLI::App& command, SimulationEngine& into);
 
 /// Adds --poll.
 CLI::Option* add_poll(CLI::App& command, Duration& into);

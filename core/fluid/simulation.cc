@@ -28,10 +28,7 @@ std::vector<bool> steady_paths(const Plan& plan, const Cluster& cluster, std::sp
     known = known && (steady.back() || std::none_of(path.begin(), path.end(), is_sum));
   }
   if (known) return steady;
-  std::vector<double> rates;
-  for (const Link& link : cluster.links())
-    rates.push_back(static_cast<double>(reached_rate(plan, link).value()));
-  const std::vector<bool> redundant = redundant_links(rates, paths);
+  const std::vector<bool> redundant = redundant_links(reached_rates(plan, cluster), paths);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     steady[i] = std::all_of(paths[i].begin(), paths[i].end(),
                             [&](const LinkUse& use) { return is_sum(use) || redundant[use.link.index()]; });

@@ -336,6 +336,13 @@ Duration WorkTable::shortest(OpId op) const {
   return work.hold + flow + work.latency;
 }
 
+std::vector<double> reached_rates(const Plan& plan, const Cluster& cluster) {
+  std::vector<double> rates;
+  for (const Link& link : cluster.links())
+    rates.push_back(static_cast<double>(reached_rate(plan, link).value()));
+  return rates;
+}
+
 std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   std::vector<Bytes> loads(cluster.links().size());
   for (const Op& op : plan.ops()) {

@@ -50,6 +50,20 @@ class Run(Case):
             files.append([(self.out / name).read_bytes() for name in ("results.csv", "results.json")])
         self.assertEqual(files[0], files[1])
 
+    def test_both_engines_come_to_the_same_times(self):
+        times = []
+        for engine in ("simgrid", "fluid"):
+            self.assertEqual(self.run_weir("--engine", engine).returncode, 0)
+            self.assertIn({"simgrid": "SimGrid", "fluid": "the fluid engine"}[engine],
+                          (self.out / "results.csv").read_text().splitlines()[0])
+            times.append([int(row["iteration_ns"]) for row in self.rows()])
+        self.assertEqual(len(times[0]), 10)
+        for simgrid, fluid in zip(*times):
+            self.assertLessEqual(abs(simgrid - fluid), 2)
+        done = self.run_weir("--engine", "ns3")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--engine", done.stderr)
+
     def test_results_go_beneath_results_if_no_folder_is_named(self):
         self.assertEqual(self.weir("run", "--no-plots", "--set", "sweep={}").returncode, 0)
         self.assertTrue((self.folder / "results/tiny/results.csv").is_file())

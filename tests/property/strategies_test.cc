@@ -6,6 +6,7 @@
 
 #include "backends/sim/world.h"
 #include "core/cluster/topology_file.h"
+#include "core/fluid/fluid_engine.h"
 #include "core/fluid/report.h"
 #include "core/plan/proof.h"
 #include "core/plan/reach.h"
@@ -160,7 +161,15 @@ std::string difference(const Plan& plan, const Record& a, const Record& b) {
   return {};
 }
 
-TEST_CASE("every element ends as the sum of all, and SimGrid agrees with the toy engine in every instant",
+Record by_fluid_engine(const Planned& planned, const SimulationSettings& settings) {
+  FluidEngine engine(planned.plan, planned.cluster);
+  Result<Record> record = simulate(planned.plan, planned.cluster, settings, engine);
+  INFO((record ? std::string() : record.error().text));
+  REQUIRE(record);
+  return std::move(*record);
+}
+
+TEST_CASE("every element ends as the sum of all, and all engines agree with the toy's in every instant",
           "[property]") {
   for_all([](const Planned& planned) {
     const SimulationSettings settings = planned.settings(kIterations);
@@ -172,6 +181,7 @@ TEST_CASE("every element ends as the sum of all, and SimGrid agrees with the toy
     for (const Machine& machine : planned.cluster.machines()) gpus += machine.gpus.size();
     CHECK(run->checked == gpus * static_cast<std::size_t>(planned.workload.size().count() / 2) * kIterations);
     CHECK(difference(planned.plan, simulated(planned, settings), run->record).empty());
+    CHECK(difference(planned.plan, by_fluid_engine(planned, settings), run->record).empty());
   });
 }
 
@@ -191,6 +201,7 @@ TEST_CASE("the same arguments give the same record, bit for bit", "[property]") 
     SimulationSettings settings = planned.settings(1);
     settings.model.compute_jitter = 0.1;
     CHECK(simulated(planned, settings) == simulated(planned, settings));
+    CHECK(by_fluid_engine(planned, settings) == by_fluid_engine(planned, settings));
   });
 }
 

@@ -14,10 +14,7 @@ constexpr double kInstant = 1e-12;
 
 }  // namespace
 
-ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) {
-  for (const Link& link : cluster.links())
-    rates_.push_back(static_cast<double>(reached_rate(plan, link).value()));
-}
+ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) : rates_(reached_rates(plan, cluster)) {}
 
 Result<void> ToyEngine::set_paths(std::span<const Path> paths) {
   paths_.assign(paths.begin(), paths.end());

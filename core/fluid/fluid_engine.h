@@ -1,0 +1,103 @@
+// Weir's own fluid engine, for large sweeps: the rates of fair_rates.h, computed once an instant and only
+// where flows have come or gone, so that machines that work in step cost one computation together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/engine.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// Invariants:
+/// * Time begins at 0, never goes back, and moves only between two calls of `instant`.
+/// * What ends within a picosecond of the earliest ends in one instant with it.
+/// * The same calls give the same instants bit for bit.
+///
+/// Flows that share no link, not even through others, do not concern each other: what starts or ends costs
+/// time in proportion to the flows that it is connected with.
+class FluidEngine final : public Engine {
+ public:
+  /// `rates` are the links' in bytes per second, by id, positive and finite.
+  explicit FluidEngine(const std::vector<double>& rates);
+  /// Its links are the cluster's, as the plan's ops reach them.
+  FluidEngine(const Plan& plan, const Cluster& cluster);
+
+  Result<void> set_paths(std::span<const Path> paths) override;
+  double seconds() const override { return now_; }
+  /// To be called within run(), like start_timer(); bytes are positive.
+  void start_flow(std::uint32_t id, int path, Bytes bytes) override;
+  void start_timer(std::uint32_t id, Duration duration) override;
+  Result<void> run(const Begin& begin, const OnInstant& instant) override;
+
+ private:
+  using Slot = std::uint32_t;  // of a flow that is under way
+
+  struct Flow {
+    std::uint32_t id = 0;
+    int path = 0;
+    double left = 0.0;                 // bytes, at `since`
+    double since = 0.0;                // seconds
+    double rate = 0.0;                 // bytes per second, from then on
+    double next = 0.0;                 // rate, while rates are being computed
+    std::uint32_t change = 0;          // counts changes of the rate, and of the flow in this slot
+    std::uint32_t visit = 0;           // the last computation that it was part of
+    bool open = false;                 // its next rate is not known yet
+    std::vector<std::uint32_t> seats;  // by link of its path: its place among the link's flows
+  };
+  struct Shared {
+    double rate = 0.0;
+    std::vector<Slot> flows;
+    double room = 0.0;        // that no flow has been given, while rates are being computed
+    std::int64_t weight = 0;  // of its flows that are open
+    std::uint32_t visit = 0;  // as a flow's
+    bool changed = false;     // flows have come or gone
+  };
+  struct End {
+    double at;
+    std::uint32_t change;
+    Slot slot;
+    bool operator>(const End& other) const { return at > other.at; }
+  };
+  struct Timer {
+    double at;
+    std::uint32_t id;
+    bool operator>(const Timer& other) const { return at > other.at; }
+  };
+  struct Level {
+    double value;  // of a link: what each open flow gets for its weight if the link is the next to be full
+    std::uint32_t link;
+    bool operator>(const Level& other) const {
+      return value != other.value ? value > other.value : link > other.link;
+    }
+  };
+  template <class T>
+  using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
+  void touch(std::uint32_t link);
+  void remove(Slot slot);
+  void gather();
+  void fill();
+  void share();
+  double next();
+  std::vector<std::uint32_t> take(double at);
+
+  std::vector<Path> paths_;    // of links that can bind
+  std::vector<Shared> links_;  // by id
+  std::vector<Flow> flows_;    // by slot
+  std::vector<Slot> vacant_;   // slots
+  Soonest<End> ends_;          // of flows; those whose change is not the flow's any more do not count
+  Soonest<Timer> timers_;
+  std::vector<std::uint32_t> changed_;    // links
+  std::vector<std::uint32_t> concerned_;  // links whose flows' rates are being computed,
+  std::vector<Slot> concerned_flows_;     // and these flows
+  std::uint32_t visit_ = 0;
+  std::size_t under_way_ = 0;  // flows
+  double now_ = 0.0;
+};
+
+}  // namespace weir
