@@ -1,5 +1,7 @@
 #include "frontends/c/weir.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -46,11 +48,18 @@ class Holder {
   void set(std::shared_ptr<Session> session) {
     const std::lock_guard lock(mutex_);
     session_ = std::move(session);
+    process_ = getpid();
+  }
+  // That has joined.
+  pid_t process() const {
+    const std::lock_guard lock(mutex_);
+    return process_;
   }
 
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<Session> session_;
+  pid_t process_ = -1;
 };
 
 Holder& holder() {
@@ -74,6 +83,9 @@ weir_status with_session(const Call& call) {
   return guarded([&] {
     const std::shared_ptr<Session> session = holder().get();
     if (!session) return failed(WEIR_STATE, "there is no session: weir_init() comes first");
+    if (holder().process() != getpid())
+      return failed(WEIR_STATE,
+                    "this process is a fork of a rank, and no rank itself: its threads are not here");
     return call(*session);
   });
 }

@@ -40,7 +40,7 @@ extern "C" {
 typedef enum weir_status {
   WEIR_OK = 0,
   WEIR_INVALID = 1,  /* an argument or a setting is wrong; nothing has changed */
-  WEIR_STATE = 2,    /* not initialised, or initialised already */
+  WEIR_STATE = 2,    /* not initialised, or initialised already, or a fork of the process that was */
   WEIR_MISMATCH = 3, /* ranks disagree about a tensor, which can be used no more; the session goes on */
   WEIR_LOST = 4,     /* a process of the session is dead, silent or has left */
   WEIR_TIMEOUT = 5,  /* a rank has not done its part in time */
@@ -168,7 +168,7 @@ WEIR_API weir_status weir_accumulate(const char* name, const void* delta, void* 
                                      int32_t dtype, int32_t device, void* stream, weir_handle* handle);
 
 /* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit, in host memory (device -1, stream
- * NULL); as weir_push_pull(). */
+ * NULL); as weir_push_pull(). WEIR_MISMATCH from weir_wait() if ranks name different roots. */
 WEIR_API weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
                                     void* stream, weir_handle* handle);
 

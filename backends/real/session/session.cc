@@ -1,6 +1,7 @@
 #include "backends/real/session/session.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 
@@ -282,7 +283,8 @@ Outcome<Handle> Session::accumulate(const TensorNote& tensor, const void* delta,
   return push_pull(note, delta, weights, on);
 }
 
-// As a sum of the root's bytes, taken for integers, and everybody else's zeros.
+// As a sum of the root's bytes, taken for integers, and everybody else's zeros; and of what tells whether all
+// have named the same root: each rank's, and its square.
 Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int64_t bytes, int root) {
   if (root < 0 || root >= settings_.size)
     return refusal(SessionStatus::kInvalid, fmt::format("root: there is no rank {}", root));
@@ -291,14 +293,18 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   TensorNote note;
   note.dtype = Dtype::kI32;
   const std::int64_t each = size(note.dtype).count();
-  note.elements = (bytes + each - 1) / each;
+  note.elements = (bytes + each - 1) / each + kRootWords;
   note.name = "broadcast." + (name.empty() ? unnamed(note) : name);
   Way way;
   way.began = std::chrono::steady_clock::now();
   way.copy.resize(static_cast<std::size_t>(note.elements * each));
   way.back = static_cast<std::byte*>(data);
   way.bytes = static_cast<std::size_t>(bytes);
+  way.root = root;
   if (settings_.role.number == root && bytes > 0) std::memcpy(way.copy.data(), data, way.bytes);
+  const auto number = static_cast<std::uint32_t>(root);
+  const std::array<std::uint32_t, kRootWords> told = {number, number * number};
+  std::memcpy(way.copy.data() + way.copy.size() - sizeof told, told.data(), sizeof told);
   way.transfer = std::make_shared<Transfer>(
       Transfer{note.name, way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
   return give(note, std::move(way));

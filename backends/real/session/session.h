@@ -56,6 +56,7 @@ class Session final : private MemberEvents {
 
  private:
   using Moment = std::chrono::steady_clock::time_point;
+  static constexpr std::int64_t kRootWords = 2;  // that a broadcast has behind its bytes
   struct Tensor {
     TensorNote note;
     Group* group = nullptr;                         // once it has begun
@@ -71,6 +72,7 @@ class Session final : private MemberEvents {
     std::vector<std::byte> copy;  // memory of its own, of a broadcast
     std::byte* back = nullptr;    // where its bytes go in the end, of a broadcast
     std::size_t bytes = 0;
+    int root = -1;  // of a broadcast
   };
 
   Session(const SessionSettings& settings) : settings_(settings) {}
@@ -95,6 +97,7 @@ class Session final : private MemberEvents {
   std::string unnamed(const TensorNote& note);
   void count_arrived(Bytes size);
   void end(SessionStatus status, const std::string& text);
+  bool same_roots(const Way& way) const;
   Outcome<void> end_of(Handle handle, Way& way);
 
   const SessionSettings settings_;

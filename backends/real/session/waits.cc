@@ -1,4 +1,5 @@
 // Where calls of a session wait.
+#include <array>
 #include <cstring>
 
 #include "backends/real/session/session.h"
@@ -15,11 +16,25 @@ std::chrono::nanoseconds seconds(double count) {
 
 }  // namespace
 
+// Of n ranks' roots: the sum of (root - ours)^2 is 0 where all are ours. Modulo 2^32, as words add up.
+bool Session::same_roots(const Way& way) const {
+  if (way.root < 0) return true;
+  std::array<std::uint32_t, kRootWords> sums{};
+  std::memcpy(sums.data(), way.copy.data() + way.copy.size() - sizeof sums, sizeof sums);
+  const auto ours = static_cast<std::uint32_t>(way.root);
+  const auto ranks = static_cast<std::uint32_t>(settings_.size);
+  return sums[0] == ranks * ours && sums[1] == ranks * ours * ours;
+}
+
 // What wait() returns once there is nothing to wait for.
 Outcome<void> Session::end_of(Handle handle, Way& way) {
   Outcome<void> outcome;
   const Tensor& tensor = tensors_[way.transfer->name];
-  if (way.done) {
+  if (way.done && !same_roots(way)) {
+    outcome = refusal(
+        SessionStatus::kMismatch,
+        fmt::format("tensor '{}': ranks name different roots; this one {}", way.transfer->name, way.root));
+  } else if (way.done) {
     if (way.back != nullptr && way.bytes > 0) std::memcpy(way.back, way.copy.data(), way.bytes);
   } else if (!tensor.refused.empty()) {
     outcome = refusal(SessionStatus::kMismatch, tensor.refused);

@@ -94,6 +94,28 @@ c.shutdown()
     job.passed(done)
 
 
+def test_a_fork_of_a_rank_is_none():
+    done = job.run([sys.executable, "-c", """
+import os
+from weir._library import library
+from weir.errors import StateError
+c = library()
+c.init({})
+child = os.fork()
+if child == 0:
+    try:
+        c.barrier()
+    except StateError as error:
+        assert "fork" in str(error), error
+        os._exit(7)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+c.barrier()
+c.shutdown()
+"""], 20)
+    job.passed(done)
+
+
 def test_without_a_session_calls_say_what_to_do():
     torch = pytest.importorskip("torch")
     import weir.torch as frontend

@@ -44,3 +44,9 @@ def test_models_learn():
     start = lessons.Model().double().state_dict()
     moved = [name for name in start if not torch.equal(start[name], trained[name])]
     assert set(start) - set(moved) == {"frozen"}  # weight decay moves even what has no gradient
+
+
+@pytest.mark.parametrize("kind", ["plain", "cross", "ddp", "async"])
+def test_parameters_that_are_trained_from_some_step_on_are_trained_or_told(kind):
+    done = job.passed(job.weirrun("thawed.py", kind, ranks=2, servers=1))
+    assert done.stdout.count("all done") == 2

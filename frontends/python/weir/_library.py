@@ -101,7 +101,7 @@ def find() -> Path:
         where = "WEIR_LIBRARY names it" if named else "it would lie there after `pip install`"
         raise ImportError(
             f"no library of Weir at {path}, though {where}. Build it with `cmake --build --preset release "
-            "--target weir_c` and set WEIR_LIBRARY=build/release/frontends/c/libweir.so, or `pip install ./frontends/python`"
+            "--target weir_c` and set WEIR_LIBRARY=build/release/frontends/c/libweir.so, or `pip install .`"
         )
     return path
 

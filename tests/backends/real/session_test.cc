@@ -2,6 +2,7 @@
 #include "backends/real/session/session.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -120,6 +121,24 @@ TEST_CASE("bytes of each rank come to all others") {
     return why(session.leave());
   });
   CHECK(well);
+}
+
+TEST_CASE("ranks that name different roots are all told, and go on") {
+  for (const std::vector<int>& roots : {std::vector<int>{0, 2, 1}, {1, 1, 0}, {0, 1, 2}}) {
+    const bool well = Sessions({3, 1}).run([&](Session& session, int rank) -> std::string {
+      std::array<char, 5> bytes{};
+      const auto handle = session.broadcast("x", bytes.data(), 5, roots[static_cast<std::size_t>(rank)]);
+      if (!handle) return handle.error().text;
+      const auto arrived = session.wait(*handle);
+      if (arrived || arrived.error().status != SessionStatus::kMismatch) return "x: " + why(arrived);
+      if (arrived.error().text.find("different roots") == std::string::npos) return arrived.error().text;
+      const auto again = session.broadcast("x", bytes.data(), 5, 2);
+      if (!again) return again.error().text;
+      if (const auto came = session.wait(*again); !came) return came.error().text;
+      return why(session.leave());
+    });
+    CHECK(well);
+  }
 }
 
 TEST_CASE("ranks that disagree about a tensor are all told, and go on with others") {

@@ -16,7 +16,7 @@ from ._copies import (broadcast, broadcast_, broadcast_async, broadcast_async_, 
                       broadcast_optimizer_state, broadcast_parameters)
 from ._declare import declare
 from ._optimizer import DistributedOptimizer
-from ._session import (barrier, get_pushpull_speed, init, is_initialized, local_rank, local_size, rank, resume, shutdown,
+from ._session import (barrier, cross_rank, cross_size, get_pushpull_speed, init, is_initialized, local_rank, local_size, rank, resume, shutdown,
                        size, suspend)
 from ._sums import (Adasum, Average, Max, Min, Op, Product, Sum, allreduce, allreduce_, allreduce_async,
                     allreduce_async_, grouped_allreduce, grouped_allreduce_, grouped_allreduce_async,
@@ -31,7 +31,7 @@ __all__ = [
     "InvalidError", "LostError", "Max", "Min", "MismatchError", "Op", "Product", "ResourceError", "StateError", "Sum",
     "TimeoutError", "allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "barrier", "broadcast",
     "broadcast_", "broadcast_async", "broadcast_async_", "broadcast_object", "broadcast_optimizer_state",
-    "broadcast_parameters", "declare", "get_pushpull_speed", "grouped_allreduce", "grouped_allreduce_",
+    "broadcast_parameters", "cross_rank", "cross_size", "declare", "get_pushpull_speed", "grouped_allreduce", "grouped_allreduce_",
     "grouped_allreduce_async", "grouped_allreduce_async_", "init", "is_initialized", "local_rank", "local_size",
     "parallel", "poll", "push_pull", "push_pull_async", "push_pull_async_inplace", "push_pull_inplace", "rank",
     "resume", "shutdown", "size", "suspend", "synchronize",

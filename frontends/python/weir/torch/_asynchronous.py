@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Set, Type
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Type
 
 import torch
 
@@ -52,6 +52,7 @@ class Weights:
     def __init__(self, named: Sequence[Named]):
         self._slots: List[Slot] = []
         self._known: Set[torch.Tensor] = set()
+        self._frozen: Dict[torch.Tensor, str] = {}
         self._session: Session = session()
         index = self._session.new_model()
         self._prefix = "Weights." if index == 0 else f"Weights{index}."
@@ -62,7 +63,10 @@ class Weights:
         self.check()
         new: List[Slot] = []
         for name, parameter in named:
-            if parameter in self._known or not parameter.requires_grad:
+            if parameter in self._known:
+                continue
+            if not parameter.requires_grad:
+                self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
                 raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
@@ -81,6 +85,10 @@ class Weights:
         if current is not self._session:
             self._session = current
             _begin(self._slots)
+        for parameter, name in self._frozen.items():
+            if parameter.requires_grad:
+                raise StateError(f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: make "
+                                 "the optimizer anew once all that is trained wants gradients")
         for slot in self._slots:
             parameter = slot.parameter
             if parameter._version != slot.version and not torch.equal(parameter, slot.buffer):

@@ -57,6 +57,7 @@ class Gradients:
         self.settled = False  # synchronized since then
         self.slots: List[Slot] = []
         self.slot_of: Dict[torch.Tensor, Slot] = {}
+        self._frozen: Dict[torch.Tensor, str] = {}  # parameters that want no gradient yet, and their names
         self._compression = compression
         self._average = average
         self._predivide = predivide
@@ -74,7 +75,10 @@ class Gradients:
         """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent."""
         new = []
         for name, parameter in named:
-            if parameter in self.slot_of or not parameter.requires_grad:
+            if parameter in self.slot_of:
+                continue
+            if not parameter.requires_grad:
+                self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
                 raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
@@ -85,7 +89,7 @@ class Gradients:
         self.slots += new
         if first:
             self.meet()
-        elif self._buckets is not None and all(slot.parameter.is_cuda for slot in new):
+        elif self._buckets is not None and not self.underway() and all(slot.parameter.is_cuda for slot in new):
             self._buckets.add(self._members(new))
         else:
             self._declare(new)
@@ -102,6 +106,8 @@ class Gradients:
             if nccl is not None and len(devices) == 1:
                 self._buckets = Buckets(nccl, self._model, self._average, self.prefix)
                 self._buckets.add(self._members(self.slots))
+        elif session().insists_on_nccl and session().size > 1 and self.slots:
+            raise InvalidError("local=nccl: gradients are not on GPUs")
         if self._buckets is None:
             self._declare(self.slots)
 
@@ -199,7 +205,13 @@ class Gradients:
         slot.parameter.grad = gradient
 
     def begin_rest(self) -> None:
-        """Hands over what backward has not, so that all ranks hand over the same."""
+        """Hands over what backward has not, so that all ranks hand over the same; of parameters, too, that were frozen
+        and are not any more."""
+        thawed = [(name, parameter) for parameter, name in self._frozen.items() if parameter.requires_grad]
+        if thawed:
+            for _, parameter in thawed:
+                del self._frozen[parameter]
+            self.add(thawed)
         for slot in self.slots:
             if slot.transfer is None:
                 self.begin(slot)

@@ -23,5 +23,6 @@ def when_accumulated(parameter: torch.Tensor, hook: Callable[..., None]) -> Hook
     if hasattr(parameter, "register_post_accumulate_grad_hook"):
         return Hooked(parameter.register_post_accumulate_grad_hook(hook))
     # Before PyTorch 2.1: after the node that accumulates, which lives as long as somebody holds it.
-    node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+    with torch.enable_grad():
+        node = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
     return Hooked(node.register_hook(lambda *_: hook(parameter)), node)

@@ -32,6 +32,11 @@ class Session:
         self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
         self.refresh()
 
+    @property
+    def insists_on_nccl(self) -> bool:
+        """Whether what NCCL cannot sum is an error."""
+        return self._local == "nccl"
+
     def new_model(self, gradients: Any = None) -> int:
         """A number for a model: the same on all ranks, which make theirs in the same order. Its gradients, if they are
         summed, meet() in sessions that follow."""
@@ -182,6 +187,16 @@ def local_rank() -> int:
 def local_size() -> int:
     """How many processes train on this host."""
     return session().c.local_size()
+
+
+def cross_rank() -> int:
+    """This process's host among all, if all have the same number of ranks, with consecutive numbers."""
+    return session().rank // session().c.local_size()
+
+
+def cross_size() -> int:
+    """How many hosts there are, if all have the same number of ranks."""
+    return -(-session().size // session().c.local_size())
 
 
 def barrier(process_set: Any = None) -> None:

@@ -149,7 +149,7 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     result._steps_left = num_steps
     reference = weakref.ref(result)
     for module in model.modules():
-        used = [parameter for parameter in _own(module) if parameter in result._gradients.slot_of]
+        used = _own(module)  # of which some may be taken in later
         if used:
             module.register_forward_pre_hook(_waiter(reference, used))
 

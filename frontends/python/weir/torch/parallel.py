@@ -42,6 +42,8 @@ class DistributedDataParallel(torch.nn.Module):
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """The module's."""
         if torch.is_grad_enabled():
+            if self._queued and not _in_backward():
+                self._finish()  # the last backward has failed, and what it handed over is under way still
             self._gradients.active = self.require_backward_grad_sync
             if self.broadcast_buffers and self.training and self.require_backward_grad_sync and session().size > 1:
                 self._share_buffers()
@@ -80,6 +82,12 @@ class DistributedDataParallel(torch.nn.Module):
             for buffer, part in zip(buffers, parts):
                 # A copy begins at an address that every dtype can have.
                 buffer.copy_(part.clone().view(buffer.dtype).view(buffer.shape))
+
+
+def _in_backward() -> bool:
+    """Whether this thread's forward is one of backward's own, as checkpoints have it. True where PyTorch cannot tell."""
+    current = getattr(torch._C, "_current_graph_task_id", None)
+    return current is None or current() != -1
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
