@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kInstant = 1e-12;  // seconds: doubles tell no less apart after an hour and many additions
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kSame = 1e-13;  // of a rate: what rounding makes of one that has not changed
+constexpr double kSame = 1e-12;  // of a rate: more than rounding makes of one that has not changed
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   for (const LinkUse& use : paths_[static_cast<std::size_t>(path)]) {
     Shared& link = links_[use.link.index()];
     flow.seats.push_back(static_cast<std::uint32_t>(link.flows.size()));
-    link.flows.push_back(slot);
+    link.flows.push_back({slot, use.weight});
     touch(use.link.value());
   }
   ++under_way_;
@@ -76,12 +76,12 @@ void FluidEngine::remove(Slot slot) {
   const Path& path = paths_[static_cast<std::size_t>(flow.path)];
   for (std::size_t i = 0; i < path.size(); ++i) {
     Shared& link = links_[path[i].link.index()];
-    const Slot last = link.flows.back();
-    link.flows[flow.seats[i]] = last;  // takes the seat
-    const Path& its = paths_[static_cast<std::size_t>(flows_[last].path)];
+    const Seat last = link.flows.back();
+    link.flows[flow.seats[i]] = last;
+    const Path& its = paths_[static_cast<std::size_t>(flows_[last.slot].path)];
     const auto at =
         std::find_if(its.begin(), its.end(), [&](const LinkUse& use) { return use.link == path[i].link; });
-    flows_[last].seats[static_cast<std::size_t>(at - its.begin())] = flow.seats[i];
+    flows_[last.slot].seats[static_cast<std::size_t>(at - its.begin())] = flow.seats[i];
     link.flows.pop_back();
     touch(path[i].link.value());
   }
@@ -95,31 +95,30 @@ void FluidEngine::start_timer(std::uint32_t id, Duration duration) {
   timers_.push({now_ + duration.seconds(), id});
 }
 
-// All flows that are connected with the links that have changed, and their links.
-void FluidEngine::gather() {
-  ++visit_;
-  concerned_.clear();
-  concerned_flows_.clear();
-  const auto visit = [&](std::uint32_t link) {
-    if (std::exchange(links_[link].visit, visit_) == visit_) return;
-    links_[link].room = links_[link].rate;
-    links_[link].weight = 0;
-    concerned_.push_back(link);
-  };
-  for (const std::uint32_t link : changed_) {
-    links_[link].changed = false;
-    visit(link);
-  }
-  changed_.clear();
-  for (std::size_t i = 0; i < concerned_.size(); ++i) {
-    for (const Slot slot : links_[concerned_[i]].flows) {
-      Flow& flow = flows_[slot];
-      if (std::exchange(flow.visit, visit_) == visit_) continue;
-      flow.open = true;
-      concerned_flows_.push_back(slot);
-      for (const LinkUse& use : paths_[static_cast<std::size_t>(flow.path)]) {
-        visit(use.link.value());
-        links_[use.link.index()].weight += use.weight;
+void FluidEngine::concern(std::uint32_t link) {
+  if (std::exchange(links_[link].visit, visit_) != visit_) concerned_.push_back(link);
+}
+
+void FluidEngine::concern_flow(Slot slot) {
+  Flow& flow = flows_[slot];
+  if (std::exchange(flow.visit, visit_) == visit_) return;
+  concerned_flows_.push_back(slot);
+  for (const LinkUse& use : paths_[static_cast<std::size_t>(flow.path)]) concern(use.link.value());
+}
+
+// Rates of the concerned flows are open; others keep what they take.
+void FluidEngine::prepare() {
+  for (const Slot slot : concerned_flows_) flows_[slot].open = true;
+  for (const std::uint32_t number : concerned_) {
+    Shared& link = links_[number];
+    link.room = link.rate;
+    link.weight = 0;
+    for (const Seat& seat : link.flows) {
+      const Flow& flow = flows_[seat.slot];
+      if (flow.visit == visit_) {
+        link.weight += seat.weight;
+      } else {
+        link.room -= seat.weight * flow.rate;
       }
     }
   }
@@ -147,10 +146,11 @@ void FluidEngine::fill() {
       levels.push(now);
       continue;
     }
-    for (const Slot slot : full.flows) {
-      Flow& flow = flows_[slot];
+    for (const Seat& seat : full.flows) {
+      Flow& flow = flows_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
       flow.next = now.value;
+      flow.bottleneck = now.link;
       for (const LinkUse& use : paths_[static_cast<std::size_t>(flow.path)]) {
         Shared& link = links_[use.link.index()];
         link.room -= use.weight * now.value;
@@ -160,13 +160,51 @@ void FluidEngine::fill() {
   }
 }
 
+// Flows that keep their rates, but have no bottleneck any more beside those that do not, become concerned
+// too; and those that get more of a link than flows whose bottleneck it is. True if there are any.
+bool FluidEngine::widen() {
+  const std::size_t before = concerned_flows_.size();
+  const std::size_t links = concerned_.size();
+  for (std::size_t i = 0; i < links; ++i) {
+    const std::uint32_t number = concerned_[i];
+    const Shared& link = links_[number];
+    double most = 0.0;
+    double held = kNever;  // what flows get whose bottleneck it is
+    for (const Seat& seat : link.flows) {
+      const Flow& flow = flows_[seat.slot];
+      if (flow.visit != visit_) continue;
+      most = std::max(most, flow.next);
+      if (flow.bottleneck == number) held = std::min(held, flow.next);
+    }
+    const bool full = link.room <= kSame * link.rate;
+    for (const Seat& seat : link.flows) {
+      const Flow& flow = flows_[seat.slot];
+      if (flow.visit == visit_) continue;
+      const bool freed = flow.bottleneck == number && (!full || most > flow.rate * (1 + kSame));
+      if (freed || held < flow.rate * (1 - kSame)) concern_flow(seat.slot);
+    }
+  }
+  return concerned_flows_.size() > before;
+}
+
 void FluidEngine::share() {
   if (changed_.empty()) return;
-  gather();
-  fill();
+  ++visit_;
+  concerned_.clear();
+  concerned_flows_.clear();
+  for (const std::uint32_t link : changed_) {
+    links_[link].changed = false;
+    concern(link);
+    for (const Seat& seat : links_[link].flows) concern_flow(seat.slot);
+  }
+  changed_.clear();
+  do {
+    prepare();
+    fill();
+  } while (widen());
   for (const Slot slot : concerned_flows_) {
     Flow& flow = flows_[slot];
-    if (std::abs(flow.next - flow.rate) <= kSame * flow.rate) continue;
+    if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) continue;
     flow.left -= flow.rate * (now_ - flow.since);
     flow.since = now_;
     flow.rate = flow.next;

@@ -1,5 +1,5 @@
-// Weir's own fluid engine, for large sweeps: the rates of fair_rates.h, computed once an instant and only
-// where flows have come or gone, so that machines that work in step cost one computation together.
+// Weir's own fluid engine, for large sweeps: the rates of fair_rates.h, computed once an instant and only for
+// flows whose rates may change then.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ namespace weir {
 /// * What ends within a picosecond of the earliest ends in one instant with it.
 /// * The same calls give the same instants bit for bit.
 ///
-/// Flows that share no link, not even through others, do not concern each other: what starts or ends costs
-/// time in proportion to the flows that it is connected with.
+/// Rates are max-min fair if each flow has a bottleneck: a full link of its path of which no flow gets more.
+/// Where flows have come or gone, those over the same links get new rates beside all others, which keep
+/// theirs; whoever has no bottleneck then joins them, until all have one.
 class FluidEngine final : public Engine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite.
@@ -47,11 +48,16 @@ class FluidEngine final : public Engine {
     std::uint32_t change = 0;          // counts changes of the rate, and of the flow in this slot
     std::uint32_t visit = 0;           // the last computation that it was part of
     bool open = false;                 // its next rate is not known yet
+    std::uint32_t bottleneck = 0;      // a link
     std::vector<std::uint32_t> seats;  // by link of its path: its place among the link's flows
+  };
+  struct Seat {
+    Slot slot = 0;
+    int weight = 1;
   };
   struct Shared {
     double rate = 0.0;
-    std::vector<Slot> flows;
+    std::vector<Seat> flows;
     double room = 0.0;        // that no flow has been given, while rates are being computed
     std::int64_t weight = 0;  // of its flows that are open
     std::uint32_t visit = 0;  // as a flow's
@@ -80,8 +86,11 @@ class FluidEngine final : public Engine {
 
   void touch(std::uint32_t link);
   void remove(Slot slot);
-  void gather();
+  void concern(std::uint32_t link);
+  void concern_flow(Slot slot);
+  void prepare();
   void fill();
+  bool widen();
   void share();
   double next();
   std::vector<std::uint32_t> take(double at);
