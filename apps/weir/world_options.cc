@@ -187,7 +187,7 @@ void add_engine(CLI::App& command, SimulationEngine& into) {
       .add_option(
           "--engine", into,
           "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
-          "many machines work in step")
+          "many flows are under way")
       ->transform(CLI::CheckedTransformer(names, CLI::ignore_case))
       ->type_name("simgrid|fluid")
       ->default_str(into == SimulationEngine::kFluid ? "fluid" : "simgrid");
