@@ -188,7 +188,7 @@ void add_engine(CLI::App& command, SimulationEngine& into) {
           "--engine", into,
           "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
           "many flows are under way")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case))
+      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
       ->type_name("simgrid|fluid")
       ->default_str(into == SimulationEngine::kFluid ? "fluid" : "simgrid");
 }
