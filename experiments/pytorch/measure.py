@@ -101,10 +101,11 @@ def main():
             rates[one].append(told["samples"] / statistics.median(told["seconds"]))
             print(f"{one.name(choices)}: {rates[one][-1]:.2f} samples/s", file=sys.stderr, flush=True)
             losses.setdefault(one, told["losses"])
-            lines.append({**one._asdict(), **told})
+            lines.append({**one._asdict(), "servers": one.k(choices), **told})
     rows = []
     base = max(rates[runners[0]])
-    print(f"{choices.machines} machines of {choices.ranks_each} rank(s) on links of {choices.rate}, {lines[0]['parameters']:,} parameters, batches of {choices.batch}")
+    print(f"{choices.machines} machines of {choices.ranks_each} rank(s) on links of {choices.rate}, "
+          f"{lines[0]['parameters']:,} parameters, batches of {choices.batch}")
     print(f"{'':50}{'samples/s':>12}{'of DDP':>10}   loss, last step")
     for one, all_rates in rates.items():
         best = max(all_rates)

@@ -240,7 +240,7 @@ Result<void> Leader::declare(int rank, const DeclareNote& note) {
   std::vector<std::string> batch;
   for (const TensorNote& tensor : note.tensors) {
     const std::vector<int> ranks = ranks_of(tensor);
-    if (!world_.has(ranks) || !std::binary_search(ranks.begin(), ranks.end(), rank))
+    if (!world_.has(ranks) || !SessionWorld::takes_part({false, rank}, ranks))
       return failure(fmt::format("it declares a tensor of ranks {}", fmt::join(ranks, ", ")));
     const auto [known, fresh] = declared_.try_emplace(tensor.name);
     Declared& declared = known->second;
@@ -312,10 +312,7 @@ Result<void> Leader::open_next() {
   open.group = groups_++;
   open.token = hexadecimal(*token);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Role& role = members_[i].role;
-    if (role.server || open.ranks.empty() ||
-        std::binary_search(open.ranks.begin(), open.ranks.end(), role.number))
-      opening_[i] = "";
+    if (SessionWorld::takes_part(members_[i].role, open.ranks)) opening_[i] = "";
   }
   tell_openers(open);
   return {};

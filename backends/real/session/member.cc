@@ -247,9 +247,7 @@ Result<void> SessionMember::open(const OpenNote& note) {
   const std::vector<int>& ranks = note.ranks;
   const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
                                 [](const TensorNote& tensor) { return tensor.kept; });
-  const bool ours = settings_.role.server || ranks.empty() ||
-                    std::binary_search(ranks.begin(), ranks.end(), settings_.role.number);
-  if (!world_->has(ranks) || !ours || (kept && ranks.size() != 1))
+  if (!world_->has(ranks) || !SessionWorld::takes_part(settings_.role, ranks) || (kept && ranks.size() != 1))
     return tl::unexpected(fail(Error{"the leader opens a group of others"}));
   const auto token = token_from(note.token);
   if (!token) return tl::unexpected(fail(token.error()));

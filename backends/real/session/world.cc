@@ -194,6 +194,10 @@ bool SessionWorld::has(const std::vector<int>& ranks) const {
          std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end();
 }
 
+bool SessionWorld::takes_part(const Role& role, const std::vector<int>& ranks) {
+  return role.server || ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), role.number);
+}
+
 std::shared_ptr<const Cluster> SessionWorld::cluster(const std::vector<int>& ranks, bool kept) const {
   if (kept) return std::make_shared<const Cluster>(among(topology_, {0}));
   return ranks.empty() ? cluster_ : std::make_shared<const Cluster>(among(topology_, ranks));

@@ -68,6 +68,8 @@ class SessionWorld {
   /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
   /// for all of them.
   bool has(const std::vector<int>& ranks) const;
+  /// Whether a process has a part in tensors of these ranks: servers have in all.
+  static bool takes_part(const Role& role, const std::vector<int>& ranks);
   /// The cluster of these ranks and the servers, on which plans of their tensors are made; of kept tensors
   /// that of rank 0, which stands for every other.
   std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks, bool kept = false) const;

@@ -71,8 +71,9 @@ class Gradients:
         self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
         self.add(named)
 
-    def add(self, named: Sequence[Named]) -> None:
-        """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent."""
+    def add(self, named: Sequence[Named], underway: bool = False) -> None:
+        """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent. Not into buckets while
+        other gradients may be underway."""
         new = []
         for name, parameter in named:
             if parameter in self.slot_of:
@@ -89,7 +90,7 @@ class Gradients:
         self.slots += new
         if first:
             self.meet()
-        elif self._buckets is not None and not self.underway() and all(slot.parameter.is_cuda for slot in new):
+        elif self._buckets is not None and not underway and all(slot.parameter.is_cuda for slot in new):
             self._buckets.add(self._members(new))
         else:
             self._declare(new)
@@ -211,7 +212,7 @@ class Gradients:
         if thawed:
             for _, parameter in thawed:
                 del self._frozen[parameter]
-            self.add(thawed)
+            self.add(thawed, underway=True)  # on this rank or others
         for slot in self.slots:
             if slot.transfer is None:
                 self.begin(slot)
