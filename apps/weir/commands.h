@@ -25,6 +25,7 @@ void add_doctor(CLI::App& weir, ExitStatus& status);
 void add_import(CLI::App& weir, ExitStatus& status);
 void add_export(CLI::App& weir, ExitStatus& status);
 void add_bench(CLI::App& weir, ExitStatus& status);
+void add_trace(CLI::App& weir, ExitStatus& status);
 void add_lab(CLI::App& weir, ExitStatus& status);
 
 }  // namespace weir

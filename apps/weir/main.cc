@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   weir::add_discover(weir, status);
   weir::add_doctor(weir, status);
   weir::add_import(weir, status);
+  weir::add_trace(weir, status);
   weir::add_export(weir, status);
   weir::add_launch(weir, status);
   weir::add_node(weir, status);

@@ -87,7 +87,8 @@ WEIR_API const char* weir_error(void);
  *   rank         WEIR_RANK, RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID
  *   size         WEIR_SIZE, WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS     ranks of the session (1)
  *   local_rank   WEIR_LOCAL_RANK, LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID
- *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE
+ *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE, and of Slurm what
+ *                SLURM_STEP_TASKS_PER_NODE and SLURM_NODEID say
  *   servers      WEIR_SERVERS       CPU machines of the session (0)
  *   leader       WEIR_LEADER        "HOST:PORT" at which rank 0's process listens for the others
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
@@ -102,6 +103,8 @@ WEIR_API const char* weir_error(void);
  *   patience     WEIR_PATIENCE      seconds for a rank to do its part (600)
  *   warn_after   WEIR_WARN_AFTER    seconds after which a wait is told of on the standard error (60)
  *   threads      WEIR_THREADS       that sum and copy, of this process (by the host's cores)
+ *   transport    WEIR_TRANSPORT     "tcp", "shm" (memory within a host, else tcp), "rdma", or "auto": memory
+ *                                   within a host, RDMA where both ends can, else TCP ("auto"). Rank 0's.
  *   encrypt      WEIR_ENCRYPT       true or 1: tensors are encrypted between hosts. Rank 0's.
  *
  * A session of one rank needs nothing. WEIR_INVALID, WEIR_STATE, WEIR_LOST, WEIR_TIMEOUT, WEIR_SYSTEM. */

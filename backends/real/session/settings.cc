@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "core/base/read_fields.h"
 
@@ -63,6 +64,30 @@ Result<Json> value_of(std::string_view setting, const std::string& variable, con
   return Json(static_cast<int>(number));
 }
 
+// How many tasks of a step of Slurm's run on this node: the counts stand by node, and those of neighbours
+// that are equal once, as in "2(x3),1".
+Result<std::optional<int>> slurm_local_size(const Environment& environment) {
+  const std::string variable = "SLURM_STEP_TASKS_PER_NODE";
+  const auto counts = environment(variable);
+  const auto node = environment("SLURM_NODEID");
+  if (!counts || !node) return std::nullopt;
+  static const std::regex kEntry(R"((\d{1,6})(?:\(x(\d{1,6})\))?(?:,|$))");
+  int left = 0;
+  const auto [end, error] = std::from_chars(node->data(), node->data() + node->size(), left);
+  bool well = error == std::errc() && end == node->data() + node->size() && left >= 0;
+  std::smatch entry;
+  for (auto at = counts->cbegin(); well && at != counts->cend(); at = entry[0].second) {
+    well = std::regex_search(at, counts->cend(), entry, kEntry, std::regex_constants::match_continuous);
+    if (!well) break;
+    left -= entry[2].matched ? std::stoi(entry[2]) : 1;
+    if (left < 0) return std::stoi(entry[1]);
+  }
+  return failure(
+      fmt::format("{}: expected the tasks of each node, such as 2(x3),1, that of node {} (SLURM_NODEID) "
+                  "too, got '{}'",
+                  variable, *node, *counts));
+}
+
 }  // namespace
 
 struct SessionText {
@@ -120,6 +145,11 @@ Result<SessionSettings> read_session_settings(const std::string& json, const Env
       document[setting] = std::move(*value);
       break;
     }
+  }
+  if (!document.contains("local_size") && !server) {
+    const auto size = slurm_local_size(environment);
+    if (!size) return tl::unexpected(size.error());
+    if (*size) document["local_size"] = **size;
   }
   const auto parsed = parse_document(document.dump(), "settings");
   if (!parsed) return tl::unexpected(parsed.error());

@@ -1,8 +1,10 @@
 """Traces of what a model does, as weir.torch.trace records them."""
 
 import json
+import os
 import sys
 import time
+from pathlib import Path
 
 import job
 import pytest
@@ -35,6 +37,19 @@ def test_a_file_is_recorded_layer_by_layer(tmp_path):
         ["0.weight"], ["2.weight", "2.bias"], ["3.weight", "3.bias"], ["4.weight", "4.bias"]]
     assert trace["layers"][0]["tensors"][0] == {"name": "0.weight", "elements": 512 * 256, "dtype": "f32"}
     assert all(time > 0 for time in nanoseconds(trace, "forward"))
+
+
+def test_weir_hands_recording_over_to_python(tmp_path):
+    weir = Path(os.environ["WEIR_LIBRARY"]).parents[2] / "weir"
+    script, out = tmp_path / "small.py", tmp_path / "small.json"
+    script.write_text(SCRIPT)
+    (tmp_path / "python3").symlink_to(sys.executable)
+    done = job.passed(job.run([str(weir), "trace", "record", str(script), "--out", str(out), "--steps", "2"], timeout=60,
+                              PATH=str(tmp_path)))
+    assert "medians of 2 iterations" in done.stdout and len(json.loads(out.read_text())["layers"]) == 4
+    (tmp_path / "python3").unlink()
+    done = job.run([str(weir), "trace", "record", str(script)], timeout=60, PATH=str(tmp_path))
+    assert done.returncode == 1 and "cannot start python3: No such file or directory" in done.stderr
 
 
 def test_a_file_without_an_iteration_is_refused(tmp_path):

@@ -103,6 +103,7 @@ class Job:
         self._piped = piped
         self._ranks: List[Process] = []
         self._servers: List[Process] = []
+        self._failed: List[Process] = []  # in the order in which that was seen
         self._selector = selectors.DefaultSelector()
         self._caught: List[int] = []
         self._reader, self._writer = socket.socketpair()
@@ -146,10 +147,11 @@ class Job:
     def _all(self) -> List[Process]:
         return self._ranks + self._servers
 
-    def _first_failure(self) -> Optional[Process]:
-        failed = [process for process in self._all() if process.status()]
-        # Of several, what was killed is rather the cause than what then failed; and a rank than a server.
-        return min(failed, key=lambda process: process.popen.returncode > 0, default=None)
+    def _cause(self) -> Optional[Process]:
+        """What has failed, if anything has; of several, what the others' failures follow from."""
+        self._failed += [process for process in self._all() if process.status() and process not in self._failed]
+        # What was killed rather than what then failed, and a rank rather than a server, which ends fast; else the first.
+        return min(self._failed, key=lambda process: (process.popen.returncode > 0, process in self._servers), default=None)
 
     def _wait(self, processes: List[Process], seconds: float) -> bool:
         """Whether they have ended by themselves in that time."""
@@ -165,11 +167,12 @@ class Job:
         """Waits for the end of the job; its exit status."""
         try:
             while not self._caught:
-                failed = self._first_failure()
-                if failed is not None:
-                    print(f"weirrun: {describe(failed)}; ending the others", file=sys.stderr, flush=True)
+                if self._cause() is not None:
                     self._wait(self._all(), LAST_WORDS_SECONDS)
-                    return failed.status() or 1
+                    cause = self._cause()
+                    assert cause is not None
+                    print(f"weirrun: {describe(cause)}; ending the others", file=sys.stderr, flush=True)
+                    return cause.status() or 1
                 if all(process.status() == 0 for process in self._ranks):
                     return 0
                 self._forward(0.2)

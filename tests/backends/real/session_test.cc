@@ -325,6 +325,17 @@ TEST_CASE("settings come from a document first, and then from whoever launched t
   says(R"({"ranc": 1})", "ranc");
   says("[]", "object");
   says(R"({"size": 0})", "size");
+  variables["SLURM_STEP_TASKS_PER_NODE"] = "2(x3),5";
+  for (const auto& [node, size] : std::map<std::string, int>{{"0", 2}, {"2", 2}, {"3", 5}}) {
+    variables["SLURM_NODEID"] = node;
+    CHECK(read("")->local_size == size);
+  }
+  for (const char* node : {"4", "x", "-1"}) {
+    variables["SLURM_NODEID"] = node;
+    says("", "SLURM_STEP_TASKS_PER_NODE");
+  }
+  variables["LOCAL_WORLD_SIZE"] = "3";
+  CHECK(read("")->local_size == 3);
   variables["WEIR_RANK"] = "one";
   says("", "WEIR_RANK: expected a number, got 'one'");
   variables = {{"WORLD_SIZE", "4"}};

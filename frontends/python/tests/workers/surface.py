@@ -1,5 +1,6 @@
 """What every call of weir.torch gives, on any number of ranks; each rank checks it for itself."""
 
+import copy
 import itertools
 import os
 import time
@@ -194,6 +195,12 @@ def refusals(rank, ranks):
         (TypeError, lambda: weir.push_pull(torch.ones(2, dtype=torch.int8))),
         (TypeError, lambda: weir.push_pull(torch.eye(2).to_sparse())),
         (TypeError, lambda: weir.broadcast_parameters({"a": 1})),
+        (TypeError, lambda: weir.push_pull([1, 2])),
+        (TypeError, lambda: weir.push_pull_async_inplace(3.0)),
+        (TypeError, lambda: weir.grouped_allreduce([torch.ones(2), None])),
+        (TypeError, lambda: weir.broadcast([1], 0)),
+        (TypeError, lambda: weir.broadcast_async_(None, 0)),
+        (TypeError, lambda: copy.deepcopy(weir.DistributedDataParallel(torch.nn.Linear(2, 2)))),
         (ValueError, lambda: weir.declare("")),
         (weir.StateError, lambda: weir.init(patience=5)),
     ]

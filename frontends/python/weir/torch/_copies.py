@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 import torch
 
+from ._memory import check_tensor
 from ._session import session
 from ._sums import all_ranks, push_pull
 from ._transfers import Copied, Transfer, begin_copy, issue
@@ -14,8 +15,13 @@ HEAD_BYTES = 4096  # of a pickled object, which are sent with its length
 LENGTH_BYTES = 8
 
 
+def _detached(tensor: torch.Tensor) -> torch.Tensor:
+    check_tensor(tensor, "what is to be broadcast")
+    return tensor.detach()
+
+
 def _copy(tensor: torch.Tensor, root_rank: int, name: Optional[str]) -> Transfer:
-    return begin_copy(session(), name, tensor.detach(), root_rank)
+    return begin_copy(session(), name, _detached(tensor), root_rank)
 
 
 class _Differentiable(torch.autograd.Function):
@@ -35,9 +41,10 @@ class _Differentiable(torch.autograd.Function):
 def broadcast(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> torch.Tensor:
     """Rank `root_rank`'s tensor, of any dtype, as a new tensor; gradients flow through it."""
     all_ranks(process_set)
+    own = _detached(tensor)
     if tensor.requires_grad and torch.is_grad_enabled():
         return _Differentiable.apply(tensor, root_rank, name)
-    return _copy(tensor.detach().clone(), root_rank, name).wait()
+    return _copy(own.clone(), root_rank, name).wait()
 
 
 def broadcast_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> torch.Tensor:
@@ -50,7 +57,7 @@ def broadcast_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
 def broadcast_async(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:
     """As broadcast(), but returns a handle for synchronize() at once."""
     all_ranks(process_set)
-    return issue(Copied(_copy(tensor.detach().clone(), root_rank, name)))
+    return issue(Copied(_copy(_detached(tensor).clone(), root_rank, name)))
 
 
 def broadcast_async_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:

@@ -1,6 +1,6 @@
 """What of tensors the C library takes: dtypes that it sums, and where their elements lie."""
 
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import torch
 
@@ -23,6 +23,12 @@ def dtype_code(tensor: torch.Tensor) -> int:
         names = ", ".join(str(dtype) for dtype in DTYPES)
         raise TypeError(f"Weir sums no tensors of {tensor.dtype}, only of {names}")
     return code
+
+
+def check_tensor(value: Any, what: str) -> None:
+    """TypeError if it is none."""
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"{what} must be a torch.Tensor, and is a {type(value).__name__}")
 
 
 def check_dense(tensor: torch.Tensor, what: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, List, Optional, Sequence, Type, Union
 import torch
 
 from ..errors import InvalidError
+from ._memory import check_tensor
 from ._session import session
 from ._transfers import Group, Pending, Transfer, begin_sum, issue, synchronize
 from .compression import Compression, Compressor
@@ -112,7 +113,11 @@ def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: boo
     return Summed(begin_sum(current, encoded, tensor, output), after, current.size if average else 1)
 
 
-def _check_scales(tensor: torch.Tensor, before: float, after: float) -> None:
+SUMMED = "what is to be summed"  # in complaints
+
+
+def _check(tensor: torch.Tensor, before: float, after: float) -> None:
+    check_tensor(tensor, SUMMED)
     if (before != 1.0 or after != 1.0) and not tensor.dtype.is_floating_point:
         raise InvalidError(f"tensors of {tensor.dtype} cannot be scaled")
 
@@ -120,7 +125,7 @@ def _check_scales(tensor: torch.Tensor, before: float, after: float) -> None:
 def _new(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0,
          compression: Type[Compressor] = Compression.none) -> Pending:
     """Begins to sum into a new tensor."""
-    _check_scales(tensor, before, after)
+    _check(tensor, before, after)
     source, ctx = compression.compress(tensor.detach())
     if before != 1.0:
         source = source * before
@@ -133,7 +138,7 @@ def _new(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, a
 
 def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0) -> Pending:
     """Begins to sum into the tensor itself."""
-    _check_scales(tensor, before, after)
+    _check(tensor, before, after)
     source = tensor.detach()
     if before != 1.0:
         source.mul_(before)
@@ -156,6 +161,7 @@ class _Differentiable(torch.autograd.Function):
 
 def _out_of_place(tensor: torch.Tensor, name: Name, average: bool, before: float, after: float,
                   compression: Type[Compressor]) -> torch.Tensor:
+    check_tensor(tensor, SUMMED)
     if tensor.requires_grad and torch.is_grad_enabled():
         return _Differentiable.apply(tensor, name, average, before, after, compression)
     return _new(tensor, name, average, before, after, compression).result()
@@ -235,6 +241,8 @@ def grouped_allreduce(tensors: Sequence[torch.Tensor], average: Optional[bool] =
     """allreduce() of several tensors at once; a list."""
     all_ranks(process_set)
     mean = averages(average, op)
+    for tensor in tensors:
+        check_tensor(tensor, SUMMED)
     if any(tensor.requires_grad for tensor in tensors) and torch.is_grad_enabled():
         return [_out_of_place(tensor, own, mean, prescale_factor, postscale_factor, compression)
                 for tensor, own in zip(tensors, _names(name, len(tensors)))]

@@ -59,6 +59,9 @@ class DistributedDataParallel(torch.nn.Module):
         finally:
             self.require_backward_grad_sync = before
 
+    def __getstate__(self) -> Any:
+        raise TypeError("a DistributedDataParallel belongs to its session and cannot be saved or copied: take its module")
+
     def _queue(self) -> None:
         """A first gradient is on its way: wait for all when backward ends."""
         if not self._queued:

@@ -1,6 +1,6 @@
 """Records what a model does in one iteration, as a trace that Weir plans and simulates with (traces/README.md).
 
-    python -m weir.torch.trace my_model.py --out my_model.json
+    weir trace record my_model.py --out my_model.json
 
 runs `iteration_to_trace()` of the file, which returns the model, a function that runs forward and backward once, the
 number of samples in that, and what a sample is called.
@@ -144,7 +144,7 @@ def _nanoseconds(seconds: List[float]) -> str:
 
 def main() -> None:
     """The command line."""
-    reader = argparse.ArgumentParser(prog="python -m weir.torch.trace", description=__doc__,
+    reader = argparse.ArgumentParser(prog="weir trace record", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("file", help="Python, with a function iteration_to_trace()")
     reader.add_argument("--out", required=True, help="the trace file to write")
