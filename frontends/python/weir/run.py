@@ -19,6 +19,7 @@ from typing import IO, BinaryIO, Dict, List, Optional, Sequence
 
 TERM_SECONDS = 5.0  # from SIGTERM to SIGKILL
 LAST_WORDS_SECONDS = 1.0  # for the others to say what the first failure did to them, before SIGTERM
+SLOW_END_SECONDS = 4.0  # for ranks to end, once a server has failed
 PR_SET_PDEATHSIG = 1
 
 
@@ -167,10 +168,13 @@ class Job:
         """Waits for the end of the job; its exit status."""
         try:
             while not self._caught:
-                if self._cause() is not None:
+                cause = self._cause()
+                if cause is not None:
                     self._wait(self._all(), LAST_WORDS_SECONDS)
-                    cause = self._cause()
-                    assert cause is not None
+                    cause = self._cause() or cause
+                    if cause in self._servers and cause.popen.returncode > 0:  # because of a rank, which ends more slowly
+                        self._wait(self._ranks, SLOW_END_SECONDS)
+                        cause = self._cause() or cause
                     print(f"weirrun: {describe(cause)}; ending the others", file=sys.stderr, flush=True)
                     return cause.status() or 1
                 if all(process.status() == 0 for process in self._ranks):
