@@ -11,7 +11,10 @@ namespace weir::benchmarks {
 
 class NullEngine final : public Engine {
  public:
-  Result<void> set_paths(std::span<const Path> /*paths*/) override { return {}; }
+  Result<void> set_paths(std::span<const Path> /*paths*/, const std::vector<bool>& /*varies*/) override {
+    return {};
+  }
+  void scale_link(LinkId /*link*/, double /*factor*/) override {}
   double seconds() const override { return seconds_; }
   void start_flow(std::uint32_t id, int /*path*/, Bytes /*bytes*/) override { started_.push_back(id); }
   void start_timer(std::uint32_t id, Duration /*duration*/) override { started_.push_back(id); }

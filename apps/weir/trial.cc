@@ -29,8 +29,9 @@ Outcome failed(std::string text) { return {Outcome::Kind::kFailed, {}, std::move
 // Bounds are of an iteration that all machines start together: the first. (Later ones may come a little
 // faster where unlike machines drift apart, some starting while others still finish.) With jitter computation
 // may be shorter than the trace says, and so may a run be than its bounds.
-Result<void> check_bounds(const Report& report, const Bound& cluster, const Bound& plan, const Model& model) {
-  if (model.compute_jitter > 0) return {};
+Result<void> check_bounds(const Report& report, const Bound& cluster, const Bound& plan,
+                          const SimulationSettings& settings) {
+  if (settings.model.compute_jitter > 0 || settings.conditions.jitter()) return {};
   for (const Bound* bound : {&cluster, &plan}) {
     if (report.first.seconds() >= bound->time.seconds() * (1 - kTolerance)) continue;
     return failure(fmt::format("the simulation beat its bound: {} where {} takes {}", text(report.first),
@@ -149,6 +150,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   if (world.check) {
     if (const auto fits = world.check(cluster, workload); !fits) return failed(fits.error().text);
   }
+  if (!world.simulated && !experiment.conditions.none())
+    return failed("its 'conditions' are for simulations: a real run meets what there is");
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
   const auto& [strategy, options] = *found;
@@ -163,7 +166,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   }
   if (const auto held = check_memory(experiment, *plan); !held) return failed(held.error().text);
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
-                              experiment.warm_up + experiment.iterations};
+                              experiment.warm_up + experiment.iterations, experiment.conditions};
   settings.model.seed = trial.seed;
   const Planned undertaken{experiment, trial.strategy, *plan, cluster, settings};
   const auto lived = world.run(undertaken);
@@ -175,7 +178,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   const Bound least = cluster_bound(judged, workload);
   const Bound planned = plan_bound(*plan, judged, workload);
   if (world.simulated) {
-    const auto held = check_bounds(measured, least, planned, experiment.model);
+    const auto held = check_bounds(measured, least, planned, settings);
     if (!held) return failed(held.error().text);
   }
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};

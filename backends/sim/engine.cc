@@ -129,10 +129,17 @@ struct Engine::Platform {
     return {hosts[source], hosts[(source + 1 + path % (kHosts - 1)) % kHosts]};
   }
 
+  void set_rate(LinkId link, double factor) {
+    links[link.index()]->set_bandwidth(std::max(1.0, factor * rates[link.index()]));
+  }
+
   s4u::Engine simgrid{"weir"};
   std::shared_ptr<Agenda> agenda = std::make_shared<Agenda>();
   Zone* zone = nullptr;
   std::vector<s4u::Link*> links;
+  std::vector<double> rates;    // of the links, unless they are scaled
+  std::vector<double> factors;  // that they are scaled with
+  std::vector<Path> paths;
   std::vector<s4u::Host*> hosts;
   std::vector<std::size_t> routes;  // by path: which pair of hosts stands for it
 };
@@ -165,11 +172,13 @@ Engine::Engine(const std::vector<LinkSpec>& links) {
 
 Engine::~Engine() = default;
 
-Result<void> Engine::set_paths(std::span<const Path> paths) {
+Result<void> Engine::set_paths(std::span<const Path> paths, const std::vector<bool>& varies) {
   WEIR_CHECK(platform_->routes.empty());
-  std::vector<double> rates;
+  std::vector<double>& rates = platform_->rates;
   for (const s4u::Link* link : platform_->links) rates.push_back(link->get_bandwidth());
-  const std::vector<bool> redundant = redundant_links(rates, paths);
+  platform_->factors.assign(rates.size(), 1.0);
+  platform_->paths.assign(paths.begin(), paths.end());
+  const std::vector<bool> redundant = redundant_links(rates, paths, varies);
   constexpr std::size_t kMost = kHosts * (kHosts - 1);
   std::map<Path, std::size_t> known;
   for (const Path& path : paths) {
@@ -206,12 +215,25 @@ void Engine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   platform_->agenda->add_flow(id, flow);
   flow->set_payload_size(static_cast<std::uint64_t>(bytes.count()));
   flow->set_source(ends.first);
+  // SimGrid lets no flow ever exceed the rates that links have when it begins.
+  std::vector<LinkId> scaled;
+  for (const LinkUse& use : platform_->paths[index]) {
+    if (platform_->factors[use.link.index()] < 1.0) scaled.push_back(use.link);
+  }
+  for (const LinkId link : scaled) platform_->set_rate(link, 1.0);
   flow->set_destination(ends.second);  // starts it, which needs the size
+  for (const LinkId link : scaled) platform_->set_rate(link, platform_->factors[link.index()]);
 }
 
 void Engine::start_timer(std::uint32_t id, Duration duration) {
   WEIR_CHECK(duration >= Duration(0), id, duration.ns());
   platform_->agenda->add_timer(id, duration);
+}
+
+void Engine::scale_link(LinkId link, double factor) {
+  WEIR_CHECK(factor >= 0.0 && factor <= 1.0, link, factor);
+  platform_->factors[link.index()] = factor;
+  platform_->set_rate(link, factor);
 }
 
 Result<void> Engine::run(const Begin& begin, const OnInstant& instant) {

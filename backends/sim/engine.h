@@ -35,11 +35,13 @@ class Engine final : public weir::Engine {
   ~Engine() override;
 
   /// At most 261632 paths that differ in links that can bind.
-  Result<void> set_paths(std::span<const Path> paths) override;
+  Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
   double seconds() const override;
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
+  /// A link with none of its rate has a byte per second.
+  void scale_link(LinkId link, double factor) override;
   Result<void> run(const Begin& begin, const OnInstant& instant) override;
 
  private:

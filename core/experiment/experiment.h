@@ -11,6 +11,7 @@
 #include "core/base/document.h"
 #include "core/cluster/topology.h"
 #include "core/experiment/published.h"
+#include "core/fluid/conditions.h"
 #include "core/fluid/model.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace.h"
@@ -42,6 +43,7 @@ struct Experiment {
                                                   // it is one of the strategies
   Options options;
   Model model;
+  Conditions conditions;
   int iterations = 1;  // measured
   int warm_up = 1;     // run before those, so that iterations overlap as in a long training
   std::vector<std::uint64_t> seeds = {1};

@@ -58,6 +58,7 @@ class Check {
     check_timelines();
     check_seeds();
     check_published();
+    check_conditions();
   }
 
  private:
@@ -237,6 +238,27 @@ class Check {
         }
       }
     }
+  }
+
+  void check_spell(const std::string& path, const Spell& spell) {
+    const Duration zero;
+    if (spell.lasting && *spell.lasting <= zero) complain(joined(path, "for"), "expected more than 0s");
+    if (!spell.every) return;
+    if (!spell.lasting) return complain(joined(path, "every"), "what comes again ends: 'for' must be given");
+    if (*spell.every < *spell.lasting || *spell.every > kLongestSpell)
+      complain(joined(path, "every"),
+               fmt::format("expected {}, as 'for' says, to {}", text(*spell.lasting), text(kLongestSpell)));
+  }
+
+  void check_conditions() {
+    const Conditions& conditions = experiment_.conditions;
+    const std::string path = "conditions";
+    for (std::size_t i = 0; i < conditions.links.size(); ++i)
+      check_spell(joined(joined(path, "links"), i), conditions.links[i].spell);
+    for (std::size_t i = 0; i < conditions.background.size(); ++i)
+      check_spell(joined(joined(path, "background"), i), conditions.background[i].spell);
+    for (std::size_t i = 0; i < conditions.stops.size(); ++i)
+      check_spell(joined(joined(path, "stops"), i), conditions.stops[i].spell);
   }
 
   void check_size(const std::string& path, Bytes size) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/fields.h"
+#include "core/experiment/conditions_fields.h"
 #include "core/experiment/experiment.h"
 
 namespace weir {
@@ -160,6 +161,8 @@ void fields(Visitor& visitor, ExperimentText& text) {
                    within(0, kMostIterations));
   visitor.optional("seeds", experiment.seeds, "the seeds of the jitter; each is a run");
   visitor.optional("model", experiment.model, "what the simulation assumes beyond the topology");
+  visitor.optional("conditions", experiment.conditions,
+                   "what the simulation meets that the topology does not tell");
   visitor.optional("timelines", experiment.timelines, "the strategies whose runs are drawn op by op");
   visitor.optional("timeline_points", experiment.timeline_points,
                    "which of their runs: at the last point of the sweep with the first seed, or all");

@@ -335,6 +335,12 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
         "no machine has a GPU; an experiment needs at least one that has. Where CPUs compute, give "
         "their machines 'gpus' that stand for them: in real runs they are memory of the host")});
   }
+  if (!experiment.conditions.none()) {
+    for (const auto& [at, what] : faults(experiment.conditions, Cluster(experiment.topology))) {
+      const std::string where = joined("conditions", at);
+      errors.push_back({complaint(located(document, where), where, what)});
+    }
+  }
   if (experiment.published) {
     for (std::size_t i = 0; i < experiment.published->curves.size(); ++i) {
       const std::size_t values = experiment.published->curves[i].numbers.size();

@@ -33,14 +33,16 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// The paths that flows may take, named by their position; once, before run(). Fails if they are more than
-  /// the engine can hold.
-  virtual Result<void> set_paths(std::span<const Path> paths) = 0;
+  /// The paths that flows may take, named by their position, and, by link, whether its rate may change; once,
+  /// before run(). Fails if they are more than the engine can hold.
+  virtual Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) = 0;
   /// The time of this engine in seconds since its start.
   virtual double seconds() const = 0;
   /// Starts something that ends later and is then reported under `id`. At most one thing per id is under way.
   virtual void start_flow(std::uint32_t id, int path, Bytes bytes) = 0;
   virtual void start_timer(std::uint32_t id, Duration duration) = 0;
+  /// The link, one that varies, has this fraction (0 to 1) of its rate from now on. Within run().
+  virtual void scale_link(LinkId link, double factor) = 0;
 
   /// Calls `begin` once, and `instant` with everything that has ended at one instant, sorted by id; both may
   /// start more. Returns when nothing is under way; fails if something is and cannot end.

@@ -24,15 +24,15 @@ FluidEngine::FluidEngine(const Plan& plan, const Cluster& cluster)
 FluidEngine::FluidEngine(const std::vector<double>& rates) : links_(rates.size()) {
   for (std::size_t i = 0; i < rates.size(); ++i) {
     WEIR_CHECK(rates[i] > 0.0 && std::isfinite(rates[i]), i, rates[i]);
-    links_[i].rate = rates[i];
+    links_[i].rate = links_[i].whole = rates[i];
   }
 }
 
-Result<void> FluidEngine::set_paths(std::span<const Path> paths) {
+Result<void> FluidEngine::set_paths(std::span<const Path> paths, const std::vector<bool>& varies) {
   WEIR_CHECK(paths_.empty());
   std::vector<double> rates;
   for (const Shared& link : links_) rates.push_back(link.rate);
-  const std::vector<bool> redundant = redundant_links(rates, paths);
+  const std::vector<bool> redundant = redundant_links(rates, paths, varies);
   paths_.assign(paths.begin(), paths.end());
   for (Path& path : paths_) {
     std::erase_if(path, [&](const LinkUse& use) { return redundant[use.link.index()]; });
@@ -94,6 +94,13 @@ void FluidEngine::remove(Slot slot) {
 void FluidEngine::start_timer(std::uint32_t id, Duration duration) {
   WEIR_CHECK(duration >= Duration(0), id, duration.ns());
   timers_.push({now_ + duration.seconds(), id});
+}
+
+void FluidEngine::scale_link(LinkId link, double factor) {
+  WEIR_CHECK(factor >= 0.0 && factor <= 1.0, link, factor);
+  Shared& shared = links_[link.index()];
+  shared.rate = factor * shared.whole;
+  scaled_.push_back(link.value());
 }
 
 void FluidEngine::concern(Slot slot) {
@@ -216,7 +223,7 @@ void FluidEngine::set_rate(Flow& flow, Slot slot) {
 }
 
 void FluidEngine::share() {
-  if (fresh_.empty() && left_.empty()) return;
+  if (fresh_.empty() && left_.empty() && scaled_.empty()) return;
   ++visit_;
   concerned_.clear();
   concerned_flows_.clear();
@@ -225,8 +232,12 @@ void FluidEngine::share() {
     links_[link].left = false;
     if (links_[link].held > 0) concern_held(link);
   }
+  for (const std::uint32_t link : scaled_) {
+    for (const Seat& seat : links_[link].flows) concern(seat.slot);
+  }
   fresh_.clear();
   left_.clear();
+  scaled_.clear();
   do {
     prepare();
     fill();

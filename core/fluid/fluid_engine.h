@@ -29,11 +29,12 @@ class FluidEngine final : public Engine {
   /// Its links are the cluster's, as the plan's ops reach them.
   FluidEngine(const Plan& plan, const Cluster& cluster);
 
-  Result<void> set_paths(std::span<const Path> paths) override;
+  Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
   double seconds() const override { return now_; }
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
+  void scale_link(LinkId link, double factor) override;
   Result<void> run(const Begin& begin, const OnInstant& instant) override;
 
  private:
@@ -59,6 +60,7 @@ class FluidEngine final : public Engine {
   };
   struct Shared {
     double rate = 0.0;
+    double whole = 0.0;  // its rate, unless it is scaled
     std::vector<Seat> flows;
     std::int64_t weight = 0;      // of its flows
     double used = 0.0;            // by its flows
@@ -114,6 +116,7 @@ class FluidEngine final : public Engine {
   Soonest<Timer> timers_;
   std::vector<Slot> fresh_;               // flows that have come since the last computation
   std::vector<std::uint32_t> left_;       // links that flows have left since
+  std::vector<std::uint32_t> scaled_;     // links whose rates have changed since
   std::vector<std::uint32_t> concerned_;  // links whose flows' rates are being computed,
   std::vector<Slot> concerned_flows_;     // and these flows
   std::uint32_t visit_ = 0;

@@ -51,7 +51,8 @@ bool covered(LinkId tested, double rate, const std::vector<double>& rates, const
 
 }  // namespace
 
-std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<const Path> paths) {
+std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<const Path> paths,
+                                  const std::vector<bool>& varies) {
   std::vector<std::vector<Through>> through(rates.size());
   for (const Path& path : paths) {
     for (const LinkUse& use : path) through[use.link.index()].push_back({&path, use.weight});
@@ -63,6 +64,7 @@ std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<co
                    [&](std::size_t a, std::size_t b) { return rates[a] > rates[b]; });
   std::vector<bool> gone(rates.size(), false);
   for (const std::size_t link : order) {
+    if (!varies.empty() && varies[link]) continue;
     gone[link] = covered(LinkId(link), rates[link], rates, gone, through[link]);
   }
   return gone;

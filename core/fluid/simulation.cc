@@ -17,10 +17,16 @@ namespace {
 // Engines count seconds in doubles, which tell nanoseconds apart up to here.
 constexpr Duration kLongestRun{4'000'000'000'000'000};
 
+// Changes of links that come again and again end when nothing else has happened for so long.
+constexpr Duration kLongestStandstill{3'600'000'000'000};
+
 // By path: no other flow ever slows its flows down, as all of its links but the cores of a NUMA node, which
 // serve one op at a time, let through whatever comes. So are sums where memory has room for all traffic.
-std::vector<bool> steady_paths(const Plan& plan, const Cluster& cluster, std::span<const Path> paths) {
-  const auto is_sum = [&](const LinkUse& use) { return cluster.link(use.link).kind == Link::Kind::kSum; };
+std::vector<bool> steady_paths(const Plan& plan, const Cluster& cluster, std::span<const Path> paths,
+                               const std::vector<bool>& varies) {
+  const auto is_sum = [&](const LinkUse& use) {
+    return cluster.link(use.link).kind == Link::Kind::kSum && !varies[use.link.index()];
+  };
   std::vector<bool> steady;
   bool known = true;
   for (const Path& path : paths) {
@@ -28,12 +34,19 @@ std::vector<bool> steady_paths(const Plan& plan, const Cluster& cluster, std::sp
     known = known && (steady.back() || std::none_of(path.begin(), path.end(), is_sum));
   }
   if (known) return steady;
-  const std::vector<bool> redundant = redundant_links(reached_rates(plan, cluster), paths);
+  const std::vector<bool> redundant = redundant_links(reached_rates(plan, cluster), paths, varies);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     steady[i] = std::all_of(paths[i].begin(), paths[i].end(),
                             [&](const LinkUse& use) { return is_sum(use) || redundant[use.link.index()]; });
   }
   return steady;
+}
+
+// By link: whether its rate may change while the plan runs.
+std::vector<bool> varying_links(const Circumstances& circumstances, std::size_t links) {
+  std::vector<bool> varies;
+  for (std::size_t i = 0; i < links; ++i) varies.push_back(circumstances.varies(LinkId(i)));
+  return varies;
 }
 
 class World;
@@ -59,14 +72,18 @@ class World {
         const Observer& observer)
       : plan_(plan),
         settings_(settings),
+        cluster_(cluster),
         engine_(engine),
         observer_(observer),
+        circumstances_(settings.conditions, cluster),
+        varies_(varying_links(circumstances_, cluster.links().size())),
         works_(plan, cluster),
         traffic_(plan, works_, settings.dispatch, settings.model),
         physics_(plan, cluster, works_),
-        steady_(steady_paths(plan, cluster, works_.paths())),
+        steady_(steady_paths(plan, cluster, works_.paths(), varies_)),
         record_(plan.ops().size(), settings.iterations),
-        runs_(settings.model.compute_jitter > 0 ? plan.ops().size() : 0, 0) {
+        runs_(settings.model.compute_jitter > 0 || settings.conditions.jitter() ? plan.ops().size() : 0, 0),
+        messages_(cluster.links().size(), 0) {
     for (std::size_t i = 0; i < plan.machines(); ++i) {
       nodes_.emplace_back(plan, MachineId(i), settings.iterations, record_);
       ports_.push_back(std::make_unique<FluidPort>(*this));
@@ -75,9 +92,11 @@ class World {
   }
 
   Result<Record> run() {
-    if (const Result<void> set = engine_.set_paths(works_.paths()); !set) return tl::unexpected(set.error());
+    const Result<void> set = engine_.set_paths(works_.paths(), varies_);
+    if (!set) return tl::unexpected(set.error());
     const Result<void> end =
-        engine_.run([this] { pump(); }, [this](std::span<const std::uint32_t> ended) { instant(ended); });
+        engine_.run([this] { begin(); }, [this](std::span<const std::uint32_t> ended) { instant(ended); });
+    if (failed_) return failure(failed_text());
     if (!end) return tl::unexpected(end.error());
     if (expired_) {
       return failure(
@@ -99,15 +118,63 @@ class World {
   void submit(const Op& op) { traffic_.submit(op, hold_factor(op)); }
 
  private:
+  void begin() {
+    change_links();
+    pump();
+  }
+
   void instant(std::span<const std::uint32_t> ended) {
     expired_ = expired_ || engine_.seconds() > kLongestRun.seconds();
-    if (expired_) return;  // nothing more starts, so the engine comes to its end
+    if (expired_ || failed_) return;  // nothing more starts, so the engine comes to its end
     for (const std::uint32_t id : ended) {
+      if (id == plan_.ops().size()) {
+        change_links();
+        continue;
+      }
+      progress_ = now();
       const OpId op(id);
-      if (in_flow(op)) physics_.flow_ended(op, engine_.seconds());
+      if (in_flow(op)) {
+        physics_.flow_ended(op, engine_.seconds());
+        count_message(op, -1);
+      }
       traffic_.advance(op);
     }
     pump();
+  }
+
+  // Gives the links the rates that they have from now on, and sees to it that this is called again when they
+  // change, unless nothing has happened for so long that nothing will.
+  void change_links() {
+    const Instant at = now();
+    const auto& failure = circumstances_.failure();
+    const bool done =
+        std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.finished(); });
+    failed_ = failure && failure->second <= at && !done;
+    if (failed_ || done || at - progress_ > kLongestStandstill) return;
+    for (const LinkId link : circumstances_.changing()) scale(link);
+    std::optional<Instant> next = circumstances_.next_change(at);
+    if (failure && failure->second > at && (!next || failure->second < *next)) next = failure->second;
+    if (next) engine_.start_timer(static_cast<std::uint32_t>(plan_.ops().size()), *next - at);
+  }
+
+  void scale(LinkId link) {
+    engine_.scale_link(link, circumstances_.factor(link, messages_[link.index()], now()));
+  }
+
+  // One more message, or one less, comes in through the NIC.
+  void count_message(OpId op, int more) {
+    if (plan_.op(op).kind != OpKind::kSend) return;
+    for (const LinkUse& use : works_.paths()[static_cast<std::size_t>(works_.of(op).path)]) {
+      if (!circumstances_.receives(use.link)) continue;
+      messages_[use.link.index()] += more;
+      scale(use.link);
+    }
+  }
+
+  std::string failed_text() const {
+    const auto [machine, at] = *circumstances_.failure();
+    return fmt::format("{} fails at {}, and no strategy goes on without one of its machines",
+                       cluster_.machine(machine).name, text(at - Instant()));
   }
 
   bool in_flow(OpId op) {
@@ -149,7 +216,8 @@ class World {
           if (action.duration == Duration(0)) {
             ended_at_once_.push_back(action.op);
           } else {
-            engine_.start_timer(action.op.value(), action.duration);
+            engine_.start_timer(action.op.value(),
+                                circumstances_.stretched(op.machine, now(), action.duration));
           }
           break;
         case Action::Kind::kFlow:
@@ -174,6 +242,7 @@ class World {
       engine_.start_timer(op.value(), works_.flow_time(op));
     } else {
       engine_.start_flow(op.value(), work.path, burden(plan_.op(op), work.size));
+      count_message(op, 1);
     }
   }
 
@@ -199,14 +268,14 @@ class World {
   // Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the
   // same whatever the strategy and runs with one seed can be compared.
   double hold_factor(const Op& op) {
-    if (settings_.model.compute_jitter <= 0 || !is_compute(op.kind)) return 1.0;
-    const std::uint64_t run = runs_[op.id.index()]++;
+    if (!is_compute(op.kind)) return 1.0;
+    const std::uint64_t run = runs_.empty() ? 0 : runs_[op.id.index()]++;
     Random random = Random(settings_.model.seed)
                         .split(op.machine.value())
                         .split(static_cast<std::uint64_t>(op.kind))
                         .split(static_cast<std::uint64_t>(op.layer))
                         .split(run);
-    return std::max(0.0, 1.0 + settings_.model.compute_jitter * random.normal());
+    return circumstances_.compute_factor(op.machine, settings_.model.compute_jitter, random);
   }
 
   std::string stuck() const {
@@ -223,8 +292,11 @@ class World {
 
   const Plan& plan_;
   SimulationSettings settings_;
+  const Cluster& cluster_;
   Engine& engine_;
   const Observer& observer_;
+  Circumstances circumstances_;
+  std::vector<bool> varies_;  // by link
   WorkTable works_;
   Traffic traffic_;
   Physics physics_;
@@ -232,6 +304,9 @@ class World {
   Record record_;
   std::vector<std::uint64_t> runs_;  // per compute op, how often it was submitted; for the jitter
   std::vector<bool> flowing_;        // per op
+  std::vector<int> messages_;        // by link: that come in through it, where that matters
+  Instant progress_;                 // when something ended last
+  bool failed_ = false;              // a machine
   bool expired_ = false;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<FluidPort>> ports_;

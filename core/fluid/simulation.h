@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/cluster/cluster.h"
+#include "core/fluid/conditions.h"
 #include "core/fluid/engine.h"
 #include "core/fluid/model.h"
 #include "core/plan/plan.h"
@@ -16,6 +17,7 @@ struct SimulationSettings {
   Dispatch dispatch;
   Model model;
   int iterations = 1;
+  Conditions conditions = {};
 };
 
 /// Sees each op as it completes, in order; for worlds that hold real data. A message is reported once, as its
@@ -23,7 +25,8 @@ struct SimulationSettings {
 using Observer = std::function<void(const Op&)>;
 
 /// Runs the plan's iterations on a fresh engine. Fails, and says why, if the run gets stuck (naming what
-/// waits for what) or breaks physics. The same arguments give the same record, bit for bit.
+/// waits for what), if a machine fails for good, or if it breaks physics. The same arguments give the same
+/// record, bit for bit.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
                         Engine& engine, const Observer& observer = {});
 

@@ -178,6 +178,20 @@ class SlowReceivers(Page):
             self.assertAlmostEqual(float(stated), found, delta=0.5)
 
 
+class SlowLink(Page):
+    path = "experiments/conditions/README.md"
+    experiment = "experiments/conditions/slow_link"
+    strategies = ("unified", "ps", "ring", "hierarchical", "double-tree", "colocated-ps")
+
+    def test_its_rows_are_what_comes_out(self):
+        for line, factor in (("nothing", "1"), ("`slow_link`: a GPU machine's NIC at half its rate", "0.5"),
+                             ("`slow_link`: at a quarter", "0.25")):
+            stated = self.numbers(f"| {line} | # | # | # | # | # | # |")
+            for text, strategy in zip(stated, self.strategies):
+                time = self.time(strategy, **{"conditions.links.0.factor": factor})
+                self.assertAlmostEqual(float(text), time, delta=1 if strategy == "double-tree" else 0.11, msg=strategy)
+
+
 class ParameterServerOptimizer(Page):
     path = "experiments/parameter_server_optimizer/README.md"
     experiment = "experiments/parameter_server_optimizer"

@@ -14,9 +14,10 @@ constexpr double kInstant = 1e-12;
 
 }  // namespace
 
-ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) : rates_(reached_rates(plan, cluster)) {}
+ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster)
+    : whole_(reached_rates(plan, cluster)), rates_(whole_) {}
 
-Result<void> ToyEngine::set_paths(std::span<const Path> paths) {
+Result<void> ToyEngine::set_paths(std::span<const Path> paths, const std::vector<bool>& /*varies*/) {
   paths_.assign(paths.begin(), paths.end());
   return {};
 }
@@ -28,6 +29,11 @@ void ToyEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
 
 void ToyEngine::start_timer(std::uint32_t id, Duration duration) {
   timers_.push({now_ + duration.seconds(), id});
+}
+
+void ToyEngine::scale_link(LinkId link, double factor) {
+  rates_[link.index()] = factor * whole_[link.index()];
+  changed_ = true;
 }
 
 void ToyEngine::fill() {

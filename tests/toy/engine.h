@@ -17,10 +17,11 @@ class ToyEngine final : public Engine {
   /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
   ToyEngine(const Plan& plan, const Cluster& cluster);
 
-  Result<void> set_paths(std::span<const Path> paths) override;
+  Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
   double seconds() const override { return now_; }
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
+  void scale_link(LinkId link, double factor) override;
   Result<void> run(const Begin& begin, const OnInstant& instant) override;
 
  private:
@@ -39,11 +40,12 @@ class ToyEngine final : public Engine {
   void fill();
   double next() const;
 
-  std::vector<double> rates_;  // by link, bytes per second
+  std::vector<double> whole_;  // by link, bytes per second
+  std::vector<double> rates_;  // those of now
   std::vector<Path> paths_;
   std::vector<Flow> flows_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  bool changed_ = false;  // the set of flows, since rates were computed
+  bool changed_ = false;  // the set of flows or the links' rates, since rates were computed
   double now_ = 0.0;
 };
 
