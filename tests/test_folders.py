@@ -8,7 +8,7 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["core/base", "core/cluster", "core/formats", "core/workload", "core/plan", "core/run", "core/fluid",
+FOLDERS = ["core/base", "core/cluster", "core/workload", "core/plan", "core/formats", "core/run", "core/fluid",
            "core/compare", "backends", "core/strategies", "core/experiment", "backends/real/job", "backends/real/session",
            "apps", "frontends", "benchmarks", "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda", "cuda_runtime",

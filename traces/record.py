@@ -10,8 +10,6 @@ from pathlib import Path
 
 import torch
 
-from weir.torch import trace
-
 ROOT = Path(__file__).resolve().parent.parent
 
 # file -> the example's model, pictures or texts of an iteration, and tokens of a text: so many that the GPU, and not the
@@ -31,28 +29,40 @@ def examples():
     return module
 
 
+def made(name, device, wrapped=None):
+    """The model of that name of MODELS on the device, in what it is to be wrapped in, and what runs it forward and backward
+    once, in bf16 on a GPU."""
+    models = examples()
+    model_name, batch, tokens = MODELS[name]
+    make, data_for, _ = models.MODELS[model_name]
+    model = make().to(device)
+    if tokens is not None:
+        data_for = models.texts(model.token.num_embeddings, tokens)
+    data, target = data_for(batch, device)
+    if wrapped is not None:
+        model = wrapped(model)
+
+    def iteration():
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            loss = models.loss(model(data), target)
+        loss.backward()
+
+    return model, iteration
+
+
 def main():
+    from weir.torch import trace  # here, as record_kineto.py takes the models from this file and needs PyTorch alone
+
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)} (all)")
     reader.add_argument("--out", type=Path, default=ROOT / "traces" / "recorded")
     asked = reader.parse_args()
-    models = examples()
     torch.manual_seed(0)
     for name in asked.names or MODELS:
         if name not in MODELS:
             sys.exit(f"there is no {name}: {', '.join(MODELS)}")
-        model_name, batch, tokens = MODELS[name]
-        make, data_for, _ = models.MODELS[model_name]
-        model = make().cuda()
-        if tokens is not None:
-            data_for = models.texts(model.token.num_embeddings, tokens)
-        data, target = data_for(batch, "cuda")
-
-        def iteration():
-            with torch.autocast("cuda", dtype=torch.bfloat16):
-                loss = models.loss(model(data), target)
-            loss.backward()
-
+        _, batch, tokens = MODELS[name]
+        model, iteration = made(name, "cuda")
         found = trace.record(model, iteration, name=name, batch=batch * (tokens or 1), sample="token" if tokens else "image", steps=30, warm_up=10)
         times = {way: sum(int(layer[way][:-2]) for layer in found["layers"]) / 1e6 for way in ("forward", "backward")}
         found["source"] += "; computed in bf16 (autocast), parameters and gradients in f32"

@@ -1,4 +1,5 @@
 #include "apps/weir/commands.h"
+#include "apps/weir/export_goal.h"
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
@@ -44,13 +45,14 @@ void add_format(CLI::App& command, ExitStatus& status, const char* name, const c
 }  // namespace
 
 void add_export(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("export", "Writes topologies in other programs' formats");
+  CLI::App* command = weir.add_subcommand("export", "Writes topologies and plans in other programs' formats");
   command->require_subcommand(1);
   command->footer(
       "A drawn picture, as PNG and PDF: plots/machine.py topologies/h200-nvlink.json h200\n\n"
       "Examples:\n"
       "  weir export graphviz topologies/h200-nvlink.json | dot -Tsvg > h200.svg\n"
-      "  weir export simgrid topologies/racks-oversubscribed.json --out racks.xml");
+      "  weir export simgrid topologies/racks-oversubscribed.json --out racks.xml\n"
+      "  weir export goal experiments/quickstart --strategy ring --out ring.goal");
   add_format(
       *command, status, "simgrid", "A platform file for SimGrid's own simulators and tools",
       "A host for each memory (gpu[0].numa0, gpu[0].gpu3), the links of the cluster, and its routes with\n"
@@ -65,6 +67,7 @@ void add_export(CLI::App& weir, ExitStatus& status) {
              "Example:\n"
              "  weir export graphviz topologies/byteps-v100-pcie.json | dot -Tsvg > machine.svg",
              [](const Topology& topology) -> Result<std::string> { return topology_graphviz(topology); });
+  add_export_goal(*command, status);
 }
 
 }  // namespace weir

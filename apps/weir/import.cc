@@ -1,4 +1,5 @@
 #include "apps/weir/commands.h"
+#include "apps/weir/import_trace.h"
 #include "apps/weir/input.h"
 #include "apps/weir/topology_options.h"
 #include "core/formats/nccl_topology.h"
@@ -22,12 +23,13 @@ Result<ExitStatus> import_topology(const Choices& choices) {
 }  // namespace
 
 void add_import(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("import", "Makes topologies of other programs' files");
+  CLI::App* command = weir.add_subcommand("import", "Makes topologies and traces of other programs' files");
   command->require_subcommand(1);
   command->footer(
       "Each format tells more: weir import nccl-topo --help\n\n"
-      "Example:\n"
-      "  weir import nccl-topo machine.xml --count 8 --out topologies/mine.json");
+      "Examples:\n"
+      "  weir import nccl-topo machine.xml --count 8 --out topologies/mine.json\n"
+      "  weir import kineto resnet.json.gz --batch 256 --sample image --out traces/mine.json");
 
   CLI::App* nccl = command->add_subcommand(
       "nccl-topo", "A topology of the XML that NCCL writes (NCCL_TOPO_DUMP_FILE) or a cloud provides");
@@ -47,6 +49,7 @@ void add_import(CLI::App& weir, ExitStatus& status) {
       "  weir import nccl-topo host1.xml host2.xml --latency 3us --memory-rate 300GB/s --sum-rate 100GB/s\n"
       "  weir import nccl-topo /opt/microsoft/ndv5-topo.xml --nic-rate 400Gbps --nvlink 370GB/s");
   nccl->callback([choices, &status] { status = exit_status("import", import_topology(*choices)); });
+  add_trace_imports(*command, status);
 }
 
 }  // namespace weir

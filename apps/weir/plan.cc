@@ -8,6 +8,7 @@
 #include "apps/weir/input.h"
 #include "apps/weir/loads.h"
 #include "apps/weir/output.h"
+#include "apps/weir/planned.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
 #include "core/plan/fit.h"
@@ -138,12 +139,8 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
-  const auto& [strategy, options] = *found;
-  if (const auto fits = check_size(*strategy, cluster, workload, options); !fits) {
-    return failure(fmt::format("{}: {}", name, fits.error().text));
-  }
-  const auto plan = strategy->plan(cluster, workload, options);
-  if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
+  const auto plan = planned(name, *found, cluster, workload);
+  if (!plan) return tl::unexpected(plan.error());
   if (choices.text) {
     print("{}", text(*plan));
   } else if (choices.graphviz) {

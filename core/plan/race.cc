@@ -159,7 +159,6 @@ class Sweep {
   struct Run {
     std::size_t first;
     std::size_t last;
-    friend bool operator==(const Run&, const Run&) = default;
   };
 
   // Takes out those that end, which have changed: one by one if they are few.

@@ -1,0 +1,84 @@
+#include "apps/weir/export_goal.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "apps/weir/planned.h"
+#include "core/fluid/work.h"
+#include "core/formats/goal.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  Input input;
+  std::string strategy;
+  int iterations = 1;
+  std::string out;
+};
+
+// CPU 0 sends and receives; each device of a machine has one; what takes no time or none of any device, one
+// each.
+std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
+  const WorkTable works(plan, cluster);
+  std::vector<GoalWork> found(plan.ops().size());
+  std::map<Resource, int> cpus;
+  std::map<MachineId, int> count;
+  for (const Op& op : plan.ops()) {
+    if (is_message(op.kind)) continue;
+    Resource resource = {op.machine, Resource::Kind::kTimer, 0};
+    if (op.kind != OpKind::kJoin) resource = works.resources()[works.of(op.id).resource];
+    const auto [cpu, fresh] = cpus.try_emplace(resource, 0);
+    if (fresh) cpu->second = ++count[op.machine];
+    found[op.id.index()] = {op.kind == OpKind::kJoin ? Duration(0) : works.shortest(op.id), cpu->second};
+  }
+  return found;
+}
+
+Result<ExitStatus> export_goal(const Choices& choices) {
+  const auto experiment = choices.input.base();
+  if (!experiment) return wrong("export", experiment.error());
+  const Cluster cluster(experiment->topology);
+  const Workload workload(experiment->trace);
+  const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
+  const auto found = contender(*experiment, name);
+  if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
+  const auto plan = planned(name, *found, cluster, workload);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto text = goal(*plan, goal_works(*plan, cluster), choices.iterations);
+  if (!text) return tl::unexpected(text.error());
+  if (choices.out.empty()) {
+    print("{}", *text);
+  } else if (const auto written = write_text(choices.out, *text); !written) {
+    return tl::unexpected(written.error());
+  }
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_export_goal(CLI::App& command, ExitStatus& status) {
+  CLI::App* one = command.add_subcommand("goal", "A plan as a schedule in GOAL, for LogGOPSim and ATLAHS");
+  const auto choices = std::make_shared<Choices>();
+  add_input(*one, choices->input);
+  add_strategy(*one, choices->strategy, "Whose plan (the first of the experiment if left out)");
+  one->add_option("--iterations", choices->iterations, "How many, one after the other (1)")
+      ->check(CLI::Range(1, 1000));
+  one->add_option("--out", choices->out, "Where the text goes (the standard output if left out)")
+      ->type_name("FILE");
+  one->footer(
+      "Machines are ranks, and messages sends and receives whose tags match one pair each. All else is a\n"
+      "calculation that takes as long as the op does alone in the cluster, on a CPU for each device: CPU 0 "
+      "sends\n"
+      "and receives. Latencies, rates and priorities of the network are the simulator's.\n\n"
+      "Examples:\n"
+      "  weir export goal experiments/quickstart --strategy ring --out ring.goal\n"
+      "  txt2bin -i ring.goal -o ring.bin && LogGOPSim -f ring.bin    # of LogGOPSim");
+  one->callback([choices, &status] { status = exit_status("export", export_goal(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,143 @@
+#include "apps/weir/import_trace.h"
+
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "core/base/units_text.h"
+#include "core/formats/chakra.h"
+#include "core/formats/kineto.h"
+#include "core/workload/trace_file.h"
+
+namespace weir {
+namespace {
+
+/// What both formats are asked for.
+struct TraceOptions {
+  std::string out;
+  AboutTrace about;
+  bool no_update = false;
+
+  AboutTrace said() const {
+    AboutTrace all = about;
+    all.update = !no_update;
+    return all;
+  }
+};
+
+void add_trace_options(CLI::App& command, TraceOptions& options) {
+  command.add_option("--out,--output", options.out, "Where the trace goes (the standard output if left out)")
+      ->type_name("FILE");
+  command.add_option("--name", options.about.name, "The trace's name (that of the file if left out)");
+  command.add_option("--batch", options.about.batch, "How many samples an iteration has")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command.add_option("--sample", options.about.sample, "What a sample is called: image, token");
+  command.add_flag(
+      "--no-update", options.no_update,
+      "Leaves out what follows the last gradient, as the optimizer's step does; else it is spread over\n"
+      "the layers' forward passes by their bytes");
+}
+
+Result<ExitStatus> deliver(const Result<ImportedTrace>& made, const std::string& out) {
+  if (!made) return wrong("import", made.error());
+  for (const std::string& remark : made->remarks) print_error("weir import: {}\n", remark);
+  const Trace& trace = made->trace;
+  const std::string text = write_trace(trace).dump(1) + "\n";
+  if (out.empty()) {
+    print("{}", text);
+    return kExitWell;
+  }
+  if (const auto written = write_text(out, text); !written) return tl::unexpected(written.error());
+  Duration forward;
+  std::size_t tensors = 0;
+  for (const Layer& layer : trace.layers) {
+    forward += layer.forward;
+    tensors += layer.tensors.size();
+  }
+  print("{}: {} layers, {} tensors of {}; forward {}, backward {}\n", out, trace.layers.size(), tensors,
+        rounded(size(trace)), rounded(forward), rounded(compute_time(trace) - forward));
+  return kExitWell;
+}
+
+struct KinetoChoices {
+  KinetoImport import;
+  TraceOptions trace;
+};
+
+void add_kineto(CLI::App& command, ExitStatus& status) {
+  CLI::App* one =
+      command.add_subcommand("kineto", "A trace of a recording of PyTorch's profiler (.json, .json.gz)");
+  const auto choices = std::make_shared<KinetoChoices>();
+  one->add_option("files", choices->import.files, "One file, or those of a job's ranks with --rank")
+      ->required()
+      ->type_name("FILE");
+  one->add_option("--rank", choices->import.rank, "Takes the file of this rank")
+      ->check(CLI::NonNegativeNumber);
+  one->add_option("--step", choices->import.step,
+                  "Takes ProfilerStep#N (the last one that another follows, if left out)")
+      ->type_name("N");
+  add_trace_options(*one, choices->trace);
+  one->footer(
+      "Layers are the ops of the forward pass that use parameters, called after their modules if these were\n"
+      "recorded. Times are those of the GPU's stream, without those in which nothing but collectives runs;\n"
+      "where the file has no work of a GPU, those of the CPU's thread.\n\n"
+      "To record: with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],\n"
+      "record_shapes=True, with_stack=True, schedule=schedule(wait=0, warmup=3, active=2)) as prof, and\n"
+      "prof.step() after each iteration; then prof.export_chrome_trace('resnet.json.gz').\n\n"
+      "Examples:\n"
+      "  weir import kineto resnet.json.gz --batch 256 --sample image --out resnet.json\n"
+      "  weir import kineto log/*.pt.trace.json --rank 0 --step 12 --out rank0.json");
+  one->callback([choices, &status] {
+    KinetoImport what = choices->import;
+    what.about = choices->trace.said();
+    status = exit_status("import", deliver(import_kineto(what), choices->trace.out));
+  });
+}
+
+struct ChakraChoices {
+  ChakraImport import;
+  TraceOptions trace;
+  std::string dtype = "f32";
+};
+
+void add_chakra(CLI::App& command, ExitStatus& status) {
+  CLI::App* one =
+      command.add_subcommand("chakra", "A trace of a Chakra execution trace of MLCommons (.et, .et.gz)");
+  const auto choices = std::make_shared<ChakraChoices>();
+  one->add_option("files", choices->import.files, "One file a rank; of several, the slowest one's times")
+      ->required()
+      ->type_name("FILE");
+  one->add_option("--group", choices->import.group,
+                  "The process group (pg_name) whose collectives sum gradients, if there are several");
+  one->add_option("--dtype", choices->dtype,
+                  "The type of gradients' elements, which the file does not tell (f32)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "f64"}));
+  add_trace_options(*one, choices->trace);
+  one->footer(
+      "A layer for each all-reduce, reduce or reduce-scatter, whose backward is what the device computes "
+      "until\n"
+      "its bytes are ready. The backward pass begins at the first node that is called so; if none is, the "
+      "first\n"
+      "third of what is computed is taken for the forward pass, which is spread over layers as the backward "
+      "is.\n"
+      "Other collectives, and sends and receives, are left out and counted on the error stream.\n\n"
+      "Examples:\n"
+      "  weir import chakra resnet.0.et --batch 256 --sample image --out resnet.json\n"
+      "  weir import chakra llama.*.et --group 12 --dtype bf16 --out llama.json");
+  one->callback([choices, &status] {
+    ChakraImport what = choices->import;
+    what.dtype = *dtype_named(choices->dtype);
+    what.about = choices->trace.said();
+    status = exit_status("import", deliver(import_chakra(what), choices->trace.out));
+  });
+}
+
+}  // namespace
+
+void add_trace_imports(CLI::App& command, ExitStatus& status) {
+  add_kineto(command, status);
+  add_chakra(command, status);
+}
+
+}  // namespace weir

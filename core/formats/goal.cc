@@ -1,0 +1,96 @@
+#include "core/formats/goal.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <limits>
+
+namespace weir {
+namespace {
+
+constexpr int kMostCpus = 256;  // a byte
+// Readers take tags for signed or unsigned, and the largest for any.
+constexpr std::size_t kMostTags = std::numeric_limits<std::int32_t>::max();
+
+class Writer {
+ public:
+  Writer(const Plan& plan, std::span<const GoalWork> works, int iterations)
+      : plan_(plan), works_(works), iterations_(iterations) {}
+
+  std::string text() {
+    fmt::format_to(end(), "// {}: {}\nnum_ranks {}\n", plan_.strategy(),
+                   iterations_ == 1 ? "one iteration" : fmt::format("{} iterations", iterations_),
+                   plan_.machines());
+    for (std::size_t i = 0; i < plan_.machines(); ++i) {
+      const auto ops = plan_.ops(MachineId(i));
+      fmt::format_to(end(), "\nrank {} {{\n", i);
+      if (ops.empty()) text_ += "idle: calc 0\n";
+      for (int iteration = 0; iteration < iterations_; ++iteration) {
+        for (const Op& op : ops) write(op, iteration);
+      }
+      for (int iteration = 0; iteration < iterations_; ++iteration) {
+        for (const Op& op : ops) write_edges(op, iteration);
+      }
+      text_ += "}\n";
+    }
+    return std::move(text_);
+  }
+
+ private:
+  std::back_insert_iterator<std::string> end() { return std::back_inserter(text_); }
+
+  void write(const Op& op, int iteration) {
+    fmt::format_to(end(), "i{}_{}: ", iteration, op.id.value());
+    const std::size_t tag =
+        is_message(op.kind)
+            ? static_cast<std::size_t>(iteration) * plan_.messages().size() + op.message.index()
+            : 0;
+    if (op.kind == OpKind::kSend) {
+      fmt::format_to(end(), "send {}b to {} tag {} cpu 0 nic {}\n", op.from.size.count(), op.peer.value(),
+                     tag, op.nic);
+    } else if (op.kind == OpKind::kReceive) {
+      fmt::format_to(end(), "recv {}b from {} tag {} cpu 0 nic {}\n", op.into.size.count(), op.peer.value(),
+                     tag, op.nic);
+    } else {
+      const GoalWork& work = works_[op.id.index()];
+      fmt::format_to(end(), "calc {} cpu {}\n", work.time.ns(), work.cpu);
+    }
+  }
+
+  void write_edges(const Op& op, int iteration) {
+    for (const Successor& successor : plan_.successors(op.id)) {
+      const int later = iteration + static_cast<int>(successor.carried);
+      if (later == iterations_) continue;
+      fmt::format_to(end(), "i{}_{} requires i{}_{}\n", later, successor.id().value(), iteration,
+                     op.id.value());
+    }
+  }
+
+  const Plan& plan_;
+  std::span<const GoalWork> works_;
+  int iterations_;
+  std::string text_;
+};
+
+}  // namespace
+
+Result<std::string> goal(const Plan& plan, std::span<const GoalWork> works, int iterations) {
+  WEIR_CHECK(works.size() == plan.ops().size(), works.size(), plan.ops().size());
+  if (plan.messages().size() * static_cast<std::size_t>(iterations) > kMostTags) {
+    return failure(fmt::format("{} iterations of {} messages are more than GOAL has tags, {}", iterations,
+                               plan.messages().size(), kMostTags));
+  }
+  for (const Op& op : plan.ops()) {
+    if (!is_message(op.kind) && works[op.id.index()].cpu >= kMostCpus) {
+      return failure(fmt::format("machine {} works on more than the {} devices that GOAL tells apart",
+                                 op.machine.value(), kMostCpus));
+    }
+    if (is_message(op.kind) && op.nic >= kMostCpus) {
+      return failure(fmt::format("machine {} has more than the {} NICs that GOAL tells apart",
+                                 op.machine.value(), kMostCpus));
+    }
+  }
+  return Writer(plan, works, iterations).text();
+}
+
+}  // namespace weir

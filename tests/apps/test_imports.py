@@ -1,0 +1,384 @@
+"""weir import kineto and chakra as users call them. Run: python3 tests/apps/test_imports.py WEIR"""
+
+import gzip
+import json
+import resource
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import chakra
+import kineto
+import program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RECORDINGS = ROOT / "tests/core/formats/kineto"
+ONE_GPU = {"name": "one", "groups": [{"name": "gpu", "count": 1, "gpus": [{"count": 1, "at": "numa0"}],
+                                      "nics": [{"at": "numa0", "rate": "100Gbps"}]}]}
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+TYPES = {"float32": "f32"}
+
+
+def nanoseconds(text):
+    unit = next(unit for unit in UNITS if text.endswith(unit))
+    return round(float(text[:-len(unit)]) * UNITS[unit])
+
+
+def total(trace):
+    return sum(nanoseconds(layer[way]) for layer in trace["layers"] for way in ("forward", "backward"))
+
+
+class Case(unittest.TestCase):
+    format = ""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+
+    def write(self, content, name):
+        file = self.folder / name
+        file.write_bytes(content if isinstance(content, bytes) else json.dumps(content, indent=1).encode())
+        return file
+
+    def imported(self, *arguments):
+        """The trace, which weir check takes, and the error stream."""
+        out = self.folder / "out.json"
+        done = program.run("import", self.format, *map(str, arguments), "--out", str(out))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("trace: ok", program.run("check", str(out)).stdout)
+        return json.loads(out.read_text()), done.stderr
+
+    def refused(self, *arguments):
+        done = program.run("import", self.format, *map(str, arguments))
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        return done.stderr
+
+
+class Recorded(Case):
+    """What PyTorch recorded, beside what it measured itself while it did."""
+
+    format = "kineto"
+
+    def measured(self, name):
+        return json.loads((RECORDINGS / f"{name}.measured.json").read_text())
+
+    def check_tensors(self, trace, measured):
+        self.assertEqual(sorted((tensor["elements"], tensor["dtype"]) for layer in trace["layers"] for tensor in layer["tensors"]),
+                         sorted((one["elements"], TYPES[one["dtype"]]) for one in measured["parameters"]))
+
+    def replayed(self, trace):
+        """The iteration on a machine with one GPU, where there is nothing to communicate, in ms."""
+        experiment = self.write({"topology": ONE_GPU, "trace": trace, "strategies": ["ring"]}, "one.json")
+        done = program.run("run", str(experiment), "--no-plots", "--out", str(self.folder / "out"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (row,) = program.rows(self.folder / "out")
+        return int(row["iteration_ns"]) / 1e6
+
+    def test_h200_iterations_replay_within_2_percent_and_have_every_tensor(self):
+        for name in ("resnet-50-h200", "vgg-16-h200", "bert-large-h200", "gpt-2-h200"):
+            with self.subTest(name=name):
+                trace = json.loads((ROOT / f"traces/imported/{name}.json").read_text())
+                measured = self.measured(name)
+                self.check_tensors(trace, measured)
+                took = float(trace["source"].split("took ")[1].split(" ms")[0])
+                replayed = self.replayed(trace)
+                self.assertTrue(any(abs(replayed / recording["step_ms"][0] - 1) < 0.0005
+                                    for recording in measured["recordings"].values()), replayed)
+                self.assertAlmostEqual(replayed, took, delta=0.001)
+                self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.025)  # the profiler's own cost
+
+    def test_pages_tell_what_comes_out(self):
+        page, table = (ROOT / "docs/traces.md").read_text(), (ROOT / "traces/README.md").read_text()
+        for name in ("resnet-50-h200", "vgg-16-h200", "bert-large-h200", "gpt-2-h200"):
+            with self.subTest(name=name):
+                trace = json.loads((ROOT / f"traces/imported/{name}.json").read_text())
+                measured, replayed = self.measured(name), total(trace) / 1e6
+                recorded = min((recording["step_ms"][0] for recording in measured["recordings"].values()),
+                               key=lambda one: abs(one - replayed))
+                alone = measured["unwatched_ms"]
+                self.assertIn(f"| `imported/{name}.json` | {replayed:.3f} ms | {recorded:.3f} ms | {abs(100 * (replayed / recorded - 1)):.2f} % | "
+                              f"{alone:.3f} ms | {100 * (replayed / alone - 1):.2f} % |", page)
+                tensors = [tensor["elements"] for layer in trace["layers"] for tensor in layer["tensors"]]
+                self.assertIn(f"| `imported/{name}.json` | {sum(tensors):,} f32 | {len(tensors)} | {len(trace['layers'])} | "
+                              f"{trace['batch']} {trace['sample']}s | {replayed:.1f} ms | {alone:.1f} ms |", table)
+
+    def test_shipped_traces_are_what_recordings_become(self):
+        for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"), ("gpt-2-h200", 16384, "token")):
+            with self.subTest(name=name):
+                (file,) = RECORDINGS.glob(f"{name}*.json.gz")
+                trace, _ = self.imported(file, "--batch", batch, "--sample", sample, "--name", name)
+                self.assertEqual(trace, json.loads((ROOT / f"traces/imported/{name}.json").read_text()))
+
+    def test_layers_agree_with_those_that_hooks_recorded(self):
+        # weir.torch.trace knows nothing of the profiler: another run, other clocks.
+        for name in ("resnet-50-h200", "vgg-16-h200"):
+            (file,) = RECORDINGS.glob(f"{name}*.json.gz")
+            ours, _ = self.imported(file, "--no-update")
+            theirs = json.loads((ROOT / f"traces/recorded/{name}.json").read_text())
+            self.assertEqual(len(ours["layers"]), len(theirs["layers"]))
+            for a, b in list(zip(ours["layers"], theirs["layers"]))[1:-1]:
+                with self.subTest(name=name, layer=a["name"]):
+                    self.assertEqual({tensor["elements"] for tensor in a["tensors"]},
+                                     {tensor["elements"] for tensor in b["tensors"]})
+                    for way in ("forward", "backward"):
+                        self.assertAlmostEqual(nanoseconds(a[way]), nanoseconds(b[way]), delta=max(30e3, 0.1 * nanoseconds(b[way])))
+
+    def test_a_cpu_alone_is_recorded_too(self):
+        trace, _ = self.imported(RECORDINGS / "mlp-small-modules.json.gz")
+        measured = self.measured("mlp-small")
+        self.check_tensors(trace, measured)
+        self.assertEqual([layer["name"] for layer in trace["layers"]], [f"Linear_{i}" for i in range(5)])
+        step = measured["recordings"]["mlp-small-modules.json.gz"]["step_ms"][0]
+        self.assertAlmostEqual(total(trace) / 1e6 / step, 1, delta=0.02)
+
+    def test_a_rank_of_a_job_leaves_out_what_it_waited_for_gloo(self):
+        trace, remarks = self.imported(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 1)
+        measured = self.measured("mlp-small-rank1")
+        self.check_tensors(trace, measured)
+        self.assertIn("2 collectives of 16.83 MB in all", remarks)
+        step = measured["recordings"]["mlp-small-rank1.json.gz"]["step_ms"][0]
+        waited = float(remarks.split("in all; ")[1].split(" ms")[0])
+        self.assertGreater(waited, 5)
+        self.assertAlmostEqual((total(trace) / 1e6 + waited) / step, 1, delta=0.02)
+        self.assertIn("of rank 1, none of rank 7", self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
+
+
+class Large(Case):
+    """A recording of many iterations. Prints what docs/traces.md says of it."""
+
+    format = "kineto"
+    TIMES = 10
+
+    def test_recordings_of_more_than_100_mb_are_read_in_seconds_and_little_memory(self):
+        with gzip.open(RECORDINGS / "gpt-2-h200.json.gz") as packed:
+            whole = json.load(packed)
+        trace, _ = self.imported(RECORDINGS / "gpt-2-h200.json.gz", "--name", "large")
+        file = self.folder / "large.json"
+        with open(file, "w", encoding="utf-8") as out:
+            out.write('{"traceEvents": [\n')
+            for i in range(self.TIMES):
+                for one in whole["traceEvents"]:
+                    out.write(json.dumps(self.later(one, i), indent=1) + ",\n")
+            out.write("{}]}\n")
+        begin = time.monotonic()
+        again, _ = self.imported(file, "--step", 5)
+        took, memory = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(f"{file.stat().st_size / 1e6:.0f} MB in {took:.1f} s, with {memory:.0f} MiB")
+        self.assertEqual([layer["forward"] for layer in again["layers"]], [layer["forward"] for layer in trace["layers"]])
+        self.assertGreater(file.stat().st_size, 100e6)
+        self.assertLess(took, 10)
+        self.assertLess(memory, 200)
+
+    def later(self, one, times):
+        """The event, as of an iteration so many seconds later."""
+        one = dict(one, args=dict(one.get("args", {})))
+        if "ts" in one:
+            one["ts"] += 1e6 * times
+        if "correlation" in one["args"]:
+            one["args"]["correlation"] += 1_000_000 * times
+        if one.get("name", "").startswith("ProfilerStep#"):
+            one["name"] = f"ProfilerStep#{int(one['name'].split('#')[1]) + 10 * times}"
+        return one
+
+
+class Kineto(Case):
+    format = "kineto"
+
+    def layers(self, trace):
+        return [(layer["name"], nanoseconds(layer["forward"]), nanoseconds(layer["backward"]),
+                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]]) for layer in trace["layers"]]
+
+    def test_times_are_the_gpus_without_those_of_collectives_alone(self):
+        file = self.write(kineto.recording(kineto.events()), "net.pt.trace.json")
+        trace, remarks = self.imported(file, "--no-update")
+        self.assertEqual(trace["name"], "net")
+        self.assertEqual(self.layers(trace), [("linear", 100_000, 300_000, [(300, "f32")]),
+                                              ("linear 2", 50_000, 150_000, [(100, "f32")])])
+        self.assertIn("200 us in which only collectives ran are left out", remarks)
+        trace, remarks = self.imported(file)  # 200 us after the last gradient, in proportion to 300 and 100 elements
+        self.assertEqual(self.layers(trace), [("linear", 250_000, 300_000, [(300, "f32")]),
+                                              ("linear 2", 100_000, 150_000, [(100, "f32")])])
+        self.assertIn("200 us after the last gradient", remarks)
+
+    def test_order_of_events_and_compression_change_nothing(self):
+        plain = self.imported(self.write(kineto.recording(kineto.events()), "net.json"))[0]
+        packed = self.write(gzip.compress(json.dumps(kineto.recording(kineto.events()[::-1])).encode()), "net.json.gz")
+        self.assertEqual(self.imported(packed)[0], plain)
+
+    def test_a_named_step_is_taken_and_missing_ones_are_told(self):
+        file = self.write(kineto.recording(kineto.events()), "net.json")
+        self.imported(file, "--step", 5)
+        self.assertIn("there is no ProfilerStep#7; there is 5, 6", self.refused(file, "--step", 7))
+        self.assertIn("ProfilerStep#6: there is no backward pass", self.refused(file, "--step", 6))
+
+    def test_what_is_missing_is_told_with_the_option_that_records_it(self):
+        def without(*names):
+            all_events = kineto.events()
+            for one in all_events:
+                for name in names:
+                    one["args"].pop(name, None)
+            return all_events
+        cpu = [one for one in kineto.events() if one["cat"] in ("cpu_op", "user_annotation")]
+        stepless = [one for one in kineto.events() if one["cat"] != "user_annotation"]
+        gpu = [one for one in kineto.events() if one["cat"] != "cpu_op"]
+        for events, told in ((without("Input Dims", "Input type"), "record_shapes=True"),
+                             (without("Sequence number"), "'Sequence number'"),
+                             (gpu, "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"),
+                             ([], "ProfilerActivity.CPU"),
+                             (stepless, "there are no steps")):
+            with self.subTest(told=told):
+                file = self.write(kineto.recording(events), "net.json")
+                done = program.run("import", "kineto", str(file))
+                self.assertIn(told, done.stderr)
+        _, remarks = self.imported(self.write(kineto.recording(cpu), "net.json"))
+        self.assertIn("no work of the A GPU is recorded", remarks)
+
+    def test_work_of_other_streams_is_told(self):
+        copies = [kineto.kernel(0, 300, 99, stream, "Memcpy HtoD") for stream in (8, 9)]
+        trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"), "--no-update")
+        self.assertIn("other streams or GPUs worked 80 % as much", remarks)  # 600 of 750 us
+        self.assertEqual(total(trace), 600_000)
+
+    def test_a_second_pass_in_one_step_is_refused(self):
+        again = [dict(one, ts=one["ts"] + 200, args=dict(one["args"])) for one in kineto.events() if one["cat"] == "cpu_op" and one["ts"] < 100]
+        for one in again:
+            if "Sequence number" in one["args"]:
+                one["args"]["Sequence number"] += 10
+        self.assertIn("a second forward and backward pass begins here",
+                      self.refused(self.write(kineto.recording(kineto.events() + again), "net.json")))
+
+    def test_reentrant_checkpoints_are_refused(self):
+        nested = kineto.events() + kineto.accumulate(74, [32, 10])  # within the function that runs from 70 to 80
+        self.assertIn("AccumulateGrad runs within AddmmBackward0", self.refused(self.write(kineto.recording(nested), "net.json")))
+
+    def test_nonsense_is_refused_with_its_place(self):
+        bad_type = kineto.events()
+        bad_type[bad_type.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input type"] = ["c10::Float8_e4m3fn"]
+        bad_shape = kineto.events()
+        bad_shape[bad_shape.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input Dims"] = [[10, -3]]
+        whole = json.dumps(kineto.recording(kineto.events()), indent=1).encode()
+        for content, told in ((kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
+                              (kineto.recording(bad_shape), "[10, -3]"),
+                              (b"", "bad.json:1: the file is empty"),
+                              (whole[:3000], "this is no JSON"),
+                              (gzip.compress(whole)[:-200], "it ends in the midst of what is compressed"),
+                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be unpacked"),
+                              (b"[" * 5000, "bare list"),
+                              (b'{"a":' * 5000, "levels of nesting"),
+                              ({"layers": []}, "there are no 'traceEvents'"),
+                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "do not follow each other")):
+            with self.subTest(told=told):
+                self.assertIn(told, self.refused(self.write(content, "bad.json")))
+        self.assertIn("there is no such file to read", self.refused(self.folder / "none.json"))
+        self.assertIn("this is no regular file", self.refused(self.folder))
+
+
+class Chakra(Case):
+    format = "chakra"
+
+    def nodes(self, kind="int64", packed=True):
+        return [chakra.node(1, "forward", chakra.COMPUTE, us=100, packed=packed),
+                chakra.node(2, "LinearBackward", chakra.COMPUTE, [1], us=50, packed=packed),
+                chakra.summed(3, "second", [2], 400, kind, packed=packed),
+                chakra.node(4, "LinearBackward", chakra.COMPUTE, [2], us=150, packed=packed),
+                chakra.summed(5, "first", [4], 1200, kind, packed=packed, control=[3]),
+                chakra.node(6, "step", chakra.COMPUTE, [3, 5], us=40, packed=packed)]
+
+    def layers(self, trace):
+        return [(layer["name"], nanoseconds(layer["forward"]), nanoseconds(layer["backward"]),
+                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]]) for layer in trace["layers"]]
+
+    def test_a_layer_for_each_sum_with_all_that_was_computed(self):
+        trace, remarks = self.imported(self.write(chakra.trace(*self.nodes()), "net.0.et"))
+        self.assertEqual(self.layers(trace), [("first", 105_000, 150_000, [(300, "f32")]),
+                                              ("second", 35_000, 50_000, [(100, "f32")])])
+        self.assertEqual(total(trace), (100 + 50 + 150 + 40) * 1000)
+        self.assertIn("40 us after the last gradient", remarks)
+        trace, _ = self.imported(self.write(chakra.trace(*self.nodes()), "net.0.et"), "--no-update", "--dtype", "f16")
+        self.assertEqual(self.layers(trace), [("first", 75_000, 150_000, [(600, "f16")]),
+                                              ("second", 25_000, 50_000, [(200, "f16")])])
+
+    def test_kinds_of_numbers_packing_unknown_fields_and_compression_change_nothing(self):
+        plain, _ = self.imported(self.write(chakra.trace(*self.nodes()), "net.et"))
+        for kind in chakra.KINDS:
+            if kind != "bool":
+                with self.subTest(kind=kind):
+                    self.assertEqual(self.imported(self.write(chakra.trace(*self.nodes(kind, False)), "net.et"))[0], plain)
+        more = [one + chakra.number(99, 7) + chakra.text(100, "later") + chakra.attribute("new", 3, "double") for one in self.nodes()]
+        self.assertEqual(self.imported(self.write(gzip.compress(chakra.trace(*more)), "net.et"))[0], plain)
+        self.assertEqual(self.imported(self.write(chakra.trace(*self.nodes()[::-1]), "net.et"))[0], plain)
+
+    def test_without_names_a_third_is_forward_and_cpu_ops_do_not_count_beside_a_gpus(self):
+        nodes = [chakra.node(1, "kernel", chakra.COMPUTE, us=300, attributes=chakra.attribute("is_cpu_op", 0, "bool")),
+                 chakra.node(2, "aten::linear", chakra.COMPUTE, [1], us=999, attributes=chakra.attribute("is_cpu_op", 1, "bool")),
+                 chakra.summed(3, "all", [2], 8), chakra.summed(4, "gather", [2], 8, comm=chakra.ALL_GATHER)]
+        trace, remarks = self.imported(self.write(chakra.trace(*nodes), "net.et"))
+        self.assertEqual(self.layers(trace), [("all", 100_000, 200_000, [(2, "f32")])])
+        self.assertIn("no node is called backward", remarks)
+        self.assertIn("1 all-gather left out", remarks)
+
+    def test_groups_are_asked_for_and_ranks_must_agree(self):
+        nodes = self.nodes()[:4] + [chakra.summed(5, "tensor parallel", [2], 4, group="tp"), chakra.summed(7, "mine", [4], 80, group="dp")]
+        nodes[2] = chakra.summed(3, "second", [2], 400, group="dp")
+        file = self.write(chakra.trace(*nodes), "net.0.et")
+        self.assertIn("'dp' (2), 'tp' (1); say which are gradients', with --group", self.refused(file))
+        self.assertEqual([layer["name"] for layer in self.imported(file, "--group", "dp")[0]["layers"]], ["mine", "second"])
+        self.assertIn("no collective of group 'pp' sums", self.refused(file, "--group", "pp"))
+        fast = self.write(chakra.trace(*self.nodes()), "fast.et")
+        slow = self.nodes()
+        slow[3] = chakra.node(4, "LinearBackward", chakra.COMPUTE, [2], us=500)
+        slow = self.write(chakra.trace(*slow), "slow.et")
+        self.assertEqual(total(self.imported(fast, slow)[0]), 690_000)
+        other = self.nodes()
+        other[4] = chakra.summed(5, "first", [4], 1204)
+        self.assertIn("sum different bytes", self.refused(fast, self.write(chakra.trace(*other), "other.et")))
+
+    def test_nonsense_is_refused_with_its_place(self):
+        good = chakra.trace(*self.nodes())
+        metadata = chakra.delimited(chakra.text(1, "0.0.4"))
+        def replaced(place, node):
+            nodes = self.nodes()
+            nodes[place] = node
+            return chakra.trace(*nodes)
+        circle = self.nodes()
+        circle[1] = chakra.node(2, "LinearBackward", chakra.COMPUTE, [1, 4], us=50)
+        for content, told in (
+                (good[:-3], "message 7: it is cut short"),
+                (good + b"\xff", "message 8: its length is cut short"),
+                (good + b"\xff" * 12, "its length has more than 10 bytes"),
+                (good + chakra.varint(2**40), "a message has 64 MiB at most"),
+                (metadata + chakra.delimited(b"\x08\x80"), "a number is cut short"),
+                (metadata + chakra.delimited(b"\x12\xff\xff\xff\xff\x0f"), "a field of 4294967295 bytes is cut short"),
+                (metadata + chakra.delimited(b"\x0b"), "wire type 3"),
+                (metadata + chakra.delimited(b"\x00\x00"), "no field has the number 0"),
+                (chakra.trace(*circle), "wait for each other: node 2 ('LinearBackward'), which waits for node 4"),
+                (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [77])), "node 4 ('x') waits for node 77, which is not in the file"),
+                (replaced(3, chakra.node(4, "x", 23, [2])), "its type 23 is unknown"),
+                (replaced(3, chakra.node(4, "x", 0, [2])), "it has no type"),
+                (replaced(3, chakra.node(2, "x", chakra.COMPUTE, [2])), "have one id"),
+                (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [2], us=2**60)), "which is more than a day"),
+                (replaced(2, chakra.summed(3, "alone", [], 400)), "sums gradients and waits for nothing"),
+                (replaced(2, chakra.summed(3, "empty", [2], 0)), "has no comm_size"),
+                (replaced(2, chakra.summed(3, "minus", [2], -4)), "its comm_size is -4"),
+                (replaced(2, chakra.summed(3, "odd", [2], 401)), "401 bytes, which are no whole f32"),
+                (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type 44 is no collective"),
+                (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])), "is a collective without comm_type"),
+                (chakra.trace(*self.nodes()[:2]), "no collective sums gradients"),
+                (metadata, "there is no node"), (b"", "there is no node"), (b"\x00\x00\x00", "it has no type"),
+                (gzip.compress(good)[:-9], "it ends in the midst of what is compressed")):
+            with self.subTest(told=told):
+                self.assertIn(told, self.refused(self.write(content, "bad.et")))
+
+    def test_no_cut_and_no_changed_byte_breaks_it(self):
+        good = chakra.trace(*self.nodes())
+        for at in range(0, len(good), 9):
+            for content in (good[:at], good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1:]):
+                done = program.run("import", "chakra", str(self.write(content, "bad.et")))
+                self.assertIn(done.returncode, (0, 2), done.stderr)
+                self.assertTrue(done.returncode == 0 or done.stderr.startswith("weir import: "), done.stderr)
+
+
+if __name__ == "__main__":
+    program.main()
