@@ -14,6 +14,8 @@ constexpr ExitStatus kExitWrong = 2;   // the command line, or a file that it na
 
 void add_run(CLI::App& weir, ExitStatus& status);
 void add_launch(CLI::App& weir, ExitStatus& status);
+void add_sweep(CLI::App& weir, ExitStatus& status);
+void add_report(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_whatif(CLI::App& weir, ExitStatus& status);

@@ -18,9 +18,10 @@ std::size_t position(std::vector<Source>& sources, HashedText part, const std::s
 
 }  // namespace
 
-Result<Configuration> configuration_of(const ExperimentFile& file) {
+Result<Configuration> configuration_of(const ExperimentFile& file, const ExperimentFile::Seen& seen) {
   Configuration all;
   const auto read = file.each_point([&](const Experiment& experiment) {
+    seen(experiment);
     if (all.points.empty()) all.first = experiment;
     const std::string model =
         fmt::format("{} ({} bytes)", experiment.trace.name, size(experiment.trace).count());

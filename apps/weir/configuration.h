@@ -29,8 +29,9 @@ struct Configuration {
   std::vector<Point> points;
 };
 
-/// Reads every point of the file, and fails with all that is wrong with any.
-Result<Configuration> configuration_of(const ExperimentFile& file);
+/// Reads every point of the file, and fails with all that is wrong with any. Shows each experiment too.
+Result<Configuration> configuration_of(
+    const ExperimentFile& file, const ExperimentFile::Seen& seen = [](const Experiment&) {});
 
 /// The names of the sources, each once: "small, large".
 std::string names(const std::vector<Source>& sources);

@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
       "Ends with 0 if all is well, 1 if something failed, 2 if the command line or a file is wrong.");
   weir::ExitStatus status = weir::kExitWell;
   weir::add_run(weir, status);
+  weir::add_sweep(weir, status);
+  weir::add_report(weir, status);
   weir::add_plan(weir, status);
   weir::add_bound(weir, status);
   weir::add_whatif(weir, status);

@@ -7,6 +7,7 @@
 
 #include "apps/weir/signals.h"
 #include "core/base/result.h"
+#include "core/base/units.h"
 
 namespace weir {
 
@@ -20,5 +21,27 @@ using Ended = std::function<void(std::size_t index, const Result<std::string>& t
 /// running ones and is returned; those tasks are not told of. To be called from a process with one thread.
 std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended,
                                     const Signals& signals);
+
+/// How a watched task ended.
+struct Ending {
+  Result<std::string> text;   // what it left, or how it crashed
+  std::optional<int> signal;  // that ended its process
+  bool late = false;          // it was not done in time, and its process was killed
+  std::string errors;         // the last of what it wrote on the error stream
+  Duration took;
+};
+
+/// What is asked of watched tasks, and told of them, in this process.
+struct Watch {
+  std::optional<Duration> deadline;  // of each task
+  std::function<void(std::size_t index)> started;
+  std::function<void(std::size_t index, const Ending& ending)> ended;
+  std::function<bool()>
+      goes_on;  // asked every second or so; if not, those that run are ended and not told of
+};
+
+/// The same, and what tasks write on the error stream is kept from this process's.
+std::optional<int> run_watched(std::size_t count, int jobs, const Task& task, const Watch& watch,
+                               const Signals& signals);
 
 }  // namespace weir

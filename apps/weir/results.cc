@@ -7,7 +7,6 @@
 #include "apps/weir/csv.h"
 #include "core/base/spelling.h"
 #include "core/base/units_text.h"
-#include "core/base/version.h"
 #include "core/base/write_fields.h"
 
 namespace weir {
@@ -43,12 +42,6 @@ bool is_plain(const std::string& text) {
          });
 }
 
-// A topology or trace that a sweep names is shown by the name.
-ordered_json plain(const Setting& setting) {
-  const bool whole = setting.value.is(Value::Kind::kObject) || setting.value.is(Value::Kind::kArray);
-  return whole ? ordered_json(setting.text) : json(setting.value);
-}
-
 // Compact. Names from the command line, as those of files, may hold what JSON cannot.
 std::string dump(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -73,25 +66,6 @@ std::vector<std::string> by_hash(const std::vector<Source>& sources) {
   std::vector<std::string> entries;
   for (const Source& part : sources) entries.push_back(fmt::format("\"{}\": {}", part.hash, part.text));
   return entries;
-}
-
-// What the experiment says at every point: without what the sweep varies, and without topology and trace,
-// which rows name by their hashes.
-ordered_json shared(const Experiment& first, const std::vector<Axis>& axes) {
-  ordered_json written = write_experiment(first);
-  written.erase("topology");
-  written.erase("trace");
-  for (const Axis& axis : axes) {
-    for (const std::string& path : paths_in(axis.path)) {
-      if (!written.contains(path.substr(0, path.find('.')))) continue;
-      std::string pointer = "/" + path;
-      std::replace(pointer.begin(), pointer.end(), '.', '/');
-      const ordered_json::json_pointer leaf(pointer);
-      const ordered_json::json_pointer parent = leaf.parent_pointer();
-      if (written.contains(parent) && written[parent].is_object()) written[parent].erase(leaf.back());
-    }
-  }
-  return written;
 }
 
 // The text as comment lines.
@@ -136,17 +110,19 @@ std::string legend(bool real) {
 
 }  // namespace
 
-Results::Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
-                 const World& world)
-    : file_(&file),
-      configuration_(std::move(configuration)),
-      world_(world.name),
-      real_(!world.simulated),
-      world_settings_(world.settings),
-      left_(file.points(), 0) {
-  for (std::size_t point = 0; point < file.points(); ++point) {
-    for (const std::string& strategy : configuration_.first.strategies) {
-      for (const std::uint64_t seed : configuration_.first.seeds) {
+Outcome run_one(const ExperimentFile& file, const Run& run, const World& world) {
+  return guarded([&] {
+    const auto experiment = file.experiment(file.point(run.point));
+    if (!experiment) return Outcome{Outcome::Kind::kFailed, {}, experiment.error().text};
+    return weir::run(run.trial, *experiment, world);
+  });
+}
+
+Results::Results(Study study, const std::string& folder)
+    : study_(std::move(study)), left_(study_.points.size(), 0) {
+  for (std::size_t point = 0; point < study_.points.size(); ++point) {
+    for (const std::string& strategy : study_.strategies) {
+      for (const std::uint64_t seed : study_.seeds) {
         Run run{point, {.strategy = strategy, .seed = seed}, {}};
         if (draws(run)) run.trial.timeline = fmt::format("{}/timeline-{}.json", folder, file_name(run));
         runs_.push_back(std::move(run));
@@ -159,29 +135,28 @@ Results::Results(const ExperimentFile& file, Configuration configuration, const 
 void Results::keep_records(const std::string& folder) {
   for (Run& run : runs_) {
     run.trial.record = fmt::format("{}/record-{}.record", folder, file_name(run));
-    if (real_) run.trial.prediction = fmt::format("{}/prediction-{}.record", folder, file_name(run));
-    run.trial.point = label(file_->point(run.point));
+    if (!study_.simulated)
+      run.trial.prediction = fmt::format("{}/prediction-{}.record", folder, file_name(run));
+    run.trial.point = study_.label(run.point);
   }
 }
 
 bool Results::draws(const Run& run) const {
-  const Experiment& experiment = configuration_.first;
-  const std::vector<std::string>& drawn = experiment.timelines;
+  const std::vector<std::string>& drawn = study_.timelines;
   if (std::find(drawn.begin(), drawn.end(), run.trial.strategy) == drawn.end()) return false;
-  const bool last = run.point + 1 == file_->points() && run.trial.seed == experiment.seeds.front();
-  return last || experiment.timeline_points == TimelinePoints::kAll;
+  const bool last = run.point + 1 == study_.points.size() && run.trial.seed == study_.seeds.front();
+  return last || study_.timeline_points == TimelinePoints::kAll;
 }
 
 std::string Results::file_name(const Run& run) const {
-  std::string point = label(file_->point(run.point));
+  std::string point = study_.label(run.point);
   std::replace(point.begin(), point.end(), ' ', ',');
   if (point.empty() || !is_plain(point)) point = fmt::format("point{}", run.point);
-  const std::string seed =
-      configuration_.first.seeds.size() > 1 ? fmt::format("-seed{}", run.trial.seed) : "";
+  const std::string seed = study_.seeds.size() > 1 ? fmt::format("-seed{}", run.trial.seed) : "";
   std::string strategy = run.trial.strategy;
   std::replace(strategy.begin(), strategy.end(), ' ', '_');
   if (!is_plain(strategy)) {
-    const std::vector<std::string>& names = configuration_.first.strategies;
+    const std::vector<std::string>& names = study_.strategies;
     const auto at = std::find(names.begin(), names.end(), run.trial.strategy);
     strategy = fmt::format("strategy{}", at - names.begin());
   }
@@ -190,8 +165,8 @@ std::string Results::file_name(const Run& run) const {
 
 std::string Results::name(const Run& run) const {
   std::string name = run.trial.strategy;
-  if (const std::string at = label(file_->point(run.point)); !at.empty()) name += " at " + at;
-  if (configuration_.first.seeds.size() > 1) name += fmt::format(", seed {}", run.trial.seed);
+  if (const std::string at = study_.label(run.point); !at.empty()) name += " at " + at;
+  if (study_.seeds.size() > 1) name += fmt::format(", seed {}", run.trial.seed);
   return name;
 }
 
@@ -214,13 +189,12 @@ std::size_t Results::count(Outcome::Kind kind) const {
 
 // Speed-ups over the baseline with the same seed, of the runs that have ended.
 void Results::compare(std::size_t point) {
-  const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(point * runs_per_point());
-  const auto end = begin + static_cast<std::ptrdiff_t>(runs_per_point());
+  const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(point * study_.runs_per_point());
+  const auto end = begin + static_cast<std::ptrdiff_t>(study_.runs_per_point());
   const auto has_row = [](const Run& run) { return run.outcome && run.outcome->kind == Outcome::Kind::kRow; };
   for (auto run = begin; run != end; ++run) {
     const auto baseline = std::find_if(begin, end, [&](const Run& other) {
-      return other.trial.strategy == configuration_.first.baseline && other.trial.seed == run->trial.seed &&
-             has_row(other);
+      return other.trial.strategy == study_.baseline && other.trial.seed == run->trial.seed && has_row(other);
     });
     if (baseline == end || !has_row(*run) || run->outcome->row.iteration_ns == 0) continue;
     Row& row = run->outcome->row;
@@ -230,20 +204,23 @@ void Results::compare(std::size_t point) {
 }
 
 std::string Results::csv() const {
-  std::string text = comment(fmt::format("Weir {}, run by {}", version(), world_));
-  const std::string settings = label(file_->settings());
-  text += comment(fmt::format("{}{}{}", file_->name(), settings.empty() ? "" : " with ", settings));
-  if (!configuration_.first.question.empty()) text += comment(configuration_.first.question);
-  text += comment(fmt::format("topology {}; model {}; speed-ups over {}", names(configuration_.topologies),
-                              names(configuration_.traces), configuration_.first.baseline));
+  std::string text = comment(fmt::format("Weir {}, run by {}", study_.weir, study_.world));
+  std::vector<std::string> set;
+  for (const Value::Member& setting : study_.settings.members())
+    set.push_back(fmt::format("{}={}", setting.name, label(setting.value)));
+  const std::string settings = fmt::format("{}", fmt::join(set, " "));
+  text += comment(fmt::format("{}{}{}", study_.file, settings.empty() ? "" : " with ", settings));
+  if (!study_.question.empty()) text += comment(study_.question);
+  text += comment(fmt::format("topology {}; model {}; speed-ups over {}", names(study_.topologies),
+                              names(study_.traces), study_.baseline));
   if (ended_ < runs_.size())
     text += comment(fmt::format("unfinished: {} of {} runs have ended", ended_, runs_.size()));
   text += comment("results.json holds the whole configuration. Means over the measured iterations:") +
-          legend(real_);
+          legend(!study_.simulated);
   std::vector<std::string> line;
   for (const std::string_view column : kBeforeSweep) line.emplace_back(column);
-  for (const Axis& axis : file_->axes()) line.push_back(cell(axis.path));
-  const std::vector<std::string_view> after = after_sweep(real_);
+  for (const StudyAxis& axis : study_.axes) line.push_back(cell(axis.path));
+  const std::vector<std::string_view> after = after_sweep(!study_.simulated);
   line.insert(line.end(), after.begin(), after.end());
   text += fmt::format("{}\n", fmt::join(line, ","));
   for (const Run& run : runs_) {
@@ -251,7 +228,7 @@ std::string Results::csv() const {
     const ordered_json row = write_fields(run.outcome->row);
     line.clear();
     for (const std::string_view column : kBeforeSweep) line.push_back(cell(row, column));
-    for (const Setting& setting : file_->point(run.point)) line.push_back(cell(setting.text));
+    for (const Value& value : study_.points[run.point].values) line.push_back(cell(label(value)));
     for (const std::string_view column : after) line.push_back(cell(row, column));
     text += fmt::format("{}\n", fmt::join(line, ","));
   }
@@ -260,23 +237,22 @@ std::string Results::csv() const {
 
 std::string Results::json() const {
   ordered_json sweep = ordered_json::object();
-  for (const Axis& axis : file_->axes()) {
+  for (const StudyAxis& axis : study_.axes) {
     sweep[axis.path] = ordered_json::array();
-    for (const Setting& choice : axis.choices) sweep[axis.path].push_back(plain(choice));
+    for (const Value& choice : axis.choices) sweep[axis.path].push_back(weir::json(choice));
   }
-  ordered_json settings = ordered_json::object();
-  for (const Setting& setting : file_->settings()) settings[setting.path] = plain(setting);
   std::vector<std::string> rows;
   std::vector<std::string> impossible;
   std::vector<std::string> failed;
   for (const Run& run : runs_) {
     if (!run.outcome) continue;
-    const Configuration::Point& point = configuration_.points[run.point];
+    const StudyPoint& point = study_.points[run.point];
     ordered_json entry = {{"point", run.point},
-                          {"topology", configuration_.topologies[point.topology].hash},
-                          {"trace", configuration_.traces[point.trace].hash},
+                          {"topology", study_.topologies[point.topology].hash},
+                          {"trace", study_.traces[point.trace].hash},
                           {"values", ordered_json::object()}};
-    for (const Setting& setting : file_->point(run.point)) entry["values"][setting.path] = plain(setting);
+    for (std::size_t i = 0; i < study_.axes.size(); ++i)
+      entry["values"][study_.axes[i].path] = weir::json(point.values[i]);
     if (run.outcome->kind == Outcome::Kind::kRow) {
       entry.update(write_fields(run.outcome->row));
       rows.push_back(dump(entry));
@@ -285,13 +261,13 @@ std::string Results::json() const {
     entry.update({{"strategy", run.trial.strategy}, {"seed", run.trial.seed}, {"why", run.outcome->text}});
     (run.outcome->kind == Outcome::Kind::kFailed ? failed : impossible).push_back(dump(entry));
   }
-  std::string text = "{\n" + member("weir", version()) + member("experiment_file", file_->name()) +
-                     member("settings", settings) + member("question", configuration_.first.question) +
-                     member("world", {{"name", world_}, {"settings", world_settings_}}) +
-                     member("experiment", shared(configuration_.first, file_->axes())) +
-                     member("sweep", sweep) + member("finished", ended_ == runs_.size());
-  text += list("topologies", '{', by_hash(configuration_.topologies), '}') + ",\n";
-  text += list("traces", '{', by_hash(configuration_.traces), '}') + ",\n";
+  std::string text = "{\n" + member("weir", study_.weir) + member("experiment_file", study_.file) +
+                     member("settings", weir::json(study_.settings)) + member("question", study_.question) +
+                     member("world", {{"name", study_.world}, {"settings", study_.world_settings}}) +
+                     member("experiment", weir::json(study_.experiment)) + member("sweep", sweep) +
+                     member("finished", ended_ == runs_.size());
+  text += list("topologies", '{', by_hash(study_.topologies), '}') + ",\n";
+  text += list("traces", '{', by_hash(study_.traces), '}') + ",\n";
   text += list("rows", '[', rows, ']') + ",\n";
   text += list("impossible", '[', impossible, ']') + ",\n";
   return text + list("failed", '[', failed, ']') + "\n}\n";

@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/weir/configuration.h"
-#include "apps/weir/trial.h"
-#include "core/experiment/experiment_file.h"
+#include "apps/weir/study.h"
 
 namespace weir {
 
@@ -19,19 +17,25 @@ struct Run {
   std::optional<Outcome> outcome;
 };
 
+/// Runs it in this process.
+Outcome run_one(const ExperimentFile& file, const Run& run, const World& world);
+
 /// Invariants: runs are ordered by point, then strategy, then seed, each as the file has them; a point has
 /// equally many.
 class Results {
  public:
-  /// Timelines go into the folder. The file outlives the results; the configuration is the file's.
-  Results(const ExperimentFile& file, Configuration configuration, const std::string& folder,
-          const World& world);
+  /// Timelines go into the folder.
+  Results(Study study, const std::string& folder);
+  /// The same for an experiment's file, whose configuration this is.
+  Results(const ExperimentFile& file, const Configuration& configuration, const std::string& folder,
+          const World& world)
+      : Results(study_of(file, configuration, world), folder) {}
 
   /// Every run, of which none has begun, leaves its record in the folder, and that of its prediction.
   void keep_records(const std::string& folder);
 
+  const Study& study() const { return study_; }
   const std::vector<Run>& runs() const { return runs_; }
-  std::size_t runs_per_point() const { return runs_.size() / file_->points(); }
   /// "ps at topology.groups.cpu.count=0, seed 2".
   std::string name(const Run& run) const;
 
@@ -54,11 +58,7 @@ class Results {
   /// Of what is kept of the run, without what kind of file it is: "unified-cpu.count=4-seed2".
   std::string file_name(const Run& run) const;
 
-  const ExperimentFile* file_;
-  Configuration configuration_;
-  std::string world_;  // its name
-  bool real_ = false;  // results have the columns of real runs
-  std::string world_settings_;
+  Study study_;
   std::vector<Run> runs_;
   std::vector<std::size_t> left_;  // by point: runs that have not ended
   std::size_t ended_ = 0;

@@ -102,14 +102,6 @@ void introduce(const Configuration& configuration, std::size_t runs, const std::
   std::fflush(stdout);
 }
 
-Outcome run_one(const ExperimentFile& file, const Run& run, const World& world) {
-  return guarded([&] {
-    const auto experiment = file.experiment(file.point(run.point));
-    if (!experiment) return Outcome{Outcome::Kind::kFailed, {}, experiment.error().text};
-    return weir::run(run.trial, *experiment, world);
-  });
-}
-
 // A run with a wrong sum has failed.
 void tell_checked(const Results& results) {
   std::int64_t elements = 0;

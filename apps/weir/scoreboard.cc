@@ -64,7 +64,7 @@ void Scoreboard::finish() {
 }
 
 void Scoreboard::show(std::size_t point) {
-  const std::size_t count = results_.runs_per_point();
+  const std::size_t count = results_.study().runs_per_point();
   for (std::size_t i = point * count; i < (point + 1) * count; ++i) {
     const Run& run = results_.runs()[i];
     if (!run.outcome) continue;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/base/fields.h"
+#include "core/experiment/axis.h"
 #include "core/experiment/conditions_fields.h"
 #include "core/experiment/experiment.h"
 
@@ -35,6 +36,8 @@ struct ExperimentText {
   Value trace;     // the name of a file, or a trace
   Value credit = Value(std::int64_t{*Options{}.credit});
   Value sweep = Value::object();
+  Combination sweep_by = Combination::kGrid;
+  std::optional<Samples> samples;  // read and checked by axis.h
 };
 
 constexpr auto enum_names(Policy /*policy*/) {
@@ -154,6 +157,11 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.optional("sweep", text.sweep,
                    "what to vary: lists of values by path, such as 'partition_size' or "
                    "'topology.groups.cpu.count'; every combination is run");
+  visitor.optional("sweep_by", text.sweep_by,
+                   "whether every combination of the sweep's values is run, or the first of each list and "
+                   "then each other value beside the first of the others");
+  visitor.optional("samples", text.samples,
+                   "points drawn from ranges, all of them at every point of the sweep");
   option_fields(visitor, options, text.credit);
   visitor.optional("iterations", experiment.iterations, "how many iterations are measured",
                    within(1, kMostIterations));

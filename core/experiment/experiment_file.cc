@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <sstream>
 
 #include "core/base/complaints.h"
@@ -19,15 +18,15 @@
 namespace weir {
 namespace {
 
-// Each is read and checked before the first runs: that may take a minute, and no table shows more.
-constexpr std::size_t kMostPoints = 10'000;
 constexpr std::size_t kMostRuns = 100'000;
 
 constexpr std::string_view kFileParts[] = {"topology", "trace"};
 
-bool is_file_part(std::string_view path) { return path == kFileParts[0] || path == kFileParts[1]; }
-
-bool is_sweep(std::string_view path) { return path == "sweep" || path.starts_with("sweep."); }
+// Whether it says what the points are, and not what is at them.
+bool is_sweep(std::string_view path) {
+  const std::string_view head = path.substr(0, path.find('.'));
+  return head == "sweep" || head == "sweep_by" || head == "samples";
+}
 
 // What lies beyond could neither be simulated nor be counted in nanoseconds when it is added up.
 constexpr Duration kLongestExchange{10'000'000'000'000'000};
@@ -162,39 +161,57 @@ std::vector<Error> ExperimentFile::read_sweep() {
                [](const Setting& setting) { return is_sweep(setting.path); });
   std::vector<Error> errors = put(document_, swept);
   const Value* sweep = document_.find("sweep");
-  if (sweep == nullptr) return errors;
-  if (!sweep->is(Value::Kind::kObject)) {
+  if (sweep != nullptr && !sweep->is(Value::Kind::kObject)) {
     errors.push_back({complaint(*sweep, "sweep", "expected an object of lists, not " + description(*sweep))});
     return errors;
   }
-  for (const Value::Member& member : sweep->members()) {
-    if (auto axis = read_axis(member)) {
+  const auto resolve = [this](const Value& value, std::string_view path) { return resolved(value, path); };
+  for (const Value::Member& member : sweep == nullptr ? std::vector<Value::Member>() : sweep->members()) {
+    if (auto axis = read_axis(member, resolve)) {
       axes_.push_back(std::move(*axis));
     } else {
       errors.push_back(axis.error());
     }
+  }
+  if (const Value* samples = document_.find("samples");
+      samples != nullptr && !samples->is(Value::Kind::kNull)) {
+    if (auto axes = read_samples(*samples)) {
+      axes_.insert(axes_.end(), axes->begin(), axes->end());
+    } else {
+      errors.push_back(axes.error());
+    }
+  }
+  // What is no such name is told with the experiment's other fields.
+  for (const auto& named : enum_names(Combination{})) {
+    const Value* by = document_.find("sweep_by");
+    if (by != nullptr && *by == Value(std::string(named.name))) combination_ = named.value;
   }
   std::vector<std::string> paths;
   for (const Axis& axis : axes_) {
     for (std::string& path : paths_in(axis.path)) {
       for (const std::string& other : paths) {
         if (!same(path, other)) continue;
-        errors.push_back(
-            {complaint(*sweep->find(axis.path), joined("sweep", axis.path),
-                       fmt::format("{} is the same as '{}'",
-                                   path == axis.path ? "this" : fmt::format("'{}'", path), other))});
+        const std::string what = path == axis.path ? "this" : fmt::format("'{}'", path);
+        errors.push_back(complain(axis, fmt::format("{} is the same as '{}'", what, other)));
       }
       paths.push_back(std::move(path));
     }
   }
-  leave_out_what_is_set(*sweep, errors);
-  double points = 1;
-  for (const Axis& axis : axes_) points *= static_cast<double>(axis.choices.size());
-  if (points > kMostPoints) errors.push_back({complaint(*sweep, "sweep", too_many(points))});
+  leave_out_what_is_set(errors);
+  const double points = count_points(axes_, combination_);
+  if (points > kMostPoints) {
+    errors.push_back({complaint(sweep == nullptr ? document_ : *sweep, "sweep", too_many(points))});
+  }
   return errors;
 }
 
-void ExperimentFile::leave_out_what_is_set(const Value& sweep, std::vector<Error>& errors) {
+Error ExperimentFile::complain(const Axis& axis, std::string_view text) const {
+  const std::string_view list = axis.sampled ? "samples.over" : "sweep";
+  const Value& value = *located(document_, list).find(axis.path);
+  return {complaint(value, joined(list, axis.path), text)};
+}
+
+void ExperimentFile::leave_out_what_is_set(std::vector<Error>& errors) {
   std::vector<std::string> set;
   for (const Setting& setting : settings_) {
     for (std::string& path : paths_in(setting.path)) set.push_back(std::move(path));
@@ -206,10 +223,8 @@ void ExperimentFile::leave_out_what_is_set(const Value& sweep, std::vector<Error
       return std::any_of(set.begin(), set.end(), [&](const std::string& own) { return same(own, path); });
     };
     const auto count = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_set));
-    if (count > 0 && count < paths.size()) {
-      errors.push_back({complaint(*sweep.find(axis.path), joined("sweep", axis.path),
-                                  "these are swept together: set all of them or none")});
-    }
+    if (count > 0 && count < paths.size())
+      errors.push_back(complain(axis, "these are swept together: set all of them or none"));
     if (count == 0) left.push_back(std::move(axis));
   }
   axes_ = std::move(left);
@@ -232,66 +247,17 @@ bool ExperimentFile::same(const std::string& path, const std::string& other) con
   });
 }
 
-Result<Axis> ExperimentFile::read_axis(const Value::Member& member) const {
-  const std::string path = joined("sweep", member.name);
-  const std::vector<std::string> paths = paths_in(member.name);
-  for (const std::string& each : paths) {
-    const std::string head = each.substr(0, each.find('.'));
-    for (const std::string_view name : {"question", "strategies", "baseline", "sweep", "seeds", "timelines",
-                                        "timeline_points", "published"}) {
-      if (head == name) {
-        return failure(complaint(member.value, path, fmt::format("'{}' cannot be swept", name)));
-      }
-    }
-    if (paths.size() > 1 && is_file_part(each)) {
-      return failure(complaint(member.value, path, fmt::format("'{}' is swept alone", each)));
-    }
-  }
-  if (!member.value.is(Value::Kind::kArray) || member.value.elements().empty()) {
-    const std::string found =
-        member.value.is(Value::Kind::kArray) ? "an empty one" : description(member.value);
-    return failure(complaint(member.value, path, "expected a list of values, not " + found));
-  }
-  Axis axis{member.name, {}};
-  const std::vector<Value>& values = member.value.elements();
-  if (values.size() > kMostPoints) {
-    return failure(complaint(member.value, path, too_many(static_cast<double>(values.size()))));
-  }
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Setting choice{member.name, values[i], label(values[i])};
-    const std::string own_path = joined(path, i);
-    if (!seen.insert(choice.text).second) {
-      return failure(complaint(values[i], own_path, fmt::format("{} stands here twice", choice.text)));
-    }
-    if (choice.text != on_one_line(choice.text)) {
-      return failure(complaint(values[i], own_path, "expected a value without control characters"));
-    }
-    choice.value.written_at(own_path);
-    if (is_file_part(member.name)) {
-      auto part = resolved(choice.value, own_path);
-      if (!part) return tl::unexpected(part.error());
-      choice.value = std::move(*part);
-    }
-    axis.choices.push_back(std::move(choice));
-  }
-  return axis;
+Value ExperimentFile::samples() const {
+  const Value* samples = document_.find("samples");
+  return samples == nullptr ? Value() : *samples;
 }
 
 std::size_t ExperimentFile::points() const {
-  std::size_t count = 1;
-  for (const Axis& axis : axes_) count *= axis.choices.size();
-  return count;
+  return static_cast<std::size_t>(count_points(axes_, combination_));
 }
 
 std::vector<Setting> ExperimentFile::point(std::size_t index) const {
-  std::vector<Setting> settings(axes_.size());
-  for (std::size_t i = axes_.size(); i-- > 0;) {
-    const std::vector<Setting>& choices = axes_[i].choices;
-    settings[i] = choices[index % choices.size()];
-    index /= choices.size();
-  }
-  return settings;
+  return point_of(axes_, combination_, index);
 }
 
 std::string ExperimentFile::path_of(const Value& part, const std::string& name) const {

@@ -9,16 +9,11 @@
 
 #include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/experiment/axis.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/settings.h"
 
 namespace weir {
-
-/// What is varied together.
-struct Axis {
-  std::string path;  // one, or several as in a Setting
-  std::vector<Setting> choices;
-};
 
 /// A value. Invariant: its files have been read; what points mean is not checked before experiment().
 class ExperimentFile {
@@ -38,10 +33,13 @@ class ExperimentFile {
   const std::string& name() const { return name_; }
   const std::vector<Setting>& settings() const { return settings_; }
 
-  /// What is varied, in the order of the file.
+  /// What is varied, in the order of the file: the sweep, then samples.
   const std::vector<Axis>& axes() const { return axes_; }
+  Combination combination() const { return combination_; }
+  /// What is sampled and how, as the file has it; null without any.
+  Value samples() const;
 
-  /// How many combinations of values there are; the last axis varies fastest. One if nothing is varied.
+  /// How many points there are (point_of() says in which order). One if nothing is varied.
   std::size_t points() const;
   std::vector<Setting> point(std::size_t index) const;
 
@@ -62,11 +60,12 @@ class ExperimentFile {
   /// Replaces the names of topology and trace by what their files hold.
   std::vector<Error> read_parts();
   std::vector<Error> read_sweep();
-  Result<Axis> read_axis(const Value::Member& member) const;
   /// Whether both paths lead to the same in this experiment, or in a topology or trace of its sweep.
   bool same(const std::string& path, const std::string& other) const;
   /// Leaves out the axes whose paths the settings set.
-  void leave_out_what_is_set(const Value& sweep, std::vector<Error>& errors);
+  void leave_out_what_is_set(std::vector<Error>& errors);
+  /// Complains at the place where the file has the axis.
+  Error complain(const Axis& axis, std::string_view text) const;
   /// The document that a string names; any other value itself. The path is the value's, for complaints.
   Result<Value> resolved(const Value& value, std::string_view path) const;
   /// What is wrong with things that are each right alone. The document is the experiment's at one point.
@@ -78,6 +77,7 @@ class ExperimentFile {
   Value document_;  // topology and trace are those themselves
   std::vector<Setting> settings_;
   std::vector<Axis> axes_;
+  Combination combination_ = Combination::kGrid;
 };
 
 /// The experiment as JSON with every default filled in; topology and trace by their hashes.

@@ -30,7 +30,7 @@ nlohmann::ordered_json write_experiment(const Experiment& experiment) {
     text.strategies.append(variant == experiment.variants.end() ? Value(name) : variant->second.given);
   }
   nlohmann::ordered_json written = write_fields(text);
-  written.erase("sweep");
+  for (const char* points : {"sweep", "sweep_by", "samples"}) written.erase(points);
   written["topology"] = hashed(experiment.topology).hash;
   written["trace"] = hashed(experiment.trace).hash;
   return written;
@@ -71,7 +71,12 @@ std::string experiment_schema() {
                                          {{"const", kUnlimitedCredit}}};
   properties["credit"]["anyOf"] = credit;
   properties["sweep"]["type"] = "object";
-  properties["sweep"]["additionalProperties"] = {{"type", "array"}, {"minItems", 1}};
+  const nlohmann::ordered_json list = {{"type", "array"}, {"minItems", 1}};
+  properties["sweep"]["additionalProperties"] = list;
+  nlohmann::ordered_json& over = properties["samples"]["anyOf"][0]["properties"]["over"];
+  over["type"] = "object";
+  over["minProperties"] = 1;
+  over["additionalProperties"]["anyOf"] = {list, SchemaWriter::schema<SampleRange>()};
   auto names = nlohmann::ordered_json::array();
   for (const Strategy& strategy : strategies()) names.push_back(strategy.name);
   // An object gives a strategy a name and options of its own; what it leaves out is the experiment's.

@@ -135,5 +135,43 @@ TEST_CASE("what has ended when a signal comes is told, and a terminal's signal t
   }
 }
 
+TEST_CASE(
+    "of a watched task that crashes its signal and its last words are told, and one that is late is ended") {
+  std::map<std::size_t, Ending> endings;
+  std::vector<std::size_t> started;
+  const Watch watch{
+      .deadline = Duration(500'000'000),
+      .started = [&](std::size_t index) { started.push_back(index); },
+      .ended = [&](std::size_t index, const Ending& ending) { endings.emplace(index, ending); }};
+  const auto signal = run_watched(
+      3, 2,
+      [](std::size_t index) {
+        fmt::print(stderr, "{}: I am {}\n", std::string(100'000, '.'), index);
+        std::signal(SIGABRT, SIG_DFL);  // not the tests' own
+        if (index == 0) raise(SIGABRT);
+        if (index == 1) sleep(100);
+        return std::string("fine");
+      },
+      watch, Signals());
+  CHECK_FALSE(signal);
+  CHECK(started == std::vector<std::size_t>{0, 1, 2});
+  CHECK(endings.at(0).signal == SIGABRT);
+  CHECK(endings.at(0).errors.ends_with("I am 0\n"));
+  CHECK(endings.at(0).errors.size() <= 4096);
+  CHECK(endings.at(1).late);
+  CHECK(endings.at(1).text.error().text == "it was not done within 0.5s, and was killed");
+  CHECK(endings.at(1).took < Duration(5'000'000'000));
+  CHECK(endings.at(2).text.value() == "fine");
+}
+
+TEST_CASE("watched tasks end once nobody wants them to go on") {
+  std::size_t ended = 0;
+  const Watch watch{.ended = [&](std::size_t, const Ending&) { ++ended; },
+                    .goes_on = [&] { return ended < 3; }};
+  CHECK_FALSE(run_watched(
+      1000, 1, [](std::size_t) { return std::string(); }, watch, Signals()));
+  CHECK(ended == 3);
+}
+
 }  // namespace
 }  // namespace weir

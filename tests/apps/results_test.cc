@@ -215,7 +215,7 @@ TEST_CASE("the files hold what has ended, and take the place of earlier ones onl
   REQUIRE(files.finish());
   CHECK(held("results.csv").value() == "old");  // nothing has run
 
-  for (std::size_t i = 0; i < results.runs_per_point(); ++i) {
+  for (std::size_t i = 0; i < results.study().runs_per_point(); ++i) {
     results.add(i, {Outcome::Kind::kImpossible, {}, "no"});
     files.update(0);
   }
@@ -229,7 +229,7 @@ TEST_CASE("the files hold what has ended, and take the place of earlier ones onl
     INFO(name);
     CHECK(held(name).value() == "old");
   }
-  results.add(results.runs_per_point(), {Outcome::Kind::kImpossible, {}, "no"});
+  results.add(results.study().runs_per_point(), {Outcome::Kind::kImpossible, {}, "no"});
   REQUIRE(files.finish());
   CHECK(held("results.json").value() == results.json());
   CHECK(held("results.csv").value() == results.csv());

@@ -1,6 +1,7 @@
 """What the pages say that experiments come to. Run: python3 tests/apps/test_pages.py WEIR"""
 
 import re
+import statistics
 import tempfile
 import unittest
 from pathlib import Path
@@ -279,6 +280,50 @@ class Readme(Page):
                 self.assertLess(time, times[topology, "unified"], f"{strategy} on {topology}")
             else:
                 self.assertGreaterEqual(time * 1.005, times[topology, "unified"], f"{strategy} on {topology}")
+
+class Sensitivity(Page):
+    path = "experiments/sensitivity/README.md"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        folder = Path(temporary.name)
+        for command in (("sweep", ROOT / "experiments/sensitivity"), ("sweep", "--export", folder / "results.csv")):
+            done = program.run(*command, "--results", folder / "sweep", timeout=800)
+            if done.returncode != 0:
+                raise AssertionError(done.stderr)
+        program.run("report", folder / "sweep", "-o", folder / "page.html")
+        cls.report = " ".join(re.sub("<[^>]+>", " ", (folder / "page.html").read_text(encoding="utf-8")).split())
+        cls.rows = [row for row in program.rows(folder) if row["strategy"] == "unified"]
+
+    def gbps(self, row):
+        (text,) = [value for name, value in row.items() if "nics.0.rate" in name]
+        number, unit = re.fullmatch(r"([\d.]+)(\D+)", text).groups()
+        return float(number) * {"Gbps": 1, "Mbps": 1e-3, "MB/s": 8e-3, "GB/s": 8}[unit]
+
+    def test_the_network_decides(self):
+        medians = [statistics.median(float(row["speedup"]) for row in self.rows if low <= self.gbps(row) < high)
+                   for low, high in ((0, 10), (10, 20), (20, 51))]
+        self.says("`ring` is # below 10 Gbps, # from 10 to 20 Gbps and # above", *medians)
+        best = max(self.rows, key=lambda row: float(row["speedup"]))
+        worst = min(self.rows, key=lambda row: float(row["speedup"]))
+        self.says("is # times as fast as ring: eight CPU machines at # Gbps", float(best["speedup"]), self.gbps(best))
+        self.says("takes # of ring's speed: at # Gbps", float(worst["speedup"]), self.gbps(worst))
+        self.assertEqual((best[COUNT], worst[COUNT]), ("8", "7"))
+
+    def test_effects_are_the_report_s(self):
+        for thing, sentence in [
+                ("topology.groups.gpu.nics.0.rate, topology.groups.cpu.nics.0.rate", "rate of all NICs, 5 to 50 Gbps"),
+                (COUNT, "CPU machines, 0 to 8"), ("partition_size", "`partition_size`, 512 KiB to 16 MiB"),
+                ("model.message_overhead", "`model.message_overhead`, 0 to 50 us")]:
+            found = re.search(re.escape(thing) + r" (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) 60 samples", self.report)
+            self.assertIsNotNone(found, thing)
+            self.assertEqual(self.numbers(f"| {sentence} | # | # | # | # |"), list(found.groups()))
+        self.assertIn("unified 90 %, ring 100 %, hierarchical 100 %, ps 92 %", self.report)
+        self.says("explains # % of the variance of `unified`, of `ps` # %", 90, 92)
+
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+// SQLite as values and Results: no more of it than results of sweeps need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace weir {
+
+/// One statement of a database, which outlives it. Parameters count from 1, columns from 0. A resource.
+class Statement {
+ public:
+  Statement(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+
+  void bind(int parameter, const std::string& text);
+  void bind(int parameter, std::int64_t number);
+  void bind(int parameter, double number);
+  template <class T>
+  void bind(int parameter, const std::optional<T>& value) {
+    if (value) bind(parameter, *value);  // or else it is null
+  }
+
+  /// Goes on to the next row; false if there is none. After the last one it begins anew, with nothing bound.
+  Result<bool> step();
+  std::string text(int column) const;
+  std::int64_t integer(int column) const;
+  double number(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  sqlite3* database_;
+  sqlite3_stmt* statement_;
+};
+
+/// A resource. To be used by the process that opened it alone.
+class Database {
+ public:
+  enum class Mode { kMake, kRead };
+  /// A new file, or one that is there. Errors name the file.
+  static Result<std::unique_ptr<Database>> open(const std::string& file, Mode mode);
+  explicit Database(sqlite3* database) : database_(database) {}
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  /// Statements without results, with semicolons between them.
+  Result<void> run(const std::string& statements);
+  Result<std::unique_ptr<Statement>> prepare(std::string_view statement);
+
+ private:
+  sqlite3* database_;
+};
+
+}  // namespace weir

@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "apps/weir/report_page.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  std::string folder;
+  std::string page;
+};
+
+Result<ExitStatus> report(const Choices& choices) {
+  const auto sweep = SweepFolder::read(choices.folder);
+  if (!sweep) return wrong("report", sweep.error());
+  for (const std::string& line : sweep->findings.unreadable) print_error("weir report: {}\n", line);
+  const std::string page = choices.page.empty() ? choices.folder + "/report.html" : choices.page;
+  const auto written = write_text(page, report_page(*sweep, choices.folder));
+  if (!written) return tl::unexpected(written.error());
+  print("{}\n", page);
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_report(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command = weir.add_subcommand("report", "Makes a page of a sweep's results, finished or not");
+  const auto choices = std::make_shared<Choices>();
+  command->add_option("results", choices->folder, "The folder of a sweep")->required()->type_name("FOLDER");
+  command->add_option("-o,--out", choices->page, "The page (report.html in the folder)")->type_name("FILE");
+  command->footer(
+      "One HTML file, which any browser opens offline: the best point of each strategy, speed-ups over the "
+      "baseline,\n"
+      "what each varied thing does, what binds, what failed and why, versions and seeds, and every run.\n\n"
+      "Example:\n"
+      "  weir report results/sensitivity -o report.html");
+  command->callback([choices, &status] { status = exit_status("report", report(*choices)); });
+}
+
+}  // namespace weir

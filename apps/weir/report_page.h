@@ -1,0 +1,13 @@
+// A page about a sweep: one HTML file that needs nothing beside it and asks nothing of any network.
+#pragma once
+
+#include <string>
+
+#include "apps/weir/sweep_folder.h"
+
+namespace weir {
+
+/// The folder is what the page says it is made of.
+std::string report_page(const SweepFolder& sweep, const std::string& folder);
+
+}  // namespace weir

@@ -1,0 +1,284 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "apps/weir/commands.h"
+#include "apps/weir/input.h"
+#include "apps/weir/output.h"
+#include "apps/weir/presence.h"
+#include "apps/weir/processes.h"
+#include "apps/weir/progress.h"
+#include "apps/weir/run_key.h"
+#include "apps/weir/share.h"
+#include "apps/weir/sweep_folder.h"
+#include "apps/weir/sweep_status.h"
+#include "apps/weir/world_options.h"
+#include "core/base/hash.h"
+#include "core/base/units_text.h"
+
+namespace weir {
+namespace {
+
+struct Choices {
+  Input input;
+  std::string folder;
+  std::string share;
+  std::string deadline = "3600s";
+  std::string file;  // to export into
+  int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  bool retry = false;
+  bool status = false;
+  SimulationEngine engine = default_engine();
+};
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): there is one thread
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+// The part of a sweep that is this process's: its runs, computed one process each, into its database.
+class Computation {
+ public:
+  Computation(const ExperimentFile& file, const World& world, const Results& results, const Design& design,
+              std::vector<std::size_t> runs, const std::string& host)
+      : file_(file), world_(world), results_(results), design_(design), runs_(std::move(runs)), host_(host) {}
+
+  // Until all have ended, a signal comes, or what came of one cannot be written, which is an error.
+  Result<std::optional<int>> run(FindingsFile& into, Presence& presence, int jobs, Duration deadline,
+                                 bool shows) {
+    const Signals signals;
+    std::optional<Progress> progress;
+    if (shows) progress.emplace(runs_.size());
+    const auto keep = [&](const Result<void>& written) {
+      if (!written && written_) written_ = written;
+    };
+    const Task task = [&](std::size_t i) { return text(run_one(file_, results_.runs()[runs_[i]], world_)); };
+    const Watch watch{.deadline = deadline,
+                      .started =
+                          [&](std::size_t i) {
+                            began_[i] = utc_now();
+                            keep(into.begin(design_.keys[runs_[i]]));
+                          },
+                      .ended =
+                          [&](std::size_t i, const Ending& ending) {
+                            const Finding finding = finding_of(i, ending);
+                            keep(into.add(finding));
+                            ++counts_[finding.status];
+                            ++ended_;
+                            if (progress) progress->clear();
+                            if (!finding.settled()) tell(finding, i);
+                            if (progress) progress->show(ended_);
+                          },
+                      .goes_on =
+                          [&] {
+                            presence.beat();
+                            return written_.has_value();
+                          }};
+    std::optional<int> signal = run_watched(runs_.size(), jobs, task, watch, signals);
+    if (progress) progress->clear();
+    if (!written_) return tl::unexpected(written_.error());
+    return signal ? signal : signals.arrived();
+  }
+
+  std::size_t ended() const { return ended_; }
+  std::size_t failed() const {
+    std::size_t count = 0;
+    for (const auto& [status, number] : counts_)
+      if (status != Finding::Status::kDone && status != Finding::Status::kImpossible) count += number;
+    return count;
+  }
+
+ private:
+  Finding finding_of(std::size_t i, const Ending& ending) {
+    const Run& run = results_.runs()[runs_[i]];
+    Finding finding;
+    finding.key = design_.keys[runs_[i]];
+    finding.point = design_.study.label(run.point);
+    finding.program = design_.program;
+    finding.host = host_;
+    finding.began = began_[i];
+    finding.seconds = ending.took.seconds();
+    finding.errors = ending.errors;
+    finding.signal = ending.signal;
+    if (ending.text) {
+      finding.outcome = outcome_from(*ending.text);
+      finding.status = finding.outcome.kind == Outcome::Kind::kRow          ? Finding::Status::kDone
+                       : finding.outcome.kind == Outcome::Kind::kImpossible ? Finding::Status::kImpossible
+                                                                            : Finding::Status::kFailed;
+    } else {
+      finding.outcome = {Outcome::Kind::kFailed, {}, ending.text.error().text};
+      finding.status = ending.late ? Finding::Status::kLate : Finding::Status::kCrashed;
+    }
+    finding.outcome.row.strategy = run.trial.strategy;
+    finding.outcome.row.seed = run.trial.seed;
+    return finding;
+  }
+
+  void tell(const Finding& finding, std::size_t i) const {
+    print_error("weir sweep: {}: {}\n", results_.name(results_.runs()[runs_[i]]), finding.outcome.text);
+  }
+
+  const ExperimentFile& file_;
+  const World& world_;
+  const Results& results_;
+  const Design& design_;
+  std::vector<std::size_t> runs_;
+  std::string host_;
+  std::map<std::size_t, std::string> began_;
+  std::map<Finding::Status, std::size_t> counts_;
+  std::size_t ended_ = 0;
+  Result<void> written_;
+};
+
+// What a share has to do.
+struct Left {
+  std::vector<std::size_t> runs;  // that have not been computed; with retry also those that came to nothing
+  std::size_t failed = 0;         // that came to nothing earlier, and are left so
+};
+
+Left left_of(const Design& design, const Share& share, const SweepFindings& findings, bool retry) {
+  const std::vector<std::size_t> all = design.distinct();
+  std::vector<std::string> keys;
+  for (const std::size_t run : all) keys.push_back(design.keys[run]);
+  Left left;
+  for (const std::size_t position : taken(share, keys)) {
+    const auto found = findings.found.find(keys[position]);
+    const bool known = found != findings.found.end();
+    if (!known || (retry && !found->second.settled())) {
+      left.runs.push_back(all[position]);
+    } else if (!found->second.settled()) {
+      ++left.failed;
+    }
+  }
+  return left;
+}
+
+// Engines end all processes once one ends with another status than 0, so shares always end with that.
+ExitStatus conclude(const Share& share, std::size_t failed) {
+  if (failed == 0) return kExitWell;
+  print_error("weir sweep: {} {} of share {} failed; --status counts them, --retry computes them again\n",
+              failed, failed == 1 ? "run" : "runs", text(share));
+  return share == Share{} ? kExitFailed : kExitWell;
+}
+
+Result<ExitStatus> compute(const Choices& choices, const ExperimentFile& file, const World& world,
+                           const Share& share, Duration deadline) {
+  constexpr std::size_t kMany = 1000;
+  if (share.index == 0 && file.points() >= kMany)
+    print_error("weir sweep: checking {} points first\n", file.points());
+  const auto design = design_of(file, world);
+  if (!design) return wrong("sweep", design.error());
+  if (const auto made = SweepFolder::make(choices.folder); !made) return tl::unexpected(made.error());
+  const std::string written_design = text(*design);
+  const Worker self = this_worker(share, choices.jobs, hash_of(written_design));
+  const auto presence = Presence::enter(choices.folder, self);
+  if (!presence) return wrong("sweep", presence.error());
+  if (const auto written = SweepFolder::write(choices.folder, written_design); !written)
+    return tl::unexpected(written.error());
+  const auto findings = SweepFindings::read(choices.folder);
+  if (!findings) return tl::unexpected(findings.error());
+  for (const std::string& line : findings->unreadable) print_error("weir sweep: {}\n", line);
+
+  const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);
+  const Results results(design->study, choices.folder);
+  if (share.index == 0) {
+    print_error("weir sweep: share {}: {} points, {} runs, of which {} {} to be computed here; into {}\n",
+                text(share), design->study.points.size(), design->keys.size(), runs.size(),
+                runs.size() == 1 ? "is" : "are", choices.folder);
+  }
+  if (runs.empty()) return conclude(share, failed);
+  const auto into = FindingsFile::make(choices.folder, self.host);
+  if (!into) return tl::unexpected(into.error());
+  Computation computation(file, world, results, *design, runs, self.host);
+  const auto signal = computation.run(**into, **presence, choices.jobs, deadline, share.index == 0);
+  if (!signal) return tl::unexpected(signal.error());
+  if (*signal) {
+    print_error(
+        "weir sweep: share {} interrupted: {} of {} runs are done; the same command does the others\n",
+        text(share), computation.ended(), runs.size());
+    return 128 + **signal;
+  }
+  return conclude(share, failed + computation.failed());
+}
+
+Result<ExitStatus> sweep(const Choices& choices) {
+  std::signal(SIGPIPE, SIG_IGN);
+  if (choices.status) return show_status(choices.folder);
+  if (!choices.file.empty()) return export_runs(choices.folder, choices.file);
+  if (choices.input.file.empty())
+    return wrong("sweep", Error{"an experiment file is needed, but for --status and --export"});
+  const auto deadline = parse_duration(choices.deadline);
+  if (!deadline) return wrong("sweep", Error{"--deadline: " + deadline.error().text});
+  if (*deadline <= Duration(0)) return wrong("sweep", Error{"--deadline: expected more than 0s"});
+  const auto share = share_of(environment, choices.share);
+  if (!share) return wrong("sweep", share.error());
+  const auto world = simulated_world(choices.engine);
+  if (!world) return wrong("sweep", world.error());
+  const auto file = choices.input.read();
+  if (!file) return wrong("sweep", file.error());
+  return compute(choices, *file, *world, *share, *deadline);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("sweep", "Runs all points of an experiment, on one machine or many, resumably");
+  const auto choices = std::make_shared<Choices>();
+  add_input(*command, choices->input);
+  command->get_option("experiment")->required(false);
+  command
+      ->add_option("--results", choices->folder,
+                   "The folder for results. Those that are there already are not computed again, whichever\n"
+                   "design they were computed for")
+      ->required()
+      ->type_name("FOLDER");
+  command->add_option("--jobs", choices->jobs, "How many runs at once in this process's share")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--deadline", choices->deadline,
+                   "What a run may take; one that takes longer is ended and has failed")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command->add_flag("--retry", choices->retry,
+                    "Computes runs again that failed, crashed or were late in an earlier sweep");
+  command
+      ->add_option(
+          "--share", choices->share,
+          "What this process computes, as 1/3 for the first third; if left out, what Open MPI, MPICH\n"
+          "or Slurm (srun, job arrays) say, or everything")
+      ->type_name("INDEX/COUNT");
+  CLI::Option* asks = command->add_flag("--status", choices->status,
+                                        "Tells how far the sweep in the folder is, and who is at work there");
+  command
+      ->add_option(
+          "--export", choices->file,
+          "Writes what there is: a table if the name ends in .csv, all as weir run does if in .json,\n"
+          "one SQLite database if in .db")
+      ->excludes(asks)
+      ->type_name("FILE");
+  add_engine(*command, choices->engine);
+  command->footer(
+      "Points are those of the experiment's 'sweep' and 'samples'. Each of their strategies and seeds is a "
+      "run, "
+      "in a\n"
+      "process of its own; one that crashes or takes too long is recorded and stops nothing. Results stay "
+      "under a\n"
+      "hash of all that they depend on, this program too: the same command goes on where it was killed, and "
+      "a "
+      "larger\n"
+      "design computes what is new. weir report draws them, also while the sweep runs.\n\n"
+      "Examples:\n"
+      "  weir sweep experiments/sensitivity --results results/sensitivity\n"
+      "  mpirun -np 8 weir sweep mine.json --results /shared/mine --jobs 1\n"
+      "  sbatch --array=0-9 --wrap 'weir sweep mine.json --results /shared/mine'\n"
+      "  weir sweep --status --results /shared/mine");
+  command->callback([choices, &status] { status = exit_status("sweep", sweep(*choices)); });
+}
+
+}  // namespace weir
