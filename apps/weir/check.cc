@@ -2,12 +2,14 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
 #include "core/base/file_kind.h"
 #include "core/cluster/topology_file.h"
+#include "core/experiment/settings_file.h"
 #include "core/workload/trace_file.h"
 
 namespace weir {
@@ -38,7 +40,7 @@ Result<std::string> check_file(const std::string& file) {
     return failure(
         complaint(*document, "",
                   "this is neither a topology, which has 'groups', nor a trace, which has 'layers', nor an "
-                  "experiment, which has 'topology' and 'trace'"));
+                  "experiment, which has 'topology' and 'trace', nor settings, which has 'settings'"));
   }
   switch (*kind) {
     case FileKind::kTopology:
@@ -49,6 +51,9 @@ Result<std::string> check_file(const std::string& file) {
       return std::string("trace");
     case FileKind::kExperiment:
       return check_experiment(file);
+    case FileKind::kSettings:
+      if (const auto settings = read_settings(file); !settings) return tl::unexpected(settings.error());
+      return std::string("settings");
   }
   return std::string();
 }
@@ -69,10 +74,11 @@ ExitStatus check_files(const std::vector<std::string>& files) {
 
 ExitStatus check(const Choices& choices) {
   if (choices.schema.empty()) return check_files(choices.files);
-  const bool topology = choices.schema == "topology";
-  print("{}", topology                    ? topology_schema()
-              : choices.schema == "trace" ? trace_schema()
-                                          : experiment_schema());
+  const std::map<std::string, std::string (*)()> schemas = {{"topology", topology_schema},
+                                                            {"trace", trace_schema},
+                                                            {"experiment", experiment_schema},
+                                                            {"settings", settings_schema}};
+  print("{}", schemas.at(choices.schema)());
   return kExitWell;
 }
 
@@ -80,7 +86,7 @@ ExitStatus check(const Choices& choices) {
 
 void add_check(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
-      weir.add_subcommand("check", "Says what is wrong with topologies, traces and experiments");
+      weir.add_subcommand("check", "Says what is wrong with topologies, traces, experiments and settings");
   const auto choices = std::make_shared<Choices>();
   CLI::Option_group* either = command->add_option_group("input");
   either->add_option("files", choices->files, "Files, or folders that hold experiment.json")
@@ -88,11 +94,11 @@ void add_check(CLI::App& weir, ExitStatus& status) {
   either
       ->add_option("--schema", choices->schema,
                    "Prints the JSON Schema of files of this kind, for editors and other programs")
-      ->check(CLI::IsMember({"topology", "trace", "experiment"}));
+      ->check(CLI::IsMember({"topology", "trace", "experiment", "settings"}));
   either->require_option(1);
   command->footer(
       "What a file is shows in its keys: a topology has 'groups', a trace 'layers', an experiment "
-      "'topology'.\n"
+      "'topology',\nsettings 'settings'.\n"
       "Of an experiment every point is checked, with the files that it names. Ends with 2 if anything is "
       "wrong.\n\n"
       "Examples:\n"

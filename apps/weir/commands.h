@@ -19,6 +19,7 @@ void add_report(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
 void add_whatif(CLI::App& weir, ExitStatus& status);
+void add_tune(CLI::App& weir, ExitStatus& status);
 void add_compare(CLI::App& weir, ExitStatus& status);
 void add_check(CLI::App& weir, ExitStatus& status);
 void add_node(CLI::App& weir, ExitStatus& status);

@@ -21,12 +21,24 @@ bool is_results(const Value& document) { return document.find("experiment_file")
 
 Result<ExperimentFile> Input::read() const {
   std::vector<Setting> parsed;
+  if (!settings_file.empty()) {
+    const auto read_file = read_settings(settings_file);
+    if (!read_file) return tl::unexpected(read_file.error());
+    parsed = settings_of(*read_file);
+  }
   for (const std::string& text : settings) {
     auto setting = parse_setting(text);
     if (!setting) return failure("--set: " + setting.error().text);
     parsed.push_back(std::move(*setting));
   }
   return trace.empty() ? ExperimentFile::read(file, parsed) : ExperimentFile::of(file, trace, parsed);
+}
+
+Result<Streams> Input::streams() const {
+  if (settings_file.empty()) return Streams();
+  const auto read_file = read_settings(settings_file);
+  if (!read_file) return tl::unexpected(read_file.error());
+  return read_file->run;
 }
 
 Result<std::vector<std::string>> Input::experiments() const {
@@ -62,7 +74,15 @@ void add_input(CLI::App& command, Input& input) {
   add_settings(command, input);
 }
 
-void add_settings(CLI::App& command, Input& input) { add_settings(command, input.settings); }
+void add_settings(CLI::App& command, Input& input) {
+  command
+      .add_option(
+          "--settings", input.settings_file,
+          "A file of settings, such as weir tune writes, in place of what the experiment says; --set\n"
+          "goes before them")
+      ->type_name("FILE");
+  add_settings(command, input.settings);
+}
 
 void add_settings(CLI::App& command, std::vector<std::string>& settings) {
   command

@@ -6,6 +6,7 @@
 
 #include "apps/weir/commands.h"
 #include "core/experiment/experiment_file.h"
+#include "core/experiment/settings_file.h"
 
 namespace weir {
 
@@ -13,6 +14,10 @@ struct Input {
   std::string file;
   std::string trace;  // if not empty, the file is a topology, and these two are the experiment
   std::vector<std::string> settings;  // "path=value"
+  std::string settings_file;          // empty: none
+
+  /// What the settings file says of real runs; fails if it cannot be read.
+  Result<Streams> streams() const;
 
   Result<ExperimentFile> read() const;
   /// The files of a suite, a folder without experiment.json: all experiments below it, ordered by name, and
@@ -22,9 +27,9 @@ struct Input {
   Result<Experiment> base() const;
 };
 
-/// Adds the experiment and --set to the command's line. The input outlives the command.
+/// Adds the experiment, --settings and --set to the command's line. The input outlives the command.
 void add_input(CLI::App& command, Input& input);
-/// Adds --set alone.
+/// Adds --settings and --set; or --set alone.
 void add_settings(CLI::App& command, Input& input);
 void add_settings(CLI::App& command, std::vector<std::string>& settings);
 

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   weir::add_plan(weir, status);
   weir::add_bound(weir, status);
   weir::add_whatif(weir, status);
+  weir::add_tune(weir, status);
   weir::add_compare(weir, status);
   weir::add_check(weir, status);
   weir::add_discover(weir, status);

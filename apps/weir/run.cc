@@ -207,7 +207,11 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
 Result<ExitStatus> run_experiments(const char* command, const Choices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
-  const auto world = world_of(choices.world);
+  const auto streams = choices.input.streams();
+  if (!streams) return wrong(command, streams.error());
+  WorldOptions options = choices.world;
+  take(*streams, options);
+  const auto world = world_of(options);
   if (!world) return wrong(command, world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong(command, jobs.error());

@@ -226,6 +226,18 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
   options.of_real_runs = added_since(command, before);
 }
 
+void take(const Streams& streams, WorldOptions& options) {
+  const auto take_one = [&](const char* name, const std::optional<int>& from, int& into) {
+    const auto given = [&](const CLI::Option* option) {
+      return option->get_name() == name && option->count() > 0;
+    };
+    if (from && std::none_of(options.of_real_runs.begin(), options.of_real_runs.end(), given)) into = *from;
+  };
+  take_one("--channels", streams.channels, options.real.channels);
+  take_one("--io-threads", streams.io_threads, options.real.io_threads);
+  take_one("--workers", streams.workers, options.real.workers);
+}
+
 Result<World> world_of(const WorldOptions& options) {
   if (const auto meant = check(options); !meant) return tl::unexpected(meant.error());
   if (options.on == "local") return local_world(options.real);

@@ -7,6 +7,7 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/real_world.h"
 #include "apps/weir/world.h"
+#include "core/experiment/settings_file.h"
 
 namespace weir {
 
@@ -34,6 +35,9 @@ CLI::Option* add_poll(CLI::App& command, Duration& into);
 
 /// Adds them to the command's line: --on too, if the command may choose. They outlive the command.
 void add_world(CLI::App& command, WorldOptions& options, bool choose);
+
+/// Takes over what a settings file says of real runs, where the command line does not.
+void take(const Streams& streams, WorldOptions& options);
 
 /// The world that they mean. Fails if they do not go together, or name a file that cannot be read. Not for a
 /// command line that has not been read.

@@ -13,6 +13,8 @@ std::string_view noun(FileKind kind) {
       return "a trace";
     case FileKind::kExperiment:
       return "an experiment";
+    case FileKind::kSettings:
+      return "a settings file";
   }
   return {};
 }
@@ -25,6 +27,7 @@ std::optional<FileKind> kind_of(const Value& document) {
   for (const char* key : {"topology", "trace", "strategies", "sweep", "question"}) {
     if (document.find(key) != nullptr) return FileKind::kExperiment;
   }
+  if (document.find("settings") != nullptr) return FileKind::kSettings;
   return std::nullopt;
 }
 

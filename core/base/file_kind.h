@@ -10,7 +10,7 @@
 
 namespace weir {
 
-enum class FileKind { kTopology, kTrace, kExperiment };
+enum class FileKind { kTopology, kTrace, kExperiment, kSettings };
 
 /// By keys that the other kinds have not; none if it has no such key.
 std::optional<FileKind> kind_of(const Value& document);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "core/base/fields.h"
@@ -123,6 +124,11 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
 /// The credit as files have it.
 inline Value credit_of(const Options& options) {
   return options.credit ? Value(std::int64_t{*options.credit}) : Value(std::string(kUnlimitedCredit));
+}
+
+/// What a schema says of it.
+inline nlohmann::ordered_json credit_schema() {
+  return {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}}, {{"const", kUnlimitedCredit}}};
 }
 
 /// A strategy under a name and options of its own, as an experiment's list has it.

@@ -67,8 +67,7 @@ std::string experiment_schema() {
   for (const char* part : {"topology", "trace"}) {
     properties[part]["anyOf"] = {{{"type", "string"}}, {{"type", "object"}}};
   }
-  const nlohmann::ordered_json credit = {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}},
-                                         {{"const", kUnlimitedCredit}}};
+  const nlohmann::ordered_json credit = credit_schema();
   properties["credit"]["anyOf"] = credit;
   properties["sweep"]["type"] = "object";
   const nlohmann::ordered_json list = {{"type", "array"}, {"minItems", 1}};

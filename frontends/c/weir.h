@@ -97,7 +97,9 @@ WEIR_API const char* weir_error(void);
  *   strategy     WEIR_STRATEGY      "unified", "ps" or "colocated-ps" ("unified")
  *   topology     WEIR_TOPOLOGY      a topology file: its GPU machines are the ranks, its CPU machines the
  *                                   servers, in order (machines with equal NICs). Rank 0's counts.
- *   options      WEIR_OPTIONS       JSON object: the strategy's options, as in experiment files. Rank 0's.
+ *   settings     WEIR_SETTINGS      a file of options, as weir tune writes them. Rank 0's.
+ *   options      WEIR_OPTIONS       JSON object: the strategy's options, as in experiment files, which go
+ *                                   before those of settings. Rank 0's.
  *   nic_rate     WEIR_NIC_RATE      as "25Gbps": of each machine, if there is no topology ("10Gbps"); tensors
  *                                   are cut into parts for it. Rank 0's.
  *   patience     WEIR_PATIENCE      seconds for a rank to do its part (600)

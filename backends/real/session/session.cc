@@ -20,7 +20,7 @@ Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings,
   if (settings.size == 1 && settings.servers == 0) return session;
   if (settings.role.number == 0) {
     auto world = SessionWorld::make({settings.size, settings.servers, settings.strategy, settings.topology,
-                                     settings.options, settings.nic_rate});
+                                     settings.settings, settings.options, settings.nic_rate});
     if (!world) return refusal(SessionStatus::kInvalid, world.error().text);
     const auto key = session_key(settings);
     if (!key) return refusal(SessionStatus::kInvalid, key.error().text);

@@ -29,6 +29,7 @@ constexpr std::array kSources = {
     Source{"listen", {"WEIR_LISTEN", nullptr, nullptr, nullptr}},
     Source{"strategy", {"WEIR_STRATEGY", nullptr, nullptr, nullptr}},
     Source{"topology", {"WEIR_TOPOLOGY", nullptr, nullptr, nullptr}},
+    Source{"settings", {"WEIR_SETTINGS", nullptr, nullptr, nullptr}},
     Source{"options", {"WEIR_OPTIONS", nullptr, nullptr, nullptr}},
     Source{"nic_rate", {"WEIR_NIC_RATE", nullptr, nullptr, nullptr}},
     Source{"patience", {"WEIR_PATIENCE", nullptr, nullptr, nullptr}},
@@ -41,8 +42,8 @@ constexpr std::array kSources = {
 using Json = nlohmann::ordered_json;
 
 bool is_text(std::string_view setting) {
-  constexpr std::array kTexts = {"leader",   "secret",  "listen",   "strategy",
-                                 "topology", "options", "nic_rate", "transport"};
+  constexpr std::array kTexts = {"leader",   "secret",  "listen",   "strategy", "topology",
+                                 "settings", "options", "nic_rate", "transport"};
   return std::find(kTexts.begin(), kTexts.end(), setting) != kTexts.end();
 }
 
@@ -111,6 +112,7 @@ void fields(Visitor& visitor, SessionText& text) {
   visitor.optional("listen", settings.listen, "where peers find this process");
   visitor.optional("strategy", settings.strategy, "how tensors are summed");
   visitor.optional("topology", settings.topology, "a topology file");
+  visitor.optional("settings", settings.settings, "a settings file");
   visitor.optional("options", settings.options, "the strategy's options, a JSON object as text");
   visitor.optional("nic_rate", settings.nic_rate, "of each machine, if there is no topology");
   visitor.optional("patience", settings.patience, "seconds for a rank to do its part", within(0.1, 1e7));

@@ -23,6 +23,7 @@ struct SessionSettings {
   std::string listen;
   std::string strategy = "unified";
   std::string topology;
+  std::string settings;
   std::string options;
   BytesPerSecond nic_rate = WorldSettings().nic_rate;
   double patience = 600;

@@ -7,6 +7,7 @@
 
 #include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_file.h"
+#include "core/experiment/settings_file.h"
 #include "core/plan/hash.h"
 #include "core/plan/proof.h"
 #include "core/strategies/nics.h"
@@ -124,7 +125,12 @@ Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
   experiment.strategies = {settings.strategy};
   experiment.baseline = settings.strategy;
   cut_parts(Cluster(experiment.topology), experiment.options);
-  auto json = nlohmann::ordered_json::parse(whole_text(experiment, settings.strategy));
+  auto whole = nlohmann::ordered_json::parse(whole_text(experiment, settings.strategy));
+  if (!settings.settings.empty()) {
+    const auto file = read_settings(settings.settings);
+    if (!file) return tl::unexpected(file.error());
+    for (const Value::Member& option : file->settings.members()) whole[option.name] = json(option.value);
+  }
   const auto options = settings.options.empty()
                            ? nlohmann::ordered_json::object()
                            : nlohmann::ordered_json::parse(settings.options, nullptr, false);
@@ -134,10 +140,10 @@ Result<SessionWorld> SessionWorld::make(const WorldSettings& settings) {
   for (const auto& [option, value] : options.items()) {
     if (!known.contains(option))
       return failure(fmt::format("options: a strategy has no option '{}'", option));
-    json[option] = value;
+    whole[option] = value;
   }
   WelcomeNote note;
-  note.experiment = json.dump();
+  note.experiment = whole.dump();
   note.strategy = settings.strategy;
   auto world = of(note);
   if (!world) return world;

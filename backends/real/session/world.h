@@ -31,7 +31,8 @@ struct WorldSettings {
   int servers = 0;
   std::string strategy = "unified";
   std::string topology;  // a file; empty: NICs of nic_rate behind one switch
-  std::string options;   // a JSON object of options as experiments have them; empty: the defaults
+  std::string settings;  // a settings file; empty: none
+  std::string options;   // a JSON object of options as experiments have them, which go before the file's
   BytesPerSecond nic_rate = BytesPerSecond(1'250'000'000);  // of each machine, if there is no topology
 };
 

@@ -8,6 +8,7 @@
 
 #include "tests/backends/real/sessions.h"
 #include "tests/catch.h"
+#include "tests/core/experiment/folder.h"
 
 namespace weir::real {
 namespace {
@@ -279,19 +280,22 @@ TEST_CASE("who does not belong to a session is kept out, and who is missing is n
     for (const auto& [key, value] : std::map<std::string, std::string>{{"strategy", "ring"},
                                                                        {"options", "{\"credt\": 1}"},
                                                                        {"topology", "/nowhere.json"},
+                                                                       {"settings", "/nowhere.json"},
                                                                        {"leader", "nowhere"},
                                                                        {"secret", "short"}}) {
       SessionSettings settings = sessions.settings(false, 0);
       (key == "strategy"   ? settings.strategy
        : key == "options"  ? settings.options
        : key == "topology" ? settings.topology
+       : key == "settings" ? settings.settings
        : key == "leader"   ? settings.leader
                            : settings.secret) = value;
       const auto refused = Session::join(settings, kVersion);
       REQUIRE_FALSE(refused);
       CHECK(refused.error().status == SessionStatus::kInvalid);
       INFO(refused.error().text);
-      CHECK(refused.error().text.find(key == "topology" ? "/nowhere.json" : key) != std::string::npos);
+      const bool file = key == "topology" || key == "settings";
+      CHECK(refused.error().text.find(file ? "/nowhere.json" : key) != std::string::npos);
     }
   }
 }
@@ -343,13 +347,19 @@ TEST_CASE("settings come from a document first, and then from whoever launched t
   CHECK_FALSE(read("", true));
   variables = {{"WEIR_SERVER", "1"}, {"WEIR_SERVERS", "2"}, {"RANK", "7"}};
   CHECK(read("", true)->role.number == 1);
+  variables["WEIR_SETTINGS"] = "best.json";
+  CHECK(read("", true)->settings == "best.json");
   variables["WEIR_NIC_RATE"] = "25Gbps";
   CHECK(read("", true)->nic_rate.value() == 3'125'000'000);
 }
 
 TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
-  const auto largest = [](std::int64_t rate, const std::string& options) {
+  const Folder folder;
+  folder.write("best.json", R"({"settings": {"partition_size": "250KB", "credit": 2}})");
+  const std::string best = folder.path() + "/best.json";
+  const auto largest = [](std::int64_t rate, const std::string& options, const std::string& file = "") {
     WorldSettings settings;
+    settings.settings = file;
     settings.ranks = settings.servers = 2;
     settings.nic_rate = BytesPerSecond(rate);
     settings.options = options;
@@ -367,6 +377,8 @@ TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
   CHECK(fast <= 1 << 20);
   CHECK(fast > 1 << 19);
   CHECK(largest(125'000'000, R"({"partition_size": "200KB"})") == 200'000);
+  CHECK(largest(125'000'000, "", best) == 250'000);
+  CHECK(largest(125'000'000, R"({"partition_size": "200KB"})", best) == 200'000);
 }
 
 }  // namespace
