@@ -9,7 +9,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["core/base", "core/cluster", "core/workload", "core/plan", "core/formats", "core/run", "core/fluid",
-           "core/compare", "backends", "core/strategies", "core/experiment", "core/tune", "backends/real/job", "backends/real/session",
+           "core/compare", "backends", "core/strategies", "core/experiment", "core/calibrate", "core/tune",
+           "backends/real/job", "backends/real/session",
            "apps", "frontends", "benchmarks", "tests"]
 WORLDS = ["simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda", "cuda_runtime",
           "sys", "netinet", "arpa"]

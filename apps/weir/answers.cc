@@ -98,6 +98,8 @@ Answer answer_of(const Scenario& scenario, int count, const Row& row, std::optio
   answer.cpu_machines = count;
   answer.iteration_ns = row.iteration_ns;
   answer.binding = row.binding;
+  answer.label = row.label;
+  answer.label_reason = row.label_reason;
   answer.samples_per_s = row.samples_per_s;
   answer.price_per_hour = price_an_hour;
   if (!price_an_hour) return answer;

@@ -27,6 +27,8 @@ struct Answer {
   std::int64_t iteration_ns = 0;
   double speedup = 1.0;
   std::string binding;
+  std::optional<std::string> label;
+  std::optional<std::string> label_reason;
   double samples_per_s = 0.0;
   std::optional<double> price_per_hour;
   std::optional<double> cost_per_iteration;
@@ -49,6 +51,10 @@ void fields(Visitor& visitor, Answer& answer) {
   visitor.required("iteration_ns", answer.iteration_ns, "time of an iteration, or its bound");
   visitor.required("speedup", answer.speedup, "the iteration with the fewest CPU machines over this");
   visitor.required("binding", answer.binding, "the resource that sets the bound of the plan");
+  visitor.optional(
+      "label", answer.label,
+      "calibrated, extrapolated or vendor constant; empty for the bound of the unified strategy alone");
+  visitor.optional("label_reason", answer.label_reason, "the value that makes it no more than that, and why");
   visitor.required("samples_per_s", answer.samples_per_s, "of all GPUs together");
   visitor.optional("price_per_hour", answer.price_per_hour, "of all machines");
   visitor.optional("cost_per_iteration", answer.cost_per_iteration, "that price over an iteration");

@@ -67,6 +67,7 @@ std::string table(const Series& series, const Wording& wording) {
       columns.push_back({title});
     }
   }
+  columns.push_back({"label", Side::kLeft});
   columns.push_back({"binding", Side::kLeft});
   columns.push_back({"", Side::kLeft});
   std::vector<Table::Cells> rows;
@@ -80,6 +81,7 @@ std::string table(const Series& series, const Wording& wording) {
       cells.push_back(amount(wording.currency, answer.cost_per_1000_samples));
       cells.push_back(answer.saving_percent ? saving(*answer.saving_percent) : "-");
     }
+    cells.push_back(answer.label.value_or("-"));
     cells.push_back(without_number(answer.binding));
     cells.push_back(mark(answer));
   }

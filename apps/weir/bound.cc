@@ -7,6 +7,7 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
+#include "apps/weir/labels.h"
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
@@ -31,6 +32,7 @@ struct Bounded {
   std::string name;  // in the experiment
   Plan plan;
   Bound bound;
+  Label label;
 };
 
 // Of needs that differ only in numbers, as those of all machines of a group do, the first alone; of those of
@@ -158,7 +160,8 @@ Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Wor
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
-    bounds.possible.push_back({name, std::move(*plan), bound});
+    const Label label = label_of(*plan, cluster, experiment, {strategy, options});
+    bounds.possible.push_back({name, std::move(*plan), bound, label});
   }
   return bounds;
 }
@@ -188,13 +191,21 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
   explain(needs.front(), workload);
   if (!bounds.others.empty()) print("\n{}", bounds.others);
   std::vector<Table::Cells> rows;
+  std::vector<Labelled> labels;
   for (const Bounded& bounded : bounds.possible) {
     const double ratio = any > Duration(0) ? bounded.bound.time / any : 1.0;
-    rows.push_back(
-        {bounded.name, rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio), bounded.bound.binding});
+    const std::string label(enum_name(bounded.label.trust));
+    rows.push_back({bounded.name, rounded(bounded.bound.time), fmt::format("{:.3f}x", ratio), label,
+                    bounded.bound.binding});
+    labels.push_back({bounded.name, label, bounded.label.reason});
   }
-  print("\n{}",
-        text({{"strategy", Side::kLeft}, {"its bound"}, {"over that"}, {"binding", Side::kLeft}}, rows));
+  print("\n{}", text({{"strategy", Side::kLeft},
+                      {"its bound"},
+                      {"over that"},
+                      {"label", Side::kLeft},
+                      {"binding", Side::kLeft}},
+                     rows));
+  print("{}", reasons(labels));
   show_plan(*std::min_element(bounds.possible.begin(), bounds.possible.end(),
                               [](const Bounded& a, const Bounded& b) { return a.bound.time < b.bound.time; }),
             cluster, workload);

@@ -18,6 +18,7 @@ void add_sweep(CLI::App& weir, ExitStatus& status);
 void add_report(CLI::App& weir, ExitStatus& status);
 void add_plan(CLI::App& weir, ExitStatus& status);
 void add_bound(CLI::App& weir, ExitStatus& status);
+void add_calibrate(CLI::App& weir, ExitStatus& status);
 void add_whatif(CLI::App& weir, ExitStatus& status);
 void add_tune(CLI::App& weir, ExitStatus& status);
 void add_compare(CLI::App& weir, ExitStatus& status);

@@ -9,6 +9,7 @@
 
 #include "apps/weir/output.h"
 #include "core/base/file_kind.h"
+#include "core/cluster/topology_file.h"
 
 namespace weir {
 
@@ -17,9 +18,9 @@ namespace {
 // Whether it is what weir run writes, which repeats what experiments say.
 bool is_results(const Value& document) { return document.find("experiment_file") != nullptr; }
 
-}  // namespace
-
-Result<ExperimentFile> Input::read() const {
+// Those of --settings, a file's, and of --set.
+Result<std::vector<Setting>> parsed(const std::string& settings_file,
+                                    const std::vector<std::string>& settings) {
   std::vector<Setting> parsed;
   if (!settings_file.empty()) {
     const auto read_file = read_settings(settings_file);
@@ -31,7 +32,26 @@ Result<ExperimentFile> Input::read() const {
     if (!setting) return failure("--set: " + setting.error().text);
     parsed.push_back(std::move(*setting));
   }
-  return trace.empty() ? ExperimentFile::read(file, parsed) : ExperimentFile::of(file, trace, parsed);
+  return parsed;
+}
+
+}  // namespace
+
+Result<ExperimentFile> Input::read() const {
+  const auto put = parsed(settings_file, settings);
+  if (!put) return tl::unexpected(put.error());
+  return trace.empty() ? ExperimentFile::read(file, *put) : ExperimentFile::of(file, trace, *put);
+}
+
+Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings) {
+  const auto values = parsed("", settings);
+  if (!values) return tl::unexpected(values.error());
+  auto read = read_document(file);
+  if (!read) return tl::unexpected(read.error());
+  Value document = Value::object();
+  document.append("topology", std::move(*read));
+  for (const Error& error : put(document, *values)) return tl::unexpected(error);
+  return read_topology(*document.find("topology"), settings.empty() ? "" : "topology");
 }
 
 Result<Streams> Input::streams() const {

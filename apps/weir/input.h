@@ -27,6 +27,9 @@ struct Input {
   Result<Experiment> base() const;
 };
 
+/// The topology in the file, with settings put into it whose paths are those in experiments.
+Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings);
+
 /// Adds the experiment, --settings and --set to the command's line. The input outlives the command.
 void add_input(CLI::App& command, Input& input);
 /// Adds --settings and --set; or --set alone.

@@ -12,7 +12,6 @@
 #include "backends/real/lab/raw_rate.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology_file.h"
-#include "core/experiment/settings.h"
 
 namespace weir {
 namespace {
@@ -31,19 +30,7 @@ struct Choices {
 };
 
 Result<Cluster> cluster_of(const Choices& choices) {
-  std::vector<Setting> settings;
-  for (const std::string& text : choices.settings) {
-    auto setting = parse_setting(text);
-    if (!setting) return failure("--set: " + setting.error().text);
-    settings.push_back(std::move(*setting));
-  }
-  auto file = read_document(choices.topology);
-  if (!file) return tl::unexpected(file.error());
-  // Settings have the same paths as in experiments.
-  Value document = Value::object();
-  document.append("topology", std::move(*file));
-  for (const Error& error : put(document, settings)) return tl::unexpected(error);
-  const auto topology = read_topology(*document.find("topology"), settings.empty() ? "" : "topology");
+  const auto topology = topology_of(choices.topology, choices.settings);
   if (!topology) return tl::unexpected(topology.error());
   return Cluster(*topology);
 }

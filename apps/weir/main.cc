@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   weir::add_whatif(weir, status);
   weir::add_tune(weir, status);
   weir::add_compare(weir, status);
+  weir::add_calibrate(weir, status);
   weir::add_check(weir, status);
   weir::add_discover(weir, status);
   weir::add_doctor(weir, status);

@@ -28,6 +28,8 @@ constexpr std::string_view kAfterSweep[] = {"seed",
                                             "bound_percent",
                                             "plan_bound_ns",
                                             "binding",
+                                            "label",
+                                            "label_reason",
                                             "samples_per_s",
                                             "speedup",
                                             "host_memory_bytes"};

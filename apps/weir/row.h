@@ -35,6 +35,8 @@ struct Row {
   std::string bound_binding;
   std::int64_t plan_bound_ns = 0;
   std::string binding;
+  std::optional<std::string> label;
+  std::optional<std::string> label_reason;
   double samples_per_s = 0.0;
   std::optional<double> speedup;
   std::optional<std::int64_t> link_rate_bytes_per_s;
@@ -83,6 +85,10 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
   visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
   visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
+  visitor.optional("label", row.label,
+                   "whether the values that the simulation stands on were measured: calibrated, extrapolated "
+                   "beyond what was, or vendor constant; of a real run, its prediction's");
+  visitor.optional("label_reason", row.label_reason, "the value that makes it no more than that, and why");
   visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
   visitor.optional("speedup", row.speedup,
                    "iteration_ns of the baseline at the same point and seed over this; empty without one");

@@ -10,6 +10,7 @@
 #include "apps/weir/comparison.h"
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
+#include "apps/weir/labels.h"
 #include "apps/weir/output.h"
 #include "apps/weir/plots.h"
 #include "apps/weir/processes.h"
@@ -127,11 +128,22 @@ void tell_unbounded(const Results& results) {
         "told\n");
 }
 
+void tell_labels(const Results& results) {
+  std::vector<Labelled> all;
+  for (const Run& run : results.runs()) {
+    if (!results.study().simulated || !run.outcome || run.outcome->kind != Outcome::Kind::kRow) continue;
+    const Row& row = run.outcome->row;
+    all.push_back({run.trial.strategy, row.label.value_or(""), row.label_reason.value_or("")});
+  }
+  if (const std::string lines = reasons(all); !lines.empty()) print("\n{}", lines);
+}
+
 ExitStatus summarise(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
   tell_checked(results);
   tell_unbounded(results);
+  tell_labels(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {
     print_error("weir run: interrupted: {} of {} runs are done and written\n", results.ended(),

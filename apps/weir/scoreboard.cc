@@ -39,6 +39,8 @@ Table table_for(const ExperimentFile& file, const Results& results, bool seeds) 
   }
   columns.push_back({"of bound", Side::kRight, 8});
   columns.push_back({"speed-up", Side::kRight, 8});
+  constexpr std::size_t kLabel = 15;  // "vendor constant"
+  if (results.study().simulated) columns.push_back({"label", Side::kLeft, kLabel});
   columns.push_back({"binding", Side::kLeft, 0});
   return Table(std::move(columns));
 }
@@ -98,6 +100,7 @@ Table::Cells Scoreboard::cells(const Run& run) const {
   cells.push_back(rounded(Duration(row.bound_ns)));
   cells.push_back(row.bound_percent ? fmt::format("{:.1f} %", *row.bound_percent) : "-");
   cells.push_back(row.speedup ? fmt::format("{:.2f}x", *row.speedup) : "-");
+  if (results_.study().simulated) cells.push_back(row.label.value_or("-"));
   cells.push_back(row.binding);
   return cells;
 }

@@ -9,6 +9,7 @@
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/base/write_fields.h"
+#include "core/calibrate/label.h"
 #include "core/experiment/experiment_file.h"
 #include "core/fluid/report.h"
 #include "core/fluid/timeline.h"
@@ -72,6 +73,11 @@ Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
                     iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
   }
   return {};
+}
+
+void set_label(Row& row, const Label& label) {
+  row.label = enum_name(label.trust);
+  if (!label.reason.empty()) row.label_reason = label.reason;
 }
 
 RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {
@@ -183,6 +189,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   }
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
+  if (world.simulated) set_label(outcome.row, label_of(*plan, cluster, experiment, *found));
   if (lived->over_links) {
     const BytesPerSecond most = goodput_bound(judged);
     if (most.limited()) outcome.row.goodput_bound_bytes_per_s = most.value();
@@ -200,6 +207,9 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings});
     if (!simulated) return failed("its prediction: " + simulated.error().text);
     foretold = std::move(*simulated);
+    Experiment with_paced = experiment;
+    with_paced.topology = *lived->paced;
+    set_label(outcome.row, label_of(*plan, paced, with_paced, *found));
     outcome.row.predicted_ns =
         report(*plan, paced, workload, foretold->record, experiment.warm_up).iteration.ns();
   }

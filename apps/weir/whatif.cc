@@ -8,6 +8,7 @@
 #include "apps/weir/answers_text.h"
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
+#include "apps/weir/labels.h"
 #include "apps/weir/output.h"
 #include "apps/weir/processes.h"
 #include "apps/weir/progress.h"
@@ -38,6 +39,7 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
   const Strategy& strategy = **strategy_named(name);
   const Options& options = experiment.options;
   Bound bound;
+  std::optional<Label> label;
   if (name == "unified") {
     const Dtype dtype = most_common_dtype(experiment.trace);
     const auto local = choose_local(cluster, dtype, options);
@@ -52,12 +54,15 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
     const auto plan = strategy.plan(cluster, workload, options);
     if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
     bound = plan_bound(*plan, cluster, workload);
+    label = label_of(*plan, cluster, experiment, {&strategy, options});
   }
   Outcome outcome{Outcome::Kind::kRow, {}, {}};
   outcome.row.strategy = name;
   outcome.row.gpu_machines = static_cast<std::int64_t>(cluster.gpu_machines().size());
   outcome.row.iteration_ns = bound.time.ns();
   outcome.row.binding = bound.binding;
+  if (label) outcome.row.label = enum_name(label->trust);
+  if (label && !label->reason.empty()) outcome.row.label_reason = label->reason;
   double gpus = 0;
   for (const MachineId id : cluster.gpu_machines())
     gpus += static_cast<double>(cluster.machine(id).gpus.size());
@@ -192,6 +197,12 @@ void show(const std::vector<Series>& all, const Scenarios& scenarios, const Word
   }
   if (all.size() > 1) print("\n{}", knees(all, wording));
   print("\nknee: the fewest CPU machines within {:.0f} % of the shortest iteration\n", 100 * kKnee);
+  std::vector<Labelled> labels;
+  for (const Series& series : all) {
+    for (const Answer& answer : series.answers)
+      labels.push_back({text(series.scenario), answer.label.value_or(""), answer.label_reason.value_or("")});
+  }
+  print("{}", reasons(labels));
   if (const auto unpriced = scenarios.unpriced()) {
     print("No costs, as '{}' has no price in the topology; --gpu-price and --cpu-price give one\n",
           *unpriced);

@@ -10,6 +10,7 @@
 
 #include "core/base/fields.h"
 #include "core/base/price.h"
+#include "core/cluster/calibration.h"
 #include "core/cluster/machine.h"
 
 namespace weir {
@@ -124,6 +125,7 @@ struct Topology {
   std::string source;
   std::vector<GroupSpec> groups;
   NetworkSpec network;
+  std::optional<Calibration> calibration;
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 

@@ -53,6 +53,7 @@ void TopologyCheck::run() {
   }
   check_prices();
   check_racks();
+  check_calibration();
 }
 
 void TopologyCheck::check_group(const GroupSpec& group, const std::string& path) {
@@ -197,6 +198,19 @@ void TopologyCheck::check_prices() {
     complain(joined("groups", g) + ".price",
              fmt::format("{} is in another currency than the {} of '{}'; convert one", text(*group.price),
                          text(*first->price), first->name));
+  }
+}
+
+void TopologyCheck::check_calibration() {
+  if (!topology_.calibration) return;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < topology_.calibration->values.size(); ++i) {
+    const CalibratedValue& value = topology_.calibration->values[i];
+    const std::string path = joined("calibration.values", i);
+    if (!seen.insert(value.path).second)
+      complain(path + ".path", fmt::format("'{}' stands here twice; leave one out", value.path));
+    if (value.least_size > value.most_size)
+      complain(path + ".least_size", "is more than most_size; exchange them");
   }
 }
 

@@ -27,6 +27,7 @@ class TopologyCheck {
   void check_nvlink(const GroupSpec& group, const std::string& path);
   void check_prices();
   void check_racks();
+  void check_calibration();
   /// Whether the pair names two different things of `count`, once among the pairs seen so far.
   bool check_pair(const std::vector<int>& pair, int count, const std::string& noun,
                   std::vector<std::vector<int>>& seen, const std::string& path);

@@ -141,11 +141,40 @@ void fields(Visitor& visitor, NetworkSpec& network) {
 }
 
 template <class Visitor>
+void fields(Visitor& visitor, CalibratedValue& value) {
+  visitor.required("path", value.path,
+                   "which value: a path in this file, 'model.message_overhead' or 'allreduce_efficiency'",
+                   spelt(Spelling::kLabel));
+  visitor.required("value", value.value, "what was fitted; it says nothing of any other value there");
+  visitor.optional("was", value.was, "what stood there before");
+  visitor.optional("sources", value.sources, "the files of its measurements");
+  visitor.required("points", value.points, "how many measurements tell it", at_least(1));
+  visitor.required("least_size", value.least_size, "the smallest message, copy or sum that was measured");
+  visitor.required("most_size", value.most_size, "the largest one");
+  visitor.optional("machines", value.machines,
+                   "the most machines that took part in a measurement; none if it is of one machine alone");
+  visitor.optional("racks", value.racks, "the most racks that they stood in; none without racks");
+  visitor.optional("standard_error_percent", value.standard_error_percent, "of the value", at_least(0));
+  visitor.optional("residual_percent", value.residual_percent,
+                   "by how much the middle one of its points misses the fit", at_least(0));
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, Calibration& calibration) {
+  visitor.optional("weir", calibration.weir, "the version that fitted");
+  visitor.optional("shapes", calibration.shapes,
+                   "what machines of each group, and racks ('network'), were made of: a hash");
+  visitor.required("values", calibration.values, "the values that were fitted, and on what");
+}
+
+template <class Visitor>
 void fields(Visitor& visitor, Topology& topology) {
   visitor.required("name", topology.name, "what reports call the cluster", spelt(Spelling::kLabel));
   visitor.optional("source", topology.source, "where the numbers come from");
   visitor.required("groups", topology.groups, "groups of equal machines, numbered one group after the other");
   visitor.optional("network", topology.network, "what lies between the machines");
+  visitor.optional("calibration", topology.calibration,
+                   "which values were fitted on measurements, as weir calibrate writes it");
 }
 
 }  // namespace weir

@@ -51,6 +51,24 @@ std::string too_many(double points) {
       kMostPoints);
 }
 
+// What a calibrated topology says of the model holds where the experiment says nothing. (A calibration that
+// is written wrongly is told when the topology is read.)
+std::vector<Error> take_calibrated(Value& document) {
+  const Value* topology = document.find("topology");
+  const Value* calibration = topology == nullptr ? nullptr : topology->find("calibration");
+  const Value* values = calibration == nullptr ? nullptr : calibration->find("values");
+  if (values == nullptr || !values->is(Value::Kind::kArray)) return {};
+  std::vector<Setting> taken;
+  for (const Value& entry : values->elements()) {
+    const Value* path = entry.find("path");
+    const Value* value = entry.find("value");
+    if (path == nullptr || value == nullptr || !path->is(Value::Kind::kString)) continue;
+    if (!of_experiment(path->as_string()) || value_at(document, path->as_string()) != nullptr) continue;
+    taken.push_back({path->as_string(), *value, label(*value)});
+  }
+  return put(document, taken);
+}
+
 // All lines of the errors, each once, the first of them at least.
 Error joined_errors(const std::vector<Error>& errors) {
   constexpr std::size_t kShown = 50;
@@ -269,6 +287,7 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
   std::vector<Setting> values = point;
   values.insert(values.end(), settings_.begin(), settings_.end());
   std::vector<Error> errors = put(document, values);
+  for (Error& error : take_calibrated(document)) errors.push_back(std::move(error));
   ExperimentText text;
   for (Error& error : read_text(document, text)) errors.push_back(std::move(error));
   const auto read = [&](auto& into, const Value& part, const std::string& name, auto reader) {

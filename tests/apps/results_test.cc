@@ -92,7 +92,7 @@ TEST_CASE(
         "strategy,gpu_machines,cpu_machines,topology.groups.cpu.count,seed,iteration_ns,exposed_"
         "communication_ns,"
         "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,"
-        "plan_bound_ns,binding,"
+        "plan_bound_ns,binding,label,label_reason,"
         "samples_per_s,"
         "speedup,host_memory_bytes");
   CHECK(csv[1].starts_with("unified,3,0,0,1,"));

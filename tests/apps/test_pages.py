@@ -2,6 +2,7 @@
 
 import re
 import statistics
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -241,6 +242,19 @@ class Guide(Page):
         done = program.run(*command[1:], cwd=ROOT, timeout=800)
         self.assertEqual([line for line in lines if line], [line for line in done.stdout.splitlines() if line],
                          f"the example should be:\n{done.stdout}")
+
+
+class Calibration(unittest.TestCase):
+    def test_its_errors_are_what_its_script_prints(self):
+        page = (ROOT / "experiments/calibration/README.md").read_text(encoding="utf-8")
+        done = subprocess.run([ROOT / "experiments/calibration/calibrate.py", "--weir", program.command()[0],
+                               "--sets", "lab of this page"],
+                              capture_output=True, text=True, timeout=1200, check=True)
+        told = re.findall(r"^(.*): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
+                          re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(told), 1, done.stdout)
+        for name, runs, median, p95, within in told:
+            self.assertIn(f"| {name} | {runs} | {median} % | {p95} % | {'yes' if within == 'within' else 'no'} |", page)
 
 
 class Reproduction(unittest.TestCase):

@@ -1,0 +1,95 @@
+#include "core/calibrate/calibrate.h"
+
+#include <fmt/format.h>
+
+#include "apps/weir/calibrate_text.h"
+#include "apps/weir/commands.h"
+#include "apps/weir/files.h"
+#include "apps/weir/input.h"
+#include "apps/weir/measurement_files.h"
+#include "apps/weir/output.h"
+#include "core/base/version.h"
+#include "core/formats/topology_text.h"
+
+namespace weir {
+namespace {
+
+constexpr double kMostHeldOut = 0.9;
+
+struct Choices {
+  std::string topology;
+  std::vector<std::string> settings;
+  MeasurementFiles files;
+  HoldOut hold_out;
+  std::string output;
+  bool json = false;
+};
+
+Result<ExitStatus> calibrate_topology(const Choices& choices) {
+  const auto topology = topology_of(choices.topology, choices.settings);
+  if (!topology) return wrong("calibrate", topology.error());
+  auto read = read_measurements(choices.files, *topology);
+  if (!read) return wrong("calibrate", read.error());
+  if (const std::size_t runs = read->measurements.runs.size(); runs > 0)
+    print_error("weir calibrate: fitting {} runs, which are simulated again and again\n", runs);
+  auto calibrated = calibrate(*topology, read->measurements, choices.hold_out);
+  for (const std::string& remark : read->remarks) print_error("weir calibrate: {}\n", remark);
+  if (!calibrated) return wrong("calibrate", calibrated.error());
+  for (const std::string& remark : calibrated->remarks) print_error("weir calibrate: {}\n", remark);
+  calibrated->topology.calibration->weir = version();
+  if (!choices.output.empty()) {
+    const auto written = write_text(choices.output, topology_text(calibrated->topology));
+    if (!written) return tl::unexpected(written.error());
+  }
+  print("{}", choices.json ? json(*calibrated) : text(*calibrated));
+  if (!choices.json && !choices.output.empty()) print("\n{} is calibrated\n", choices.output);
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& weir, ExitStatus& status) {
+  CLI::App* command =
+      weir.add_subcommand("calibrate", "Fits a topology's values to what was measured on its cluster");
+  const auto choices = std::make_shared<Choices>();
+  command->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
+  command
+      ->add_option("measurements", choices->files.files,
+                   "What was measured; GROUP=FILE is of the machines of one group alone")
+      ->required()
+      ->type_name("FILES");
+  command->add_option("--output", choices->output, "Where the calibrated topology goes (nowhere if left out)")
+      ->type_name("FILE");
+  command
+      ->add_option("--experiment", choices->files.experiment,
+                   "What rows without one were run of: lines of JSON, or results.csv that has moved")
+      ->type_name("FILE_OR_FOLDER");
+  command
+      ->add_option("--hold-out", choices->hold_out.fraction,
+                   "The fraction that is not fitted, but foretold to see how well that goes")
+      ->check(number_within(0.0, kMostHeldOut))
+      ->capture_default_str();
+  command->add_option("--seed", choices->hold_out.seed, "Chooses what is held out")->capture_default_str();
+  add_settings(*command, choices->settings);
+  command->add_flag("--json", choices->json, "JSON instead of tables, with every run");
+  command->footer(
+      "Measurements are, as files: what weir bench sum, copy, transport, allreduce and pushpull print with "
+      "--json;\n"
+      "tables and JSON of nccl-tests; and real runs: results.json, results.csv and records of weir run --on "
+      "lab,\n"
+      "local or cluster. Benchmarks tell the rates of sums, memory, GPUs, NICs and NVLink; runs tell those "
+      "of "
+      "links,\n"
+      "and what messages cost, as those values with which simulation foretells the runs best. Outliers do "
+      "not "
+      "count.\n"
+      "The topology that is written says of each such value what it was measured on. Results of simulations "
+      "then say\n"
+      "whether they stand on measurements: calibrated, extrapolated, or vendor constant.\n\n"
+      "Examples:\n"
+      "  weir bench sum --json > sum.json && weir calibrate mine.json cpu=sum.json --output measured.json\n"
+      "  weir run mine --on lab --out lab && weir calibrate mine.json lab/results.json --hold-out 0.5");
+  command->callback([choices, &status] { status = exit_status("calibrate", calibrate_topology(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,13 @@
+// What weir calibrate tells: the values and the errors, as tables and as JSON.
+#pragma once
+
+#include <string>
+
+#include "core/calibrate/calibrate.h"
+
+namespace weir {
+
+std::string text(const Calibrated& calibrated);
+std::string json(const Calibrated& calibrated);
+
+}  // namespace weir

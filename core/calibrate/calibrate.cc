@@ -1,0 +1,154 @@
+#include "core/calibrate/calibrate.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "core/base/random.h"
+#include "core/base/units_text.h"
+#include "core/calibrate/point_fit.h"
+#include "core/calibrate/run_fit.h"
+#include "core/experiment/settings.h"
+
+namespace weir {
+namespace {
+
+// Which of so many are held out: some, but not all.
+std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint64_t what) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random random = Random(hold_out.seed).split(what);
+  for (std::size_t i = count; i > 1; --i)
+    std::swap(order[i - 1],
+              order[static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(i) - 1))]);
+  const auto part = static_cast<std::size_t>(hold_out.fraction * static_cast<double>(count));
+  std::vector<bool> held(count);
+  for (std::size_t i = 0; i < part; ++i) held[order[i]] = true;
+  return held;
+}
+
+// What stands at the path now; of an experiment's values, what they are by themselves.
+std::string was(const Value& written, const std::string& path) {
+  if (path == kMessageOverhead) return text(Model{}.message_overhead);
+  if (path == kAllreduceEfficiency) return label(Value(Options{}.allreduce_efficiency));
+  const Value* here = value_at(written, path);
+  if (here == nullptr) here = value_at(written, path.substr(0, path.rfind('.')));  // of all types of elements
+  return here == nullptr ? "" : label(*here);
+}
+
+Result<Topology> with_calibration(const Topology& topology, const std::vector<CalibratedValue>& values,
+                                  std::vector<std::string>& remarks) {
+  Topology made = topology;
+  for (const CalibratedValue& value : values) {
+    if (of_experiment(value.path)) continue;
+    auto next = with_value(made, value.path, value.value);
+    if (!next) return failure(value.path + ": what was fitted cannot stand there: " + next.error().text);
+    made = std::move(*next);
+  }
+  Calibration all;
+  for (const GroupSpec& group : topology.groups) all.shapes[group.name] = shape(group);
+  all.shapes["network"] = shape(topology.network);
+  all.values = values;
+  if (topology.calibration) {
+    const bool same = topology.calibration->shapes == all.shapes;
+    if (!same) remarks.emplace_back("the earlier calibration is of other machines, and is left out");
+    for (const CalibratedValue& old : topology.calibration->values) {
+      const bool again = std::any_of(values.begin(), values.end(),
+                                     [&](const CalibratedValue& value) { return value.path == old.path; });
+      if (same && !again) all.values.push_back(old);
+    }
+  }
+  made.calibration = std::move(all);
+  return made;
+}
+
+/// A calibration under way: benchmarks first, as fits of runs start at what they tell.
+class Calibrator {
+ public:
+  Calibrator(const Topology& topology, const Measurements& measurements, const HoldOut& hold_out)
+      : topology_(topology), measurements_(measurements), hold_out_(hold_out) {}
+
+  Result<void> fit_points() {
+    std::vector<Point> fitted;
+    std::vector<Point> held;
+    const std::vector<bool> out = held_out(measurements_.points.size(), hold_out_, 1);
+    for (std::size_t i = 0; i < out.size(); ++i) (out[i] ? held : fitted).push_back(measurements_.points[i]);
+    const auto fit = PointFit::fit(topology_, fitted);
+    if (!fit) return tl::unexpected(fit.error());
+    all_.points = {misses_of(fit->predict(fitted)), misses_of(fit->predict(held))};
+    all_.remarks = fit->remarks();
+    for (const CalibratedValue& value : fit->values()) values_[value.path] = value;
+    return {};
+  }
+
+  Result<void> fit_runs() {
+    auto fitter = RunFitter::make(topology_, measurements_.runs, told());
+    if (!fitter) return tl::unexpected(fitter.error());
+    const std::vector<std::size_t>& kinds = fitter->kinds();
+    const std::size_t count = kinds.empty() ? 0 : *std::max_element(kinds.begin(), kinds.end()) + 1;
+    const std::vector<bool> out = held_out(count, hold_out_, 2);
+    std::vector<std::size_t> fitted;
+    std::vector<std::size_t> held;
+    for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? held : fitted).push_back(i);
+    if (!fitted.empty()) {
+      const auto fit = fitter->fit(fitted);
+      if (!fit) return tl::unexpected(fit.error());
+      for (const CalibratedValue& value : fit->values) values_[value.path] = value;
+      for (const std::string& path : fit->untold) {
+        if (!values_.contains(path)) all_.untold.push_back(path);
+      }
+    }
+    if (const auto done = foretell(*fitter, fitted, false); !done) return done;
+    return foretell(*fitter, held, true);
+  }
+
+  Result<Calibrated> finish() {
+    if (values_.empty())
+      return failure("nothing was measured that a value of the topology could be fitted to");
+    const Value written = written_values(topology_);
+    for (auto& [path, value] : values_) {
+      value.was = was(written, path);
+      all_.values.push_back(value);
+    }
+    auto made = with_calibration(topology_, all_.values, all_.remarks);
+    if (!made) return tl::unexpected(made.error());
+    all_.topology = std::move(*made);
+    return std::move(all_);
+  }
+
+ private:
+  Values told() const {
+    Values told;
+    for (const auto& [path, value] : values_) told[path] = value.value;
+    return told;
+  }
+
+  Result<void> foretell(RunFitter& fitter, const std::vector<std::size_t>& numbers, bool held) {
+    const auto predicted = fitter.predict(numbers, told());
+    if (!predicted) return tl::unexpected(predicted.error());
+    (held ? all_.runs.held_out : all_.runs.fitted) = misses_of(*predicted);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Duration time = Duration::from_seconds((*predicted)[i].predicted_s);
+      all_.foretold.push_back({measurements_.runs[numbers[i]], time, held});
+    }
+    return {};
+  }
+
+  const Topology& topology_;
+  const Measurements& measurements_;
+  const HoldOut& hold_out_;
+  std::map<std::string, CalibratedValue> values_;  // those that are told, by path
+  Calibrated all_;
+};
+
+}  // namespace
+
+Result<Calibrated> calibrate(const Topology& topology, const Measurements& measurements,
+                             const HoldOut& hold_out) {
+  Calibrator calibrator(topology, measurements, hold_out);
+  if (const auto fitted = calibrator.fit_points(); !fitted) return tl::unexpected(fitted.error());
+  if (const auto fitted = calibrator.fit_runs(); !fitted) return tl::unexpected(fitted.error());
+  return calibrator.finish();
+}
+
+}  // namespace weir

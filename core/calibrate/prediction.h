@@ -1,0 +1,43 @@
+// What simulation says of a real run under other values of the topology and the model than it was planned
+// with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/calibrate/real_runs.h"
+#include "core/calibrate/uses.h"
+#include "core/cluster/cluster.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// Values by path, as in CalibratedValue.
+using Values = std::map<std::string, Value>;
+
+/// A run with its plan, which is that of the real run whatever the values: made once. Neither copies nor
+/// moves.
+class PreparedRun {
+ public:
+  static Result<std::unique_ptr<PreparedRun>> make(const RealRun& run);
+  PreparedRun(const PreparedRun&) = delete;
+  PreparedRun& operator=(const PreparedRun&) = delete;
+
+  const Uses& uses() const { return uses_; }
+
+  /// The time of an iteration with these values, of which the topology may lack some. In the fluid engine.
+  Result<Duration> predict(const Values& values) const;
+
+ private:
+  explicit PreparedRun(const RealRun& run);
+
+  std::shared_ptr<const Experiment> experiment_;
+  Contender contender_;
+  Cluster cluster_;
+  Workload workload_;
+  Plan plan_;
+  Uses uses_;
+};
+
+}  // namespace weir

@@ -1,0 +1,349 @@
+#include "core/calibrate/real_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "core/base/number_in.h"
+#include "core/experiment/experiment_file.h"
+
+namespace weir {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string without_end(std::string line) {
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+// A number, whether it stands in quotes or not.
+std::optional<double> number(const Value& value) {
+  if (value.is(Value::Kind::kInteger) || value.is(Value::Kind::kDouble)) return value.as_double();
+  if (!value.is(Value::Kind::kString)) return std::nullopt;
+  const std::string& text = value.as_string();
+  double read = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(read) : std::nullopt;
+}
+
+// The value that a setting's text says: JSON, or else a string. A file's name starts at the experiment.
+Setting setting(const std::string& path, const std::string& text) {
+  const auto parsed = parse_document(text, path);
+  Value value = parsed ? *parsed : Value(text);
+  value.written_at("");
+  return {path, std::move(value), text};
+}
+
+/// Runs of rows, of which many are of one experiment: each combination of values is read once.
+class Rows {
+ public:
+  Rows(std::string source, const RowsOf& of) : source_(std::move(source)), of_(of) {}
+
+  /// What holds for all rows, "path=value" each.
+  void set_for_all(const std::string& path, const std::string& text) {
+    common_.push_back(setting(path, text));
+  }
+
+  Result<void> add(const std::string& where, const std::string& strategy, const Value& iteration_ns,
+                   const std::vector<Setting>& settings) {
+    const auto time = number(iteration_ns);
+    constexpr double kLongest = 1e15;
+    if (!time || *time < 1 || *time > kLongest)
+      return failure(fmt::format("{}: iteration_ns: expected a number of nanoseconds above 0, not {}", where,
+                                 description(iteration_ns)));
+    auto experiment = experiment_with(where, settings);
+    if (!experiment) return tl::unexpected(experiment.error());
+    if (const auto known = contender(**experiment, strategy); !known)
+      return failure(where + ": strategy: " + known.error().text);
+    all_.runs.push_back({source_, std::move(*experiment), strategy, Duration(std::llround(*time))});
+    return {};
+  }
+
+  RealRuns& all() { return all_; }
+
+ private:
+  Result<std::shared_ptr<const Experiment>> experiment_with(const std::string& where,
+                                                            const std::vector<Setting>& settings) {
+    if (of_.experiment.empty())
+      return failure(where + ": rows alone do not say what was run; name it with --experiment");
+    std::vector<Setting> all = common_;
+    all.insert(all.end(), settings.begin(), settings.end());
+    const std::string name = label(all);
+    const auto known = experiments_.find(name);
+    if (known != experiments_.end()) return known->second;
+    const auto file = ExperimentFile::read(of_.experiment, all);
+    if (!file) return failure(where + ": " + file.error().text);
+    auto experiment = file->experiment({});
+    if (!experiment) return failure(where + ": " + experiment.error().text);
+    auto kept = std::make_shared<const Experiment>(std::move(*experiment));
+    experiments_.emplace(name, kept);
+    return kept;
+  }
+
+  std::string source_;
+  RowsOf of_;
+  std::vector<Setting> common_;
+  std::map<std::string, std::shared_ptr<const Experiment>> experiments_;
+  RealRuns all_;
+};
+
+// What experiments/h200/measure.py writes of a cluster beside paths: "4 machines of 1 GPU, links of 10Gbps".
+Result<std::vector<Setting>> settings_of_case(const std::string& where, const std::string& text) {
+  static const std::regex form(R"((\d+) machines? of (\d+) GPUs?, links of (\S+))");
+  std::smatch found;
+  if (!std::regex_match(text, found, form))
+    return failure(
+        fmt::format("{}: case: expected '4 machines of 1 GPU, links of 10Gbps', not '{}'", where, text));
+  return std::vector<Setting>{setting("topology.groups.gpu.count", found[1]),
+                              setting("topology.groups.gpu.gpus.0.count", found[2]),
+                              setting("topology.groups.gpu.nics.0.rate", found[3]),
+                              setting("topology.groups.cpu.nics.0.rate", found[3])};
+}
+
+Result<std::vector<Setting>> settings_of(const std::string& where, const Value& row) {
+  std::vector<Setting> settings;
+  for (const Value::Member& member : row.members()) {
+    const std::string text = label(member.value);
+    if (member.name == "case") {
+      auto all = settings_of_case(where, text);
+      if (!all) return all;
+      settings.insert(settings.end(), all->begin(), all->end());
+    } else if (member.name == "rate") {  // of all NICs
+      settings.push_back(setting("topology.groups.gpu.nics.0.rate", text));
+      settings.push_back(setting("topology.groups.cpu.nics.0.rate", text));
+    } else if (member.name == "trace" || member.name.find('.') != std::string::npos) {
+      settings.push_back(setting(member.name, text));
+    }
+  }
+  return settings;
+}
+
+// Of words such as "--pace 1.05 --set partition_size=2MB", those that set a value.
+void take_settings(Rows& rows, const std::string& text) {
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos) rows.set_for_all(word.substr(0, equals), word.substr(equals + 1));
+  }
+}
+
+// A line of CSV, whose cells may be quoted.
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> all(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
+      all.back() += line[i++];
+    } else if (line[i] == '"') {
+      quoted = !quoted;
+    } else if (line[i] == ',' && !quoted) {
+      all.emplace_back();
+    } else {
+      all.back() += line[i];
+    }
+  }
+  return all;
+}
+
+// What stands above the rows of results.csv.
+struct CsvHead {
+  std::string experiment;  // the file
+  std::string settings;    // "path=value path=value"
+  bool simulated = false;
+  std::vector<std::string> columns;
+  /// Where it stands; the number of columns if it is none.
+  std::size_t column(std::string_view name) const {
+    return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
+  }
+};
+
+CsvHead csv_head(std::istringstream& lines, int& at) {
+  CsvHead head;
+  for (std::string line; head.columns.empty() && std::getline(lines, line);) {
+    ++at;
+    line = without_end(line);
+    if (!line.starts_with("# ")) {
+      if (!line.empty()) head.columns = cells(line);
+      continue;
+    }
+    const std::size_t by = line.rfind("run by ");
+    if (at == 1 && by != std::string::npos) head.simulated = is_simulated(line.substr(by + 7));
+    if (at != 2) continue;
+    const std::size_t with = line.find(" with ");
+    head.experiment = line.substr(2, with == std::string::npos ? with : with - 2);
+    if (with != std::string::npos) head.settings = line.substr(with + 6);
+  }
+  return head;
+}
+
+// The experiment of a row of results.json at its point.
+Result<std::shared_ptr<const Experiment>> experiment_of(const Value& document, const Value& row,
+                                                        const std::string& source) {
+  Value whole = *document.find("experiment");
+  for (const char* part : {"topology", "trace"}) {
+    const Value* hash = row.find(part);
+    const std::string list = part == std::string("trace") ? "traces" : "topologies";
+    const Value* all = document.find(list);
+    const Value* found = all == nullptr || hash == nullptr || !hash->is(Value::Kind::kString)
+                             ? nullptr
+                             : all->find(hash->as_string());
+    if (found == nullptr)
+      return failure(complaint(row, part, fmt::format("expected the hash of one of '{}'", list)));
+    if (const auto set = whole.set(part, *found); !set) return tl::unexpected(set.error());
+  }
+  std::vector<Setting> settings;
+  if (const Value* values = row.find("values"); values != nullptr && values->is(Value::Kind::kObject)) {
+    for (const Value::Member& value : values->members()) {
+      for (const std::string& path : paths_in(value.name)) {
+        const std::string head = path.substr(0, path.find('.'));
+        if (head != "topology" && head != "trace")
+          settings.push_back({path, value.value, label(value.value)});
+      }
+    }
+  }
+  if (const auto wrong = put(whole, settings); !wrong.empty()) return tl::unexpected(wrong.front());
+  Json text = json(whole);
+  text.erase("published");
+  const auto file = ExperimentFile::parse(text.dump(), source);
+  if (!file) return tl::unexpected(file.error());
+  auto experiment = file->experiment({});
+  if (!experiment) return tl::unexpected(experiment.error());
+  return std::make_shared<const Experiment>(std::move(*experiment));
+}
+
+}  // namespace
+
+bool is_simulated(std::string_view world) { return world == "SimGrid" || world == "the fluid engine"; }
+
+bool is_results(const Value& document) {
+  return document.find("experiment_file") != nullptr && document.find("rows") != nullptr &&
+         document.find("experiment") != nullptr;
+}
+
+Result<RealRuns> read_results(const Value& document, const std::string& source) {
+  const Value* world = document.find("world");
+  const Value* name = world == nullptr ? nullptr : world->find("name");
+  if (name != nullptr && name->is(Value::Kind::kString) && is_simulated(name->as_string())) {
+    return failure(complaint(*name, "world.name",
+                             "these runs were simulated; a calibration needs real ones (weir run --on lab)"));
+  }
+  const Value& rows = *document.find("rows");
+  if (!rows.is(Value::Kind::kArray)) return failure(complaint(rows, "rows", "expected an array"));
+  RealRuns all;
+  std::map<std::string, std::shared_ptr<const Experiment>> known;
+  for (const Value& row : rows.elements()) {
+    const auto time = number_in(row, "iteration_ns");
+    const Value* strategy = row.find("strategy");
+    if (!time || *time < 1 || strategy == nullptr || !strategy->is(Value::Kind::kString))
+      return failure(
+          complaint(row, "rows", "expected 'strategy' and 'iteration_ns', as weir run writes them"));
+    std::string key;
+    for (const char* part : {"topology", "trace", "values"})
+      key += row.find(part) == nullptr ? "" : json(*row.find(part)).dump();
+    auto& experiment = known[key];
+    if (experiment == nullptr) {
+      auto read = experiment_of(document, row, source);
+      if (!read) return tl::unexpected(read.error());
+      experiment = std::move(*read);
+    }
+    all.runs.push_back({source, experiment, strategy->as_string(), Duration(std::llround(*time))});
+  }
+  return all;
+}
+
+Result<RealRuns> read_lines(const std::string& text, const std::string& source, const RowsOf& of) {
+  Rows rows(source, of);
+  std::istringstream lines(text);
+  std::size_t others = 0;
+  int at = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = fmt::format("{}:{}", source, ++at);
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const auto row = parse_document(line, source);
+    if (!row || !row->is(Value::Kind::kObject))
+      return failure(where + ": expected a line of JSON, an object");
+    const Value* time = row->find("iteration_ns");
+    const Value* strategy = row->find("strategy");
+    if (time == nullptr || strategy == nullptr || !strategy->is(Value::Kind::kString)) {
+      const Value* options = row->find("options");
+      if (at == 1 && options != nullptr && options->is(Value::Kind::kString))
+        take_settings(rows, options->as_string());
+      others += at == 1 ? 0 : 1;
+      continue;
+    }
+    const auto settings = settings_of(where, *row);
+    if (!settings) return tl::unexpected(settings.error());
+    if (const auto added = rows.add(where, strategy->as_string(), *time, *settings); !added)
+      return tl::unexpected(added.error());
+  }
+  if (rows.all().runs.empty())
+    return failure(source + ": no line has 'strategy' and 'iteration_ns'; expected rows of real runs");
+  if (others > 0)
+    rows.all().remarks.push_back(
+        fmt::format("{}: {} lines are no runs of Weir, and are left out", source, others));
+  return std::move(rows.all());
+}
+
+Result<RealRuns> read_csv(const std::string& text, const std::string& source, const RowsOf& of) {
+  std::istringstream lines(text);
+  int at = 0;
+  const CsvHead head = csv_head(lines, at);
+  const std::size_t strategy = head.column("strategy");
+  const std::size_t time = head.column("iteration_ns");
+  const std::size_t columns = head.columns.size();
+  if (strategy == columns || time == columns)
+    return failure(source + ": expected columns 'strategy' and 'iteration_ns', as results.csv has");
+  if (head.simulated) {
+    return failure(source +
+                   ":1: these runs were simulated; a calibration needs real ones (weir run --on lab)");
+  }
+  RowsOf own = of;
+  if (own.experiment.empty()) own.experiment = head.experiment;
+  Rows rows(source, own);
+  take_settings(rows, head.settings);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string where = fmt::format("{}:{}", source, ++at);
+    line = without_end(line);
+    if (line.empty()) continue;
+    const std::vector<std::string> row = cells(line);
+    if (row.size() != columns)
+      return failure(fmt::format("{}: expected {} cells, not {}", where, columns, row.size()));
+    std::vector<Setting> settings;
+    // The sweep stands between what a cluster is made of and the seed.
+    for (std::size_t i = head.column("cpu_machines") + 1; i < head.column("seed"); ++i) {
+      for (const std::string& path : paths_in(head.columns[i])) settings.push_back(setting(path, row[i]));
+    }
+    const auto added = rows.add(where, row[strategy], Value(row[time]), settings);
+    if (!added) return tl::unexpected(added.error());
+  }
+  return std::move(rows.all());
+}
+
+std::optional<std::string> other_cluster(const Topology& topology, const Topology& run) {
+  constexpr double kNear = 1.5;
+  for (const GroupSpec& group : run.groups) {
+    if (group.count == 0) continue;
+    const auto own = std::find_if(topology.groups.begin(), topology.groups.end(),
+                                  [&](const GroupSpec& other) { return other.name == group.name; });
+    if (own == topology.groups.end()) return fmt::format("there is no group '{}' here", group.name);
+    if ((gpu_count(*own) > 0) != (gpu_count(group) > 0) || own->nics.size() != group.nics.size())
+      return fmt::format("its machines of group '{}' have other devices", group.name);
+    for (std::size_t i = 0; i < group.nics.size(); ++i) {
+      const double ratio = static_cast<double>(group.nics[i].rate.out.value()) /
+                           static_cast<double>(own->nics[i].rate.out.value());
+      if (ratio > kNear || ratio < 1 / kNear)
+        return fmt::format("groups.{}.nics.{}.rate is {} there, and {} here", group.name, i,
+                           text(group.nics[i].rate.out), text(own->nics[i].rate.out));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace weir

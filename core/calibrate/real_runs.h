@@ -1,0 +1,56 @@
+// Real runs that a calibration is fitted on, from files: results.json and results.csv of `weir run`, lines of
+// JSON that scripts of this repository keep, and what `weir bench allreduce|pushpull --json` print.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/experiment/experiment.h"
+
+namespace weir {
+
+/// One run: what was run, and how long an iteration took.
+struct RealRun {
+  std::string source;                            // the file
+  std::shared_ptr<const Experiment> experiment;  // its topology is that of the run
+  std::string contender;
+  Duration iteration;
+};
+
+struct RealRuns {
+  std::vector<RealRun> runs;
+  std::vector<std::string> remarks;  // what was left out, and why
+};
+
+/// Where files that hold rows alone, lines of JSON or CSV, have their experiment from.
+struct RowsOf {
+  std::string experiment;  // a file or a folder; empty: what the CSV says
+};
+
+/// Of the document that `weir run` writes as results.json.
+bool is_results(const Value& document);
+Result<RealRuns> read_results(const Value& document, const std::string& source);
+
+/// Of lines of JSON: the first is about the file, each other one is a row of results.csv with the values of
+/// its sweep by path; those without `iteration_ns` are of others, and left out.
+Result<RealRuns> read_lines(const std::string& text, const std::string& source, const RowsOf& of);
+
+/// Of results.csv.
+Result<RealRuns> read_csv(const std::string& text, const std::string& source, const RowsOf& of);
+
+/// Of a benchmark, whose machines are the first ones of the topology's: as many with GPUs as it has workers,
+/// as many without as it has servers.
+bool is_bench_job(const Value& document);
+Result<RealRuns> read_bench_job(const Value& document, const std::string& source, const Topology& topology);
+
+/// Whether a simulated world has this name, so that its runs measure nothing.
+bool is_simulated(std::string_view world);
+
+/// In what the run's cluster is no part of this one, whatever the numbers of machines; none if it is. Rates
+/// of NICs may be off by half, as fitting them is the point.
+std::optional<std::string> other_cluster(const Topology& topology, const Topology& run);
+
+}  // namespace weir

@@ -1,0 +1,352 @@
+#include "core/calibrate/run_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/hash.h"
+#include "core/base/units_text.h"
+#include "core/experiment/experiment_file.h"
+#include "core/experiment/settings.h"
+
+namespace weir {
+namespace {
+
+using Eigen::MatrixXd;
+
+constexpr int kRounds = 12;
+constexpr double kSettled = 1e-4;        // change of any run's time in a round
+constexpr double kLongestStep = 1.5;     // of a logarithm, in a round
+constexpr double kRateStep = 0.02;       // of the logarithm
+constexpr double kTimeStep = 100e-6;     // seconds
+constexpr double kFractionStep = -0.05;  // of the logarithm
+constexpr double kRatePrior = 0.15;      // standard deviations of logarithms, as believed beforehand
+constexpr double kTimePrior = 2.0;
+constexpr double kFractionPrior = 0.3;
+constexpr double kTold = 0.05;         // of a rate or fraction
+constexpr double kToldOfRun = 0.02;    // of an iteration
+constexpr double kLeastEffect = 1e-4;  // of a step, on any run's time
+constexpr double kLeastTime = 5e-6;    // seconds, where the topology says none
+constexpr double kLongestTime = 0.5;   // seconds
+constexpr double kFinest = 5e-3;       // no run repeats more exactly
+
+bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
+
+// What runs may tell: links, the network, and what messages cost.
+bool of_links(const std::string& path) {
+  return ends_with(path, ".rate") || ends_with(path, ".pcie") || ends_with(path, ".uplink") ||
+         ends_with(path, ".peer_rate") || ends_with(path, ".memory_rate");
+}
+
+std::string_view leaf(const std::string& path) { return std::string_view(path).substr(path.rfind('.') + 1); }
+
+// Whether what benchmarks told of it is where fits of runs only start.
+bool of_messages(const std::string& path) {
+  return of_experiment(path) || path == "network.latency" || path.find(".nics.") != std::string::npos;
+}
+
+BytesPerSecond times(BytesPerSecond rate, double factor) {
+  if (!rate.limited()) return rate;
+  return BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor));
+}
+
+// A rate, or those of two directions, so much faster.
+Value scaled(const Value& rate, double factor) {
+  if (rate.is(Value::Kind::kString)) return Value(text(times(*parse_rate(rate.as_string()), factor)));
+  Value both = Value::object();
+  for (const Value::Member& way : rate.members())
+    both.append(way.name, Value(text(times(*parse_rate(way.value.as_string()), factor))));
+  return both;
+}
+
+}  // namespace
+
+Result<RunFitter> RunFitter::make(const Topology& topology, std::vector<RealRun> runs, Values known) {
+  RunFitter fitter;
+  fitter.topology_ = topology;
+  fitter.known_ = std::move(known);
+  std::map<std::string, std::size_t> kinds;
+  std::map<std::pair<const Experiment*, std::string>, std::string> texts;
+  for (const RealRun& run : runs) {
+    std::string& text = texts[{run.experiment.get(), run.contender}];
+    if (text.empty()) text = hash_of(whole_text(*run.experiment, run.contender)) + run.contender;
+    const auto [at, fresh] = kinds.try_emplace(text, fitter.prepared_.size());
+    fitter.kind_.push_back(at->second);
+    if (!fresh) continue;
+    auto prepared = PreparedRun::make(run);
+    if (!prepared) return tl::unexpected(prepared.error());
+    fitter.prepared_.push_back(std::move(*prepared));
+  }
+  fitter.runs_ = std::move(runs);
+  return fitter;
+}
+
+// Starts at what benchmarks told, else at what the topology says.
+std::vector<RunFitter::Parameter> RunFitter::parameters(const std::vector<std::size_t>& numbers) const {
+  std::set<std::string> used;
+  for (const std::size_t number : numbers) {
+    for (const auto& [path, sizes] : prepared_[kind_[number]]->uses().values) used.insert(path);
+  }
+  const Value written = written_values(topology_);
+  std::map<std::string, Parameter> alike;
+  for (const std::string& path : used) {
+    const auto told = known_.find(path);
+    if (told != known_.end() && !of_messages(path)) continue;
+    Parameter own{{path}, Unit::kRate, {}, 0.0, 0.0};
+    const Value* start = told != known_.end() ? &told->second : value_at(written, path);
+    if (path == kMessageOverhead || path == "network.latency") {
+      own.unit = Unit::kTime;
+      if (start != nullptr) own.at = parse_duration(start->as_string())->seconds();
+      own.at = std::max(own.at, kLeastTime);
+    } else if (path == kAllreduceEfficiency) {
+      own.unit = Unit::kFraction;
+      own.at = start == nullptr ? 1.0 : start->as_double();
+    } else if (!of_links(path) || start == nullptr) {
+      continue;
+    }
+    if (own.unit == Unit::kRate) own.start = {*start};
+    const std::string name =
+        own.unit == Unit::kRate ? fmt::format("{} {}", leaf(path), label(own.start.front())) : path;
+    const auto [at, fresh] = alike.try_emplace(name, own);
+    if (fresh) continue;
+    at->second.paths.push_back(path);
+    at->second.start.push_back(own.start.front());
+  }
+  std::vector<Parameter> all;
+  for (auto& [name, parameter] : alike) all.push_back(std::move(parameter));
+  return all;
+}
+
+Values RunFitter::values_of(const std::vector<Parameter>& parameters) const {
+  Values values = known_;
+  for (const Parameter& parameter : parameters) {
+    for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
+      Value& value = values[parameter.paths[i]];
+      switch (parameter.unit) {
+        case Unit::kRate:
+          value = scaled(parameter.start[i], std::exp(parameter.x));
+          break;
+        case Unit::kTime:
+          value = Value(text(Duration::from_seconds(parameter.now())));
+          break;
+        case Unit::kFraction:
+          value = Value(std::round(parameter.now() * 1e6) / 1e6);
+          break;
+      }
+    }
+  }
+  return values;
+}
+
+Result<double> RunFitter::log_time(std::size_t kind, const Values& values) {
+  const auto time = prepared_[kind]->predict(values);
+  if (!time) return tl::unexpected(time.error());
+  return std::log(std::max(time->seconds(), 1e-9));
+}
+
+Result<void> RunFitter::foretell(Search& search) {
+  const Values values = values_of(search.all);
+  search.times.clear();
+  for (const std::size_t number : search.numbers) {
+    const std::size_t kind = kind_[number];
+    if (search.times.contains(kind)) continue;
+    const auto time = log_time(kind, values);
+    if (!time) return tl::unexpected(time.error());
+    search.times[kind] = *time;
+  }
+  return {};
+}
+
+// They change little over the fit, so they are found once: of times themselves, of all others of logarithms.
+Result<void> RunFitter::find_slopes(Search& search) {
+  search.effect.assign(search.all.size(), 0.0);
+  const std::map<std::size_t, double> before = search.times;
+  for (std::size_t p = 0; p < search.all.size(); ++p) {
+    Parameter& parameter = search.all[p];
+    const bool time = parameter.unit == Unit::kTime;
+    const double step = parameter.unit == Unit::kRate ? kRateStep : time ? kTimeStep : kFractionStep;
+    parameter.x = time ? std::log1p(kTimeStep / parameter.at) : step;
+    if (const auto foretold = foretell(search); !foretold) return foretold;
+    parameter.x = 0;
+    for (const auto& [kind, after] : search.times) {
+      const double change = after - before.at(kind);
+      search.slopes[kind].push_back(change / step);
+      search.effect[p] = std::max(search.effect[p], std::abs(change / step));
+    }
+    if (time || search.effect[p] * std::abs(step) >= kLeastEffect) search.free.push_back(p);
+  }
+  search.active = {search.free.begin(), search.free.end()};
+  search.times = before;
+  return {};
+}
+
+// Of the free parameters: the logarithms of times, which are about as exact as each other.
+LeastSquares RunFitter::problem(const Search& search) const {
+  LeastSquares problem;
+  const auto columns = std::ssize(search.free);
+  problem.a.resize(std::ssize(search.numbers), columns);
+  problem.b.resize(std::ssize(search.numbers));
+  for (Eigen::Index row = 0; row < std::ssize(search.numbers); ++row) {
+    const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
+    const std::vector<double>& slopes = search.slopes.at(kind_[number]);
+    problem.b[row] = std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number]);
+    for (Eigen::Index column = 0; column < columns; ++column) {
+      const std::size_t p = search.free[static_cast<std::size_t>(column)];
+      const Parameter& parameter = search.all[p];
+      problem.a(row, column) = slopes[p] * (parameter.unit == Unit::kTime ? parameter.now() : 1.0);
+      problem.b[row] += problem.a(row, column) * parameter.x;
+    }
+  }
+  problem.prior_a = MatrixXd::Zero(columns, columns);
+  problem.prior_b = Eigen::VectorXd::Zero(columns);
+  for (Eigen::Index column = 0; column < columns; ++column) {
+    const Unit unit = search.all[search.free[static_cast<std::size_t>(column)]].unit;
+    problem.prior_a(column, column) = 1 / (unit == Unit::kRate   ? kRatePrior
+                                           : unit == Unit::kTime ? kTimePrior
+                                                                 : kFractionPrior);
+  }
+  problem.finest = kFinest;
+  return problem;
+}
+
+bool RunFitter::step(Search& search, const LeastSquaresFit& solved) {
+  std::vector<std::size_t> inside;
+  for (std::size_t i = 0; i < search.free.size(); ++i) {
+    const std::size_t p = search.free[i];
+    Parameter& parameter = search.all[p];
+    const double far = solved.x[static_cast<Eigen::Index>(i)] - parameter.x;
+    const double most = parameter.unit == Unit::kRate
+                            ? kLongestStep
+                            : std::log((parameter.unit == Unit::kTime ? kLongestTime : 1.0) / parameter.at);
+    const double next = parameter.x + std::clamp(far, -kLongestStep, kLongestStep);
+    parameter.x = std::min(next, most);
+    search.errors[p] = solved.standard_errors[static_cast<Eigen::Index>(i)];
+    if (next <= most) inside.push_back(p);
+  }
+  const bool all = inside.size() == search.free.size();
+  search.free = std::move(inside);
+  return all;
+}
+
+Result<void> RunFitter::solve(Search& search) {
+  for (int round = 0; round < kRounds && !search.free.empty(); ++round) {
+    const bool all = step(search, robust_fit(problem(search)));
+    const std::map<std::size_t, double> before = search.times;
+    if (const auto foretold = foretell(search); !foretold) return foretold;
+    double moved = 0;
+    for (const auto& [kind, time] : search.times) moved = std::max(moved, std::abs(time - before.at(kind)));
+    if (all && moved < kSettled) break;
+  }
+  return {};
+}
+
+// How far from told it is: 1 is the limit.
+double RunFitter::doubt(const Search& search, std::size_t p) {
+  const Parameter& parameter = search.all[p];
+  if (parameter.unit != Unit::kTime) return search.errors[p] / kTold;
+  return search.errors[p] * parameter.now() * search.effect[p] / kToldOfRun;
+}
+
+// What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
+// first, and all others are fitted without it.
+Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
+  Search search;
+  search.numbers = numbers;
+  search.all = parameters(numbers);
+  search.errors.assign(search.all.size(), 0.0);
+  if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
+  if (const auto found = find_slopes(search); !found) return tl::unexpected(found.error());
+  while (!search.active.empty()) {
+    search.free = {search.active.begin(), search.active.end()};
+    if (const auto solved = solve(search); !solved) return tl::unexpected(solved.error());
+    const auto worst =
+        *std::max_element(search.active.begin(), search.active.end(),
+                          [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
+    if (doubt(search, worst) <= 1) break;
+    search.active.erase(worst);
+    for (Parameter& parameter : search.all) parameter.x = 0;
+    if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
+  }
+  return told(search);
+}
+
+RunFit RunFitter::told(const Search& search) const {
+  std::vector<Predicted> own;
+  for (const std::size_t number : search.numbers)
+    own.push_back({std::exp(search.times.at(kind_[number])), runs_[number].iteration.seconds()});
+  const double residual = misses_of(own).median;
+  const Values values = values_of(search.all);
+  RunFit fit;
+  std::set<std::string> seen;
+  for (std::size_t p = 0; p < search.all.size(); ++p) {
+    const Parameter& parameter = search.all[p];
+    for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
+      seen.insert(parameter.paths[i]);
+      if (!search.active.contains(p)) {
+        fit.untold.push_back(parameter.paths[i]);
+        continue;
+      }
+      CalibratedValue value = value_of(parameter, i, search.numbers);
+      value.value = values.at(parameter.paths[i]);
+      value.standard_error_percent = 100 * search.errors[p];
+      value.residual_percent = residual;
+      fit.values.push_back(std::move(value));
+    }
+  }
+  for (const std::size_t number : search.numbers) {
+    for (const auto& [path, sizes] : prepared_[kind_[number]]->uses().values) {
+      if (!known_.contains(path) && seen.insert(path).second) fit.untold.push_back(path);
+    }
+  }
+  return fit;
+}
+
+// What its runs measured of it.
+CalibratedValue RunFitter::value_of(const Parameter& parameter, std::size_t path,
+                                    const std::vector<std::size_t>& numbers) const {
+  CalibratedValue value;
+  value.path = parameter.paths[path];
+  std::set<std::string> sources;
+  std::optional<Sizes> sizes;
+  int machines = 0;
+  int racks = 0;
+  for (const std::size_t number : numbers) {
+    const Uses& uses = prepared_[kind_[number]]->uses();
+    const auto used = uses.values.find(value.path);
+    if (used == uses.values.end()) continue;
+    ++value.points;
+    sources.insert(runs_[number].source);
+    if (sizes) sizes->take(used->second);
+    if (!sizes) sizes = used->second;
+    machines = std::max(machines, uses.machines);
+    racks = std::max(racks, uses.racks);
+  }
+  value.sources = {sources.begin(), sources.end()};
+  value.least_size = sizes->least;
+  value.most_size = sizes->most;
+  value.machines = machines;
+  if (racks > 0) value.racks = racks;
+  return value;
+}
+
+Result<std::vector<Predicted>> RunFitter::predict(const std::vector<std::size_t>& numbers,
+                                                  const Values& values) {
+  Values all = known_;
+  for (const auto& [path, value] : values) all[path] = value;
+  std::map<std::size_t, double> times;
+  std::vector<Predicted> predicted;
+  for (const std::size_t number : numbers) {
+    const auto [at, fresh] = times.try_emplace(kind_[number], 0.0);
+    if (fresh) {
+      const auto time = log_time(kind_[number], all);
+      if (!time) return tl::unexpected(time.error());
+      at->second = std::exp(*time);
+    }
+    predicted.push_back({at->second, runs_[number].iteration.seconds()});
+  }
+  return predicted;
+}
+
+}  // namespace weir

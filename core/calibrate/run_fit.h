@@ -1,0 +1,89 @@
+// Values of a topology and of the model from real runs: those with which simulation foretells the times of
+// their iterations best. Gauss and Newton's method over simulations, robust against runs that went wrong.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/calibrate/least_squares.h"
+#include "core/calibrate/misses.h"
+#include "core/calibrate/prediction.h"
+#include "core/calibrate/real_runs.h"
+
+namespace weir {
+
+struct RunFit {
+  std::vector<CalibratedValue> values;  // those that the runs tell
+  std::vector<std::string> untold;      // paths that runs use and whose values they do not tell
+};
+
+/// Rates that have the same value in the topology and are of the same kind, as those of all NICs, are fitted
+/// as one. `known` values are what benchmarks told: fits of links and messages start there, and all others
+/// stay.
+///
+/// What is told: a rate, or an efficiency, whose standard error is at most 5 %; a time (the latency of the
+/// network, the overhead of messages) whose standard error changes no run by more than 2 %.
+class RunFitter {
+ public:
+  /// Makes the plans of the runs, each kind of run once.
+  static Result<RunFitter> make(const Topology& topology, std::vector<RealRun> runs, Values known);
+
+  /// The number of runs that are equal but for their times, for those who split them: by run.
+  const std::vector<std::size_t>& kinds() const { return kind_; }
+
+  /// Fits the runs of these numbers.
+  Result<RunFit> fit(const std::vector<std::size_t>& numbers);
+
+  /// What simulation says of the runs of these numbers, with these values.
+  Result<std::vector<Predicted>> predict(const std::vector<std::size_t>& numbers, const Values& values);
+
+ private:
+  enum class Unit { kRate, kTime, kFraction };
+  /// What is fitted, as the logarithm of how many times its start it is.
+  struct Parameter {
+    std::vector<std::string> paths;
+    Unit unit = Unit::kRate;
+    std::vector<Value> start;  // of rates, by path
+    double at = 0.0;           // of others: seconds, or a fraction
+    double x = 0.0;
+    double now() const { return at * std::exp(x); }
+  };
+
+  /// A fit under way.
+  struct Search {
+    std::vector<std::size_t> numbers;                   // of the runs
+    std::vector<Parameter> all;                         // as they are now
+    std::map<std::size_t, double> times;                // the logarithm of each kind's, as predicted now
+    std::map<std::size_t, std::vector<double>> slopes;  // of it along each parameter
+    std::vector<double> effect;                         // the steepest slope along each
+    std::set<std::size_t> active;                       // those that are told, as far as is known
+    std::vector<std::size_t> free;                      // of these, those not at the end of their range
+    std::vector<double> errors;                         // standard errors of the logarithms
+  };
+
+  std::vector<Parameter> parameters(const std::vector<std::size_t>& numbers) const;
+  Values values_of(const std::vector<Parameter>& parameters) const;
+  Result<double> log_time(std::size_t kind, const Values& values);
+  Result<void> foretell(Search& search);
+  Result<void> find_slopes(Search& search);
+  LeastSquares problem(const Search& search) const;
+  /// Takes a step; false if some parameter comes to the end of its range, where it stays.
+  static bool step(Search& search, const LeastSquaresFit& solved);
+  Result<void> solve(Search& search);
+  static double doubt(const Search& search, std::size_t p);
+  RunFit told(const Search& search) const;
+  CalibratedValue value_of(const Parameter& parameter, std::size_t path,
+                           const std::vector<std::size_t>& numbers) const;
+
+  Topology topology_;
+  std::vector<RealRun> runs_;
+  Values known_;
+  std::vector<std::size_t> kind_;                       // of each run
+  std::vector<std::unique_ptr<PreparedRun>> prepared_;  // by kind
+};
+
+}  // namespace weir

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""How well simulation foretells real runs after a calibration on others: measures in the lab (with --measure),
+calibrates each set of measurements on one half, foretells the other half, prints the errors on both, and keeps them.
+Run: experiments/calibration/calibrate.py [--measure] [--seeds 5] [--sets NAME] [--out FILE]"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+H200 = Path("experiments/h200")
+MEDIAN, P95 = 3.0, 7.0  # per cent, the most that errors on the half that was held out may be
+
+
+@dataclass(frozen=True)
+class Set:
+    """Measurements of one cluster."""
+
+    name: str
+    topology: Path
+    files: tuple
+    options: tuple = ()
+
+    def command(self, weir, seed):
+        return [weir, "calibrate", str(self.topology), *map(str, self.files), *self.options, "--hold-out", "0.5",
+                "--seed", str(seed), "--json"]
+
+
+def rate(text):
+    return ("--set", f"topology.groups.gpu.nics.0.rate={text}", "--set", f"topology.groups.cpu.nics.0.rate={text}")
+
+
+def sets():
+    gpu_lab = Path("topologies/gpu-lab-4.json")
+    lab_of_h200 = ("--experiment", str(H200 / "lab.json"))
+    own = tuple(sorted((HERE / "measured").glob("*-lab-*.results")))
+    return [
+        Set("lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"),
+            tuple(file.relative_to(ROOT) for file in own)),
+        Set("H200, 10 Gbps", gpu_lab, (H200 / "measured/2026-11-22-lab-10Gbps.jsonl",), lab_of_h200),
+        Set("H200, 10 Gbps, training", gpu_lab, (H200 / "measured/2026-11-22-training.csv",)),
+        Set("H200, 25 Gbps", gpu_lab, (H200 / "measured/2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
+    ]
+
+
+def output_of(command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def measure(weir, repetitions):
+    """Each repetition is every run once; its results are kept whole."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    for number in range(1, repetitions + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            output_of([weir, "run", str(HERE / "experiment.json"), "--on", "lab", "--no-plots", "--out", folder])
+            kept = HERE / "measured" / f"{now:%Y-%m-%d-%H%M}-lab-{number}.results"
+            kept.write_text((Path(folder) / "results.json").read_text())
+            print(f"{kept.relative_to(ROOT)}: {now.isoformat(timespec='seconds')}, {os.cpu_count()} cores, "
+                  f"Linux {platform.release()}, load {os.getloadavg()[0]:.1f}", flush=True)
+
+
+def show(name, seeds, found):
+    def each(half, what):
+        return [document["errors"]["runs"][half][what] for document in found]
+
+    print(f"\n{name}: {found[0]['errors']['runs']['fitted']['count'] + found[0]['errors']['runs']['held_out']['count']} runs")
+    print("  half       seed   median   95th percentile     worst")
+    for half in ("fitted", "held_out"):
+        for seed, document in zip(seeds, found):
+            errors = document["errors"]["runs"][half]
+            print(f"  {half:9} {seed:5} {errors['median_percent']:6.2f} % {errors['p95_percent']:15.2f} %"
+                  f" {errors['worst_percent']:7.2f} %")
+    median = statistics.median(each("held_out", "median_percent"))
+    p95 = statistics.median(each("held_out", "p95_percent"))
+    met = median <= MEDIAN and p95 <= P95
+    print(f"  held out, the middle of the seeds: median {median:.2f} %, 95th percentile {p95:.2f} %:"
+          f" {'within' if met else 'NOT within'} {MEDIAN:.0f} and {P95:.0f} %", flush=True)
+    return {"set": name, "held_out_median_percent": median, "held_out_p95_percent": p95, "within": met}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
+    parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
+    parser.add_argument("--measure", action="store_true", help="in the lab, some two minutes a repetition")
+    parser.add_argument("--repetitions", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=5, help="how many ways to split the measurements")
+    parser.add_argument("--sets", default="", help="those whose names hold this text")
+    parser.add_argument("--out", type=Path, help="keeps the errors and every prediction, as lines of JSON")
+    choices = parser.parse_args()
+    if choices.measure:
+        measure(choices.weir, choices.repetitions)
+    seeds = range(1, choices.seeds + 1)
+    lines = []
+    for one in sets():
+        if not one.files or choices.sets not in one.name:
+            continue
+        found = [json.loads(output_of(one.command(choices.weir, seed))) for seed in seeds]
+        lines.append(show(one.name, seeds, found))
+        lines += [{"set": one.name, "seed": seed, **document} for seed, document in zip(seeds, found)]
+    if choices.out:
+        choices.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""weir calibrate and the labels of results, as users meet them. Run: python3 tests/apps/test_calibrate.py WEIR"""
+
+import csv
+import io
+import json
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import program
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RATE = 1.1e9  # bytes a second that messages reach, where the topology says 1.25e9
+OVERHEAD = 20e-6  # seconds of each
+
+TOPOLOGY = {"name": "small", "groups": [
+    {"name": "gpu", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10Gbps"}]},
+    {"name": "cpu", "count": 0, "nics": [{"at": "numa0", "rate": "10Gbps"}]}]}
+TRACE = {"name": "net", "layers": [{"name": "a", "forward": "1ms", "backward": "1ms",
+                                    "tensors": [{"name": "w", "elements": 4_000_000}]}]}
+SIZES = [4096, 65536, 1 << 20, 1 << 22, 1 << 24]
+
+
+def transport(sizes=tuple(SIZES), wrong=()):
+    """What weir bench transport --json prints."""
+    rows = [{"message_bytes": size, "nodes_bytes_per_s": size / (OVERHEAD + size / RATE) * (0.2 if size in wrong else 1)}
+            for size in sizes]
+    return {"weir": "1", "engine": "tcp", "rows": rows}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.write("small.json", TOPOLOGY)
+        self.write("trace.json", TRACE)
+        self.write("transport.json", transport())
+
+    def write(self, name, document):
+        (self.folder / name).write_text(json.dumps(document))
+
+    def weir(self, *arguments, status=0):
+        done = program.run(*arguments, cwd=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def calibrate(self, *more, files=("transport.json",)):
+        return self.weir("calibrate", "small.json", *files, "--output", "calibrated.json", *more)
+
+    def values(self):
+        calibration = json.loads((self.folder / "calibrated.json").read_text())["calibration"]
+        return {value["path"]: value for value in calibration["values"]}
+
+
+class Values(Case):
+    def test_a_calibrated_topology_holds_what_was_fitted_and_on_what(self):
+        self.calibrate()
+        self.weir("check", "calibrated.json")
+        values = self.values()
+        nic = values["groups.gpu.nics.0.rate"]
+        self.assertEqual(nic["value"], "1.1GB/s" if nic["value"].endswith("B/s") else "8.8Gbps")
+        self.assertEqual((nic["was"], nic["points"], nic["machines"]), ("10Gbps", len(SIZES), 2))
+        self.assertEqual(nic["sources"], ["transport.json"])
+        self.assertEqual((nic["least_size"], nic["most_size"]), ("4KiB", "16MiB"))
+        self.assertEqual(values["model.message_overhead"]["value"], "20us")
+        written = json.loads((self.folder / "calibrated.json").read_text())
+        self.assertEqual(written["groups"][0]["nics"][0]["rate"], nic["value"])
+
+    def test_a_wrong_measurement_does_not_move_it(self):
+        sizes = [2**i for i in range(12, 25)]
+        self.write("transport.json", transport(sizes, wrong=(2**15, 2**22)))
+        self.calibrate()
+        self.assertEqual(self.values()["groups.gpu.nics.0.rate"]["value"], "8.8Gbps")
+
+    def test_held_out_points_are_told_apart(self):
+        self.write("transport.json", transport([2**i for i in range(12, 26)]))
+        told = json.loads(self.calibrate("--hold-out", "0.5", "--seed", "2", "--json").stdout)
+        errors = told["errors"]["points"]
+        self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
+        self.assertLess(errors["held_out"]["worst_percent"], 0.1)
+
+    def test_a_group_may_have_measurements_of_its_own(self):
+        self.calibrate(files=("cpu=transport.json",))
+        self.assertNotIn("groups.gpu.nics.0.rate", self.values())
+        self.assertIn("groups.cpu.nics.0.rate", self.values())
+
+    def test_what_is_no_measurement_is_told(self):
+        self.write("other.json", {"hello": 1})
+        (self.folder / "broken.json").write_text("{")
+        (self.folder / "rows.jsonl").write_text('{"weir": "1"}\n{"strategy": "ring", "iteration_ns": 5}\n')
+        for files, text in [(("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
+                            (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
+                            (("trace.json",), "no measurement that is known"),
+                            (("rows.jsonl",), "rows.jsonl:2: rows alone do not say what was run; name it with --experiment")]:
+            done = self.weir("calibrate", "small.json", *files, status=2)
+            self.assertIn(text, done.stderr)
+        self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
+        (self.folder / "unknown").mkdir()
+        self.weir("calibrate", "small.json", "transport.json", "--output", "unknown", status=1)
+
+    def test_simulated_runs_measure_nothing(self):
+        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})
+        self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--records")
+        for file in ("out/results.json", "out/results.csv", next((self.folder / "out").glob("*.record"))):
+            done = self.weir("calibrate", "small.json", str(file), status=2)
+            self.assertIn("a calibration needs real ones", done.stderr)
+
+    def test_real_runs_are_read_from_each_kind_of_file(self):
+        """Simulated results that say they are a lab's: as good as real ones to a reader."""
+        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
+                                       "sweep": {"partition_size": ["1MB", "4MB"], "topology.groups.gpu.count": [2, 3]}})
+        self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--set", "topology.groups.gpu.nics.0.rate=9Gbps",
+                  "--set", "topology.groups.cpu.nics.0.rate=9Gbps")
+        out = self.folder / "out"
+        world = json.loads((out / "results.json").read_text())["world"]["name"]
+        for file in ("results.json", "results.csv"):
+            (out / file).write_text((out / file).read_text().replace(world, "a lab on one host"))
+        rows = program.rows(out)
+        (out / "rows.jsonl").write_text('{"weir": "1"}\n' + "".join(json.dumps(row) + "\n" for row in rows))
+        for file, more in [("results.json", ()), ("results.csv", ()), ("rows.jsonl", ("--experiment", "experiment.json"))]:
+            told = json.loads(self.calibrate("--json", *more, files=(f"out/{file}",)).stdout)
+            self.assertEqual(told["errors"]["runs"]["fitted"]["count"], 8)
+            self.assertLess(told["errors"]["runs"]["fitted"]["worst_percent"], 0.5)
+            rate = self.values()["groups.gpu.nics.0.rate"]["value"]
+            self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps")) / (1 if "G" in rate else 1e9), 9, 1)
+
+
+class Labels(Case):
+    """Each result stands on values that were measured, or says so."""
+
+    def rows(self, *more, topology="calibrated.json"):
+        self.write("experiment.json", {"topology": topology, "trace": "trace.json", "strategies": ["unified", "ring"]})
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+        done = self.weir("run", "experiment.json", "--no-plots", "--out", "out", *more)
+        rows = {row["strategy"]: row for row in program.rows(self.folder / "out")}
+        for row in program.whole(self.folder / "out")["rows"]:
+            self.assertEqual(row["label"], rows[row["strategy"]]["label"])
+            self.assertEqual(row.get("label_reason", ""), rows[row["strategy"]]["label_reason"])
+            self.assertIn(row["label"], done.stdout)
+            self.assertIn(row.get("label_reason", ""), done.stdout)
+        return rows
+
+    def unified(self, *more, **how):
+        row = self.rows(*more, **how)["unified"]
+        return row["label"], row["label_reason"]
+
+    def complete(self):
+        """Transport does not tell the network's latency: one more value, written by hand."""
+        self.calibrate()
+        document = json.loads((self.folder / "calibrated.json").read_text())
+        values = document["calibration"]["values"]
+        values.append({**values[0], "path": "network.latency", "value": "0s"})
+        self.write("calibrated.json", document)
+
+    def test_without_calibration_all_are_vendor_constants(self):
+        self.assertEqual(self.unified(topology="small.json"), ("vendor constant", "the topology has no calibration"))
+
+    def test_a_link_that_was_never_measured_is_a_vendor_constant(self):
+        self.calibrate()
+        self.assertEqual(self.unified(), ("vendor constant", "network.latency was not measured"))
+
+    def test_what_was_measured_is_calibrated(self):
+        self.complete()
+        rows = self.rows()
+        self.assertEqual((rows["unified"]["label"], rows["unified"]["label_reason"]), ("calibrated", ""))
+        self.assertEqual((rows["ring"]["label"], rows["ring"]["label_reason"]),
+                         ("vendor constant", "allreduce_efficiency was not measured"))
+
+    def test_the_overhead_of_messages_comes_from_the_topology_unless_the_experiment_says_it(self):
+        self.complete()
+        self.rows()
+        self.assertEqual(program.whole(self.folder / "out")["experiment"]["model"]["message_overhead"], "20us")
+        label, why = self.unified("--set", "model.message_overhead=0s")
+        self.assertEqual(label, "vendor constant")
+        self.assertIn("model.message_overhead is 0s, not the 20us that was calibrated", why)
+        self.assertEqual(program.whole(self.folder / "out")["experiment"]["model"]["message_overhead"], "0s")
+
+    def test_set_on_a_calibrated_value_makes_it_a_vendor_constant(self):
+        self.complete()
+        label, why = self.unified("--set", "topology.groups.gpu.nics.0.rate=20Gbps")
+        self.assertEqual(label, "vendor constant")
+        self.assertIn("groups.gpu.nics.0.rate is 20Gbps, not the 8.8Gbps that was calibrated", why)
+        self.assertEqual(self.unified("--set", "topology.groups.gpu.nics.0.rate=8.8Gbps")[0], "calibrated")
+
+    def test_a_value_edited_by_hand_is_a_vendor_constant(self):
+        self.complete()
+        document = json.loads((self.folder / "calibrated.json").read_text())
+        document["groups"][0]["nics"][0]["rate"] = "8.9Gbps"
+        self.write("calibrated.json", document)
+        self.assertEqual(self.unified()[0], "vendor constant")
+
+    def test_sizes_and_machines_beyond_those_measured_are_extrapolated(self):
+        self.complete()
+        label, why = self.unified("--set", "topology.groups.gpu.count=3")
+        self.assertEqual(label, "extrapolated")
+        self.assertIn("was measured with up to 2 machines, and there are 3", why)
+        self.write("transport.json", transport([1 << 20, 1 << 22, 1 << 24]))
+        self.complete()
+        self.assertEqual(self.unified("--set", "partition_size=1MB", "--set", "finest_part=1MB")[0], "extrapolated")
+        self.assertEqual(self.unified("--set", "partition_size=2MB", "--set", "finest_part=2MB")[0], "calibrated")
+        self.write("transport.json", transport([4096, 1 << 16, 1 << 20]))
+        self.complete()
+        label, why = self.unified("--set", "partition_size=2MB", "--set", "finest_part=2MB")
+        self.assertEqual(label, "extrapolated")
+        self.assertIn("was measured with sizes from 4.096 kB to 1.049 MB, and 2 MB are used".replace("kB", "KB"), why)
+
+    def test_bound_and_whatif_have_labels(self):
+        self.complete()
+        self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified", "ring"]})
+        told = self.weir("bound", "experiment.json").stdout
+        self.assertRegex(told, r"unified .* calibrated +")
+        self.assertIn("vendor constant: allreduce_efficiency was not measured", told.replace(" (ring)", ""))
+        told = self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1").stdout
+        self.assertRegex(told, r"label")
+        rows = list(csv.DictReader(io.StringIO(
+            self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--csv").stdout)))
+        self.assertEqual([row["label"] for row in rows], ["calibrated", "extrapolated"])
+        self.assertIn("up to 2 machines", rows[1]["label_reason"])
+        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0", "--nic", "25Gbps",
+                                       "--json").stdout)["answers"]
+        self.assertEqual(answers[0]["label"], "vendor constant")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,192 @@
+#include "core/calibrate/point_fit.h"
+
+#include "core/base/random.h"
+#include "core/base/units_text.h"
+#include "core/calibrate/bench_points.h"
+#include "core/cluster/topology_file.h"
+#include "tests/catch.h"
+#include "tests/core/calibrate/scene.h"
+
+namespace weir {
+namespace {
+
+Topology one_group(const std::string& inside) {
+  const std::string text = R"({"name": "t", "groups": [{"name": "gpu", "count": 1, )" + inside + "}]}";
+  const auto read = read_topology(*parse_document(text, "t.json"));
+  if (!read) FAIL(read.error().text);
+  return *read;
+}
+
+std::vector<Point> read(const std::string& json, const std::string& group = "") {
+  const auto document = parse_document(json, "bench.json");
+  REQUIRE(document);
+  REQUIRE(has_points(*document));
+  const auto points = read_points(*document, "bench.json", group);
+  if (!points) FAIL(points.error().text);
+  return *points;
+}
+
+PointFit fit(const Topology& topology, const std::vector<Point>& points) {
+  auto fitted = PointFit::fit(topology, points);
+  if (!fitted) FAIL(fitted.error().text);
+  return *fitted;
+}
+
+const CalibratedValue& value(const PointFit& fit, const std::string& path) {
+  for (const CalibratedValue& one : fit.values()) {
+    if (one.path == path) return one;
+  }
+  FAIL(path << " was not fitted");
+  return fit.values().front();
+}
+
+double rate(const CalibratedValue& value) {
+  return static_cast<double>(parse_rate(value.value.as_string())->value());
+}
+
+constexpr const char* kSums = R"({"weir": "1", "size": "64MiB", "numa": 0, "rows": [
+  {"dtype": "f32", "sources": 1, "threads": 1, "sum_bytes_per_s": 4e9, "limit_bytes_per_s": 5e9, "share": 0.8},
+  {"dtype": "f32", "sources": 1, "threads": 8, "sum_bytes_per_s": 20e9, "limit_bytes_per_s": 25e9, "share": 0.8},
+  {"dtype": "f32", "sources": 4, "threads": 8, "sum_bytes_per_s": 60e9, "limit_bytes_per_s": 65e9, "share": 0.9},
+  {"dtype": "f16", "sources": 1, "threads": 8, "sum_bytes_per_s": 15e9, "limit_bytes_per_s": 25e9, "share": 0.6}]})";
+
+}  // namespace
+
+TEST_CASE("Benchmarks of sums tell the rates of cores by type, and that of memory") {
+  const PointFit all = fit(test::topology(), read(kSums));
+  CHECK(rate(value(all, "groups.gpu.numa.0.sum_rate.f32")) == Approx(20e9));
+  CHECK(rate(value(all, "groups.cpu.numa.0.sum_rate.f16")) == Approx(15e9));
+  CHECK(rate(value(all, "groups.cpu.numa.0.memory_rate")) == Approx(75e9));  // two reads and a write
+  CHECK(value(all, "groups.cpu.numa.0.memory_rate").least_size == Bytes(64 << 20));
+  CHECK(!value(all, "groups.cpu.numa.0.memory_rate").machines);
+  CHECK(all.values().size() == 6);
+  const PointFit cpu = fit(test::topology(), read(kSums, "cpu"));
+  CHECK(cpu.values().size() == 3);
+  // One thread's own rate is told where the topology counts threads.
+  const Topology threads = one_group(R"("numa": [{"sum_rate_per_thread": "1GB/s", "sum_threads": 4}])");
+  CHECK(rate(value(fit(threads, read(kSums)), "groups.gpu.numa.0.sum_rate_per_thread.f32")) == Approx(4e9));
+}
+
+TEST_CASE("What was measured of all NUMA nodes together says nothing of one") {
+  const Topology two = one_group(R"("numa": [{}, {}], "sockets": [{"between": [0, 1]}])");
+  std::string together = kSums;
+  together.replace(together.find("\"numa\": 0, "), 11, "");
+  const PointFit all = fit(two, read(together));
+  CHECK(all.values().empty());
+  REQUIRE(!all.remarks().empty());
+  CHECK_THAT(all.remarks().front(), has_text("measure with --numa"));
+  CHECK(fit(two, read(kSums)).values().size() == 3);
+}
+
+TEST_CASE("Benchmarks of copies tell a GPU's rate, as the sizes that were measured reach it") {
+  const PointFit all = fit(test::topology(), read(R"({"weir": "1", "benchmark": "copy", "rows": [
+    {"device": 0, "part_bytes": 1000000, "bytes_per_s": 43.6e9, "plain_bytes_per_s": 50.8e9, "share": 0.86},
+    {"device": 0, "part_bytes": 4000000, "bytes_per_s": 48.0e9, "plain_bytes_per_s": 50.8e9, "share": 0.94},
+    {"device": 0, "part_bytes": 16000000, "bytes_per_s": 50.1e9, "plain_bytes_per_s": 50.8e9, "share": 0.99}]})"));
+  const CalibratedValue& gpu = value(all, "groups.gpu.gpus.0.rate");
+  CHECK(rate(gpu) == Approx(48e9).epsilon(0.03));
+  CHECK(gpu.points == 3);
+  CHECK(gpu.least_size == Bytes(1'000'000));
+  CHECK(gpu.most_size == Bytes(16'000'000));
+  const auto none = PointFit::fit(test::topology(), read(R"({"benchmark": "copy", "rows": [
+    {"device": 1, "part_bytes": 1000000, "bytes_per_s": 43.6e9}]})"));
+  REQUIRE(!none);
+  CHECK(none.error().text == "bench.json: no machine of the topology has a GPU 1");
+}
+
+TEST_CASE("Benchmarks of messages tell rate and overhead, whatever a fifth of them says") {
+  Random random(5);
+  std::vector<Point> points;
+  for (int i = 0; i < 60; ++i) {
+    Point point;
+    point.kind = Point::Kind::kMessage;
+    point.source = "transport.json";
+    point.size = Bytes(std::int64_t{1} << (14 + i % 10));
+    point.seconds = (12e-6 + static_cast<double>(point.size.count()) / 1.1e9) * (1 + 0.01 * random.normal());
+    if (i % 5 == 0) point.seconds *= 6;
+    points.push_back(point);
+  }
+  const PointFit all = fit(test::topology(), points);
+  CHECK(rate(value(all, "groups.gpu.nics.0.rate")) == Approx(1.1e9).epsilon(0.01));
+  CHECK(rate(value(all, "groups.cpu.nics.0.rate")) == Approx(1.1e9).epsilon(0.01));
+  const CalibratedValue& overhead = value(all, "model.message_overhead");
+  CHECK(parse_duration(overhead.value.as_string())->seconds() == Approx(12e-6).epsilon(0.1));
+  CHECK(overhead.machines == 2);
+  CHECK(overhead.standard_error_percent > 0);
+  const std::vector<Predicted> predicted = all.predict(points);
+  REQUIRE(predicted.size() == points.size());
+  CHECK(misses_of(predicted).median < 2);
+  CHECK(misses_of(predicted).worst > 70);
+}
+
+TEST_CASE("One size of messages does not tell their overhead") {
+  const PointFit all =
+      fit(test::topology(), read(R"({"rows": [{"message_bytes": 4000000, "nodes_bytes_per_s": 1e9}]})"));
+  CHECK(all.values().size() == 2);
+  REQUIRE(all.remarks().size() == 1);
+  CHECK_THAT(all.remarks().front(), has_text("one size alone does not tell the overhead"));
+}
+
+TEST_CASE("Times that contradict each other tell nothing") {
+  const PointFit all = fit(test::topology(), read(R"({"rows": [
+    {"message_bytes": 1000000, "nodes_bytes_per_s": 1e9}, {"message_bytes": 4000000, "nodes_bytes_per_s": 1e8},
+    {"message_bytes": 16000000, "nodes_bytes_per_s": 3e9}]})"));
+  CHECK(all.values().empty());
+  REQUIRE(all.remarks().size() == 1);
+  CHECK_THAT(all.remarks().front(), has_text("bench.json: 3 times of one kind do not tell a rate"));
+}
+
+TEST_CASE("Collectives in a machine tell the links among GPUs that bind") {
+  const Topology machine = one_group(R"("switches": [{"name": "p0", "at": "numa0", "rate": "60GB/s"}],
+    "gpus": [{"count": 4, "at": "p0", "rate": "50GB/s"}], "nvlink": {"switch": {"rate": "450GB/s"}},
+    "nics": [{"at": "p0", "rate": "100Gbps"}])");
+  std::vector<Point> points;
+  for (const double size : {1e6, 4e6, 16e6, 64e6, 256e6}) {
+    Point point;
+    point.kind = Point::Kind::kCollective;
+    point.source = "nccl.txt";
+    point.test = nccl::Test::kAllReduce;
+    point.ranks = 4;
+    point.hosts = 1;
+    point.size = Bytes(static_cast<std::int64_t>(size));
+    point.seconds = 24e-6 + size * 2 * 3 / 4 / 360e9;
+    points.push_back(point);
+  }
+  const PointFit all = fit(machine, points);
+  CHECK(rate(value(all, "groups.gpu.nvlink.switch.rate")) == Approx(360e9).epsilon(1e-6));
+  CHECK(value(all, "groups.gpu.nvlink.switch.latency").value == Value("6us"));
+  CHECK(all.values().size() == 2);
+  // Over machines they tell what is left of the NICs.
+  for (Point& point : points) {
+    point.hosts = 2;
+    point.seconds = 100e-6 + static_cast<double>(point.size.count()) * 2 * 3 / 4 / (0.8 * 12.5e9);
+  }
+  const PointFit wide = fit(machine, points);
+  const CalibratedValue& efficiency = value(wide, "allreduce_efficiency");
+  CHECK(efficiency.value.as_double() == Approx(0.8));
+  CHECK(efficiency.machines == 2);
+  CHECK(efficiency.least_size == Bytes(250'000));
+}
+
+TEST_CASE("Benchmarks that say something else are told with their line") {
+  const auto wrong = [](const std::string& json) {
+    const auto document = parse_document(json, "bench.json");
+    REQUIRE(document);
+    const auto points = read_points(*document, "bench.json", "");
+    REQUIRE(!points);
+    return points.error().text;
+  };
+  CHECK(wrong("{\"rows\": [\n{\"message_bytes\": 0, \"nodes_bytes_per_s\": 1e9}]}") ==
+        "bench.json:2: rows[0].message_bytes: expected a number above 0, as weir bench transport --json "
+        "prints");
+  CHECK_THAT(wrong("{\"rows\": [\n{\"message_bytes\": 10, \"nodes_bytes_per_s\": \"fast\"}]}"),
+             has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
+  CHECK_THAT(wrong(R"({"size": "big", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("bench.json:1: size"));
+  CHECK_THAT(wrong(R"({"size": "1MB", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("'dtype' is missing"));
+  CHECK_THAT(
+      wrong(R"({"size": "1MB", "rows": [{"dtype": "f31", "sources": 1, "threads": 1, "sum_bytes_per_s": 1e9,
+                       "limit_bytes_per_s": 1e9}]})"),
+      has_text("'f31' is no type of elements"));
+}
+
+}  // namespace weir

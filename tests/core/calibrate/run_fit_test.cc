@@ -1,0 +1,136 @@
+#include "core/base/random.h"
+#include "core/base/units_text.h"
+#include "core/calibrate/calibrate.h"
+#include "core/calibrate/prediction.h"
+#include "tests/catch.h"
+#include "tests/core/calibrate/scene.h"
+
+namespace weir {
+namespace {
+
+// A world with other values than the topology says, in which runs take what simulation says there.
+const Values& truth() {
+  static const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
+                                {"groups.cpu.nics.0.rate", Value("9.3Gbps")},
+                                {"model.message_overhead", Value("70us")},
+                                {"allreduce_efficiency", Value(0.85)}};
+  return values;
+}
+
+// Runs on several numbers of machines, each measured so often with an error of half a per cent; of these so
+// many in a hundred go wrong.
+std::vector<RealRun> runs(int repetitions, double wrong, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<RealRun> all;
+  for (const char* strategy : {"unified", "ring", "ps"}) {
+    for (const auto& [gpus, cpus] : {std::pair(2, 1), {2, 2}, {3, 1}, {4, 2}, {4, 4}}) {
+      RealRun run{
+          "runs.json",
+          std::make_shared<const Experiment>(test::experiment(test::topology(), strategy, gpus, cpus)),
+          strategy, Duration(0)};
+      const auto prepared = PreparedRun::make(run);
+      if (!prepared) FAIL(prepared.error().text);
+      const double time = (*prepared)->predict(truth())->seconds();
+      for (int i = 0; i < repetitions; ++i) {
+        double factor = 1 + 0.005 * random.normal();
+        if (random.uniform() < wrong) factor *= 1.3 + random.uniform();
+        run.iteration = Duration::from_seconds(time * factor);
+        all.push_back(run);
+      }
+    }
+  }
+  return all;
+}
+
+const CalibratedValue& value(const Calibrated& all, const std::string& path) {
+  for (const CalibratedValue& one : all.values) {
+    if (one.path == path) return one;
+  }
+  FAIL(path << " was not fitted");
+  return all.values.front();
+}
+
+double rate(const Calibrated& all, const std::string& path) {
+  return static_cast<double>(parse_rate(value(all, path).value.as_string())->value());
+}
+
+void check_truth(const Calibrated& all) {
+  CHECK(rate(all, "groups.gpu.nics.0.rate") == Approx(9.3e9 / 8).epsilon(0.01));
+  CHECK(rate(all, "groups.cpu.nics.0.rate") == Approx(9.3e9 / 8).epsilon(0.01));
+  CHECK(parse_duration(value(all, "model.message_overhead").value.as_string())->seconds() ==
+        Approx(70e-6).margin(15e-6));
+  CHECK(value(all, "allreduce_efficiency").value.as_double() == Approx(0.85).epsilon(0.02));
+}
+
+}  // namespace
+
+TEST_CASE("Runs tell the rate of links, the overhead of messages and the efficiency of all-reduces") {
+  const auto all = calibrate(test::topology(), {{}, runs(2, 0.0, 1)}, {});
+  REQUIRE(all);
+  check_truth(*all);
+  CHECK(all->runs.fitted.median < 1);
+  CHECK(all->runs.held_out.count == 0);
+  const CalibratedValue& nic = value(*all, "groups.gpu.nics.0.rate");
+  CHECK(nic.was == "10Gbps");
+  CHECK(nic.points == 30);
+  CHECK(nic.machines == 8);
+  CHECK(nic.sources == std::vector<std::string>{"runs.json"});
+  CHECK(nic.least_size < nic.most_size);
+  // What the runs hardly use is told by none.
+  CHECK(std::find(all->untold.begin(), all->untold.end(), "groups.gpu.numa.0.sum_rate.f32") !=
+        all->untold.end());
+}
+
+TEST_CASE("Fifteen per cent of runs that went wrong do not move the fit") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto all = calibrate(test::topology(), {{}, runs(4, 0.15, seed)}, {});
+    REQUIRE(all);
+    check_truth(*all);
+    CHECK(all->runs.fitted.worst > 25);  // they are there
+  }
+}
+
+TEST_CASE("Held-out runs are kinds that were never fitted, and are foretold") {
+  const std::vector<RealRun> measured = runs(2, 0.0, 7);
+  const auto all = calibrate(test::topology(), {{}, measured}, {.fraction = 0.5, .seed = 3});
+  REQUIRE(all);
+  check_truth(*all);
+  CHECK(all->runs.fitted.count + all->runs.held_out.count == measured.size());
+  CHECK(all->runs.held_out.count == 14);  // 7 of 15 kinds
+  CHECK(all->runs.held_out.p95 < 2);
+  for (const ForetoldRun& one : all->foretold) {
+    for (const ForetoldRun& other : all->foretold) {
+      if (one.run.experiment == other.run.experiment) CHECK(one.held_out == other.held_out);
+    }
+  }
+  const auto again = calibrate(test::topology(), {{}, measured}, {.fraction = 0.5, .seed = 3});
+  CHECK(again->topology == all->topology);
+  const auto other = calibrate(test::topology(), {{}, measured}, {.fraction = 0.5, .seed = 4});
+  CHECK(other->runs.held_out.median != all->runs.held_out.median);
+}
+
+TEST_CASE("An earlier calibration stays where nothing new is told") {
+  Topology topology = test::topology();
+  topology.calibration = test::calibration(topology);
+  const auto all = calibrate(topology, {{}, runs(1, 0.0, 1)}, {});
+  REQUIRE(all);
+  const std::vector<CalibratedValue>& values = all->topology.calibration->values;
+  const auto count = [&](const std::string& path) {
+    return std::count_if(values.begin(), values.end(),
+                         [&](const CalibratedValue& one) { return one.path == path; });
+  };
+  CHECK(count("groups.gpu.gpus.0.rate") == 1);
+  CHECK(count("groups.gpu.nics.0.rate") == 1);
+  topology.groups[0].nics[0].count = 2;
+  const auto other = calibrate(topology, {{}, runs(1, 0.0, 1)}, {});
+  REQUIRE(other);
+  CHECK(other->topology.calibration->values.size() == other->values.size());
+}
+
+TEST_CASE("Nothing measured is nothing fitted") {
+  const auto none = calibrate(test::topology(), {}, {});
+  REQUIRE(!none);
+  CHECK_THAT(none.error().text, has_text("nothing was measured"));
+}
+
+}  // namespace weir
