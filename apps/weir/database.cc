@@ -54,7 +54,10 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(statement
 Result<std::unique_ptr<Database>> Database::open(const std::string& file, Mode mode) {
   const int flags = mode == Mode::kMake ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
   sqlite3* opened = nullptr;
-  const int status = sqlite3_open_v2(file.c_str(), &opened, flags, nullptr);
+  // Without locks, which shared file systems may not have: what is made is one process's alone. (Copies are
+  // read with them, as a log needs them where it is not one process's.)
+  const int status =
+      sqlite3_open_v2(file.c_str(), &opened, flags, mode == Mode::kMake ? "unix-none" : nullptr);
   auto database = std::make_unique<Database>(opened);
   if (status != SQLITE_OK) return failure(fmt::format("{}: {}", file, sqlite3_errstr(status)));
   return database;

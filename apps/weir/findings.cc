@@ -203,10 +203,13 @@ Result<void> FindingsFile::prepare() {
   return {};
 }
 
-FindingsFile::~FindingsFile() {
+FindingsFile::~FindingsFile() { (void)close(); }
+
+Result<void> FindingsFile::close() {
   begin_.reset();
   add_.reset();
-  if (database_) (void)database_->run("PRAGMA journal_mode=DELETE");
+  const std::unique_ptr<Database> database = std::move(database_);
+  return database ? database->run("PRAGMA journal_mode=DELETE") : Result<void>();
 }
 
 Result<void> FindingsFile::begin(const std::string& key) {
@@ -247,7 +250,7 @@ Result<void> FindingsFile::add(const Finding& finding) {
   return {};
 }
 
-Result<SweepFindings> SweepFindings::read(const std::string& folder) {
+Result<SweepFindings> SweepFindings::read(const std::string& folder, const std::function<void()>& beat) {
   const Scratch scratch;
   if (scratch.path().empty()) return failure("there is no folder for temporary files; set TMPDIR to one");
   std::vector<std::string> files;
@@ -260,8 +263,11 @@ Result<SweepFindings> SweepFindings::read(const std::string& folder) {
   std::sort(files.begin(), files.end());
   SweepFindings findings;
   for (const std::string& file : files) {
+    if (beat) beat();
     const auto copy = copy_of(file, scratch.path());
     const auto read = copy ? read_copy(*copy, findings) : tl::unexpected(copy.error());
+    if (copy) fs::remove(*copy, error);
+    if (copy) fs::remove(*copy + "-wal", error);
     if (!read) findings.unreadable.push_back(fmt::format("{}: {}", file, read.error().text));
   }
   return findings;

@@ -7,6 +7,7 @@
 // committed; a tail that was being written does not count. Killed processes leave both as they are.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,12 +66,13 @@ class FindingsFile {
   static Result<std::unique_ptr<FindingsFile>> make(const std::string& file);
   FindingsFile(const FindingsFile&) = delete;
   FindingsFile& operator=(const FindingsFile&) = delete;
-  /// Folds the log into the file, which then is one as any program expects it.
-  ~FindingsFile();
+  ~FindingsFile();  // closes it
 
   /// The run is about to be computed.
   Result<void> begin(const std::string& key);
   Result<void> add(const Finding& finding);
+  /// Folds the log into the file, which then is one as any program expects it; nothing can be added any more.
+  Result<void> close();
 
  private:
   FindingsFile() = default;
@@ -90,7 +92,8 @@ struct SweepFindings {
   /// Why files could not be read, a line for each; the others have been.
   std::vector<std::string> unreadable;
 
-  static Result<SweepFindings> read(const std::string& folder);
+  /// Calls `beat` ahead of each file.
+  static Result<SweepFindings> read(const std::string& folder, const std::function<void()>& beat = {});
 };
 
 }  // namespace weir

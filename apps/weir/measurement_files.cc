@@ -66,7 +66,7 @@ class Files {
   Result<void> take_record(const std::string& file) {
     const auto kept = kept_record(file, {});
     if (!kept) return tl::unexpected(kept.error());
-    if (is_simulated(kept->header.world))
+    if (!no_measurement(kept->header.world).empty())
       return failure(fmt::format("{}:1: world: this run was simulated; a calibration needs real ones", file));
     const Recorded recorded = kept->recorded();
     const Duration iteration =

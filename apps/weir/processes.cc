@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "backends/real/clock.h"
@@ -80,13 +82,12 @@ class Pool {
 
   std::size_t size() const { return running_.size(); }
 
-  void start(std::size_t index) {
+  // Fails if the system has no room for another process now.
+  Result<void> start(std::size_t index) {
     // What is buffered must not be written by both processes.
     std::fflush(nullptr);
-    if (watch_.started) watch_.started(index);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      return tell(index, failure(fmt::format("no pipe: {}", std::strerror(errno))));
+    if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
     real::Descriptor errors;
     if (errors_ == Errors::kKept) errors = real::Descriptor(memfd_create("errors", MFD_CLOEXEC));
     const pid_t parent = getpid();
@@ -99,9 +100,15 @@ class Pool {
     close(ends[1]);
     if (process < 0) {
       close(ends[0]);
-      return tell(index, failure(fmt::format("no process: {}", std::strerror(errno))));
+      return failure(fmt::format("no process: {}", std::strerror(errno)));
     }
     running_.push_back({process, ends[0], index, {}, {}, std::move(errors), real::Clock::monotonic()});
+    if (watch_.started) watch_.started(index);
+    return {};
+  }
+
+  void tell(std::size_t index, tl::unexpected<Error> why) const {
+    watch_.ended(index, Ending{std::move(why), {}});
   }
 
   bool goes_on() const { return !watch_.goes_on || watch_.goes_on(); }
@@ -240,9 +247,6 @@ class Pool {
     watch_.ended(done.index, ending);
   }
   void tell(const Running& done, tl::unexpected<Error> why) const { tell(done, Ending{std::move(why), {}}); }
-  void tell(std::size_t index, tl::unexpected<Error> why) const {
-    watch_.ended(index, Ending{std::move(why), {}});
-  }
 
   const Task& task_;
   const Watch& watch_;
@@ -252,9 +256,22 @@ class Pool {
 };
 
 std::optional<int> run(std::size_t count, int jobs, Pool& pool) {
+  constexpr int kTries = 100;  // while nothing runs that will make room
+  constexpr std::chrono::milliseconds kPause(100);
   std::size_t next = 0;
+  int tries = 0;
   while (next < count || pool.size() > 0) {
-    while (next < count && pool.size() < static_cast<std::size_t>(jobs)) pool.start(next++);
+    while (next < count && pool.size() < static_cast<std::size_t>(jobs)) {
+      const auto started = pool.start(next);
+      if (!started && pool.size() > 0) break;
+      if (!started && ++tries < kTries) {
+        std::this_thread::sleep_for(kPause);
+        continue;
+      }
+      if (!started) pool.tell(next, tl::unexpected(started.error()));
+      ++next;
+      tries = 0;
+    }
     if (pool.size() == 0) continue;
     if (const std::optional<int> signal = pool.wait()) return signal;
     if (!pool.goes_on()) return std::nullopt;

@@ -179,9 +179,14 @@ Result<ExitStatus> compute(const Choices& choices, const ExperimentFile& file, c
   if (!presence) return wrong("sweep", presence.error());
   if (const auto written = SweepFolder::write(choices.folder, written_design); !written)
     return tl::unexpected(written.error());
-  const auto findings = SweepFindings::read(choices.folder);
+  const auto findings = SweepFindings::read(choices.folder, [&] { (*presence)->beat(); });
   if (!findings) return tl::unexpected(findings.error());
-  for (const std::string& line : findings->unreadable) print_error("weir sweep: {}\n", line);
+  if (!findings->unreadable.empty()) {
+    return failure(
+        fmt::format("{}\nwhat these files hold would be computed again; mend what is wrong, or move "
+                    "them away",
+                    fmt::join(findings->unreadable, "\n")));
+  }
 
   const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);
   const Results results(design->study, choices.folder);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "apps/weir/files.h"
+#include "apps/weir/presence.h"
 #include "apps/weir/run_key.h"
 #include "core/base/read_fields.h"
 
@@ -83,7 +84,7 @@ Result<void> SweepFolder::write(const std::string& folder, const std::string& de
   const auto known = read_text(file_in(folder));
   if (known && *known == design) return {};
   // Under a name of this process alone first: others of this sweep write the same.
-  const std::string own = fmt::format("{}.{}", file_in(folder), ::getpid());
+  const std::string own = fmt::format("{}.{}-{}", file_in(folder), this_worker({}, 1, "").host, ::getpid());
   if (const auto written = write_text(own, design); !written) return written;
   std::error_code error;
   fs::rename(own, file_in(folder), error);

@@ -53,6 +53,7 @@ Result<void> write_database(const std::string& file, const SweepFolder& sweep) {
       if (finding == nullptr) continue;
       if (const auto added = (*database)->add(*finding); !added) return added;
     }
+    if (const auto closed = (*database)->close(); !closed) return closed;
   }
   std::filesystem::rename(aside, file, error);
   if (error) return failure(fmt::format("{}: cannot be written: {}", file, error.message()));

@@ -253,7 +253,8 @@ tune::Point nearest_point(const std::vector<Tunable>& tunables, const Options& o
   for (const Tunable& tunable : tunables) {
     const nlohmann::ordered_json& own = has[tunable.name];  // null for what the run chooses itself
     const auto wanted = stop_of(known(tunable.name), own.is_string() ? own.get<std::string>() : own.dump());
-    std::size_t nearest = 0;
+    // A text that is no number is that of a credit without limit.
+    std::size_t nearest = !wanted && own.is_string() ? tunable.values.size() - 1 : 0;
     for (std::size_t i = 1; wanted && i < tunable.values.size(); ++i) {
       if (distance(known(tunable.name), tunable.values[i], *wanted) <
           distance(known(tunable.name), tunable.values[nearest], *wanted))

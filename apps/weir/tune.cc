@@ -226,6 +226,20 @@ class Tuner {
   Tuning tuning_;
 };
 
+// What was tuned, and what else all trials had of --settings.
+Result<SettingsFile> with_given(SettingsFile tuned, const std::string& file) {
+  if (file.empty()) return tuned;
+  const auto given = read_settings(file);
+  if (!given) return tl::unexpected(given.error());
+  for (const Value::Member& member : given->settings.members()) {
+    if (tuned.settings.find(member.name) == nullptr) tuned.settings.append(member.name, member.value);
+  }
+  for (const auto& [name, member] : kStreams) {
+    if (!(tuned.run.*member)) tuned.run.*member = given->run.*member;
+  }
+  return tuned;
+}
+
 Result<ExitStatus> tell(const Choices& choices, const Tuning& tuning, std::optional<int> signal) {
   if (choices.json) {
     print("{}", json(tuning, !signal));
@@ -233,10 +247,14 @@ Result<ExitStatus> tell(const Choices& choices, const Tuning& tuning, std::optio
     print("\n{}", summary(tuning));
   }
   if (tuning.best && !choices.output.empty()) {
-    const auto written = write_text(choices.output, text(tuning.settings()));
+    const auto whole = with_given(tuning.settings(), choices.input.settings_file);
+    if (!whole) return tl::unexpected(whole.error());
+    const auto written = write_text(choices.output, text(*whole));
     if (!written) return tl::unexpected(written.error());
+    std::string set;
+    for (const std::string& one : choices.input.settings) set += fmt::format(" --set '{}'", one);
     if (!choices.json)
-      print("{0} holds it: weir run {1} --settings {0}\n", choices.output, choices.input.file);
+      print("{0} holds it: weir run {1} --settings {0}{2}\n", choices.output, choices.input.file, set);
   }
   if (!signal) return kExitWell;
   print_error("weir tune: interrupted after {} trials\n", tuning.trials.size());

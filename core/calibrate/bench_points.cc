@@ -125,6 +125,13 @@ Result<std::vector<Point>> copies(const Value& document, Point point) {
 Result<std::vector<Point>> messages(const Value& document, Point point) {
   std::vector<Point> points;
   point.kind = Point::Kind::kMessage;
+  const Value* engine = document.find("engine");
+  if (engine == nullptr || !engine->is(Value::Kind::kString) || engine->as_string() != "rdma") {
+    return failure(
+        complaint(engine == nullptr ? document : *engine, "engine",
+                  "messages over this host's loopback or memory tell nothing of its NICs: measure "
+                  "with weir bench transport --engine rdma, or give runs in a lab or on a cluster"));
+  }
   std::size_t index = 0;
   for (const Value& row : document.find("rows")->elements()) {
     const std::string path = joined("rows", index++);

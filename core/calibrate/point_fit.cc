@@ -129,7 +129,7 @@ Result<void> PointFit::take(const Topology& topology, const Line& line) {
   return {};
 }
 
-CalibratedValue& PointFit::add(const Line& line, const std::string& path, const Value& value,
+CalibratedValue* PointFit::add(const Line& line, const std::string& path, const Value& value,
                                double error_percent) {
   CalibratedValue own;
   own.path = path;
@@ -142,10 +142,11 @@ CalibratedValue& PointFit::add(const Line& line, const std::string& path, const 
   own.residual_percent = line.residual_percent;
   const auto known = std::find_if(values_.begin(), values_.end(),
                                   [&](const CalibratedValue& other) { return other.path == path; });
-  if (known == values_.end()) return values_.emplace_back(std::move(own));
+  if (known == values_.end()) return &values_.emplace_back(std::move(own));
   // Two lines of one value, as of several collectives: the one with more points tells it.
-  if (known->points < own.points) *known = std::move(own);
-  return *known;
+  if (known->points >= own.points) return nullptr;
+  *known = std::move(own);
+  return &*known;
 }
 
 Result<void> PointFit::take_sum(const Topology& topology, const Line& line) {
@@ -197,9 +198,10 @@ Result<void> PointFit::take_copy(const Topology& topology, const Line& line) {
 // Messages of a channel move one after the other, so what each adds is overhead, not latency.
 Result<void> PointFit::take_message(const Topology& topology, const Line& line) {
   bool any = false;
-  const auto between_two = [&](CalibratedValue& value) {
-    value.machines = 2;
-    if (topology.network.racks) value.racks = 1;
+  const auto between_two = [&](CalibratedValue* value) {
+    if (value == nullptr) return;
+    value->machines = 2;
+    if (topology.network.racks) value->racks = 1;
   };
   for (const GroupSpec& group : topology.groups) {
     if (!meant(group, line.of)) continue;
@@ -222,9 +224,10 @@ Result<void> PointFit::take_message(const Topology& topology, const Line& line) 
 
 // One message alone: it cannot tell overhead from latency, and all of it counts as latency.
 Result<void> PointFit::take_exchange(const Topology& topology, const Line& line) {
-  const auto wide = [&](CalibratedValue& value) {
-    value.machines = line.of.hosts;
-    if (topology.network.racks) value.racks = 1;
+  const auto wide = [&](CalibratedValue* value) {
+    if (value == nullptr) return;
+    value->machines = line.of.hosts;
+    if (topology.network.racks) value->racks = 1;
   };
   bool any = false;
   for (const GroupSpec& group : topology.groups) {
@@ -303,13 +306,14 @@ Result<void> PointFit::take_efficiency(const Topology& topology, const Line& lin
     }
     constexpr double kLeast = 0.01;
     const double efficiency = std::clamp(1 / line.s_per_byte / all, kLeast, 1.0);
-    CalibratedValue& value =
+    CalibratedValue* value =
         add(line, std::string(kAllreduceEfficiency), Value(efficiency), line.rate_error_percent);
+    if (value == nullptr) return {};
     // Messages of a ring are chunks: a call's bytes over its ranks.
-    value.least_size = line.least / line.of.ranks;
-    value.most_size = line.most / line.of.ranks;
-    value.machines = line.of.hosts;
-    if (topology.network.racks) value.racks = 1;
+    value->least_size = line.least / line.of.ranks;
+    value->most_size = line.most / line.of.ranks;
+    value->machines = line.of.hosts;
+    if (topology.network.racks) value->racks = 1;
     return {};
   }
   return tl::unexpected(without(line.of, fmt::format("{} GPUs and a NIC", each)));

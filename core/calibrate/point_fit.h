@@ -49,7 +49,8 @@ class PointFit {
   Result<void> take_collective(const Topology& topology, const Line& line);
   Result<void> take_exchange(const Topology& topology, const Line& line);
   Result<void> take_efficiency(const Topology& topology, const Line& line);
-  CalibratedValue& add(const Line& line, const std::string& path, const Value& value, double error_percent);
+  /// None if another line of the same value tells it.
+  CalibratedValue* add(const Line& line, const std::string& path, const Value& value, double error_percent);
 
   std::vector<Line> lines_;
   std::vector<CalibratedValue> values_;

@@ -14,6 +14,15 @@
 #include "core/experiment/experiment_file.h"
 
 namespace weir {
+std::string_view no_measurement(std::string_view world) {
+  if (world == "SimGrid" || world == "the fluid engine")
+    return "these runs were simulated; a calibration needs real ones (weir run --on lab)";
+  if (world == "processes on one host")
+    return "these runs were of processes on one host, without links between machines; a calibration needs "
+           "runs in a lab or on a cluster (weir run --on lab)";
+  return "";
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -96,9 +105,10 @@ class Rows {
 
 // What experiments/h200/measure.py writes of a cluster beside paths: "4 machines of 1 GPU, links of 10Gbps".
 Result<std::vector<Setting>> settings_of_case(const std::string& where, const std::string& text) {
+  constexpr std::size_t kLongest = 200;  // std::regex needs stack for each character
   static const std::regex form(R"((\d+) machines? of (\d+) GPUs?, links of (\S+))");
   std::smatch found;
-  if (!std::regex_match(text, found, form))
+  if (text.size() > kLongest || !std::regex_match(text, found, form))
     return failure(
         fmt::format("{}: case: expected '4 machines of 1 GPU, links of 10Gbps', not '{}'", where, text));
   return std::vector<Setting>{setting("topology.groups.gpu.count", found[1]),
@@ -154,9 +164,9 @@ std::vector<std::string> cells(const std::string& line) {
 
 // What stands above the rows of results.csv.
 struct CsvHead {
-  std::string experiment;  // the file
-  std::string settings;    // "path=value path=value"
-  bool simulated = false;
+  std::string experiment;           // the file
+  std::string settings;             // "path=value path=value"
+  std::string_view no_measurement;  // why its runs are none
   std::vector<std::string> columns;
   /// Where it stands; the number of columns if it is none.
   std::size_t column(std::string_view name) const {
@@ -174,7 +184,7 @@ CsvHead csv_head(std::istringstream& lines, int& at) {
       continue;
     }
     const std::size_t by = line.rfind("run by ");
-    if (at == 1 && by != std::string::npos) head.simulated = is_simulated(line.substr(by + 7));
+    if (at == 1 && by != std::string::npos) head.no_measurement = no_measurement(line.substr(by + 7));
     if (at != 2) continue;
     const std::size_t with = line.find(" with ");
     head.experiment = line.substr(2, with == std::string::npos ? with : with - 2);
@@ -220,8 +230,6 @@ Result<std::shared_ptr<const Experiment>> experiment_of(const Value& document, c
 
 }  // namespace
 
-bool is_simulated(std::string_view world) { return world == "SimGrid" || world == "the fluid engine"; }
-
 bool is_results(const Value& document) {
   return document.find("experiment_file") != nullptr && document.find("rows") != nullptr &&
          document.find("experiment") != nullptr;
@@ -230,9 +238,10 @@ bool is_results(const Value& document) {
 Result<RealRuns> read_results(const Value& document, const std::string& source) {
   const Value* world = document.find("world");
   const Value* name = world == nullptr ? nullptr : world->find("name");
-  if (name != nullptr && name->is(Value::Kind::kString) && is_simulated(name->as_string())) {
-    return failure(complaint(*name, "world.name",
-                             "these runs were simulated; a calibration needs real ones (weir run --on lab)"));
+  const std::string_view why =
+      name != nullptr && name->is(Value::Kind::kString) ? no_measurement(name->as_string()) : "";
+  if (!why.empty()) {
+    return failure(complaint(*name, "world.name", why));
   }
   const Value& rows = *document.find("rows");
   if (!rows.is(Value::Kind::kArray)) return failure(complaint(rows, "rows", "expected an array"));
@@ -300,10 +309,7 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
   const std::size_t columns = head.columns.size();
   if (strategy == columns || time == columns)
     return failure(source + ": expected columns 'strategy' and 'iteration_ns', as results.csv has");
-  if (head.simulated) {
-    return failure(source +
-                   ":1: these runs were simulated; a calibration needs real ones (weir run --on lab)");
-  }
+  if (!head.no_measurement.empty()) return failure(fmt::format("{}:1: {}", source, head.no_measurement));
   RowsOf own = of;
   if (own.experiment.empty()) own.experiment = head.experiment;
   Rows rows(source, own);

@@ -46,8 +46,8 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
 bool is_bench_job(const Value& document);
 Result<RealRuns> read_bench_job(const Value& document, const std::string& source, const Topology& topology);
 
-/// Whether a simulated world has this name, so that its runs measure nothing.
-bool is_simulated(std::string_view world);
+/// Why runs of the world of this name measure no links of a cluster; empty if they do.
+std::string_view no_measurement(std::string_view world);
 
 /// In what the run's cluster is no part of this one, whatever the numbers of machines; none if it is. Rates
 /// of NICs may be off by half, as fitting them is the point.

@@ -40,7 +40,18 @@ bool of_links(const std::string& path) {
          ends_with(path, ".peer_rate") || ends_with(path, ".memory_rate");
 }
 
-std::string_view leaf(const std::string& path) { return std::string_view(path).substr(path.rfind('.') + 1); }
+// "groups nics rate" of "groups.gpu.nics.0.rate": without the group's name and numbers.
+std::string kind(const std::string& path) {
+  std::string kind;
+  std::istringstream parts(path);
+  std::size_t index = 0;
+  for (std::string part; std::getline(parts, part, '.'); ++index) {
+    const bool number = part.find_first_not_of("0123456789") == std::string::npos;
+    if (number || (index == 1 && path.starts_with("groups."))) continue;
+    kind += (kind.empty() ? "" : " ") + part;
+  }
+  return kind;
+}
 
 // Whether what benchmarks told of it is where fits of runs only start.
 bool of_messages(const std::string& path) {
@@ -108,7 +119,7 @@ std::vector<RunFitter::Parameter> RunFitter::parameters(const std::vector<std::s
     }
     if (own.unit == Unit::kRate) own.start = {*start};
     const std::string name =
-        own.unit == Unit::kRate ? fmt::format("{} {}", leaf(path), label(own.start.front())) : path;
+        own.unit == Unit::kRate ? fmt::format("{} {}", kind(path), label(own.start.front())) : path;
     const auto [at, fresh] = alike.try_emplace(name, own);
     if (fresh) continue;
     at->second.paths.push_back(path);
@@ -119,9 +130,11 @@ std::vector<RunFitter::Parameter> RunFitter::parameters(const std::vector<std::s
   return all;
 }
 
-Values RunFitter::values_of(const std::vector<Parameter>& parameters) const {
+// What is not told keeps the value that the topology and experiments say.
+Values RunFitter::values_of(const Search& search) const {
   Values values = known_;
-  for (const Parameter& parameter : parameters) {
+  for (const std::size_t p : search.active) {
+    const Parameter& parameter = search.all[p];
     for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
       Value& value = values[parameter.paths[i]];
       switch (parameter.unit) {
@@ -147,7 +160,7 @@ Result<double> RunFitter::log_time(std::size_t kind, const Values& values) {
 }
 
 Result<void> RunFitter::foretell(Search& search) {
-  const Values values = values_of(search.all);
+  const Values values = values_of(search);
   search.times.clear();
   for (const std::size_t number : search.numbers) {
     const std::size_t kind = kind_[number];
@@ -256,6 +269,7 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   search.numbers = numbers;
   search.all = parameters(numbers);
   search.errors.assign(search.all.size(), 0.0);
+  for (std::size_t p = 0; p < search.all.size(); ++p) search.active.insert(p);
   if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
   if (const auto found = find_slopes(search); !found) return tl::unexpected(found.error());
   while (!search.active.empty()) {
@@ -277,7 +291,7 @@ RunFit RunFitter::told(const Search& search) const {
   for (const std::size_t number : search.numbers)
     own.push_back({std::exp(search.times.at(kind_[number])), runs_[number].iteration.seconds()});
   const double residual = misses_of(own).median;
-  const Values values = values_of(search.all);
+  const Values values = values_of(search);
   RunFit fit;
   std::set<std::string> seen;
   for (std::size_t p = 0; p < search.all.size(); ++p) {

@@ -66,7 +66,7 @@ class RunFitter {
   };
 
   std::vector<Parameter> parameters(const std::vector<std::size_t>& numbers) const;
-  Values values_of(const std::vector<Parameter>& parameters) const;
+  Values values_of(const Search& search) const;
   Result<double> log_time(std::size_t kind, const Values& values);
   Result<void> foretell(Search& search);
   Result<void> find_slopes(Search& search);

@@ -36,6 +36,7 @@ class Finder {
     if (model.entry_overhead > Duration(0) && model.scatter_entries > 1)
       of_messages_.emplace_back("model.entry_overhead");
     if (model.unaligned_efficiency != 1.0) of_messages_.emplace_back("model.unaligned_efficiency");
+    if (!experiment.conditions.none()) use("conditions", Bytes(0));  // which nobody measures
   }
 
   Uses uses() {

@@ -7,6 +7,7 @@
 namespace weir {
 
 constexpr Duration kLongestSpell{1'000'000'000'000'000};  // longer than a run
+constexpr Duration kShortestTurn{1'000};                  // changes cost a step of the simulation each
 
 template <class Visitor>
 void spell_fields(Visitor& visitor, Spell& spell) {

@@ -242,12 +242,15 @@ class Check {
 
   void check_spell(const std::string& path, const Spell& spell) {
     const Duration zero;
-    if (spell.lasting && *spell.lasting <= zero) complain(joined(path, "for"), "expected more than 0s");
+    if (spell.lasting && (*spell.lasting <= zero || *spell.lasting > kLongestSpell))
+      complain(joined(path, "for"), fmt::format("expected more than 0s, at most {}", text(kLongestSpell)));
     if (!spell.every) return;
     if (!spell.lasting) return complain(joined(path, "every"), "what comes again ends: 'for' must be given");
-    if (*spell.every < *spell.lasting || *spell.every > kLongestSpell)
+    if (*spell.every <= *spell.lasting || *spell.every < kShortestTurn || *spell.every > kLongestSpell) {
       complain(joined(path, "every"),
-               fmt::format("expected {}, as 'for' says, to {}", text(*spell.lasting), text(kLongestSpell)));
+               fmt::format("expected more than 'for', {}, and {} to {}", text(*spell.lasting),
+                           text(kShortestTurn), text(kLongestSpell)));
+    }
   }
 
   void check_conditions() {

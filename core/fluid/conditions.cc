@@ -167,6 +167,10 @@ Circumstances::Circumstances(const Conditions& conditions, const Cluster& cluste
   for (std::size_t i = 0; i < by_link_.size(); ++i) {
     if (!by_link_[i].empty()) changing_.emplace_back(i);
   }
+  for (const Spell& spell : spells_) {
+    if (!spell.every)
+      once_over_ = std::max(once_over_, Instant() + spell.at + spell.lasting.value_or(Duration(0)));
+  }
   if (!incast_) return;
   for (const Machine& machine : cluster.machines()) {
     for (const Nic& nic : machine.nics) receivers_[nic.in.index()] = cluster.link(nic.in).rate.limited();
@@ -217,7 +221,11 @@ Duration Circumstances::stretched(MachineId machine, Instant now, Duration work)
   const std::vector<Spell>& stops = stops_[machine.index()];
   if (stops.empty()) return work;
   Instant at = now;
+  constexpr int kMostTurns = 10'000'000;
+  int turns = 0;
   for (Duration left = work; left > Duration(0);) {
+    // Stops that leave no time between them never end; then the run takes longer than any may.
+    if (++turns > kMostTurns) return kLongestRun + Duration(1);
     std::optional<Instant> change;
     bool stopped = false;
     for (const Spell& spell : stops) {

@@ -12,6 +12,9 @@
 
 namespace weir {
 
+/// Engines count seconds in doubles, which tell nanoseconds apart up to here.
+constexpr Duration kLongestRun{4'000'000'000'000'000};
+
 /// When something holds: from `at` on, for `lasting` (or for good), and again after each `every`. Times count
 /// from the start of the run, warm-up included.
 struct Spell {
@@ -90,6 +93,8 @@ class Circumstances {
   const std::vector<LinkId>& changing() const { return changing_; }
   /// When any factor changes next, if ever.
   std::optional<Instant> next_change(Instant now) const;
+  /// When all is over that comes once only.
+  Instant once_over() const { return once_over_; }
 
   /// How many times as long the machine's computation takes; `random` is of this one.
   double compute_factor(MachineId machine, double jitter, Random& random) const;
@@ -116,6 +121,7 @@ class Circumstances {
   std::vector<std::vector<Straggler>> slow_;  // by machine
   std::vector<std::vector<Spell>> stops_;     // by machine, those that end
   std::optional<std::pair<MachineId, Instant>> failure_;
+  Instant once_over_;
 };
 
 }  // namespace weir

@@ -43,7 +43,7 @@ void Physics::flow_ended(OpId op, double now) {
     link.bytes += carried;
     link.left += left;
     link.ends += 1.0;
-    if (--link.flows == 0) link.busy += now - link.since;
+    if (--link.flows == 0) link.busy += link.factor * (now - link.since);
     const double possible =
         rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
     if (carried - left > possible && violation_.empty()) {
@@ -52,6 +52,13 @@ void Physics::flow_ended(OpId op, double now) {
                                rate(*plan_, cluster_->link(use.link)));
     }
   }
+}
+
+void Physics::link_scaled(LinkId link, double factor, double now) {
+  Use& use = uses_[link.index()];
+  if (use.flows > 0) use.busy += use.factor * (now - use.since);
+  use.since = now;
+  use.factor = factor;
 }
 
 Result<void> Physics::verdict(int iterations) const {

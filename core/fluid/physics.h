@@ -17,18 +17,21 @@ class Physics {
 
   void flow_started(OpId op, double now);
   void flow_ended(OpId op, double now);
+  /// The link has this fraction of its rate from now on.
+  void link_scaled(LinkId link, double factor, double now);
 
   /// All holds, after the plan ran `iterations` times; or the first violation.
   Result<void> verdict(int iterations) const;
 
  private:
   struct Use {
-    int flows = 0;       // under way
-    double since = 0.0;  // start of the present spell of use
-    double busy = 0.0;   // seconds in earlier spells
-    double bytes = 0.0;  // carried by flows that have ended
-    double left = 0.0;   // of these, what may not have been carried
-    double ends = 0.0;   // how many have
+    int flows = 0;        // under way
+    double factor = 1.0;  // of its rate
+    double since = 0.0;   // start of the present spell of use with this factor
+    double busy = 0.0;    // seconds in earlier spells, times their factors
+    double bytes = 0.0;   // carried by flows that have ended
+    double left = 0.0;    // of these, what may not have been carried
+    double ends = 0.0;    // how many have
   };
   const Plan* plan_;
   const Cluster* cluster_;

@@ -14,10 +14,8 @@
 namespace weir {
 namespace {
 
-// Engines count seconds in doubles, which tell nanoseconds apart up to here.
-constexpr Duration kLongestRun{4'000'000'000'000'000};
-
-// Changes of links that come again and again end when nothing else has happened for so long.
+// Changes of links that come again and again end when nothing else has happened for so long, not even a
+// change that comes once.
 constexpr Duration kLongestStandstill{3'600'000'000'000};
 
 // By path: no other flow ever slows its flows down, as all of its links but the cores of a NUMA node, which
@@ -150,15 +148,18 @@ class World {
     const bool done =
         std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.finished(); });
     failed_ = failure && failure->second <= at && !done;
-    if (failed_ || done || at - progress_ > kLongestStandstill) return;
+    if (failed_ || done) return;
     for (const LinkId link : circumstances_.changing()) scale(link);
+    if (at - std::max(progress_, circumstances_.once_over()) > kLongestStandstill) return;
     std::optional<Instant> next = circumstances_.next_change(at);
     if (failure && failure->second > at && (!next || failure->second < *next)) next = failure->second;
     if (next) engine_.start_timer(static_cast<std::uint32_t>(plan_.ops().size()), *next - at);
   }
 
   void scale(LinkId link) {
-    engine_.scale_link(link, circumstances_.factor(link, messages_[link.index()], now()));
+    const double factor = circumstances_.factor(link, messages_[link.index()], now());
+    engine_.scale_link(link, factor);
+    physics_.link_scaled(link, factor, engine_.seconds());
   }
 
   // One more message, or one less, comes in through the NIC.

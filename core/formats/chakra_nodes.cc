@@ -18,6 +18,7 @@ using protobuf::Wire;
 
 constexpr std::uint64_t kLargestMessage = std::uint64_t{64} << 20;
 constexpr std::int64_t kLongest = 86'400'000'000;         // us: a day
+constexpr std::size_t kMostNodes = 20'000'000;            // some 3 GB of memory
 constexpr std::int64_t kMostBytes = 100'000'000'000'000;  // of a trace
 constexpr std::uint64_t kLastType = static_cast<std::uint64_t>(NodeType::kCheckpoint);
 constexpr std::array<std::string_view, 10> kCollectives = {
@@ -237,6 +238,7 @@ Result<std::vector<Node>> read_nodes(const std::string& file) {
     };
     if (!message) return wrong(message.error().text);
     if (!*message) break;
+    if (count > kMostNodes) return wrong(fmt::format("there are more nodes than {}", kMostNodes));
     if (count == 0) continue;  // GlobalMetadata, which says nothing that is of use here
     auto node = node_of(**message);
     if (!node) return wrong(node.error().text);

@@ -55,12 +55,12 @@ std::string name_of_file(const std::string& file) {
 }  // namespace
 
 void spread_by_bytes(Trace& trace, Duration time) {
-  const auto total = static_cast<long double>(size(trace).count());
-  long double before = 0;
+  const Wide total = size(trace).count();
+  Wide before = 0;
   std::int64_t given = 0;
   for (Layer& layer : trace.layers) {
-    for (const Tensor& tensor : layer.tensors) before += static_cast<long double>(size(tensor).count());
-    const auto upto = static_cast<std::int64_t>(static_cast<long double>(time.ns()) * before / total);
+    for (const Tensor& tensor : layer.tensors) before += size(tensor).count();
+    const auto upto = static_cast<std::int64_t>(before * time.ns() / total);
     layer.forward += Duration(upto - given);
     given = upto;
   }

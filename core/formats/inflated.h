@@ -32,7 +32,7 @@ class InflatedFile {
   }
 
   /// Of the next byte, from 1 on.
-  int line() const { return line_; }
+  std::int64_t line() const { return line_; }
   /// How many bytes were passed.
   std::uint64_t passed() const { return before_ + at_; }
   /// Why there are no more bytes, if that is not the file's end: it is cut short, damaged, or larger than
@@ -51,7 +51,7 @@ class InflatedFile {
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   std::uint64_t before_ = 0;
-  int line_ = 1;
+  std::int64_t line_ = 1;
   std::string error_;
 };
 

@@ -270,13 +270,15 @@ bool Reader::take_collective(Span span) {
   const bool gloo = starts(event_.name, "gloo:");
   const bool called = event_.name == "record_param_comms" && !event_.collective.empty();
   if (!gloo && !called) return false;
+  constexpr std::int64_t kMost = 1'000'000'000'000;
   std::int64_t elements = event_.elements;
   if (gloo) {
     elements = event_.first.shape.empty() ? -1 : 1;
-    for (const std::int64_t one : event_.first.shape) elements *= one;
+    for (const std::int64_t one : event_.first.shape)
+      elements =
+          one < 0 || elements < 0 || one > kMost / std::max<std::int64_t>(1, elements) ? -1 : elements * one;
   }
   const Bytes each = size_of_type(gloo ? event_.first.type : event_.dtype);
-  constexpr std::int64_t kMost = 1'000'000'000'000;
   const bool sized = elements >= 0 && elements < kMost;
   recording_.collectives.push_back(
       {span, gloo ? event_.name.substr(5) : event_.collective, sized ? each * elements : Bytes(0), gloo});

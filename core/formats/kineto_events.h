@@ -23,7 +23,7 @@ struct CpuOp {
   std::int64_t sequence = -1;  // joins an op with its backward; -1: it has none
   int name = 0;                // in Recording::names
   int thread = 0;              // in Recording::threads
-  int line = 0;
+  std::int64_t line = 0;
   int gradient = -1;  // in Recording::gradients, of an AccumulateGrad
 };
 

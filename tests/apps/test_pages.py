@@ -250,7 +250,7 @@ class Calibration(unittest.TestCase):
         done = subprocess.run([ROOT / "experiments/calibration/calibrate.py", "--weir", program.command()[0],
                                "--sets", "lab of this page"],
                               capture_output=True, text=True, timeout=1200, check=True)
-        told = re.findall(r"^(.*): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
+        told = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
                           re.MULTILINE | re.DOTALL)
         self.assertEqual(len(told), 1, done.stdout)
         for name, runs, median, p95, within in told:

@@ -51,6 +51,13 @@ TEST_CASE("A topology without calibration gives vendor constants throughout") {
   }
 }
 
+TEST_CASE("What conditions a run meets was never measured") {
+  Experiment experiment = test::experiment(calibrated(), "unified", 3, 1);
+  experiment.conditions.incast = Incast{4, 0.1};
+  CHECK(label(experiment).trust == Trust::kVendorConstant);
+  CHECK(label(experiment).reason.find("conditions") != std::string::npos);
+}
+
 TEST_CASE("A result is calibrated where all that it uses was measured as far as it goes") {
   for (const char* strategy : {"unified", "ring", "ps", "hierarchical", "double-tree"}) {
     INFO(strategy);

@@ -121,14 +121,15 @@ TEST_CASE("Benchmarks of messages tell rate and overhead, whatever a fifth of th
 
 TEST_CASE("One size of messages does not tell their overhead") {
   const PointFit all =
-      fit(test::topology(), read(R"({"rows": [{"message_bytes": 4000000, "nodes_bytes_per_s": 1e9}]})"));
+      fit(test::topology(),
+          read(R"({"engine": "rdma", "rows": [{"message_bytes": 4000000, "nodes_bytes_per_s": 1e9}]})"));
   CHECK(all.values().size() == 2);
   REQUIRE(all.remarks().size() == 1);
   CHECK_THAT(all.remarks().front(), has_text("one size alone does not tell the overhead"));
 }
 
 TEST_CASE("Times that contradict each other tell nothing") {
-  const PointFit all = fit(test::topology(), read(R"({"rows": [
+  const PointFit all = fit(test::topology(), read(R"({"engine": "rdma", "rows": [
     {"message_bytes": 1000000, "nodes_bytes_per_s": 1e9}, {"message_bytes": 4000000, "nodes_bytes_per_s": 1e8},
     {"message_bytes": 16000000, "nodes_bytes_per_s": 3e9}]})"));
   CHECK(all.values().empty());
@@ -176,11 +177,14 @@ TEST_CASE("Benchmarks that say something else are told with their line") {
     REQUIRE(!points);
     return points.error().text;
   };
-  CHECK(wrong("{\"rows\": [\n{\"message_bytes\": 0, \"nodes_bytes_per_s\": 1e9}]}") ==
+  CHECK(wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 0, \"nodes_bytes_per_s\": 1e9}]}") ==
         "bench.json:2: rows[0].message_bytes: expected a number above 0, as weir bench transport --json "
         "prints");
-  CHECK_THAT(wrong("{\"rows\": [\n{\"message_bytes\": 10, \"nodes_bytes_per_s\": \"fast\"}]}"),
-             has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
+  CHECK_THAT(
+      wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 10, \"nodes_bytes_per_s\": \"fast\"}]}"),
+      has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
+  CHECK_THAT(wrong(R"({"engine": "tcp", "rows": [{"message_bytes": 10, "nodes_bytes_per_s": 1e9}]})"),
+             has_text("bench.json:1: engine: messages over this host's loopback"));
   CHECK_THAT(wrong(R"({"size": "big", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("bench.json:1: size"));
   CHECK_THAT(wrong(R"({"size": "1MB", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("'dtype' is missing"));
   CHECK_THAT(

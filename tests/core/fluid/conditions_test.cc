@@ -82,6 +82,8 @@ TEST_CASE("machines that stop take so much longer") {
   CHECK(met.stretched(MachineId(1), kAt(0), kFor(15)) == kFor(21));
   CHECK(met.factor(link_named(cluster, "gpu[1].nic0.in"), 0, kAt(3)) == 0.0);
   CHECK_FALSE(met.failure());
+  conditions.stops = {{"gpu[1]", {kFor(0), kFor(1), kFor(2)}}, {"gpu[1]", {kFor(1), kFor(1), kFor(2)}}};
+  CHECK(Circumstances(conditions, cluster).stretched(MachineId(1), kAt(0), kFor(1)) > kLongestRun);
   conditions.stops.push_back({"cpu[*]", {kFor(7), {}, {}}});
   REQUIRE(Circumstances(conditions, cluster).failure());
   CHECK(Circumstances(conditions, cluster).failure()->first == MachineId(2));

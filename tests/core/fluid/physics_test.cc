@@ -89,6 +89,19 @@ TEST_CASE("idle time between flows does not make up for haste") {
   CHECK(complaint(physics.verdict(1)) != "none");
 }
 
+TEST_CASE("flows over a link with a part of its rate are held to that") {
+  for (const auto& [end, fits] : {std::pair(0.003, true), std::pair(0.0025, false)}) {
+    const TwoMessages two;
+    Physics physics(two.plan, two.cluster, two.works);
+    physics.flow_started(two.sends[0], 0.0);
+    physics.flow_started(two.sends[1], 0.0);
+    for (std::size_t i = 0; i < two.cluster.links().size(); ++i) physics.link_scaled(LinkId(i), 0.5, 0.001);
+    physics.flow_ended(two.sends[0], end);
+    physics.flow_ended(two.sends[1], end);
+    CHECK((complaint(physics.verdict(1)) == "none") == fits);
+  }
+}
+
 TEST_CASE("bytes that never moved are missed") {
   const TwoMessages two;
   Physics physics(two.plan, two.cluster, two.works);
