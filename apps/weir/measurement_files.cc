@@ -66,8 +66,8 @@ class Files {
   Result<void> take_record(const std::string& file) {
     const auto kept = kept_record(file, {});
     if (!kept) return tl::unexpected(kept.error());
-    if (!no_measurement(kept->header.world).empty())
-      return failure(fmt::format("{}:1: world: this run was simulated; a calibration needs real ones", file));
+    const std::string_view why = no_measurement(kept->header.world);
+    if (!why.empty()) return failure(fmt::format("{}:1: world: {}", file, why));
     const Recorded recorded = kept->recorded();
     const Duration iteration =
         report(recorded.plan, recorded.cluster, recorded.workload, recorded.record, recorded.warm_up)
