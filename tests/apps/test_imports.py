@@ -105,7 +105,8 @@ class Recorded(Case):
                               f"{trace['batch']} {trace['sample']}s | {replayed:.1f} ms | {alone:.1f} ms |", table)
 
     def test_shipped_traces_are_what_recordings_become(self):
-        for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"), ("gpt-2-h200", 16384, "token")):
+        for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"), ("bert-large-h200", 16384, "token"),
+                                   ("gpt-2-h200", 16384, "token")):
             with self.subTest(name=name):
                 (file,) = RECORDINGS.glob(f"{name}*.json.gz")
                 trace, _ = self.imported(file, "--batch", batch, "--sample", sample, "--name", name)
