@@ -1,6 +1,6 @@
-// Whether the fluid engine and SimGrid agree (bert_large.h), where schedules are chaotic: times of 1e-14 s
-// apart grow to microseconds within a tenth of an iteration, as a flow's rate falls to a part of what it was
-// and an error in bytes so becomes a longer one in time, until other messages go first. So a byte per second
+// Whether the fluid engine and SimGrid agree (bert_large.h), where schedules are chaotic: as a flow's rate
+// falls to a part of what it was, an error in its bytes becomes a longer one in time, until other messages go
+// first. So a byte per second
 // more or less changes an iteration of many machines by a percent, with either engine; what can agree are
 // the means.
 //

@@ -11,6 +11,7 @@
 #include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
+#include "core/experiment/undertaking.h"
 #include "core/fluid/report.h"
 #include "core/strategies/critical_path.h"
 #include "core/strategies/strategy.h"
@@ -145,22 +146,15 @@ struct Bounds {
 Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Workload& workload,
                  const std::vector<std::string>& names) {
   Bounds bounds;
-  const auto skip = [&](const std::string& name, const Error& why) {
-    bounds.others += fmt::format("{}: {}\n", name, why.text);
-  };
   for (const std::string& name : names) {
-    const auto [strategy, options] = *contender(experiment, name);
-    if (const auto fits = check_size(*strategy, cluster, workload, options); !fits) {
-      skip(name, fits.error());
-      continue;
-    }
-    auto plan = strategy->plan(cluster, workload, options);
+    const Contender found = *contender(experiment, name);
+    auto plan = planned(found, cluster, workload);
     if (!plan) {
-      skip(name, plan.error());
+      bounds.others += fmt::format("{}: {}\n", name, plan.error().text);
       continue;
     }
     const Bound bound = plan_bound(*plan, cluster, workload);
-    const Label label = label_of(*plan, cluster, experiment, {strategy, options});
+    const Label label = label_of(*plan, cluster, experiment, found);
     bounds.possible.push_back({name, std::move(*plan), bound, label});
   }
   return bounds;

@@ -7,7 +7,7 @@
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
-#include "apps/weir/planned.h"
+#include "core/experiment/undertaking.h"
 #include "core/fluid/work.h"
 #include "core/formats/goal.h"
 
@@ -47,8 +47,8 @@ Result<ExitStatus> export_goal(const Choices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
-  const auto plan = planned(name, *found, cluster, workload);
-  if (!plan) return tl::unexpected(plan.error());
+  const auto plan = planned(*found, cluster, workload);
+  if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   const auto text = goal(*plan, goal_works(*plan, cluster), choices.iterations);
   if (!text) return tl::unexpected(text.error());
   if (choices.out.empty()) {

@@ -9,14 +9,12 @@
 
 #include "apps/weir/output.h"
 #include "core/base/file_kind.h"
+#include "core/calibrate/real_runs.h"
 #include "core/cluster/topology_file.h"
 
 namespace weir {
 
 namespace {
-
-// Whether it is what weir run writes, which repeats what experiments say.
-bool is_results(const Value& document) { return document.find("experiment_file") != nullptr; }
 
 // Those of --settings, a file's, and of --set.
 Result<std::vector<Setting>> parsed(const std::string& settings_file,
@@ -72,6 +70,7 @@ Result<std::vector<std::string>> Input::experiments() const {
     if (entry.path().extension() != ".json") continue;
     const auto document = read_document(entry.path().string());
     if (!document) return tl::unexpected(document.error());
+    // Results repeat what experiments say.
     if (kind_of(*document) == FileKind::kExperiment && !is_results(*document))
       found.push_back(entry.path().lexically_normal().string());
   }

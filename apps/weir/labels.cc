@@ -12,6 +12,11 @@ constexpr std::size_t kShown = 6;
 
 }  // namespace
 
+void set_label(Row& row, const Label& label) {
+  row.label = enum_name(label.trust);
+  if (!label.reason.empty()) row.label_reason = label.reason;
+}
+
 std::string reasons(const std::vector<Labelled>& all) {
   std::vector<std::pair<Labelled, std::vector<std::string>>> apart;
   for (const Labelled& one : all) {

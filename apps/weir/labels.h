@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/weir/row.h"
 #include "core/calibrate/label.h"
 
 namespace weir {
@@ -14,6 +15,9 @@ struct Labelled {
   std::string label;
   std::string reason;  // empty if there is nothing to say
 };
+
+/// Puts the label into the row.
+void set_label(Row& row, const Label& label);
 
 /// Lines under a table, a line for each reason: "extrapolated (ring, ps): network.latency was measured
 /// with...". None if all are calibrated.

@@ -9,6 +9,7 @@
 #include "apps/weir/kept_record.h"
 #include "core/calibrate/bench_points.h"
 #include "core/fluid/report.h"
+#include "core/run/world_names.h"
 
 namespace weir {
 namespace {
@@ -49,7 +50,8 @@ class Files {
   Result<void> take_document(const Value& document, const std::string& file, const std::string& group) {
     if (has_points(document)) return take(read_points(document, file, group));
     if (is_results(document)) return take(read_results(document, file));
-    if (is_bench_job(document)) return take(read_bench_job(document, file, topology_));
+    if (document.find("benchmark") != nullptr && document.find("workers") != nullptr)
+      return failure(complaint(document, "", no_measurement(kLocalWorld)));
     return failure(
         complaint(document, "",
                   "this is no measurement that is known; expected what weir bench --json or weir run "

@@ -8,9 +8,9 @@
 #include "apps/weir/input.h"
 #include "apps/weir/loads.h"
 #include "apps/weir/output.h"
-#include "apps/weir/planned.h"
 #include "apps/weir/table.h"
 #include "core/base/units_text.h"
+#include "core/experiment/undertaking.h"
 #include "core/plan/fit.h"
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
@@ -139,8 +139,8 @@ Result<ExitStatus> make_plan(const Choices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
-  const auto plan = planned(name, *found, cluster, workload);
-  if (!plan) return tl::unexpected(plan.error());
+  const auto plan = planned(*found, cluster, workload);
+  if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (choices.text) {
     print("{}", text(*plan));
   } else if (choices.graphviz) {

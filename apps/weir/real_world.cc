@@ -17,6 +17,7 @@
 #include "backends/real/pages.h"
 #include "backends/real/threads.h"
 #include "core/base/units_text.h"
+#include "core/run/world_names.h"
 
 namespace weir {
 namespace {
@@ -302,7 +303,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
 }  // namespace
 
 World local_world(const RealSettings& settings) {
-  World world = real_world("processes on one host", settings, run_on_local);
+  World world = real_world(std::string(kLocalWorld), settings, run_on_local);
   world.check = [gpus = settings.gpus](const Cluster& cluster, const Workload& workload) {
     return check_machines(cluster, workload, gpus);
   };
@@ -313,7 +314,7 @@ World lab_world(const RealSettings& settings) {
   constexpr double kPace = 1.02;  // a little more than needed, so that what was late catches up
   RealSettings paced = settings;
   if (!paced.pace) paced.pace = kPace;
-  World world = real_world("a lab on one host", paced, run_in_lab);
+  World world = real_world(std::string(kLabWorld), paced, run_in_lab);
   world.check = [gpus = settings.gpus](const Cluster& cluster, const Workload& workload) {
     if (auto fits = real::Lab::check(cluster); !fits) return fits;
     return check_machines(cluster, workload, gpus);
@@ -322,7 +323,7 @@ World lab_world(const RealSettings& settings) {
 }
 
 World cluster_world(const RealSettings& settings) {
-  return real_world("a cluster", settings, run_on_cluster);
+  return real_world(std::string(kClusterWorld), settings, run_on_cluster);
 }
 
 }  // namespace weir

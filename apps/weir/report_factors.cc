@@ -32,8 +32,6 @@ std::string words_of(Effect::Unit unit, double number) {
   return fmt::format("{:.4g}", number);
 }
 
-std::string time(double seconds) { return rounded(Duration::from_seconds(seconds)); }
-
 // "1MB, 2MB, 4MB", or "200 samples from 64KiB to 4MiB".
 std::string values_of(const Study& study, const StudyAxis& axis) {
   const Value* over = axis.sampled ? study.samples.find("over") : nullptr;
@@ -58,7 +56,7 @@ ChartLine line_of(const EffectLine& line, const Study& study, const Results& res
     drawn.points.push_back(
         {level.x, y,
          fmt::format("{}{}: {}", line.strategy, level.label.empty() ? "" : " at " + level.label,
-                     speedups ? fmt::format("{:.3f}", y) : time(y))});
+                     speedups ? fmt::format("{:.3f}", y) : rounded_seconds(y))});
   }
   for (const auto& [x, run] : line.cloud) {
     const Row& row = results.runs()[run].outcome->row;
@@ -98,7 +96,7 @@ std::string charts_of(const Effect& effect, const ReportMatter& matter, const st
     in_time.push_back(line_of(line, study, matter.results, false));
     if (line.strategy != study.baseline) in_speedup.push_back(line_of(line, study, matter.results, true));
   }
-  const ChartScale times{"iteration", spans_decades(in_time), {}, time};
+  const ChartScale times{"iteration", spans_decades(in_time), {}, rounded_seconds};
   return fmt::format("<div class='charts'>{}{}</div>", line_chart(x, times, in_time),
                      line_chart(x, speedups, in_speedup));
 }

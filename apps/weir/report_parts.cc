@@ -19,8 +19,6 @@ std::string numeric(double number, const std::string& words) {
 
 std::string cell_of(const std::string& text) { return fmt::format("<td>{}</td>", escaped(text)); }
 
-std::string time(double seconds) { return rounded(Duration::from_seconds(seconds)); }
-
 std::string rate(double samples_per_s) {
   constexpr double kMany = 1000;
   return samples_per_s < kMany ? fmt::format("{:.4g}", samples_per_s) : fmt::format("{:.0f}", samples_per_s);
@@ -93,6 +91,8 @@ std::string links_of(const Row& row) {
 
 }  // namespace
 
+std::string rounded_seconds(double seconds) { return rounded(Duration::from_seconds(seconds)); }
+
 std::string html_row(const std::vector<std::string>& cells, const char* kind) {
   std::string html = "<tr>";
   for (const std::string& cell : cells) html += fmt::format("<{0}>{1}</{0}>", kind, cell);
@@ -119,7 +119,7 @@ std::string answer_part(const ReportMatter& matter) {
       "<p><b>{}</b>{} has the most samples per second{}: an iteration of {}{}; {} binds it.</p>",
       escaped(best.trial.strategy), at.empty() ? "" : " at <code>" + escaped(at) + "</code>",
       study.traces.size() > 1 ? " of " + escaped(study.traces[order.front()->trace].name) : "",
-      time(static_cast<double>(row.iteration_ns) * 1e-9),
+      rounded_seconds(static_cast<double>(row.iteration_ns) * 1e-9),
       row.speedup ? fmt::format(", {:.2f} times as fast as {} there", *row.speedup, escaped(study.baseline))
                   : "",
       escaped(row.binding));

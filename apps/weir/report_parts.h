@@ -20,6 +20,9 @@ struct ReportMatter {
 /// Cells with their own HTML.
 std::string html_row(const std::vector<std::string>& cells, const char* kind = "td");
 
+/// Rounded, with its unit.
+std::string rounded_seconds(double seconds);
+
 std::string answer_part(const ReportMatter& matter);      // each strategy's best run
 std::string strategies_part(const ReportMatter& matter);  // their speed-ups and distances from bounds
 std::string binding_part(const ReportMatter& matter);     // what binds them

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "apps/weir/files.h"
+#include "apps/weir/labels.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
@@ -73,11 +74,6 @@ Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
                     iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
   }
   return {};
-}
-
-void set_label(Row& row, const Label& label) {
-  row.label = enum_name(label.trust);
-  if (!label.reason.empty()) row.label_reason = label.reason;
 }
 
 RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {

@@ -61,8 +61,7 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
   outcome.row.gpu_machines = static_cast<std::int64_t>(cluster.gpu_machines().size());
   outcome.row.iteration_ns = bound.time.ns();
   outcome.row.binding = bound.binding;
-  if (label) outcome.row.label = enum_name(label->trust);
-  if (label && !label->reason.empty()) outcome.row.label_reason = label->reason;
+  if (label) set_label(outcome.row, *label);
   double gpus = 0;
   for (const MachineId id : cluster.gpu_machines())
     gpus += static_cast<double>(cluster.machine(id).gpus.size());

@@ -5,6 +5,7 @@
 #ifdef WEIR_SIMGRID
 #include "backends/sim/engine.h"
 #include "backends/sim/world.h"
+#include "core/run/world_names.h"
 #endif
 
 namespace weir {
@@ -21,7 +22,7 @@ World fluid_world() {
     FluidEngine engine(planned.plan, planned.cluster);
     return lived(simulate(planned.plan, planned.cluster, planned.settings, engine));
   };
-  return World{.name = "the fluid engine", .run = run};
+  return World{.name = std::string(kFluidWorld), .run = run};
 }
 
 #ifdef WEIR_SIMGRID
@@ -29,7 +30,7 @@ Result<World> simgrid_world() {
   const auto run = [](const Planned& planned) {
     return lived(sim::simulate(planned.plan, planned.cluster, planned.settings));
   };
-  return World{.name = "SimGrid", .settings = sim::Engine::settings(), .run = run};
+  return World{.name = std::string(kSimGridWorld), .settings = sim::Engine::settings(), .run = run};
 }
 #else
 Result<World> simgrid_world() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/units_text.h"
+#include "core/experiment/undertaking.h"
 #include "core/fluid/fluid_engine.h"
 #include "core/fluid/report.h"
 #include "core/fluid/simulation.h"
@@ -41,9 +42,7 @@ Result<std::unique_ptr<PreparedRun>> PreparedRun::make(const RealRun& run) {
   if (!found) return failure(run.source + ": " + found.error().text);
   std::unique_ptr<PreparedRun> made(new PreparedRun(run));
   const Contender& own = made->contender_;
-  if (const auto fits = check_size(*own.strategy, made->cluster_, made->workload_, own.options); !fits)
-    return failure(run.source + ": " + fits.error().text);
-  auto plan = own.strategy->plan(made->cluster_, made->workload_, own.options);
+  auto plan = planned(own, made->cluster_, made->workload_);
   if (!plan) return failure(run.source + ": " + plan.error().text);
   made->plan_ = std::move(*plan);
   made->uses_ = uses_of(made->plan_, made->cluster_, *run.experiment, own);

@@ -12,12 +12,14 @@
 
 #include "core/base/number_in.h"
 #include "core/experiment/experiment_file.h"
+#include "core/run/world_names.h"
 
 namespace weir {
+
 std::string_view no_measurement(std::string_view world) {
-  if (world == "SimGrid" || world == "the fluid engine")
+  if (world == kSimGridWorld || world == kFluidWorld)
     return "these runs were simulated; a calibration needs real ones (weir run --on lab)";
-  if (world == "processes on one host")
+  if (world == kLocalWorld)
     return "these runs were of processes on one host, without links between machines; a calibration needs "
            "runs in a lab or on a cluster (weir run --on lab)";
   return "";

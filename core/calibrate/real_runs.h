@@ -41,11 +41,6 @@ Result<RealRuns> read_lines(const std::string& text, const std::string& source, 
 /// Of results.csv.
 Result<RealRuns> read_csv(const std::string& text, const std::string& source, const RowsOf& of);
 
-/// Of a benchmark, whose machines are the first ones of the topology's: as many with GPUs as it has workers,
-/// as many without as it has servers.
-bool is_bench_job(const Value& document);
-Result<RealRuns> read_bench_job(const Value& document, const std::string& source, const Topology& topology);
-
 /// Why runs of the world of this name measure no links of a cluster; empty if they do.
 std::string_view no_measurement(std::string_view world);
 

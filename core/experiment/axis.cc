@@ -16,11 +16,6 @@ namespace {
 constexpr std::string_view kFixed[] = {"question", "strategies", "baseline",  "sweep",           "sweep_by",
                                        "samples",  "seeds",      "timelines", "timeline_points", "published"};
 
-std::string too_many(std::size_t points) {
-  return fmt::format("it has {} points; at most {}: leave values out, or split it into several experiments",
-                     points, kMostPoints);
-}
-
 // Whether an experiment can vary what the paths lead to.
 Result<void> check_paths(const Value::Member& member, const std::string& path) {
   const std::vector<std::string> paths = paths_in(member.name);
@@ -94,6 +89,12 @@ Result<Axis> read_sampled(const Value::Member& member, const Samples& samples) {
 
 }  // namespace
 
+std::string too_many(double points) {
+  return fmt::format(
+      "it has {:.0f} points; at most {}: leave values out, or split it into several experiments", points,
+      kMostPoints);
+}
+
 bool is_file_part(std::string_view path) { return path == "topology" || path == "trace"; }
 
 Result<Axis> read_axis(const Value::Member& member, const Resolve& resolve) {
@@ -102,7 +103,8 @@ Result<Axis> read_axis(const Value::Member& member, const Resolve& resolve) {
   if (const auto right = check_list(member.value, path); !right) return tl::unexpected(right.error());
   Axis axis{member.name, {}};
   const std::vector<Value>& values = member.value.elements();
-  if (values.size() > kMostPoints) return failure(complaint(member.value, path, too_many(values.size())));
+  if (values.size() > kMostPoints)
+    return failure(complaint(member.value, path, too_many(static_cast<double>(values.size()))));
   std::set<std::string> seen;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Setting choice{member.name, values[i], label(values[i])};

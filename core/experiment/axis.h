@@ -45,6 +45,9 @@ constexpr auto enum_names(Scale /*scale*/) {
 // Each point is read and checked before the first runs: that may take a minute, and no table shows more.
 constexpr int kMostPoints = 10'000;
 
+/// The complaint about so many.
+std::string too_many(double points);
+
 /// What values are drawn from: whole numbers, numbers, sizes, rates or durations, the ends among them.
 struct SampleRange {
   Value from;

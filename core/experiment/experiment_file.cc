@@ -45,12 +45,6 @@ double exchange_seconds(const Experiment& experiment, BytesPerSecond rate) {
          static_cast<double>(rate.value());
 }
 
-std::string too_many(double points) {
-  return fmt::format(
-      "it has {:.0f} points; at most {}: leave values out, or split it into several experiments", points,
-      kMostPoints);
-}
-
 // What a calibrated topology says of the model holds where the experiment says nothing. (A calibration that
 // is written wrongly is told when the topology is read.)
 std::vector<Error> take_calibrated(Value& document) {

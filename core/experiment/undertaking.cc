@@ -4,6 +4,13 @@
 
 namespace weir {
 
+Result<Plan> planned(const Contender& contender, const Cluster& cluster, const Workload& workload) {
+  const auto& [strategy, options] = contender;
+  if (const auto fits = check_size(*strategy, cluster, workload, options); !fits)
+    return tl::unexpected(fits.error());
+  return strategy->plan(cluster, workload, options);
+}
+
 Result<std::unique_ptr<Undertaking>> undertake(const std::string& text, const std::string& strategy,
                                                const std::string& file) {
   const auto read = ExperimentFile::parse(text, file);
@@ -13,13 +20,10 @@ Result<std::unique_ptr<Undertaking>> undertake(const std::string& text, const st
   auto made = std::make_unique<Undertaking>(std::move(*experiment));
   const auto found = contender(made->experiment, strategy);
   if (!found) return tl::unexpected(found.error());
-  const auto& [planner, options] = *found;
-  if (const auto fits = check_size(*planner, made->cluster, made->workload, options); !fits)
-    return tl::unexpected(fits.error());
-  auto plan = planner->plan(made->cluster, made->workload, options);
+  auto plan = planned(*found, made->cluster, made->workload);
   if (!plan) return tl::unexpected(plan.error());
   made->plan = std::move(*plan);
-  made->dispatch = dispatch_of(*planner, options);
+  made->dispatch = dispatch_of(*found->strategy, found->options);
   return made;
 }
 

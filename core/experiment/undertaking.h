@@ -26,6 +26,9 @@ struct Undertaking {
   Dispatch dispatch;
 };
 
+/// The contender's plan; refuses what memory would not hold.
+Result<Plan> planned(const Contender& contender, const Cluster& cluster, const Workload& workload);
+
 /// Reads the text, which holds its topology and its trace itself, and plans its strategy or variant of that
 /// name. Complaints call the text by `file`.
 Result<std::unique_ptr<Undertaking>> undertake(const std::string& text, const std::string& strategy,

@@ -83,7 +83,7 @@ class Circumstances {
  public:
   Circumstances(const Conditions& conditions, const Cluster& cluster);
 
-  /// Whether the link's rate changes, or is never whole; nor need it be the same in engines at all times.
+  /// Whether the link's rate is ever another than the cluster's.
   bool varies(LinkId link) const { return !by_link_[link.index()].empty() || receives(link); }
   /// Messages come in through it, and how many come at once matters.
   bool receives(LinkId link) const { return receivers_[link.index()]; }

@@ -1,0 +1,14 @@
+// Names of worlds, as results and records repeat them.
+#pragma once
+
+#include <string_view>
+
+namespace weir {
+
+inline constexpr std::string_view kSimGridWorld = "SimGrid";
+inline constexpr std::string_view kFluidWorld = "the fluid engine";
+inline constexpr std::string_view kLocalWorld = "processes on one host";
+inline constexpr std::string_view kLabWorld = "a lab on one host";
+inline constexpr std::string_view kClusterWorld = "a cluster";
+
+}  // namespace weir
