@@ -1,11 +1,10 @@
 // Whether the fluid engine and SimGrid agree (bert_large.h), where schedules are chaotic: as a flow's rate
 // falls to a part of what it was, an error in its bytes becomes a longer one in time, until other messages go
-// first. So a byte per second
-// more or less changes an iteration of many machines by a percent, with either engine; what can agree are
-// the means.
+// first. So a byte per second more or less changes an iteration of many machines by a percent, with either
+// engine; what can agree are the means.
 //
-// usage: engine_agreement [GPU machines [runs]]; fails if the means of the iterations, each of NICs a byte
-// per second faster than those before, differ by more than chance and 0.1 %.
+// usage: engine_agreement [GPU machines [runs [precision]]]; fails if the means of the iterations, each of
+// NICs a byte per second faster than those before, differ by more than chance and 0.1 %.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -40,14 +39,14 @@ struct Sample {
 };
 
 // Whether the engines agree.
-bool measure(int gpu_machines, int runs) {
+bool measure(int gpu_machines, int runs, double precision) {
   Sample fluid;
   Sample simgrid;
   for (int run = 0; run < runs; ++run) {
     const BertLarge training(gpu_machines, gpu_machines / 2, run);
     const Plan plan = training.plan();
     const SimulationSettings settings = training.settings(1);
-    FluidEngine engine(plan, training.cluster());
+    FluidEngine engine(plan, training.cluster(), precision);
     const auto ours = good(simulate(plan, training.cluster(), settings, engine));
     fluid.seconds.push_back(end_of(ours, plan, 0).seconds());
     const auto theirs = good(sim::simulate(plan, training.cluster(), settings));
@@ -66,9 +65,10 @@ int main(const std::vector<std::string>& words) {
   fmt::print("{:>4} {:>4} {:>5} {:>12} {:>9} {:>12} {:>9} {:>10} {:>9}\n", "gpu", "cpu", "runs",
              "fluid engine", "spread", "SimGrid", "spread", "difference", "error");
   const int runs = words.size() > 1 ? std::stoi(words[1]) : 16;
-  if (!words.empty()) return measure(std::stoi(words[0]), runs) ? 0 : 1;
+  const double precision = words.size() > 2 ? std::stod(words[2]) : 0.0;
+  if (!words.empty()) return measure(std::stoi(words[0]), runs, precision) ? 0 : 1;
   bool well = true;
-  for (const int machines : {8, 16, 32, 48, 64}) well = measure(machines, runs) && well;
+  for (const int machines : {8, 16, 32, 48, 64}) well = measure(machines, runs, precision) && well;
   return well ? 0 : 1;
 }
 
@@ -79,7 +79,7 @@ int main(int count, char** values) {
   try {
     return weir::benchmarks::main({values + 1, values + count});
   } catch (const std::logic_error&) {  // of a word that is no number
-    fmt::print("weir_engine_agreement [GPU_MACHINES [RUNS]]\n");
+    fmt::print("weir_engine_agreement [GPU_MACHINES [RUNS [PRECISION]]]\n");
     return 2;
   }
 }

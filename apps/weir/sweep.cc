@@ -32,7 +32,7 @@ struct Choices {
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool retry = false;
   bool status = false;
-  SimulationEngine engine = default_engine();
+  SimulationOptions simulation;
 };
 
 std::optional<std::string> environment(const std::string& name) {
@@ -221,7 +221,7 @@ Result<ExitStatus> sweep(const Choices& choices) {
   if (*deadline <= Duration(0)) return wrong("sweep", Error{"--deadline: expected more than 0s"});
   const auto share = share_of(environment, choices.share);
   if (!share) return wrong("sweep", share.error());
-  const auto world = simulated_world(choices.engine);
+  const auto world = simulated_world(choices.simulation);
   if (!world) return wrong("sweep", world.error());
   const auto file = choices.input.read();
   if (!file) return wrong("sweep", file.error());
@@ -267,7 +267,7 @@ void add_sweep(CLI::App& weir, ExitStatus& status) {
           "one SQLite database if in .db")
       ->excludes(asks)
       ->type_name("FILE");
-  add_engine(*command, choices->engine);
+  add_engine(*command, choices->simulation);
   command->footer(
       "Points are those of the experiment's 'sweep' and 'samples'. Each of their strategies and seeds is a "
       "run, "

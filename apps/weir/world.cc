@@ -1,11 +1,11 @@
 #include "apps/weir/world.h"
 
 #include "core/fluid/fluid_engine.h"
+#include "core/run/world_names.h"
 
 #ifdef WEIR_SIMGRID
 #include "backends/sim/engine.h"
 #include "backends/sim/world.h"
-#include "core/run/world_names.h"
 #endif
 
 namespace weir {
@@ -17,12 +17,14 @@ Result<Lived> lived(Result<Record> record) {
   return Lived{.record = std::move(*record)};
 }
 
-World fluid_world() {
-  const auto run = [](const Planned& planned) {
-    FluidEngine engine(planned.plan, planned.cluster);
+World fluid_world(double precision) {
+  const auto run = [precision](const Planned& planned) {
+    FluidEngine engine(planned.plan, planned.cluster, precision);
     return lived(simulate(planned.plan, planned.cluster, planned.settings, engine));
   };
-  return World{.name = std::string(kFluidWorld), .run = run};
+  return World{.name = std::string(kFluidWorld),
+               .settings = precision > 0.0 ? fmt::format("precision {}", precision) : std::string(),
+               .run = run};
 }
 
 #ifdef WEIR_SIMGRID
@@ -50,8 +52,10 @@ SimulationEngine default_engine() {
 #endif
 }
 
-Result<World> simulated_world(SimulationEngine engine) {
-  return engine == SimulationEngine::kFluid ? fluid_world() : simgrid_world();
+Result<World> simulated_world(const SimulationOptions& options) {
+  if (options.engine == SimulationEngine::kFluid) return fluid_world(options.precision);
+  if (options.precision > 0.0) return failure("--precision: it is for --engine fluid; SimGrid has its own");
+  return simgrid_world();
 }
 
 }  // namespace weir

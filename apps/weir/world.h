@@ -10,7 +10,12 @@ enum class SimulationEngine { kSimGrid, kFluid };
 /// SimGrid, if this program was built with it.
 SimulationEngine default_engine();
 
-/// Fails if this program was built without SimGrid, and that is asked for.
-Result<World> simulated_world(SimulationEngine engine = default_engine());
+struct SimulationOptions {
+  SimulationEngine engine = default_engine();
+  double precision = 0.0;  // of the fluid engine's rates
+};
+
+/// Fails if this program was built without SimGrid, and that is asked for, or a precision of SimGrid is.
+Result<World> simulated_world(const SimulationOptions& options = {});
 
 }  // namespace weir

@@ -15,6 +15,8 @@
 namespace weir {
 namespace {
 
+constexpr double kCoarsest = 0.1;  // precision
+
 std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
   const std::vector<const CLI::Option*> all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
@@ -180,17 +182,25 @@ CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const
       ->default_str(std::string(enum_name(into)));
 }
 
-void add_engine(CLI::App& command, SimulationEngine& into) {
+void add_engine(CLI::App& command, SimulationOptions& into) {
   const std::map<std::string, SimulationEngine> names = {{"simgrid", SimulationEngine::kSimGrid},
                                                          {"fluid", SimulationEngine::kFluid}};
   command
       .add_option(
-          "--engine", into,
+          "--engine", into.engine,
           "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
           "many flows are under way")
       ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
       ->type_name("simgrid|fluid")
-      ->default_str(into == SimulationEngine::kFluid ? "fluid" : "simgrid");
+      ->default_str(into.engine == SimulationEngine::kFluid ? "fluid" : "simgrid");
+  command
+      .add_option(
+          "--precision", into.precision,
+          "By what part of them the fluid engine's rates may be off: 0.005 makes runs of 100 machines\n"
+          "and more several times as fast")
+      ->check(CLI::Range(0.0, kCoarsest))
+      ->type_name("PART")
+      ->capture_default_str();
 }
 
 CLI::Option* add_poll(CLI::App& command, Duration& into) {
@@ -218,7 +228,7 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
             "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
         ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
         ->capture_default_str();
-    add_engine(command, options.engine);
+    add_engine(command, options.simulation);
   }
   add_cluster(command, options);
   const auto before = command.get_options().size();
@@ -243,7 +253,7 @@ Result<World> world_of(const WorldOptions& options) {
   if (options.on == "local") return local_world(options.real);
   if (options.on == "lab") return lab_world(options.real);
   if (options.on == "cluster") return on_cluster(options);
-  return simulated_world(options.engine);
+  return simulated_world(options.simulation);
 }
 
 }  // namespace weir

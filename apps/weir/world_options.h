@@ -13,7 +13,7 @@ namespace weir {
 
 struct WorldOptions {
   std::string on = "simulation";
-  SimulationEngine engine = default_engine();
+  SimulationOptions simulation;
   RealSettings real;
   std::string hosts;  // a file
   std::string remote_shell = "ssh -o BatchMode=yes";
@@ -27,8 +27,8 @@ CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const
                            const std::string& name = "--transport",
                            const std::vector<real::TransportChoice>& among = {});
 
-/// Adds --engine, of simulations.
-void add_engine(CLI::App& command, SimulationEngine& into);
+/// Adds --engine and --precision, of simulations.
+void add_engine(CLI::App& command, SimulationOptions& into);
 
 /// Adds --poll.
 CLI::Option* add_poll(CLI::App& command, Duration& into);

@@ -18,10 +18,12 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-FluidEngine::FluidEngine(const Plan& plan, const Cluster& cluster)
-    : FluidEngine(reached_rates(plan, cluster)) {}
+FluidEngine::FluidEngine(const Plan& plan, const Cluster& cluster, double precision)
+    : FluidEngine(reached_rates(plan, cluster), precision) {}
 
-FluidEngine::FluidEngine(const std::vector<double>& rates) : links_(rates.size()) {
+FluidEngine::FluidEngine(const std::vector<double>& rates, double precision)
+    : precision_(precision), same_(std::max(kSame, precision)), slack_(precision / 2), links_(rates.size()) {
+  WEIR_CHECK(precision >= 0.0 && precision < 1.0, precision);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     WEIR_CHECK(rates[i] > 0.0 && std::isfinite(rates[i]), i, rates[i]);
     links_[i].rate = links_[i].whole = rates[i];
@@ -29,24 +31,29 @@ FluidEngine::FluidEngine(const std::vector<double>& rates) : links_(rates.size()
 }
 
 Result<void> FluidEngine::set_paths(std::span<const Path> paths, const std::vector<bool>& varies) {
-  WEIR_CHECK(paths_.empty());
+  WEIR_CHECK(first_use_.empty());
   std::vector<double> rates;
   for (const Shared& link : links_) rates.push_back(link.rate);
   const std::vector<bool> redundant = redundant_links(rates, paths, varies);
-  paths_.assign(paths.begin(), paths.end());
-  for (Path& path : paths_) {
-    std::erase_if(path, [&](const LinkUse& use) { return redundant[use.link.index()]; });
-    WEIR_CHECK(!path.empty());
+  first_use_.assign(1, 0);
+  for (const Path& path : paths) {
+    std::ranges::copy_if(path, std::back_inserter(uses_),
+                         [&](const LinkUse& use) { return !redundant[use.link.index()]; });
+    const std::size_t length = uses_.size() - first_use_.back();
+    WEIR_CHECK(length > 0);
+    longest_ = std::max(longest_, length);
+    first_use_.push_back(uses_.size());
   }
   return {};
 }
 
 void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
-  WEIR_CHECK(bytes > Bytes(0) && path >= 0 && static_cast<std::size_t>(path) < paths_.size(), id, path,
-             bytes.count());
+  WEIR_CHECK(bytes > Bytes(0) && path >= 0 && static_cast<std::size_t>(path) + 1 < first_use_.size(), id,
+             path, bytes.count());
   if (vacant_.empty()) {
     vacant_.push_back(static_cast<Slot>(flows_.size()));
     flows_.emplace_back();
+    seats_.resize(seats_.size() + longest_);
   }
   const Slot slot = vacant_.back();
   vacant_.pop_back();
@@ -56,14 +63,14 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow.left = static_cast<double>(bytes.count());
   flow.since = now_;
   flow.rate = 0.0;
+  flow.end = flow.expected = kNever;
   flow.bottleneck = kNone;
-  ++flow.change;
-  flow.seats.clear();
-  for (const LinkUse& use : path_of(flow)) {
-    Shared& link = links_[use.link.index()];
-    flow.seats.push_back(static_cast<std::uint32_t>(link.flows.size()));
-    link.flows.push_back({slot, use.weight});
-    link.weight += use.weight;
+  const std::span<const LinkUse> links = path_of(flow);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    Shared& link = links_[links[i].link.index()];
+    seat(slot, i) = static_cast<std::uint32_t>(link.flows.size());
+    link.flows.push_back({slot, links[i].weight});
+    link.weight += links[i].weight;
   }
   fresh_.push_back(slot);
   ++under_way_;
@@ -75,18 +82,18 @@ void FluidEngine::remove(Slot slot) {
   for (std::size_t i = 0; i < path.size(); ++i) {
     Shared& link = links_[path[i].link.index()];
     const Seat last = link.flows.back();
-    link.flows[flow.seats[i]] = last;
+    link.flows[seat(slot, i)] = last;
     const std::span<const LinkUse> its = path_of(flows_[last.slot]);
     const auto at =
         std::find_if(its.begin(), its.end(), [&](const LinkUse& use) { return use.link == path[i].link; });
-    flows_[last.slot].seats[static_cast<std::size_t>(at - its.begin())] = flow.seats[i];
+    seat(last.slot, static_cast<std::size_t>(at - its.begin())) = seat(slot, i);
     link.flows.pop_back();
     link.weight -= path[i].weight;
     link.used = link.flows.empty() ? 0.0 : link.used - path[i].weight * flow.rate;
     if (!std::exchange(link.left, true)) left_.push_back(path[i].link.value());
   }
   --links_[flow.bottleneck].held;
-  ++flow.change;
+  flow.end = flow.expected = kNever;
   vacant_.push_back(slot);
   --under_way_;
 }
@@ -141,31 +148,38 @@ void FluidEngine::prepare() {
 // Progressive filling, link by link: the one that is full first says what its open flows get, and leaves the
 // others what these do not take.
 void FluidEngine::fill() {
-  const auto level = [&](std::uint32_t link) {
-    return Level{std::max(0.0, links_[link].room) / static_cast<double>(links_[link].open), link};
+  const auto level = [&](std::uint32_t number, double slack) {
+    const Shared& link = links_[number];
+    return std::max(0.0, link.room + slack * link.rate) / static_cast<double>(link.open);
   };
-  std::vector<Level> first;
-  for (const std::uint32_t link : concerned_) first.push_back(level(link));
-  Soonest<Level> levels(std::greater<>(), std::move(first));
-  while (!levels.empty()) {
-    const Level lowest = levels.top();
-    levels.pop();
+  levels_.clear();
+  for (const std::uint32_t link : concerned_) levels_.push_back({level(link, slack_), link});
+  std::ranges::make_heap(levels_, std::greater<>());
+  for (std::size_t open = concerned_flows_.size(); open > 0;) {
+    const Level lowest = levels_.front();
+    std::ranges::pop_heap(levels_, std::greater<>());
     const Shared& full = links_[lowest.link];
-    if (full.open == 0) continue;
-    // A level that was written down before flows of the link were given theirs is too low, never too high.
-    const Level now = level(lowest.link);
-    if (now.value > lowest.value) {
-      levels.push(now);
+    if (full.open == 0) {
+      levels_.pop_back();
       continue;
     }
+    // A level that was written down before flows of the link were given theirs is too low, never too high.
+    if (const double now = level(lowest.link, slack_); now > lowest.value) {
+      levels_.back().value = now;
+      std::ranges::push_heap(levels_, std::greater<>());
+      continue;
+    }
+    levels_.pop_back();
+    const double share = level(lowest.link, 0.0);
     for (const Seat& seat : full.concerned) {
       Flow& flow = flows_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
-      flow.next = now.value;
-      flow.next_bottleneck = now.link;
+      --open;
+      flow.next = share;
+      flow.next_bottleneck = lowest.link;
       for (const LinkUse& use : path_of(flow)) {
         Shared& link = links_[use.link.index()];
-        link.room -= use.weight * now.value;
+        link.room -= use.weight * share;
         link.open -= use.weight;
       }
     }
@@ -190,14 +204,14 @@ bool FluidEngine::widen() {
       if (flow.next_bottleneck == number) level = std::min(level, flow.next);
       if (flow.bottleneck == number) --held;
     }
-    const bool full = link.room <= kSame * link.rate;
-    if (held > 0 && (!full || most > link.level * (1 + kSame))) concern_held(number);
-    if (level < link.most * (1 - kSame)) {
+    const bool full = link.room <= std::max(kSame, slack_) * link.rate;
+    if (held > 0 && (!full || most > link.level * (1 + same_))) concern_held(number);
+    if (level < link.most * (1 - same_)) {
       link.most = 0.0;
       for (const Seat& seat : link.flows) {
         const double rate = flows_[seat.slot].rate;
         link.most = std::max(link.most, rate);
-        if (level < rate * (1 - kSame)) concern(seat.slot);
+        if (level < rate * (1 - same_)) concern(seat.slot);
       }
     }
   }
@@ -218,8 +232,13 @@ void FluidEngine::set_rate(Flow& flow, Slot slot) {
   flow.left -= flow.rate * (now_ - flow.since);
   flow.since = now_;
   flow.rate = flow.next;
-  ++flow.change;
-  if (flow.rate > 0.0) ends_.push({now_ + std::max(0.0, flow.left) / flow.rate, flow.change, slot});
+  flow.end = flow.rate > 0.0 ? now_ + std::max(0.0, flow.left) / flow.rate : kNever;
+  if (flow.end < flow.expected) expect(flow, slot);
+}
+
+void FluidEngine::expect(Flow& flow, Slot slot) {
+  flow.expected = flow.end;
+  ends_.push({flow.end, slot});
 }
 
 void FluidEngine::share() {
@@ -230,7 +249,9 @@ void FluidEngine::share() {
   for (const Slot slot : fresh_) concern(slot);
   for (const std::uint32_t link : left_) {
     links_[link].left = false;
-    if (links_[link].held > 0) concern_held(link);
+    // Flows that come may take what those that went leave.
+    const bool taken = precision_ > 0.0 && links_[link].visit == visit_;
+    if (links_[link].held > 0 && !taken) concern_held(link);
   }
   for (const std::uint32_t link : scaled_) {
     for (const Seat& seat : links_[link].flows) concern(seat.slot);
@@ -249,21 +270,34 @@ void FluidEngine::share() {
   }
 }
 
+// The flow that ends next, if any ever does, on top of ends_.
+bool FluidEngine::find_end() {
+  while (!ends_.empty()) {
+    const End first = ends_.top();
+    Flow& flow = flows_[first.slot];
+    if (first.at == flow.end) return true;
+    ends_.pop();
+    if (first.at != flow.expected) continue;
+    flow.expected = kNever;
+    if (flow.end < kNever) expect(flow, first.slot);
+  }
+  return false;
+}
+
 // When the next thing ends.
 double FluidEngine::next() {
-  while (!ends_.empty() && flows_[ends_.top().slot].change != ends_.top().change) ends_.pop();
-  const double flow = ends_.empty() ? kNever : ends_.top().at;
+  const double flow = find_end() ? ends_.top().at : kNever;
   return std::min(flow, timers_.empty() ? kNever : timers_.top().at);
 }
 
 // What ends then.
 std::vector<std::uint32_t> FluidEngine::take(double at) {
   std::vector<std::uint32_t> ended;
-  for (; !ends_.empty() && ends_.top().at <= at + kInstant; ends_.pop()) {
-    const End end = ends_.top();
-    if (flows_[end.slot].change != end.change) continue;
-    ended.push_back(flows_[end.slot].id);
-    remove(end.slot);
+  while (find_end() && ends_.top().at <= at + kInstant) {
+    const Slot slot = ends_.top().slot;
+    ends_.pop();
+    ended.push_back(flows_[slot].id);
+    remove(slot);
   }
   for (; !timers_.empty() && timers_.top().at <= at + kInstant; timers_.pop())
     ended.push_back(timers_.top().id);

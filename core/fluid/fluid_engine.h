@@ -25,12 +25,13 @@ namespace weir {
 class FluidEngine final : public Engine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite.
-  explicit FluidEngine(const std::vector<double>& rates);
+  explicit FluidEngine(const std::vector<double>& rates, double precision = 0.0);
   /// Its links are the cluster's, as the plan's ops reach them.
-  FluidEngine(const Plan& plan, const Cluster& cluster);
+  FluidEngine(const Plan& plan, const Cluster& cluster, double precision = 0.0);
 
   Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
   double seconds() const override { return now_; }
+  double precision() const override { return precision_; }
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
@@ -46,13 +47,13 @@ class FluidEngine final : public Engine {
     double left = 0.0;             // bytes, at `since`
     double since = 0.0;            // seconds
     double rate = 0.0;             // bytes per second, from then on
-    std::uint32_t change = 0;      // counts changes of the rate, and of the flow in this slot
+    double end = 0.0;              // seconds; never, without a rate
+    double expected = 0.0;         // the earliest end that stands in ends_; never, if none does
     std::uint32_t bottleneck = 0;  // a link; kNone of flows that have only come
     double next = 0.0;             // rate, while rates are being computed
     std::uint32_t next_bottleneck = 0;
-    std::uint32_t visit = 0;           // the last computation that it was part of
-    bool open = false;                 // its next rate is not known yet
-    std::vector<std::uint32_t> seats;  // by link of its path: its place among the link's flows
+    std::uint32_t visit = 0;  // the last computation that it was part of
+    bool open = false;        // its next rate is not known yet
   };
   struct Seat {
     Slot slot = 0;
@@ -75,7 +76,6 @@ class FluidEngine final : public Engine {
   };
   struct End {
     double at;
-    std::uint32_t change;
     Slot slot;
     bool operator>(const End& other) const { return at > other.at; }
   };
@@ -95,8 +95,10 @@ class FluidEngine final : public Engine {
   using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
   std::span<const LinkUse> path_of(const Flow& flow) const {
-    return paths_[static_cast<std::size_t>(flow.path)];
+    const auto path = static_cast<std::size_t>(flow.path);
+    return std::span(uses_).subspan(first_use_[path], first_use_[path + 1] - first_use_[path]);
   }
+  std::uint32_t& seat(Slot slot, std::size_t i) { return seats_[slot * longest_ + i]; }
   void remove(Slot slot);
   void concern(Slot slot);
   void concern_held(std::uint32_t link);
@@ -104,21 +106,30 @@ class FluidEngine final : public Engine {
   void fill();
   bool widen();
   void set_rate(Flow& flow, Slot slot);
+  void expect(Flow& flow, Slot slot);
   void share();
+  bool find_end();
   double next();
   std::vector<std::uint32_t> take(double at);
 
-  std::vector<Path> paths_;    // of links that can bind
-  std::vector<Shared> links_;  // by id
-  std::vector<Flow> flows_;    // by slot
-  std::vector<Slot> vacant_;   // slots
-  Soonest<End> ends_;          // of flows; those whose change is not the flow's any more do not count
+  double precision_;
+  double same_;   // parts of a rate that are as good as none,
+  double slack_;  // and by how much of its rate a link may be used more or less than wholly
+  std::vector<std::size_t> first_use_;  // by path, and the end: its links that can bind,
+  std::vector<LinkUse> uses_;           // here
+  std::size_t longest_ = 0;             // of the paths
+  std::vector<Shared> links_;           // by id
+  std::vector<Flow> flows_;             // by slot
+  std::vector<std::uint32_t> seats_;    // by slot and link of its path: its place among the link's flows
+  std::vector<Slot> vacant_;            // slots
+  Soonest<End> ends_;                   // of flows, not later than they are; others do not count
   Soonest<Timer> timers_;
   std::vector<Slot> fresh_;               // flows that have come since the last computation
   std::vector<std::uint32_t> left_;       // links that flows have left since
   std::vector<std::uint32_t> scaled_;     // links whose rates have changed since
   std::vector<std::uint32_t> concerned_;  // links whose flows' rates are being computed,
   std::vector<Slot> concerned_flows_;     // and these flows
+  std::vector<Level> levels_;             // of these links, a heap; kept for its room
   std::uint32_t visit_ = 0;
   std::size_t under_way_ = 0;  // flows
   double now_ = 0.0;

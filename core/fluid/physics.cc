@@ -17,10 +17,11 @@ double rate(const Plan& plan, const Link& link) {
 
 }  // namespace
 
-Physics::Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works)
+Physics::Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works, double precision)
     : plan_(&plan),
       cluster_(&cluster),
       works_(&works),
+      tolerance_(kTolerance + precision),
       uses_(cluster.links().size()),
       started_(plan.ops().size(), 0.0) {}
 
@@ -45,7 +46,7 @@ void Physics::flow_ended(OpId op, double now) {
     link.ends += 1.0;
     if (--link.flows == 0) link.busy += link.factor * (now - link.since);
     const double possible =
-        rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + kTolerance) + clock_error(now));
+        rate(*plan_, cluster_->link(use.link)) * (seconds * (1 + tolerance_) + clock_error(now));
     if (carried - left > possible && violation_.empty()) {
       violation_ = fmt::format("op {} moved {} bytes over {} in {} s, faster than its rate allows, {} B/s",
                                op, carried, cluster_->link(use.link).name, seconds,
@@ -68,7 +69,7 @@ Result<void> Physics::verdict(int iterations) const {
     const Use& use = uses_[i];
     const Link& link = cluster_->links()[i];
     if (use.bytes - use.left >
-        rate(*plan_, link) * (use.busy * (1 + kTolerance) + use.ends * clock_error(now_))) {
+        rate(*plan_, link) * (use.busy * (1 + tolerance_) + use.ends * clock_error(now_))) {
       return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
                                  link.name, use.bytes, use.busy));
     }

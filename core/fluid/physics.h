@@ -10,10 +10,11 @@
 
 namespace weir {
 
-/// Follows the flows of one run. Times are the engine's seconds. The cluster and the works outlive it.
+/// Follows the flows of one run. Times are the engine's seconds, its rates as precise as it says. The cluster
+/// and the works outlive it.
 class Physics {
  public:
-  Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+  Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works, double precision = 0.0);
 
   void flow_started(OpId op, double now);
   void flow_ended(OpId op, double now);
@@ -36,6 +37,7 @@ class Physics {
   const Plan* plan_;
   const Cluster* cluster_;
   const WorkTable* works_;
+  double tolerance_;
   std::vector<Use> uses_;        // by link
   std::vector<double> started_;  // by op
   double now_ = 0.0;             // the end of the last flow

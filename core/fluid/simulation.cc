@@ -77,7 +77,7 @@ class World {
         varies_(varying_links(circumstances_, cluster.links().size())),
         works_(plan, cluster),
         traffic_(plan, works_, settings.dispatch, settings.model),
-        physics_(plan, cluster, works_),
+        physics_(plan, cluster, works_, engine.precision()),
         steady_(steady_paths(plan, cluster, works_.paths(), varies_)),
         record_(plan.ops().size(), settings.iterations),
         runs_(settings.model.compute_jitter > 0 || settings.conditions.jitter() ? plan.ops().size() : 0, 0),

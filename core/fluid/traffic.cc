@@ -1,21 +1,19 @@
 #include "core/fluid/traffic.h"
 
+#include <utility>
+
 namespace weir {
 
 Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispatch, const Model& model)
     : plan_(&plan), works_(&works), state_(plan.ops().size()) {
   for (const Op& op : plan.ops()) {
     State& state = state_[op.id.index()];
-    const Work& work = works.of(op.id);
-    state.flows = work.path != Work::kNoPath && work.size > Bytes(0);
-    state.resource = work.resource;
-    state.channel = op.kind == OpKind::kSend ? work.channel : kNoChannel;
     state.charge = charge(op);
-    state.latency = work.latency;
-    if (op.kind == OpKind::kSend) state.hold = model.overhead_of_message();
     if (!is_message(op.kind)) continue;
+    state.send = op.kind == OpKind::kSend;
+    if (state.send) state.hold = model.overhead_of_message();
     const MessageEnds ends = plan.messages()[op.message.index()];
-    state.other = op.kind == OpKind::kSend ? ends.receive : ends.send;
+    state.other = state.send ? ends.receive : ends.send;
   }
   for (const Resource& resource : works.resources()) {
     const bool nic = resource.kind == Resource::Kind::kNic;
@@ -36,15 +34,16 @@ void Traffic::submit(const Op& op, double hold_factor) {
   state.phase = Phase::kOffered;
   State& other = state_[state.other.index()];
   if (other.phase != Phase::kOffered) return;
-  (is_send(state) ? other : state).phase = Phase::kQueued;
-  enqueue(is_send(state) ? op.id : state.other);
+  (state.send ? other : state).phase = Phase::kQueued;
+  enqueue(state.send ? op.id : state.other);
 }
 
 void Traffic::enqueue(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kQueued;
-  queues_[state.resource].push(op, plan_->op(op).priority, state.charge);
-  offer(state.resource);
+  const std::uint32_t resource = works_->of(op).resource;
+  queues_[resource].push(op, plan_->op(op).priority, state.charge);
+  offer(resource);
 }
 
 void Traffic::offer(std::uint32_t resource) {
@@ -61,7 +60,7 @@ bool Traffic::serve(std::vector<std::uint32_t>& resources, Instant now) {
       started = true;
       State& state = state_[op->index()];
       state.started = now;
-      if (is_send(state)) {
+      if (state.send) {
         enter_channel(*op);
       } else {
         begin(*op);
@@ -73,11 +72,11 @@ bool Traffic::serve(std::vector<std::uint32_t>& resources, Instant now) {
 }
 
 void Traffic::enter_channel(OpId op) {
-  State& state = state_[op.index()];
-  Channel& channel = channels_[state.channel];
+  Channel& channel = channels_[works_->of(op).channel];
   if (channel.busy) {
-    state.phase = Phase::kChannel;
-    channel.waiting.push_back(op);
+    state_[op.index()].phase = Phase::kChannel;
+    (channel.first.valid() ? state_[channel.last.index()].next : channel.first) = op;
+    channel.last = op;
     return;
   }
   channel.busy = true;
@@ -95,14 +94,14 @@ void Traffic::flow(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kFlow;
   // Where nothing holds the bytes up, a timer of no length keeps the stack flat however many such ops follow.
-  actions_.push_back({state.flows ? Action::Kind::kFlow : Action::Kind::kTimer, op, {}});
+  actions_.push_back({flows(op) ? Action::Kind::kFlow : Action::Kind::kTimer, op, {}});
 }
 
 void Traffic::advance(OpId op) {
   State& state = state_[op.index()];
   switch (state.phase) {
     case Phase::kHold:
-      return state.flows ? flow(op) : leave(op);
+      return flows(op) ? flow(op) : leave(op);
     case Phase::kFlow:
       return leave(op);
     case Phase::kLatency:
@@ -115,21 +114,20 @@ void Traffic::advance(OpId op) {
 // The bytes are through: the device, or the channel, is free for the next.
 void Traffic::leave(OpId op) {
   State& state = state_[op.index()];
-  if (is_send(state)) {
-    Channel& channel = channels_[state.channel];
-    channel.busy = false;
-    if (!channel.waiting.empty()) {
-      const OpId next = channel.waiting.front();
-      channel.waiting.pop_front();
-      channel.busy = true;
+  if (state.send) {
+    Channel& channel = channels_[works_->of(op).channel];
+    channel.busy = channel.first.valid();
+    if (channel.busy) {
+      const OpId next = channel.first;
+      channel.first = std::exchange(state_[next.index()].next, OpId());
       begin(next);
     }
   } else {
-    free(state);
+    free(op);
   }
-  if (state.latency > Duration(0)) {
+  if (const Duration latency = works_->of(op).latency; latency > Duration(0)) {
     state.phase = Phase::kLatency;
-    actions_.push_back({Action::Kind::kTimer, op, state.latency});
+    actions_.push_back({Action::Kind::kTimer, op, latency});
   } else {
     complete(op);
   }
@@ -139,16 +137,17 @@ void Traffic::complete(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kIdle;
   actions_.push_back({Action::Kind::kComplete, op, {}});
-  if (!is_send(state)) return;
+  if (!state.send) return;
   State& receive = state_[state.other.index()];
   receive.phase = Phase::kIdle;
   receive.started = state.started;
-  free(state);
+  free(op);
 }
 
-void Traffic::free(const State& state) {
-  queues_[state.resource].release(state.charge);
-  offer(state.resource);
+void Traffic::free(OpId op) {
+  const std::uint32_t resource = works_->of(op).resource;
+  queues_[resource].release(state_[op.index()].charge);
+  offer(resource);
 }
 
 }  // namespace weir

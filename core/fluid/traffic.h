@@ -2,7 +2,6 @@
 // resource, one message at a time per channel. A pure state machine between the nodes' ports and the engine.
 #pragma once
 
-#include <deque>
 #include <vector>
 
 #include "core/fluid/model.h"
@@ -47,21 +46,20 @@ class Traffic {
 
  private:
   enum class Phase : std::uint8_t { kIdle, kOffered, kQueued, kChannel, kHold, kFlow, kLatency };
-  // Of an op: all that its moves need, in one line of the cache.
-  struct alignas(64) State {
+  // Of an op. As small as it can be: there are millions.
+  struct State {
     Phase phase = Phase::kIdle;
-    bool flows = false;  // over links that take time
-    std::uint32_t resource = 0;
-    std::uint32_t channel = 0;
+    bool send = false;
     OpId other;  // the other end of a message
+    OpId next;   // that waits for the same channel
     Bytes charge;
     Duration hold;  // of this run
-    Duration latency;
     Instant started;
   };
   struct Channel {
     bool busy = false;
-    std::deque<OpId> waiting;
+    OpId first;  // that waits, and so on
+    OpId last;
   };
 
   void enqueue(OpId op);
@@ -72,9 +70,11 @@ class Traffic {
   void flow(OpId op);
   void leave(OpId op);
   void complete(OpId op);
-  void free(const State& state);
-  bool is_send(const State& state) const { return state.channel != kNoChannel; }
-  static constexpr std::uint32_t kNoChannel = ~0U;
+  void free(OpId op);
+  bool flows(OpId op) const {  // over links that take time
+    const Work& work = works_->of(op);
+    return work.path != Work::kNoPath && work.size > Bytes(0);
+  }
 
   const Plan* plan_;
   const WorkTable* works_;

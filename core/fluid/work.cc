@@ -77,10 +77,11 @@ WorkTable::WorkTable(const Plan& plan, const Cluster& cluster) : plan_(&plan), c
   work_.resize(plan.ops().size());
   for (const Op& op : plan.ops()) add(op);
   connect();
+  known_ = {};
 }
 
 int WorkTable::path(Path uses) {
-  const auto [at, fresh] = path_index_.try_emplace(std::move(uses), static_cast<int>(paths_.size()));
+  const auto [at, fresh] = known_.paths.try_emplace(std::move(uses), static_cast<int>(paths_.size()));
   if (fresh) paths_.push_back(at->first);
   return at->second;
 }
@@ -113,7 +114,7 @@ std::vector<int> in_proportion(const std::vector<std::int64_t>& bytes) {
 // Gives every channel its connections. A flow over c of them loads its links c times as fast as a flow over
 // one, for a c-th of the time: its links' weights and its size say so.
 void WorkTable::connect() {
-  std::vector<std::int64_t> bytes(channels_.size());
+  std::vector<std::int64_t> bytes(channels_);
   for (const Op& op : plan_->ops()) {
     if (op.kind == OpKind::kSend) bytes[of(op.id).channel] += op.from.size.count();
   }
@@ -137,7 +138,7 @@ void WorkTable::connect() {
 
 std::uint32_t WorkTable::resource(Resource resource) {
   const auto [at, fresh] =
-      resource_index_.try_emplace(resource, static_cast<std::uint32_t>(resources_.size()));
+      known_.resources.try_emplace(resource, static_cast<std::uint32_t>(resources_.size()));
   if (fresh) resources_.push_back(resource);
   return at->second;
 }
@@ -154,14 +155,14 @@ WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route
     for (const auto& [link, weight] : weights) uses.push_back({link, weight});
     result.path = path(std::move(uses));
   }
-  routed_.emplace(key, result);
+  known_.routes.emplace(key, result);
   return result;
 }
 
 template <class MakeRoutes>
 void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
-  const auto known = routed_.find(key);
-  const Routed found = known != routed_.end() ? known->second : routed(key, make());
+  const auto known = known_.routes.find(key);
+  const Routed found = known != known_.routes.end() ? known->second : routed(key, make());
   work.path = found.path;
   work.latency = found.latency;
 }
@@ -295,7 +296,8 @@ void WorkTable::add_message(const Op& send, Work& work) {
   const int source_machine = number(send.machine);
   const int target_machine = number(receive.machine);
   const ChannelKey channel = {source_machine, send.nic, target_machine, receive.nic};
-  work.channel = channels_.try_emplace(channel, static_cast<std::uint32_t>(channels_.size())).first->second;
+  work.channel = known_.channels.try_emplace(channel, static_cast<std::uint32_t>(channels_)).first->second;
+  channels_ = known_.channels.size();
   const RouteKey key = {4,           source_machine,          target_machine, send.nic, code(from, send.from),
                         receive.nic, code(into, receive.into)};
   route(key, work, [&] {

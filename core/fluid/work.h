@@ -72,7 +72,7 @@ class WorkTable {
   const Work& of(OpId op) const { return work_[op.index()]; }
   const std::vector<Path>& paths() const { return paths_; }
   const std::vector<Resource>& resources() const { return resources_; }
-  std::size_t channels() const { return channels_.size(); }
+  std::size_t channels() const { return channels_; }
 
   /// The shortest time in which the op can be done, alone in the cluster.
   Duration shortest(OpId op) const;
@@ -105,10 +105,15 @@ class WorkTable {
   std::vector<Work> work_;
   std::vector<Path> paths_;
   std::vector<Resource> resources_;
-  std::map<Resource, std::uint32_t> resource_index_;
-  std::map<ChannelKey, std::uint32_t> channels_;
-  std::map<RouteKey, Routed> routed_;
-  std::map<Path, int> path_index_;
+  std::size_t channels_ = 0;
+  // While the table is made.
+  struct Known {
+    std::map<Resource, std::uint32_t> resources;
+    std::map<ChannelKey, std::uint32_t> channels;
+    std::map<RouteKey, Routed> routes;
+    std::map<Path, int> paths;
+  };
+  Known known_;
 };
 
 /// Bytes that pass each link when the plan runs once.

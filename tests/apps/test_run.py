@@ -64,6 +64,15 @@ class Run(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--engine", done.stderr)
 
+    def test_results_say_how_precise_rates_were(self):
+        self.assertEqual(self.run_weir("--engine", "fluid", "--precision", "0.005").returncode, 0)
+        world = json.loads((self.out / "results.json").read_text())["world"]
+        self.assertEqual(world, {"name": "the fluid engine", "settings": "precision 0.005"})
+        for words in (("--engine", "simgrid", "--precision", "0.005"), ("--engine", "fluid", "--precision", "2")):
+            done = self.run_weir(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--precision", done.stderr)
+
     def test_results_go_beneath_results_if_no_folder_is_named(self):
         self.assertEqual(self.weir("run", "--no-plots", "--set", "sweep={}").returncode, 0)
         self.assertTrue((self.folder / "results/tiny/results.csv").is_file())
