@@ -93,7 +93,7 @@ class Costs {
     const LocalStage stage = stages_[machine.index()];
     const LocalLoads local = local_loads(cluster_, machine, stage, dtype_, options_, false);
     for (const auto& [link, bytes] : local) links_[link.index()].fixed += bytes;
-    if (stage != LocalStage::kGpuDirect) return;
+    if (stage != LocalStage::kGpuDirect || options_.loopback == Loopback::kNic) return;
     const LocalLoads own = local_loads(cluster_, machine, stage, dtype_, options_, true);
     for (const auto& [link, bytes] : own) links_[link.index()].by_class[index] += bytes;
     for (const auto& [link, bytes] : local) links_[link.index()].by_class[index] -= bytes;
@@ -133,7 +133,10 @@ class Costs {
         const auto places = sources(worker, static_cast<int>(out));
         for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
           const MachineId server(s);
-          if (server == worker) continue;
+          if (server == worker) {
+            add_own(worker, static_cast<int>(out), places, fractions[s][out]);
+            continue;
+          }
           if (!shared && !stands_for_class(worker) && !stands_for_class(server)) continue;
           for (std::size_t in = 0; in < fractions[s].size(); ++in) {
             const double nics = fractions[worker.index()][out] * fractions[s][in];
@@ -146,6 +149,15 @@ class Costs {
           }
         }
       }
+    }
+  }
+
+  // What a machine sums of its own, and the sum: out of the NIC and back in where it takes that way.
+  void add_own(MachineId machine, int nic, const Places& places, double fraction) {
+    if (options_.loopback != Loopback::kNic || !stands_for_class(machine)) return;
+    for (const auto& [there, sum] : hosts(machine, nic)) {
+      for (const auto& [here, part] : places)
+        add_pair({machine, here, nic}, {machine, there, nic}, fraction * sum * part);
     }
   }
 
@@ -266,7 +278,10 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
     result.of_machine[0] = 1.0;
     return result;
   }
-  const Costs costs(cluster, dtype, options, stages, summing);
+  // The split is that of machines which reach themselves through memory, as BytePS's; its time is not.
+  Options through_memory = options;
+  through_memory.loopback = Loopback::kMemory;
+  const Costs costs(cluster, dtype, through_memory, stages, summing);
   const std::vector<Row> rows = costs.rows();
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {
@@ -291,7 +306,8 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
       if (costs.has_gpus(i) == gpus) shares[i] = 1.0 / static_cast<double>(members.size());
     }
   }
-  for (const Row& row : rows) {
+  const bool own_nic = options.loopback == Loopback::kNic;
+  for (const Row& row : own_nic ? Costs(cluster, dtype, options, stages, summing).rows() : rows) {
     const double seconds = time_of(row, shares);
     if (seconds > result.seconds_per_byte * (1 + 1e-9)) {
       result.seconds_per_byte = seconds;

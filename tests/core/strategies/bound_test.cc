@@ -214,11 +214,13 @@ TEST_CASE("the critical path goes from backward to forward through what must fol
 TEST_CASE("the split's bound is no less than that of all plans and no more than that of the split's plan") {
   const Trace trace = one_layer();
   const Workload workload(trace);
+  const Loopback loopback = GENERATE(Loopback::kMemory, Loopback::kNic);
   for (const char* name : {"byteps-v100-nvlink", "byteps-v100-pcie", "cloud-20gbps", "mixed-rates",
                            "one-gpu-90gbps", "racks-oversubscribed", "toy-two-machines"}) {
     INFO(name);
     const Cluster cluster(shipped_topology(name));
-    const Options options;
+    Options options;
+    options.loopback = loopback;
     const auto local = choose_local(cluster, Dtype::kF32, options);
     REQUIRE(local.has_value());
     const auto shares = shares_of(cluster, Dtype::kF32, options, local->stages, Summing::kOptimal);
@@ -229,6 +231,24 @@ TEST_CASE("the split's bound is no less than that of all plans and no more than 
     CHECK(split >= cluster_bound(cluster, workload).time);
     CHECK(split.seconds() <= plan_bound(*plan, cluster, workload).time.seconds() * (1 + 1e-6));
   }
+}
+
+TEST_CASE("the split's bound counts what machines send themselves through their NICs") {
+  const Trace trace = one_layer();
+  const Workload workload(trace);
+  const Cluster cluster(shipped_topology("toy-two-machines"));
+  const auto bound = [&](Loopback loopback) {
+    Options options;
+    options.loopback = loopback;
+    const auto local = choose_local(cluster, Dtype::kF32, options).value();
+    const auto shares = shares_of(cluster, Dtype::kF32, options, local.stages, Summing::kOptimal).value();
+    const auto plan = (*strategy_named("unified"))->plan(cluster, workload, options).value();
+    return std::pair(split_bound(cluster, workload, shares).time, plan_bound(plan, cluster, workload).time);
+  };
+  const auto [memory, memory_plan] = bound(Loopback::kMemory);
+  const auto [nic, nic_plan] = bound(Loopback::kNic);
+  CHECK(nic > memory);
+  CHECK(nic_plan - nic <= (memory_plan - memory) * 2);  // no further from what the plan needs
 }
 
 }  // namespace
