@@ -75,6 +75,15 @@ int nic_count(const GroupSpec& group) {
   return count;
 }
 
+std::vector<NicSpec> nics_of(const Topology& topology, const std::string& group) {
+  std::vector<NicSpec> nics;
+  for (const GroupSpec& spec : topology.groups) {
+    if (spec.name != group) continue;
+    for (const NicSpec& nic : spec.nics) nics.insert(nics.end(), static_cast<std::size_t>(nic.count), nic);
+  }
+  return nics;
+}
+
 BytesPerSecond slowest_rate(const Topology& topology) {
   BytesPerSecond least = BytesPerSecond::unlimited();
   for (const GroupSpec& group : topology.groups) {

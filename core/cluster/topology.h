@@ -82,12 +82,20 @@ struct NvlinkSpec {
   friend bool operator==(const NvlinkSpec&, const NvlinkSpec&) = default;
 };
 
+/// One of an RDMA device's.
+struct RdmaPortSpec {
+  std::string device;
+  int port = 1;
+  friend bool operator==(const RdmaPortSpec&, const RdmaPortSpec&) = default;
+};
+
 struct NicSpec {
   int count = 1;
   std::string at;
   Rates rate;
   Duration latency;
   Rates pcie;
+  std::optional<RdmaPortSpec> rdma;  // which port RDMA takes for it; else found by its address or its place
   friend bool operator==(const NicSpec&, const NicSpec&) = default;
 };
 
@@ -142,6 +150,9 @@ SumRates sum_rates(const NumaSpec& numa);
 /// How many GPUs and NICs one machine of the group has.
 int gpu_count(const GroupSpec& group);
 int nic_count(const GroupSpec& group);
+
+/// The NICs of one machine of the group, by number.
+std::vector<NicSpec> nics_of(const Topology& topology, const std::string& group);
 
 /// A rate that no link of the cluster, and no summation in it, falls below.
 BytesPerSecond slowest_rate(const Topology& topology);

@@ -116,7 +116,10 @@ void TopologyCheck::check_places(const GroupSpec& group, const std::string& path
     check_at(group, group.gpus[i].at, joined(path + ".gpus", i));
   }
   for (std::size_t i = 0; i < group.nics.size(); ++i) {
-    check_at(group, group.nics[i].at, joined(path + ".nics", i));
+    const std::string place = joined(path + ".nics", i);
+    check_at(group, group.nics[i].at, place);
+    if (group.nics[i].rdma && group.nics[i].count > 1)
+      complain(place + ".rdma", "is one NIC's port, and these are several NICs; write each by itself");
   }
 }
 

@@ -95,6 +95,13 @@ void fields(Visitor& visitor, NvlinkSpec& nvlink) {
 }
 
 template <class Visitor>
+void fields(Visitor& visitor, RdmaPortSpec& port) {
+  visitor.required("device", port.device, "the device's name, as in /sys/class/infiniband",
+                   spelt(Spelling::kName));
+  visitor.optional("port", port.port, "its port", within(1, 255));
+}
+
+template <class Visitor>
 void fields(Visitor& visitor, NicSpec& nic) {
   visitor.optional("count", nic.count, "how many alike", within(0, 128));
   visitor.required("at", nic.at, "the NUMA node ('numa0') or the switch that it hangs on");
@@ -103,6 +110,8 @@ void fields(Visitor& visitor, NicSpec& nic) {
   visitor.optional("latency", nic.latency, "the time that a byte takes through it, each way",
                    up_to(kLongestLatency));
   visitor.optional("pcie", nic.pcie, "the rate of its PCIe link; 'in' is into the machine");
+  visitor.optional("rdma", nic.rdma,
+                   "which port RDMA takes for it; left out, that of its address, or else the nearest one");
 }
 
 template <class Visitor>

@@ -32,6 +32,15 @@ TEST_CASE("a number of threads needs the rate of one") {
         "leave this out");
 }
 
+TEST_CASE("a port of an RDMA device is one NIC's") {
+  CHECK(group_error("\"nics\": [{\"at\": \"numa0\", \"rate\": \"1Gbps\", \"count\": 2,\n"
+                    "\"rdma\": {\"device\": \"mlx5_0\"}}]") ==
+        "lab.json:4: groups[0].nics[0].rdma: is one NIC's port, and these are several NICs; write each by "
+        "itself");
+  CHECK(group_error("\"nics\": [{\"at\": \"numa0\", \"rate\": \"1Gbps\", \"rdma\": {\"device\": \"\"}}]")
+            .find("'' is no name") != std::string::npos);
+}
+
 TEST_CASE("an unknown key is told with the nearest known one") {
   CHECK(group_error("\"gpu\": []") == "lab.json:3: groups[0]: unknown key 'gpu'; did you mean 'gpus'?");
   CHECK(error("{\"name\": \"lab\", \"groups\": [{\"name\": \"a\"}],\n\"netwrok\": {}}") ==
