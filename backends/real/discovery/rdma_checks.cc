@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <string>
+#include <vector>
 
 #include "backends/real/discovery/checks.h"
 #include "core/base/units_text.h"
@@ -21,19 +22,17 @@ Finding check_port(const rdma::Port& port) {
     return finding;
   }
   finding.found += fmt::format(", packets of {} bytes", port.mtu);
-  const auto routed = [&](const rdma::Gid& gid) {
-    if (!port.ethernet) return gid.type == "InfiniBand";
-    return gid.type == "RoCE v2" && gid.address.find("fe80:") != 0;
-  };
-  const auto gid = std::find_if(port.gids.begin(), port.gids.end(), routed);
-  if (gid == port.gids.end()) {
+  std::vector<std::string> gids;
+  for (const rdma::Gid& gid : port.gids)
+    gids.push_back(fmt::format("GID {}: {} {}", gid.index, gid.type, gid.address));
+  if (!gids.empty()) finding.found += fmt::format(", {}", fmt::join(gids, ", "));
+  if (rdma::usable_gid(port) == nullptr) {
     finding.grade = Grade::kWarning;
     finding.found += ", and no GID that machines would use";
     finding.remedy = port.ethernet ? "give its interface an IP address; RoCE v1 alone is not routed"
                                    : "see its subnet manager";
     return finding;
   }
-  finding.found += fmt::format(", GID {}: {} {}", gid->index, gid->type, gid->address);
   if (port.mtu < port.mtu_most) {
     finding.grade = Grade::kNote;
     finding.remedy =

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 
 #include "backends/real/rdma/verbs.h"
 
@@ -28,6 +29,12 @@ std::string text_of(const ibv_gid& gid) {
   return ::inet_ntop(AF_INET6, &six, text.data(), text.size());
 }
 
+std::optional<int> numa_of(const ibv_device& device) {
+  int number = -1;
+  std::ifstream(std::string(device.ibdev_path) + "/device/numa_node") >> number;
+  return number < 0 ? std::nullopt : std::optional(number);
+}
+
 void add_ports(const Verbs& verbs, ibv_context* context, std::vector<Port>& ports) {
   ibv_device_attr device = {};
   if (verbs.query_device(context, &device) != 0) return;
@@ -37,6 +44,9 @@ void add_ports(const Verbs& verbs, ibv_context* context, std::vector<Port>& port
     if (verbs.query_port(context, number, &attributes) != 0) continue;
     Port& port = ports.emplace_back();
     port.name = fmt::format("{} port {}", context->device->name, number);
+    port.device = context->device->name;
+    port.number = number;
+    port.numa = numa_of(*context->device);
     port.up = attributes.state == IBV_PORT_ACTIVE;
     port.ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
     port.mtu = bytes_of(attributes.active_mtu);
@@ -86,6 +96,17 @@ Result<void> try_manager(const Verbs& verbs) {
 }
 
 }  // namespace
+
+const Gid* usable_gid(const Port& port) {
+  const Gid* first = nullptr;
+  for (const Gid& gid : port.gids) {
+    if (gid.type != (port.ethernet ? "RoCE v2" : "InfiniBand")) continue;
+    if (port.ethernet && gid.address.starts_with("fe80:")) continue;
+    if (gid.address.find('.') != std::string::npos) return &gid;
+    if (first == nullptr) first = &gid;
+  }
+  return first;
+}
 
 Survey survey() {
   const auto verbs = Verbs::load();

@@ -1,6 +1,8 @@
 // What RDMA there is on this host, for checks: plain data.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,14 @@ struct Port {
   int mtu = 0;       // bytes of a packet
   int mtu_most = 0;  // that the device can
   std::vector<Gid> gids;
+  std::string device;
+  int number = 0;           // of the port
+  std::optional<int> numa;  // node that the device is at, if it tells
 };
+
+/// The address that machines would use: one that routers know, of IPv4 if there are several. Null if the port
+/// has none.
+const Gid* usable_gid(const Port& port);
 
 struct Survey {
   Result<std::vector<Port>> ports;  // or why there can be none

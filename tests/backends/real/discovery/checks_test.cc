@@ -61,7 +61,9 @@ TEST_CASE("RDMA is judged by its ports, its addresses and what may be locked", "
       "mlx5_0 port 1", "", true, true, 4096, 4096, {{0, "RoCE v1", "10.0.0.1"}, {3, "RoCE v2", "10.0.0.1"}}};
   const auto judged = [&](const rdma::Port& port) { return check_rdma({std::vector{port}, {}}, limits); };
   CHECK(judged(roce) == Findings{{"rdma mlx5_0 port 1", Grade::kOk,
-                                  "RoCE, packets of 4096 bytes, GID 3: RoCE v2 10.0.0.1", ""}});
+                                  "RoCE, packets of 4096 bytes, GID 0: RoCE v1 10.0.0.1, GID 3: RoCE v2 "
+                                  "10.0.0.1",
+                                  ""}});
   roce.mtu = 1024;
   CHECK(judged(roce)[0].grade == Grade::kNote);
   CHECK_THAT(judged(roce)[0].remedy, has_text("mtu 9000"));
