@@ -135,7 +135,8 @@ class Party {
     for (const Channel& channel : channels_) {
       if ((channel.words.valid() && channel.data.valid()) || channel.lane.peer == last) continue;
       last = channel.lane.peer;
-      text += fmt::format(" {} ({})", last, real::text(meeting_.address(last, channel.lane.peer_nic)));
+      text += fmt::format(" {} ({})", meeting_.name(last),
+                          real::text(meeting_.address(last, channel.lane.peer_nic)));
     }
     return text;
   }
@@ -162,8 +163,7 @@ class Party {
   }
 
   std::string lost(const Lane& lane) const {
-    return fmt::format("machine {} at {} closed the connection: it is of another job, or no node of Weir",
-                       lane.peer, real::text(meeting_.address(lane.peer, lane.peer_nic)));
+    return meeting_.peer(lane) + " closed the connection: it is of another job, or no node of Weir";
   }
 
   void wait() const {
@@ -241,6 +241,14 @@ class Party {
 const Address& Meeting::address(MachineId machine, int nic) const {
   const std::vector<Address>& all = addresses[machine.index()];
   return all[std::min(static_cast<std::size_t>(nic), all.size() - 1)];
+}
+
+std::string Meeting::name(MachineId machine) const {
+  return names.empty() ? fmt::format("{}", machine) : names[machine.index()];
+}
+
+std::string Meeting::peer(const Lane& lane) const {
+  return fmt::format("machine {} at {}", name(lane.peer), text(address(lane.peer, lane.peer_nic)));
 }
 
 Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners) {

@@ -53,7 +53,8 @@ struct Meeting {
   std::vector<Lane> lanes;  // with all peers; both ends have those with each other in the same order
   // By machine and NIC, a peer's as it listens for this node; the last stands for all further NICs.
   std::vector<std::vector<Address>> addresses;
-  int channels = 1;  // in each lane
+  std::vector<std::string> names;  // of machines, for errors; without them their numbers stand there
+  int channels = 1;                // in each lane
   Token token{};
   bool sealed = false;  // whether connections with other hosts are, with keys that the token gives
   Duration patience;    // for all peers together
@@ -61,6 +62,9 @@ struct Meeting {
   std::function<Result<void>()> watch;
 
   const Address& address(MachineId machine, int nic) const;
+  std::string name(MachineId machine) const;
+  /// "machine gpu[1] at 10.0.0.1:4000", as errors call it.
+  std::string peer(const Lane& lane) const;
 };
 
 /// Connects to the peers of smaller number, which listen, and lets the others connect to any of

@@ -139,10 +139,7 @@ Result<void> share_memory(std::vector<Channel>& channels, const Meeting& meeting
     const auto done =
         both.run(channel.data.number(), meeting, until, "it has not handed over its memory in time");
     auto memory = done ? both.taken() : tl::unexpected(done.error());
-    if (!memory) {
-      return failure(
-          fmt::format("machine {} at {}: {}", channel.lane.peer, text(address), memory.error().text));
-    }
+    if (!memory) return failure(fmt::format("{}: {}", meeting.peer(channel.lane), memory.error().text));
     const std::shared_ptr<const Buffers> shared = std::move(*memory);
     for (Channel& other : channels) {
       if (other.lane.peer == channel.lane.peer) other.memory = shared;

@@ -30,8 +30,8 @@ Result<LocalListener> listen_locally() {
   return LocalListener{std::move(*listener), local};
 }
 
-Result<Peers> connect_peers(const Plan& plan, const Buffers& buffers, const PeerSettings& settings,
-                            std::span<const Descriptor> listeners) {
+Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buffers& buffers,
+                            const PeerSettings& settings, std::span<const Descriptor> listeners) {
   if (settings.machines.size() != plan.machines())
     return failure("the coordinator tells of another number of machines");
   Meeting meeting;
@@ -43,6 +43,7 @@ Result<Peers> connect_peers(const Plan& plan, const Buffers& buffers, const Peer
     meeting.addresses.push_back(
         addresses(place, settings.machines[settings.self.index()], settings.transport));
   }
+  for (const Machine& machine : cluster.machines()) meeting.names.push_back(machine.name);
   meeting.channels = settings.channels;
   meeting.token = settings.token;
   meeting.sealed = settings.encrypt;

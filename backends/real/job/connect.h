@@ -6,6 +6,7 @@
 
 #include "backends/real/job/notes.h"
 #include "backends/real/links.h"
+#include "core/cluster/cluster.h"
 
 namespace weir::real {
 
@@ -33,9 +34,9 @@ struct LocalListener {
 };
 Result<LocalListener> listen_locally();
 
-/// Meets all peers of the plan and agrees with each on what their messages move through. The buffers are
-/// shared ones (Buffers::make_shared) if the transport shares memory.
-Result<Peers> connect_peers(const Plan& plan, const Buffers& buffers, const PeerSettings& settings,
-                            std::span<const Descriptor> listeners);
+/// Meets all peers of the plan, whose machines are the cluster's, and agrees with each on what their messages
+/// move through. The buffers are shared ones (Buffers::make_shared) if the transport shares memory.
+Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buffers& buffers,
+                            const PeerSettings& settings, std::span<const Descriptor> listeners);
 
 }  // namespace weir::real

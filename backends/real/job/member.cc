@@ -172,7 +172,7 @@ class Member {
     settings.encrypt = inputs.encrypt;
     settings.patience = settings_.patience;
     settings.watch = [this] { return tick(); };
-    auto peers = connect_peers(undertaking.plan, buffers, settings, listeners_);
+    auto peers = connect_peers(undertaking.plan, undertaking.cluster, buffers, settings, listeners_);
     if (!peers) return tl::unexpected(root_cause(peers.error()));
     return peers;
   }

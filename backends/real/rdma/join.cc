@@ -182,8 +182,7 @@ Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, cons
     const auto refused = joining.join(channel);
     const Lane& lane = channel.lane;
     if (!refused)
-      return failure(fmt::format("machine {} at {}: {}", lane.peer,
-                                 text(meeting.address(lane.peer, lane.peer_nic)), refused.error().text));
+      return failure(fmt::format("{}: {}", meeting.peer(lane), refused.error().text));
     if (*refused) on_tcp.try_emplace(lane, **refused);
   }
   return on_tcp;

@@ -64,7 +64,7 @@ Result<std::unique_ptr<Group>> Group::open(std::shared_ptr<const TensorPlan> ten
   auto buffers = make(plan, self, nullptr, GradientHome::kApplication);
   if (!buffers) return tl::unexpected(buffers.error());
   group->buffers_ = std::move(*buffers);
-  auto peers = connect_peers(plan, *group->buffers_, settings.peers, listeners);
+  auto peers = connect_peers(plan, *group->plan_->cluster, *group->buffers_, settings.peers, listeners);
   if (!peers) return tl::unexpected(peers.error());
   group->works_ = std::make_unique<WorkTable>(plan, *group->plan_->cluster);
   group->application_ =
