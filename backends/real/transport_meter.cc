@@ -16,7 +16,6 @@
 #include "backends/real/drive.h"
 #include "backends/real/plain_rate.h"
 #include "backends/real/rdma/connection.h"
-#include "backends/real/rdma/counts.h"
 #include "backends/real/rdma/join.h"
 #include "backends/real/sharing.h"
 #include "backends/real/workers.h"
@@ -181,7 +180,7 @@ Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& e
   if (!met) return tl::unexpected(met.error());
   side.channels = std::move(*met);
   if (settings.engine == TransportChoice::kRdma) {
-    const auto joined = rdma::connect(side.channels, meeting, plan, *side.buffers, rdma::Use::kAlways);
+    const auto joined = rdma::connect(side.channels, meeting, plan, *side.buffers, {rdma::Use::kAlways, {}});
     if (!joined) return tl::unexpected(joined.error());
   } else if (auto shared = share_memory(side.channels, meeting, plan, *side.buffers); !shared) {
     return tl::unexpected(shared.error());
@@ -203,18 +202,23 @@ Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& 
   threads.threads = settings.io_threads;
   threads.poll = settings.poll;
   const Clock clock;
+  std::shared_ptr<const rdma::Device> device;
+  if (settings.engine == TransportChoice::kRdma)
+    device = side->channels.front().rdma->regions->shared_device();
+  const std::int64_t registered = device ? device->counts().registrations.load() : 0;
   ChannelTransport transport(std::move(side->channels), threads, plan, side->machine, *side->buffers, inbox);
   Record record(plan.ops().size(), rounds);
   const PortSettings how = {{Policy::kPriority, settings.message * settings.under_way}, 1, false};
   RealPort port(plan, cluster, works, side->machine, how, clock, transport, workers, inbox);
   Node node(plan, side->machine, rounds, record);
-  const std::int64_t registered = rdma::counts().registrations;
   const Instant begin = Clock::monotonic();
   if (auto driven = drive(node, port, plan, cluster, {}); !driven) return driven;
   told.bytes = settings.message.count() * settings.under_way * rounds;
   told.ns = (Clock::monotonic() - begin).ns();
-  told.registrations = rdma::counts().registrations - registered;
-  told.copied = rdma::counts().copied.load();
+  if (device) {
+    told.registrations = device->counts().registrations - registered;
+    told.copied = device->counts().copied.load();
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still read
   return {};
 }

@@ -55,9 +55,14 @@ Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buff
   if (auto shared = share_memory(*channels, meeting, plan, buffers); !shared)
     return tl::unexpected(shared.error());
   if (may_use_rdma(settings.transport) && !settings.encrypt) {  // devices write bytes as they are
-    const auto use =
-        settings.transport == TransportChoice::kRdma ? rdma::Use::kAlways : rdma::Use::kIfPossible;
-    const auto refused = rdma::connect(*channels, meeting, plan, buffers, use);
+    rdma::Wishes wishes;
+    if (settings.transport == TransportChoice::kRdma) wishes.use = rdma::Use::kAlways;
+    const std::vector<Nic>& nics = cluster.machine(settings.self).nics;
+    // A machine of the plan may stand for another one, with fewer NICs.
+    for (std::size_t i = 0; i < nics.size(); ++i)
+      wishes.places.push_back(
+          {i < settings.nics.size() ? settings.nics[i].rdma : std::nullopt, nics[i].numa});
+    const auto refused = rdma::connect(*channels, meeting, plan, buffers, wishes);
     if (!refused) return tl::unexpected(refused.error());
     for (const auto& [lane, why] : *refused) ++peers.on_tcp[why];
   }

@@ -7,12 +7,14 @@
 #include "backends/real/job/notes.h"
 #include "backends/real/links.h"
 #include "core/cluster/cluster.h"
+#include "core/cluster/topology.h"
 
 namespace weir::real {
 
 struct PeerSettings {
   MachineId self;
   std::vector<Place> machines;  // all of them
+  std::vector<NicSpec> nics;    // this one's, as the topology has them
   int channels = 1;             // in each lane
   Token token{};                // of this plan's connections alone
   TransportChoice transport = TransportChoice::kTcp;

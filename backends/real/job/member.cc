@@ -166,6 +166,8 @@ class Member {
     PeerSettings settings;
     settings.self = settings_.machine;
     settings.machines = meet.machines;
+    settings.nics =
+        nics_of(undertaking.experiment.topology, undertaking.cluster.machine(settings.self).group);
     settings.channels = inputs.channels;
     settings.token = *token;
     settings.transport = inputs.transport;

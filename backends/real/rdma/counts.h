@@ -1,4 +1,4 @@
-// What this process has done over RDMA so far.
+// What has been done over RDMA so far, through one opened device.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,5 @@ struct Counts {
   std::atomic<std::int64_t> written = 0;        // bytes of all writes
   std::atomic<std::int64_t> copied = 0;         // of these, by a processor into the queue
 };
-
-inline Counts& counts() {
-  static Counts all;
-  return all;
-}
 
 }  // namespace weir::real::rdma

@@ -1,25 +1,22 @@
 // One port of an RDMA device, and memory that it may reach.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
 
+#include "backends/real/rdma/choice.h"
+#include "backends/real/rdma/counts.h"
 #include "backends/real/rdma/verbs.h"
 #include "core/base/result.h"
 
 namespace weir::real::rdma {
 
-/// An address on the fabric: of RoCE an IP address, of InfiniBand one that the subnet gave the port.
-using GidBytes = std::array<std::uint8_t, sizeof(ibv_gid)>;
-
 /// Opened, with a protection domain. What is made of it ends before it. Any thread may ask it.
 class Device {
  public:
-  /// The port that has this IP address, by a name or itself: of RoCE the NIC's own, of InfiniBand that of IP
-  /// over it. Fails, saying why, if there is none, or none that works.
-  static Result<std::shared_ptr<const Device>> at(const std::string& host);
+  /// Fails, saying why, if the port does not work.
+  static Result<std::shared_ptr<const Device>> open(const Choice& choice);
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -39,9 +36,12 @@ class Device {
   /// Fails once the device has said that it works no more.
   Result<void> well() const;
 
+  /// What has been done through it since it was opened here.
+  Counts& counts() const { return counts_; }
+
  private:
   explicit Device(const Verbs& verbs) : verbs_(&verbs) {}
-  Result<void> open(const ibv_context& like, std::uint8_t port, const GidBytes& gid);
+  Result<void> make(const Choice& choice);
 
   const Verbs* verbs_;
   ibv_context* context_ = nullptr;
@@ -51,6 +51,7 @@ class Device {
   ibv_device_attr attributes_{};
   ibv_gid_entry gid_{};
   mutable std::atomic<bool> lost_ = false;
+  mutable Counts counts_;
 };
 
 }  // namespace weir::real::rdma

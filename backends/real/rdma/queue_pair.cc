@@ -9,12 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "backends/real/clock.h"
-#include "backends/real/rdma/counts.h"
-#include "core/base/units_text.h"
 
 namespace weir::real::rdma {
 namespace {
@@ -148,23 +145,20 @@ Result<void> QueuePair::post_receive() {
   return {};
 }
 
-Result<void> QueuePair::try_out(Duration patience) {
+Result<void> QueuePair::try_out() {
   Write nothing;
   nothing.tells = 0;
-  if (auto posted = post(nothing); !posted) return posted;
-  const Instant until = Clock::monotonic() + patience;
-  for (int ends = 0; ends < 2;) {
+  return post(nothing);
+}
+
+Result<bool> QueuePair::reached() {
+  while (trials_ < 2) {
     const auto ended = poll();
     if (!ended) return tl::unexpected(ended.error());
-    if (*ended) {
-      ++ends;
-    } else if (Clock::monotonic() > until) {
-      return failure(fmt::format("{}: nothing came from it for {}", device_->name(), text(patience)));
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
+    if (!*ended) return false;
+    ++trials_;
   }
-  return {};
+  return true;
 }
 
 Result<void> QueuePair::post(const Write& write) {
@@ -189,10 +183,10 @@ Result<void> QueuePair::post(const Write& write) {
   request.wr.rdma.remote_addr = write.into;
   request.wr.rdma.rkey = write.peer_key;
   const auto size = static_cast<std::int64_t>(write.from.size());
-  counts().written += size;
+  device_->counts().written += size;
   if (write.from.size() <= inline_size_ && !write.on_gpu) {
     request.send_flags |= IBV_SEND_INLINE;
-    counts().copied += size;
+    device_->counts().copied += size;
   }
   // Told of is each that the peer is told of; of long rows of others enough that the queue does not fill.
   if (write.tells || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {

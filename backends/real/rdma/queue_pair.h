@@ -1,6 +1,7 @@
 // A reliable connection between two nodes, by which one writes into the other's memory.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +10,9 @@
 #include "core/base/units.h"
 
 namespace weir::real::rdma {
+
+/// An address on the fabric: of RoCE an IP address, of InfiniBand one that the subnet gave the port.
+using GidBytes = std::array<std::uint8_t, sizeof(ibv_gid)>;
 
 /// What a queue pair's peer must know of it.
 struct Endpoint {
@@ -52,9 +56,10 @@ class QueuePair {
   /// Makes room for what the peer's writes tell. Fails if the device takes no such peer, or finds no way to
   /// it.
   Result<void> connect(const Endpoint& peer);
-  /// Once both are connected, and both call it: fails unless a write reaches the other, and one of the
-  /// other's comes, within that time.
-  Result<void> try_out(Duration patience);
+  /// Once both are connected: tries whether a write reaches the other, which does the same.
+  Result<void> try_out();
+  /// Whether it has, and the other's has come. Fails if it never will.
+  Result<bool> reached();
 
   /// How many writes there is room for now.
   int room() const { return depth_ - static_cast<int>(writes_); }
@@ -71,8 +76,7 @@ class QueuePair {
   /// To be called when the descriptor is readable.
   Result<void> clear_event();
 
-  /// Fails if the device works no more.
-  Result<void> well() const { return device_->well(); }
+  const Device& device() const { return *device_; }
 
  private:
   explicit QueuePair(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
@@ -89,6 +93,7 @@ class QueuePair {
   int depth_ = 0;
   std::uint32_t inline_size_ = 0;
   std::uint32_t first_packet_ = 0;
+  int trials_ = 0;                // that have ended, of both
   std::uint64_t writes_ = 0;      // that have not ended
   std::uint64_t unsignaled_ = 0;  // since the last that will be told of
 };

@@ -41,7 +41,7 @@ void RdmaChannel::say_alive() {
 
 Result<void> RdmaChannel::write_words() {
   if (std::exchange(asked_, false)) {
-    if (auto well = connection_->pair->well(); !well) return well;
+    if (auto well = connection_->pair->device().well(); !well) return well;
   }
   return words_.write();
 }

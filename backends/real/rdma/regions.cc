@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <set>
 
-#include "backends/real/rdma/counts.h"
 #include "backends/real/transport.h"
 #include "core/base/units_text.h"
 
@@ -83,7 +82,7 @@ Result<void> Regions::add(const Replica& replica, const Buffers& buffers, std::s
     const auto part = bytes.subspan(at, std::min(region_size(), bytes.size() - at));
     const auto region = home.on_gpu ? enter_gpu(gpu, part, at, access) : enter(part, access);
     if (!region) return tl::unexpected(region.error());
-    ++counts().registrations;
+    ++device_->counts().registrations;
     home.regions.push_back(*region);
   }
   return {};

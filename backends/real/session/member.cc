@@ -161,6 +161,7 @@ Result<void> SessionMember::handle(const Note& note) {
       world_ = std::move(*world);
       peers_.self = world_->machine(settings_.role);
       peers_.machines = welcome.machines;
+      peers_.nics = world_->nics(peers_.self);
       peers_.transport = welcome.transport;
       peers_.encrypt = welcome.encrypt;
       peers_.patience = Duration::from_seconds(settings_.patience);

@@ -194,6 +194,10 @@ Role SessionWorld::role(MachineId machine) const {
   return {false, place(cluster_->gpu_machines())};
 }
 
+std::vector<NicSpec> SessionWorld::nics(MachineId machine) const {
+  return nics_of(topology_, cluster_->machine(machine).group);
+}
+
 bool SessionWorld::has(const std::vector<int>& ranks) const {
   const auto outside = [&](int rank) { return rank < 0 || static_cast<std::size_t>(rank) >= this->ranks(); };
   return std::none_of(ranks.begin(), ranks.end(), outside) &&

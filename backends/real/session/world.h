@@ -66,6 +66,7 @@ class SessionWorld {
   std::size_t servers() const { return servers_.size(); }
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
+  std::vector<NicSpec> nics(MachineId machine) const;
   /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
   /// for all of them.
   bool has(const std::vector<int>& ranks) const;

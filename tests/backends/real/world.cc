@@ -5,6 +5,7 @@
 
 #include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/host_work.h"
+#include "backends/real/rdma/connection.h"
 #include "backends/real/rdma/join.h"
 #include "backends/real/sharing.h"
 #include "backends/real/workers.h"
@@ -26,6 +27,7 @@ Buffers& ThreadWorld::buffers(MachineId machine, bool gpus) {
 Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const Settings& settings) {
   const std::size_t machines = plan_.machines();
   buffers(MachineId(0), settings.gpus);
+  devices_.assign(machines, nullptr);
   std::vector<Descriptor> listeners;
   Meeting meeting;
   meeting.channels = settings.channels;
@@ -53,8 +55,10 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
                                    : Result<void>(tl::unexpected(channels.error()));
     if (shared && settings.rdma) {
       const auto joined =
-          rdma::connect(*channels, own, plan_, *buffers_[machine.index()], rdma::Use::kAlways);
+          rdma::connect(*channels, own, plan_, *buffers_[machine.index()], {rdma::Use::kAlways, {}});
       if (!joined) shared = tl::unexpected(joined.error());
+      if (joined && !channels->empty())
+        devices_[machine.index()] = channels->front().rdma->regions->shared_device();
     }
     together.arrive_and_wait();
     if (!shared) {

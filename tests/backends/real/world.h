@@ -8,6 +8,7 @@
 #include "backends/real/buffers.h"
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
+#include "backends/real/rdma/device.h"
 #include "core/fluid/simulation.h"
 
 namespace weir::real {
@@ -36,11 +37,15 @@ class ThreadWorld {
   Buffers& buffers(MachineId machine, bool gpus = false);
   Result<Record> run(const Dispatch& dispatch, int iterations, const Settings& settings);
 
+  /// By machine: the device of its first channel in the last run, if that was over RDMA.
+  const std::vector<std::shared_ptr<const rdma::Device>>& devices() const { return devices_; }
+
  private:
   const Plan& plan_;
   const Cluster& cluster_;
   std::vector<std::unique_ptr<Gpus>> gpus_;  // by machine; none if they are not used
   std::vector<std::unique_ptr<Buffers>> buffers_;
+  std::vector<std::shared_ptr<const rdma::Device>> devices_;
 };
 
 }  // namespace weir::real

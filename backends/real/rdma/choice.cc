@@ -1,0 +1,127 @@
+#include "backends/real/rdma/choice.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <tuple>
+
+#include "backends/real/rdma/verbs.h"
+
+namespace weir::real::rdma {
+namespace {
+
+// What librdmacm knows of an address: the device and the port that have it.
+class Binding {
+ public:
+  explicit Binding(const Verbs& verbs) : verbs_(verbs) {}
+  Binding(const Binding&) = delete;
+  Binding& operator=(const Binding&) = delete;
+  ~Binding() {
+    if (id_ != nullptr) verbs_.destroy_id(id_);
+  }
+
+  Result<const rdma_cm_id*> find(const std::string& host) {
+    addrinfo hints = {};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); failed != 0)
+      return failure(fmt::format("'{}' is no host: {}", host, ::gai_strerror(failed)));
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
+    if (verbs_.create_id(nullptr, &id_, nullptr, RDMA_PS_TCP) != 0) {
+      id_ = nullptr;
+      return failed("the system has no RDMA connections (/dev/infiniband/rdma_cm)", errno);
+    }
+    if (verbs_.bind_addr(id_, all->ai_addr) != 0 || id_->verbs == nullptr)
+      return failure(fmt::format("no RDMA device has the address {}", host));
+    return id_;
+  }
+
+ private:
+  const Verbs& verbs_;
+  rdma_cm_id* id_ = nullptr;
+};
+
+Result<Choice> with_address(const std::string& host) {
+  const auto verbs = Verbs::load();
+  if (!verbs) return tl::unexpected(verbs.error());
+  Binding binding(**verbs);
+  const auto bound = binding.find(host);
+  if (!bound) return tl::unexpected(bound.error());
+  const rdma_cm_id& id = **bound;
+  const std::string name = fmt::format("{} port {}", id.verbs->device->name, id.port_num);
+  ibv_device_attr device = {};
+  ibv_port_attr port = {};
+  int failed_with = (*verbs)->query_device(id.verbs, &device);
+  if (failed_with == 0) failed_with = (*verbs)->query_port(id.verbs, id.port_num, &port);
+  if (failed_with != 0) return failed(name + " says nothing of itself", failed_with);
+  const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+  // The same address may stand there for RoCE v1 too, which no router lets through.
+  for (const ibv_gid_entry& gid : all_gids(**verbs, id.verbs, device)) {
+    if (gid.port_num == id.port_num && gid.gid_type == (ethernet ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB) &&
+        std::memcmp(gid.gid.raw, id.route.addr.addr.ibaddr.sgid.raw, sizeof gid.gid.raw) == 0)
+      return Choice{id.verbs->device->name, id.port_num, static_cast<int>(gid.gid_index)};
+  }
+  return failure(name + " has no GID of RoCE v2 or InfiniBand for the address");
+}
+
+Result<Choice> choice_of(const Port& port) {
+  if (!port.problem.empty()) return failure(port.name + " " + port.problem);
+  if (!port.up) return failure(port.name + " is down");
+  const Gid* const gid = usable_gid(port);
+  if (gid == nullptr) return failure(port.name + " has no GID that machines would use");
+  return Choice{port.device, static_cast<std::uint8_t>(port.number), gid->index};
+}
+
+Result<Choice> named(const RdmaPortSpec& spec, const std::vector<Port>& ports) {
+  std::vector<std::string> names;
+  for (const Port& port : ports) {
+    if (port.device == spec.device && port.number == spec.port) return choice_of(port);
+    names.push_back(port.name);
+  }
+  std::sort(names.begin(), names.end());
+  return failure(fmt::format("the topology wants {} port {}, and this host has {}", spec.device, spec.port,
+                             names.empty() ? "no RDMA device" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+}  // namespace
+
+Result<Choice> choose(const std::string& host, std::span<const NicPlace> places, int nic) {
+  auto by_address = with_address(host);
+  if (places.empty()) return by_address;
+  const auto& wish = places[static_cast<std::size_t>(nic)].port;
+  const auto is_wish = [&] { return by_address->device == wish->device && by_address->port == wish->port; };
+  if (by_address && (!wish || is_wish())) return by_address;
+  const Survey all = survey();
+  if (!all.ports) return tl::unexpected(all.ports.error());
+  if (wish) return named(*wish, *all.ports);
+  const Port* const near = nearest(*all.ports, places, nic);
+  return near == nullptr ? by_address : choice_of(*near);
+}
+
+const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> places, int nic) {
+  const int numa = places[static_cast<std::size_t>(nic)].numa;
+  const auto distance = [&](const Port& port) { return !port.numa ? 1 : *port.numa == numa ? 0 : 2; };
+  std::vector<const Port*> nearest;
+  for (const Port& port : ports) {
+    if (!choice_of(port)) continue;
+    if (!nearest.empty() && distance(port) < distance(*nearest.front())) nearest.clear();
+    if (nearest.empty() || distance(port) == distance(*nearest.front())) nearest.push_back(&port);
+  }
+  if (nearest.empty()) return nullptr;
+  // mlx5_2 before mlx5_10, on all hosts.
+  const auto before = [](const Port* a, const Port* b) {
+    return std::tuple(a->device.size(), a->device, a->number) <
+           std::tuple(b->device.size(), b->device, b->number);
+  };
+  std::sort(nearest.begin(), nearest.end(), before);
+  const auto earlier = std::count_if(places.begin(), places.begin() + nic, [&](const NicPlace& place) {
+    return !place.port && place.numa == numa;
+  });
+  return nearest[static_cast<std::size_t>(earlier) % nearest.size()];
+}
+
+}  // namespace weir::real::rdma
