@@ -103,6 +103,29 @@ class Jobs(Rdma):
                          "(transport retry counter exceeded|Work Request Flushed Error)")
         self.assertTrue(self.gone(nodes))
 
+    def check_lost(self, command, why):
+        """Returns the command, which may wait until nobody uses the device."""
+        run, nodes = self.at_work()
+        begin = time.monotonic()
+        loss = subprocess.Popen(command.split())
+        _, errors = run.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(json.dumps(self.json()["failed"]) + errors, r"machine gpu\[\d\] is lost: " + why)
+        self.assertTrue(self.gone(nodes))
+        return loss
+
+    def test_a_device_that_is_removed_is_named_within_five_seconds(self):
+        self.addCleanup(subprocess.run, "rdma link add rxe0 type rxe netdev cable0".split(), check=True)
+        removal = self.check_lost("rdma link delete rxe0", "rxe0 port 1 was removed")
+        self.assertEqual(removal.wait(20), 0)
+
+    def test_a_device_whose_interface_goes_down_is_named_within_five_seconds(self):
+        for command in ("ip neighbour add 10.77.0.1 dev cable1 lladdr 02:00:0a:4d:00:01 nud permanent",
+                        "ip link set cable1 up"):
+            self.addCleanup(subprocess.run, command.split(), check=True)  # the last first
+        self.check_lost("ip link set cable1 down", r"rxe\d port 1: ").wait(20)
+
     def test_a_machine_without_a_device_is_named(self):
         self.shell.write_text(f"""#!/bin/sh
 host=$1; shift

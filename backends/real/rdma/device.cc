@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -26,6 +27,7 @@ Result<void> Device::make(const Choice& choice) {
   const int error_number = errno;
   if (all != nullptr) verbs_->free_device_list(all);
   if (context_ == nullptr) return failed(choice.device + " cannot be opened", error_number);
+  entry_ = entry();
   port_ = choice.port;
   domain_ = verbs_->alloc_pd(context_);
   if (domain_ == nullptr) return failed(name() + " gives no protection domain", errno);
@@ -53,7 +55,16 @@ Device::~Device() {
 
 std::string Device::name() const { return fmt::format("{} port {}", context_->device->name, port_); }
 
+// Some drivers tell nothing of their removal, and hold it up until all that use the device have ended: what
+// the system says of it is gone by then. A device that comes back is another one.
+std::optional<std::uint64_t> Device::entry() const {
+  struct stat status = {};
+  if (::stat(context_->device->dev_path, &status) != 0) return std::nullopt;
+  return status.st_ino;
+}
+
 Result<void> Device::well() const {
+  if (entry_ && entry() != entry_) return failure(name() + " was removed");
   ibv_async_event event = {};
   while (verbs_->get_async_event(context_, &event) == 0) {
     // A port that is down may come back; queues whose retries end before say so themselves.

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backends/real/rdma/choice.h"
@@ -33,7 +34,7 @@ class Device {
   /// "mlx5_0 port 1".
   std::string name() const;
 
-  /// Fails once the device has said that it works no more.
+  /// Fails once the device has said that it works no more, or the system has it no more.
   Result<void> well() const;
 
   /// What has been done through it since it was opened here.
@@ -42,6 +43,8 @@ class Device {
  private:
   explicit Device(const Verbs& verbs) : verbs_(&verbs) {}
   Result<void> make(const Choice& choice);
+  /// The number of what the system says of the device; none if it says nothing.
+  std::optional<std::uint64_t> entry() const;
 
   const Verbs* verbs_;
   ibv_context* context_ = nullptr;
@@ -50,6 +53,7 @@ class Device {
   ibv_port_attr port_attributes_{};
   ibv_device_attr attributes_{};
   ibv_gid_entry gid_{};
+  std::optional<std::uint64_t> entry_;
   mutable std::atomic<bool> lost_ = false;
   mutable Counts counts_;
 };
