@@ -11,6 +11,7 @@
 namespace weir {
 
 struct NetworkSpec;
+struct Subcluster;
 struct Topology;
 
 /// A value: copies and compares by content. Invariants: at least one machine; every machine has at least one
@@ -54,6 +55,8 @@ class Cluster {
   friend bool operator==(const Cluster&, const Cluster&) = default;
 
  private:
+  friend struct Subcluster;
+
   /// The rack's own links; none in a network without racks.
   struct Rack {
     LinkId up;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/check.h"
 
 namespace weir {
@@ -96,17 +98,18 @@ std::size_t numa_of(const Machine& machine, const Link& link) {
 std::vector<LinkValues> link_values(const Topology& topology, const Cluster& cluster) {
   std::vector<LinkValues> all;
   const std::vector<Link>& links = cluster.links();
-  std::size_t machines = 0;
-  for (const GroupSpec& group : topology.groups) {
-    for (int i = 0; i < group.count; ++i) {
-      GroupLinks own(group);
-      const MachineId id(machines++);
-      for (std::size_t at = all.size() + own.links().size(); at < links.size(); ++at) {
-        if (links[at].kind != Link::Kind::kSum || links[at].machine != id) break;
-        own.add_sum(numa_of(cluster.machine(id), links[at]));
-      }
-      all.insert(all.end(), own.links().begin(), own.links().end());
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    const MachineId id(i);
+    const Machine& machine = cluster.machine(id);
+    const auto group = std::find_if(topology.groups.begin(), topology.groups.end(),
+                                    [&](const GroupSpec& spec) { return spec.name == machine.group; });
+    WEIR_CHECK(group != topology.groups.end(), machine.name);
+    GroupLinks own(*group);
+    for (std::size_t at = all.size() + own.links().size(); at < links.size(); ++at) {
+      if (links[at].kind != Link::Kind::kSum || links[at].machine != id) break;
+      own.add_sum(numa_of(machine, links[at]));
     }
+    all.insert(all.end(), own.links().begin(), own.links().end());
   }
   while (all.size() < links.size()) {
     WEIR_CHECK(links[all.size()].kind == Link::Kind::kRack, links[all.size()].name);

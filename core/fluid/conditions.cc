@@ -2,41 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "core/base/units_text.h"
+#include "core/cluster/subcluster.h"
 
 namespace weir {
 namespace {
 
 constexpr double kLeastOfIncast = 0.1;  // of a NIC's rate
-
-// Whether the name is what the pattern stands for.
-bool matches(std::string_view pattern, std::string_view name) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == name;
-  if (name.substr(0, star) != pattern.substr(0, star)) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t i = star; i <= name.size(); ++i) {
-    if (matches(rest, name.substr(i))) return true;
-  }
-  return false;
-}
-
-std::vector<MachineId> machines_named(const std::string& pattern, const Cluster& cluster) {
-  std::vector<MachineId> found;
-  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
-    if (matches(pattern, cluster.machines()[i].name)) found.emplace_back(i);
-  }
-  return found;
-}
-
-std::vector<LinkId> links_named(const std::string& pattern, const Cluster& cluster) {
-  std::vector<LinkId> found;
-  for (std::size_t i = 0; i < cluster.links().size(); ++i) {
-    if (matches(pattern, cluster.links()[i].name)) found.emplace_back(i);
-  }
-  return found;
-}
 
 // The links of the network, those of NICs and racks, that the traffic takes, once for each pair of machines.
 std::vector<LinkId> links_of(const Background& background, const Cluster& cluster) {
@@ -55,6 +30,46 @@ std::vector<LinkId> links_of(const Background& background, const Cluster& cluste
 
 double rate_of(LinkId link, const Cluster& cluster) {
   return static_cast<double>(cluster.link(link).rate.value());
+}
+
+// Whether the one holds when the other begins, for the first time or again.
+bool holds_at_beginning(const Spell& spell, const Spell& other) {
+  if (!other.every) return spell.holds(Instant() + other.at);
+  if (!spell.lasting) return true;
+  const std::int64_t ahead = (spell.at - other.at).ns();
+  if (spell.every) {
+    const std::int64_t common = std::gcd(spell.every->ns(), other.every->ns());
+    return ((-ahead) % common + common) % common < spell.lasting->ns();
+  }
+  const std::int64_t every = other.every->ns();
+  const std::int64_t turns = std::max<std::int64_t>(0, (ahead + every - 1) / every);
+  return spell.holds(Instant() + other.at + *other.every * turns);
+}
+
+// A link of which background traffic leaves nothing at some time, and the traffic that is too much. What
+// takes turns with several others may count as if all of these came at once.
+std::optional<std::pair<std::size_t, LinkId>> full_link(const std::vector<Background>& all,
+                                                        const std::vector<double>& left,
+                                                        const Cluster& cluster) {
+  std::vector<std::map<LinkId, double>> rates;  // by background, that it takes of each link
+  for (const Background& background : all) {
+    std::map<LinkId, double>& own = rates.emplace_back();
+    for (const LinkId link : links_of(background, cluster))
+      own[link] += static_cast<double>(background.rate.value());
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const auto& [link, own] : rates[i]) {
+      if (!cluster.link(link).rate.limited()) continue;
+      double taken = 0.0;
+      for (std::size_t j = 0; j < all.size(); ++j) {
+        const auto found = rates[j].find(link);
+        if (found == rates[j].end()) continue;
+        if (i == j || holds_at_beginning(all[j].spell, all[i].spell)) taken += found->second;
+      }
+      if (taken >= left[link.index()] * rate_of(link, cluster)) return std::pair(i, link);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -110,21 +125,14 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
             "'{}' is the name of no link with a limited rate; 'weir check' lists them, {} for example",
             slow.links, cluster.links().empty() ? "gpu[0].nic0.out" : cluster.links().front().name));
   }
-  std::vector<double> taken(cluster.links().size(), 0.0);
   for (std::size_t i = 0; i < conditions.background.size(); ++i) {
-    const Background& background = conditions.background[i];
-    need_machines(fmt::format("background[{}].from", i), background.from);
-    need_machines(fmt::format("background[{}].into", i), background.into);
-    for (const LinkId link : links_of(background, cluster)) {
-      double& all = taken[link.index()];
-      all += static_cast<double>(background.rate.value());
-      const BytesPerSecond rate = cluster.link(link).rate;
-      if (!rate.limited() || all < left[link.index()] * rate_of(link, cluster)) continue;
-      wrong.emplace_back(fmt::format("background[{}].rate", i),
-                         fmt::format("background traffic leaves nothing of {}, which has {}",
-                                     cluster.link(link).name, text(rate)));
-      return wrong;
-    }
+    need_machines(fmt::format("background[{}].from", i), conditions.background[i].from);
+    need_machines(fmt::format("background[{}].into", i), conditions.background[i].into);
+  }
+  if (const auto full = full_link(conditions.background, left, cluster)) {
+    wrong.emplace_back(fmt::format("background[{}].rate", full->first),
+                       fmt::format("background traffic leaves nothing of {}, which has {}",
+                                   cluster.link(full->second).name, text(cluster.link(full->second).rate)));
   }
   return wrong;
 }

@@ -27,7 +27,7 @@ struct Spell {
   std::optional<Instant> next_change(Instant now) const;
 };
 
-/// Names of machines and links may hold '*', which stands for any text: "gpu[*]", "gpu[3].nic*.out".
+/// Names of machines and links may hold '*', which stands for any text (core/cluster/subcluster.h).
 struct Straggler {
   std::string machines;
   double compute = 1.0;  // its GPUs take so many times as long

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/base/units_text.h"
+#include "core/cluster/subcluster.h"
 #include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 
@@ -44,6 +45,14 @@ TEST_CASE("Every link of every shipped topology has its rate from the value that
         CHECK(parse_duration(value_at(written, values[i].latency)->as_string()).value() == link.latency);
       ++links;
     }
+    // Of some machines alone the links have theirs from the same values.
+    std::vector<MachineId> some;
+    for (std::size_t i = 1; i < cluster.machines().size(); i += 2) some.emplace_back(i);
+    if (some.empty()) continue;
+    const Subcluster part(cluster, some);
+    const std::vector<LinkValues> own = link_values(*topology, part.cluster);
+    REQUIRE(own.size() == part.links.size());
+    for (std::size_t i = 0; i < own.size(); ++i) CHECK(own[i].rate == values[part.links[i].index()].rate);
   }
   CHECK(links > 500);
 }

@@ -102,6 +102,32 @@ TEST_CASE("conditions that cannot be are told with their path") {
                                           "links[2].factor", "background[0].rate"});
 }
 
+TEST_CASE("background traffic leaves nothing only of what it takes at one time") {
+  const Cluster cluster = three();
+  const auto full = [&](const Spell& first, const Spell& second) {
+    Conditions conditions;
+    const BytesPerSecond most(600'000'000);
+    conditions.background = {{"gpu[0]", "gpu[1]", most, first}, {"gpu[0]", "cpu[0]", most, second}};
+    return !faults(conditions, cluster).empty();
+  };
+  const Spell good;
+  const Spell once{kFor(2), kFor(3), {}};
+  CHECK(full(good, good));
+  CHECK(full(once, good));
+  CHECK(full({kFor(4), {}, {}}, once));
+  CHECK_FALSE(full({kFor(5), {}, {}}, once));
+  CHECK_FALSE(full(once, {kFor(1), kFor(1), {}}));
+  const Spell again{kFor(1), kFor(2), kFor(6)};
+  CHECK(full(again, {kFor(8), kFor(3), {}}));        // at 8
+  CHECK_FALSE(full(again, {kFor(9), kFor(4), {}}));  // from 9 to 13
+  CHECK(full({kFor(12), kFor(2), {}}, again));       // at 13
+  CHECK(full(good, again));
+  CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(6)}));
+  CHECK(full(again, {kFor(3), kFor(5), kFor(6)}));         // at 7
+  CHECK(full(again, {kFor(3), kFor(2), kFor(8)}));         // at 13 and 19
+  CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(12)}));  // from 3 to 7, then from 15 to 19
+}
+
 TEST_CASE("a flow whose link is scaled takes as long as its bytes then do") {
   FluidEngine engine({1000.0, 400.0});
   const std::vector<Path> paths = {{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 1}}};
