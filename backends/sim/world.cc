@@ -5,13 +5,26 @@
 
 namespace weir::sim {
 
-Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
-  // An unlimited link stands in no path, so that any rate will do for it.
+namespace {
+
+// An unlimited link stands in no path, so that any rate will do for it.
+std::vector<LinkSpec> specs(const Cluster& cluster, const std::vector<double>& rates) {
   std::vector<LinkSpec> links;
-  for (const Link& link : cluster.links())
-    links.push_back({link.name, static_cast<double>(reached_rate(plan, link).value())});
-  Engine engine(links);
+  for (std::size_t i = 0; i < rates.size(); ++i) links.push_back({cluster.links()[i].name, rates[i]});
+  return links;
+}
+
+}  // namespace
+
+Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
+  Engine engine(specs(cluster, reached_rates(plan, cluster)));
   return weir::simulate(plan, cluster, settings, engine);
+}
+
+Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
+                           const Conditions& conditions) {
+  Engine engine(specs(cluster, reached_rates(cluster, jobs)));
+  return weir::simulate(cluster, jobs, iterations, conditions, engine);
 }
 
 }  // namespace weir::sim

@@ -9,5 +9,8 @@ namespace weir::sim {
 
 /// The record of the run (core/fluid/simulation.h). One run at a time in a process.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings);
+/// The same of several jobs on one cluster.
+Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
+                           const Conditions& conditions);
 
 }  // namespace weir::sim

@@ -1,28 +1,31 @@
 // Checks in every simulated run that its world obeyed physics: no link carried more than its rate times the
-// time it was in use, no flow was faster than its slowest link, and every byte of the plan moved.
+// time it was in use, no flow was faster than its slowest link, and every byte of the plans moved.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
-#include "core/fluid/work.h"
+#include "core/fluid/engine.h"
 
 namespace weir {
 
-/// Follows the flows of one run. Times are the engine's seconds, its rates as precise as it says. The cluster
-/// and the works outlive it.
+/// Follows the flows of one run, of all jobs together. Times are the engine's seconds, ids the engine's. The
+/// cluster outlives it.
 class Physics {
  public:
-  Physics(const Plan& plan, const Cluster& cluster, const WorkTable& works, double precision = 0.0);
+  /// The links' rates in bytes per second, by id, as the engine has them, and its precision.
+  Physics(const Cluster& cluster, std::vector<double> rates, double precision = 0.0);
 
-  void flow_started(OpId op, double now);
-  void flow_ended(OpId op, double now);
+  void flow_started(std::uint32_t id, const Path& path, double now);
+  void flow_ended(std::uint32_t id, const Path& path, Bytes bytes, double now);
   /// The link has this fraction of its rate from now on.
   void link_scaled(LinkId link, double factor, double now);
 
-  /// All holds, after the plan ran `iterations` times; or the first violation.
-  Result<void> verdict(int iterations) const;
+  /// All holds, now that the run is over; or the first violation. Some flows may still be under way.
+  Result<void> verdict(double now) const;
 
  private:
   struct Use {
@@ -34,14 +37,28 @@ class Physics {
     double left = 0.0;    // of these, what may not have been carried
     double ends = 0.0;    // how many have
   };
-  const Plan* plan_;
   const Cluster* cluster_;
-  const WorkTable* works_;
+  std::vector<double> rates_;
   double tolerance_;
   std::vector<Use> uses_;        // by link
-  std::vector<double> started_;  // by op
-  double now_ = 0.0;             // the end of the last flow
+  std::vector<double> started_;  // by flow's id
   std::string violation_;        // the first flow that was too fast
+};
+
+/// Counts the bytes that the flows of one plan carry over each link.
+class Carried {
+ public:
+  explicit Carried(std::size_t links) : bytes_(links, 0.0) {}
+
+  void add(const Path& path, Bytes bytes);
+
+  /// Whether that is what the plan loads links with (link_loads) in `least` iterations at least, and `most`
+  /// at most.
+  Result<void> verdict(const std::vector<Bytes>& planned, double least, double most,
+                       const Cluster& cluster) const;
+
+ private:
+  std::vector<double> bytes_;  // by link
 };
 
 }  // namespace weir

@@ -8,15 +8,6 @@
 namespace weir {
 namespace {
 
-// When the iteration's last forward, of all machines, was done.
-Instant end_of(const Plan& plan, const Record& record, int iteration) {
-  Instant end;
-  for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::kForward) end = std::max(end, record.of(op.id, iteration).completed);
-  }
-  return end;
-}
-
 // How long the machine that computes longest computed between the two instants. A machine does one
 // computation at a time, so this is never longer than they are apart; and one that was ahead of the others
 // when measuring began does not count what it had done by then.
@@ -84,6 +75,14 @@ std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, c
     if (seen.insert(kind_of(link.name, link.machine, cluster)).second) busiest.push_back(load);
   }
   return busiest;
+}
+
+Instant end_of(const Plan& plan, const Record& record, int iteration) {
+  Instant end;
+  for (const Op& op : plan.ops()) {
+    if (op.kind == OpKind::kForward) end = std::max(end, record.of(op.id, iteration).completed);
+  }
+  return end;
 }
 
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,

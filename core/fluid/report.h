@@ -38,6 +38,9 @@ struct Report {
   std::vector<Bytes> gpu_memory;    // by machine, on each of its GPUs
 };
 
+/// When the iteration's last forward, of all machines, was done.
+Instant end_of(const Plan& plan, const Record& record, int iteration);
+
 /// The report of a run whose first iterations, `warm_up` of them, are not measured.
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
               int warm_up);

@@ -1,12 +1,14 @@
-// Runs a plan on a simulated cluster: the nodes of all machines, their ports, and a fluid engine below.
+// Runs plans on a simulated cluster: the nodes of all machines, their ports, and a fluid engine below.
 #pragma once
 
-#include <functional>
+#include <span>
+#include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/conditions.h"
 #include "core/fluid/engine.h"
 #include "core/fluid/model.h"
+#include "core/fluid/simulated_job.h"
 #include "core/plan/plan.h"
 #include "core/run/queue.h"
 #include "core/run/record.h"
@@ -20,14 +22,27 @@ struct SimulationSettings {
   Conditions conditions = {};
 };
 
-/// Sees each op as it completes, in order; for worlds that hold real data. A message is reported once, as its
-/// send.
-using Observer = std::function<void(const Op&)>;
-
 /// Runs the plan's iterations on a fresh engine. Fails, and says why, if the run gets stuck (naming what
 /// waits for what), if a machine fails for good, or if it breaks physics. The same arguments give the same
 /// record, bit for bit.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
                         Engine& engine, const Observer& observer = {});
+
+/// Several jobs on one cluster.
+struct SharedRun {
+  Record record;                           // of the first job
+  std::vector<std::vector<Instant>> ends;  // of the iterations of each of the others
+};
+
+/// The first job runs that many iterations, and the others run on and on beside it until it has finished.
+/// They share links, and the cores of machines on which several sum, and nothing else: machines with GPUs
+/// belong to one job each. The engine's rates are reached_rates(). An iteration of another job takes time.
+Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
+                           const Conditions& conditions, Engine& engine, const Observer& observer = {});
+
+/// What reached_rates() of work.h are where several jobs share a cluster, by link: of NICs of machines with
+/// GPUs what their job's messages reach. (Plans whose messages reach less than a NIC's rate, all-reduces, use
+/// no other machines.)
+std::vector<double> reached_rates(const Cluster& cluster, std::span<const Job> jobs);
 
 }  // namespace weir

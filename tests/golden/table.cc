@@ -4,6 +4,7 @@
 
 #include "backends/sim/world.h"
 #include "core/cluster/topology_file.h"
+#include "core/fluid/report.h"
 #include "core/strategies/strategy.h"
 
 namespace weir::golden {
@@ -24,14 +25,6 @@ Trace model() {
                   {"second", 2_ms, 4_ms, {{"weight", 3'000'000, Dtype::kF32}, {"bias", 3'000, Dtype::kF32}}},
                   {"head", 1_ms, 2_ms, {{"weight", 5'000'000, Dtype::kF32}}}};
   return trace;
-}
-
-Instant end_of(const Plan& plan, const Record& record, int iteration) {
-  Instant end;
-  for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::kForward) end = std::max(end, record.of(op.id, iteration).completed);
-  }
-  return end;
 }
 
 std::string row(const Strategy& strategy, const Cluster& cluster, const Workload& workload) {

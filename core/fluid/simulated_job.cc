@@ -1,0 +1,225 @@
+#include "core/fluid/simulated_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/random.h"
+
+namespace weir {
+namespace {
+
+const Observer kNobody;
+
+}  // namespace
+
+// One machine's door to the simulated world.
+class SimulatedJob::Door final : public Port {
+ public:
+  explicit Door(SimulatedJob& job) : job_(&job) {}
+  Instant now() const override { return now_; }
+  void submit(const Op& op) override { job_->submit(op); }
+  void poll(std::vector<Completion>& out) override {
+    now_ = job_->network_.now();
+    std::sort(inbox.begin(), inbox.end(),
+              [](const Completion& a, const Completion& b) { return a.op < b.op; });
+    out.insert(out.end(), inbox.begin(), inbox.end());
+    inbox.clear();
+  }
+
+  std::vector<Completion> inbox;
+
+ private:
+  SimulatedJob* job_;
+  Instant now_;
+};
+
+SimulatedJob::SimulatedJob(const Job& job, int iterations, std::uint32_t first_id, Network& network,
+                           const Observer& observer)
+    : SimulatedJob(job, iterations, true, first_id, network, observer) {}
+
+SimulatedJob::SimulatedJob(const Job& job, std::uint32_t first_id, Network& network)
+    : SimulatedJob(job, std::numeric_limits<int>::max(), false, first_id, network, kNobody) {}
+
+SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::uint32_t first_id,
+                           Network& network, const Observer& observer)
+    : job_(job),
+      plan_(job.plan),
+      iterations_(iterations),
+      first_id_(first_id),
+      network_(network),
+      observer_(observer),
+      works_(plan_, job.subcluster.cluster),
+      traffic_(plan_, works_, job.dispatch, job.model),
+      carried_(job.subcluster.cluster.links().size()),
+      record_(recorded ? Record(plan_.ops().size(), iterations) : Record()),
+      runs_(plan_.ops().size(), 0),
+      flowing_(plan_.ops().size(), false) {
+  for (const Op& op : plan_.ops()) forwards_ += op.kind == OpKind::kForward ? 1 : 0;
+  for (std::size_t i = 0; i < plan_.machines(); ++i) {
+    if (recorded) {
+      nodes_.emplace_back(plan_, MachineId(i), iterations, record_);
+    } else {
+      nodes_.emplace_back(plan_, MachineId(i), iterations, Rounds::kTogether);
+    }
+    doors_.push_back(std::make_unique<Door>(*this));
+  }
+}
+
+SimulatedJob::~SimulatedJob() = default;
+
+std::vector<Path> SimulatedJob::paths() const {
+  std::vector<Path> paths = works_.paths();
+  for (Path& path : paths) {
+    for (LinkUse& use : path) use.link = job_.subcluster.links[use.link.index()];
+  }
+  return paths;  // still by id: the subcluster's links stand in the whole's order
+}
+
+void SimulatedJob::begin() {
+  begun_ = true;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) awake_.push_back(i);
+}
+
+void SimulatedJob::advance(std::uint32_t id) {
+  progress_ = network_.now();
+  --under_way_;
+  const OpId op(id - first_id_);
+  if (flowing_[op.index()]) {
+    flowing_[op.index()] = false;
+    const Work& work = works_.of(op);
+    network_.end(flow(plan_.op(op)), work.size);
+    carried_.add(works_.paths()[static_cast<std::size_t>(work.path)], work.size);
+  }
+  traffic_.advance(op);
+}
+
+void SimulatedJob::pump() {
+  const Instant now = network_.now();
+  do {
+    do {
+      settle();
+    } while (traffic_.serve_devices(now));
+  } while (traffic_.serve_nics(now));
+}
+
+void SimulatedJob::settle() {
+  act();
+  while (!awake_.empty() || !ended_at_once_.empty()) {
+    advancing_.swap(ended_at_once_);
+    for (const OpId op : advancing_) traffic_.advance(op);
+    advancing_.clear();
+    std::sort(awake_.begin(), awake_.end());
+    pumping_.swap(awake_);
+    for (const std::size_t i : pumping_) nodes_[i].pump(*doors_[i]);
+    pumping_.clear();
+    act();
+  }
+}
+
+void SimulatedJob::act() {
+  std::vector<Action>& actions = traffic_.actions();
+  for (const Action& action : actions) {
+    const Op& op = plan_.op(action.op);
+    switch (action.kind) {
+      case Action::Kind::kTimer:
+        start_timer(op, action.duration);
+        break;
+      case Action::Kind::kFlow:
+        start_flow(op);
+        break;
+      case Action::Kind::kComplete:
+        if (observer_) observer_(op);
+        deliver(op);
+        if (op.kind == OpKind::kSend) deliver(plan_.op(plan_.messages()[op.message.index()].receive));
+        break;
+    }
+  }
+  actions.clear();
+}
+
+void SimulatedJob::start_timer(const Op& op, Duration duration) {
+  if (duration == Duration(0)) return ended_at_once_.push_back(op.id);
+  ++under_way_;
+  const Circumstances& met = network_.circumstances();
+  network_.start_timer(first_id_ + op.id.value(), met.stretched(whole(op.machine), network_.now(), duration));
+}
+
+void SimulatedJob::start_flow(const Op& op) {
+  ++under_way_;
+  flowing_[op.id.index()] = true;
+  const Network::Flow begun = flow(op);
+  const Duration alone = network_.steady(begun.path) ? works_.flow_time(op.id) : Duration(0);
+  network_.start(begun, burden(op, works_.of(op.id).size), alone);
+}
+
+Network::Flow SimulatedJob::flow(const Op& op) const {
+  return {first_id_ + op.id.value(), first_path_ + works_.of(op.id).path, op.kind == OpKind::kSend};
+}
+
+// The bytes that take as long as the op's: of a message that begins within a page of host memory more.
+Bytes SimulatedJob::burden(const Op& op, Bytes size) const {
+  const double efficiency = job_.model.unaligned_efficiency;
+  if (efficiency == 1.0 || op.kind != OpKind::kSend) return size;
+  const auto on_page = [&](const Slice& slice) {
+    return plan_.buffer(slice.buffer).place == Memory::Kind::kGpu ||
+           slice.offset.count() % kPage.count() == 0;
+  };
+  const Op& receive = plan_.op(plan_.messages()[op.message.index()].receive);
+  if (on_page(op.from) && on_page(receive.into)) return size;
+  return Bytes(std::llround(static_cast<double>(size.count()) / efficiency));
+}
+
+void SimulatedJob::deliver(const Op& op) {
+  std::vector<Completion>& inbox = doors_[op.machine.index()]->inbox;
+  if (inbox.empty()) awake_.push_back(op.machine.index());
+  inbox.push_back({op.id, traffic_.started(op.id), network_.now()});
+  if (op.kind == OpKind::kForward) count_forward(op);
+}
+
+void SimulatedJob::count_forward(const Op& op) {
+  const std::size_t iteration = runs_[op.id.index()] - 1;
+  if (left_.size() <= iteration) left_.resize(iteration + 1, forwards_);
+  if (--left_[iteration] == 0) ends_.push_back(network_.now());
+}
+
+void SimulatedJob::submit(const Op& op) { traffic_.submit(op, hold_factor(op)); }
+
+// Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the same
+// whatever the strategy and runs with one seed can be compared.
+double SimulatedJob::hold_factor(const Op& op) {
+  if (!is_compute(op.kind)) return 1.0;
+  Random random = Random(job_.model.seed)
+                      .split(whole(op.machine).value())
+                      .split(static_cast<std::uint64_t>(op.kind))
+                      .split(static_cast<std::uint64_t>(op.layer))
+                      .split(runs_[op.id.index()]++);
+  return network_.circumstances().compute_factor(whole(op.machine), job_.model.compute_jitter, random);
+}
+
+bool SimulatedJob::finished() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.finished(); });
+}
+
+std::string SimulatedJob::stuck_text() const {
+  std::string text = "the run is stuck: nothing moves any more, and these ops wait:";
+  for (const Node& node : nodes_) {
+    for (const OpId id : node.outstanding(2)) {
+      const Op& op = plan_.op(id);
+      text += fmt::format(" op {} ({} on machine {}{});", id, name(op.kind), op.machine,
+                          is_message(op.kind) ? fmt::format(", for machine {}", op.peer) : "");
+    }
+  }
+  return text;
+}
+
+Result<void> SimulatedJob::verdict() const {
+  const Cluster& cluster = job_.subcluster.cluster;
+  // Of two iterations that may be under way some ops have run.
+  const bool ended = finished();
+  const double least = ended ? iterations_ : static_cast<double>(ends_.size());
+  const double most = ended ? iterations_ : least + 2;
+  return carried_.verdict(link_loads(plan_, cluster, works_), least, most, cluster);
+}
+
+}  // namespace weir

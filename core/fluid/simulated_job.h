@@ -1,0 +1,116 @@
+// One training job in a simulated world: the nodes of its machines, their ports, and what decides which ops
+// move. Other jobs meet it on the network alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/cluster/subcluster.h"
+#include "core/fluid/model.h"
+#include "core/fluid/network.h"
+#include "core/fluid/traffic.h"
+#include "core/plan/plan.h"
+#include "core/run/node.h"
+
+namespace weir {
+
+/// A training job on some machines of a cluster.
+struct Job {
+  const Plan& plan;  // for the subcluster
+  const Subcluster& subcluster;
+  Dispatch dispatch;
+  Model model;
+  Duration start;  // when its first iteration begins
+};
+
+/// Sees each op as it completes, in order; for worlds that hold real data. A message is reported once, as its
+/// send.
+using Observer = std::function<void(const Op&)>;
+
+/// Its ops, and no others, are known to the network by ids from `first_id` on. One owner thread.
+class SimulatedJob {
+ public:
+  /// Runs that many iterations, and keeps a record. The job's plan and subcluster, the network and the
+  /// observer outlive it.
+  SimulatedJob(const Job& job, int iterations, std::uint32_t first_id, Network& network,
+               const Observer& observer);
+  /// Runs iterations for as long as it is let.
+  SimulatedJob(const Job& job, std::uint32_t first_id, Network& network);
+  SimulatedJob(const SimulatedJob&) = delete;
+  SimulatedJob& operator=(const SimulatedJob&) = delete;
+  ~SimulatedJob();
+
+  /// The paths of its flows over the links of the whole cluster; the network knows them from `first_path` on.
+  std::vector<Path> paths() const;
+  void set_first_path(int first_path) { first_path_ = first_path; }
+
+  Duration start() const { return job_.start; }
+  /// Its first iteration begins.
+  void begin();
+  /// The timer or flow of the op with this id has ended.
+  void advance(std::uint32_t id);
+  /// Follows up everything that happens at this instant: what completes, what nodes submit then, what takes
+  /// no time at all; devices, and last of all NICs, choose what to start when nothing more can become ready.
+  void pump();
+
+  /// All its iterations are done.
+  bool finished() const;
+  /// It has begun, has not finished, and nothing of it is under way.
+  bool stuck() const { return begun_ && under_way_ == 0 && !finished(); }
+  /// What it waits for then, in words.
+  std::string stuck_text() const;
+  /// When something of it ended last.
+  Instant progress() const { return progress_; }
+  /// Whether its flows carried what its plan moves.
+  Result<void> verdict() const;
+
+  Record& record() { return record_; }
+  /// When each iteration ended: the last forward of all its machines.
+  const std::vector<Instant>& ends() const { return ends_; }
+
+ private:
+  class Door;
+  SimulatedJob(const Job& job, int iterations, bool recorded, std::uint32_t first_id, Network& network,
+               const Observer& observer);
+  void submit(const Op& op);
+  void settle();
+  void act();
+  void start_timer(const Op& op, Duration duration);
+  void start_flow(const Op& op);
+  void deliver(const Op& op);
+  void count_forward(const Op& op);
+  Network::Flow flow(const Op& op) const;
+  Bytes burden(const Op& op, Bytes size) const;
+  double hold_factor(const Op& op);
+  MachineId whole(MachineId machine) const { return job_.subcluster.machines[machine.index()]; }
+
+  const Job job_;
+  const Plan& plan_;
+  const int iterations_;
+  const std::uint32_t first_id_;
+  int first_path_ = 0;
+  Network& network_;
+  const Observer& observer_;
+  WorkTable works_;
+  Traffic traffic_;
+  Carried carried_;
+  Record record_;
+  std::vector<std::uint32_t> runs_;  // by op: how often it was submitted, of those that compute
+  std::vector<Instant> ends_;        // by iteration
+  std::vector<std::size_t> left_;    // by iteration: forwards that have not completed
+  std::size_t forwards_ = 0;         // in an iteration
+  std::vector<bool> flowing_;        // by op
+  std::size_t under_way_ = 0;        // timers and flows
+  bool begun_ = false;
+  Instant progress_;
+  std::vector<Node> nodes_;
+  std::vector<std::unique_ptr<Door>> doors_;
+  std::vector<std::size_t> awake_;    // nodes with something to do at this instant
+  std::vector<OpId> ended_at_once_;   // ops whose timers had no length
+  std::vector<std::size_t> pumping_;  // what settle() takes from awake_, and
+  std::vector<OpId> advancing_;       // from ended_at_once_
+};
+
+}  // namespace weir
