@@ -62,8 +62,8 @@ Result<BenchTimes> run(const BenchJob& job) {
   if (!made) return tl::unexpected(made.error());
   const Undertaking& all = **made;
   const SimulationSettings settings{all.dispatch, all.experiment.model, job.warm_up + job.iterations};
-  const auto lived =
-      local_world(job.real).run({all.experiment, job.strategy, all.plan, all.cluster, settings});
+  const auto lived = local_world(job.real).run(
+      {all.experiment, job.strategy, all.plan, all.cluster, settings, all.cluster, {}});
   if (!lived) return tl::unexpected(lived.error());
   BenchTimes times{measured(lived->record, job.warm_up), {}, {}, lived->settings};
   std::vector<Bytes> out(all.cluster.machines().size());

@@ -163,7 +163,7 @@ Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Wor
 Result<ExitStatus> show_bounds(const Choices& choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong("bound", experiment.error());
-  const Cluster cluster(experiment->topology);
+  const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);
   const bool one = !choices.strategy.empty();
   if (one) {

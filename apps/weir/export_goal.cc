@@ -42,7 +42,7 @@ std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
 Result<ExitStatus> export_goal(const Choices& choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong("export", experiment.error());
-  const Cluster cluster(experiment->topology);
+  const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);

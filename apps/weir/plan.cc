@@ -134,7 +134,7 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
 Result<ExitStatus> make_plan(const Choices& choices) {
   auto experiment = choices.input.base();
   if (!experiment) return wrong("plan", experiment.error());
-  const Cluster cluster(experiment->topology);
+  const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Columns of results.csv; those of swept fields stand after kBeforeSweep.
+// Columns of results.csv; those of swept fields stand after kBeforeSweep, those of other jobs at the end.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
 constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns", "checked_elements"};
 constexpr std::string_view kAfterSweep[] = {"seed",
@@ -100,13 +100,46 @@ std::vector<std::string_view> after_sweep(bool real) {
   return columns;
 }
 
-std::string legend(bool real) {
+// The names of the other jobs that any run had beside it.
+std::vector<std::string> other_jobs(const std::vector<Run>& runs) {
+  std::vector<std::string> names;
+  for (const Run& run : runs) {
+    if (!run.outcome) continue;
+    for (const OtherJobRow& job : run.outcome->row.other_jobs) {
+      if (std::find(names.begin(), names.end(), job.name) == names.end()) names.push_back(job.name);
+    }
+  }
+  return names;
+}
+
+// The cells of these other jobs in the row's line.
+std::vector<std::string> cells(const Row& row, const std::vector<std::string>& others) {
+  std::vector<std::string> cells;
+  if (!others.empty()) cells.push_back(row.alone_ns ? std::to_string(*row.alone_ns) : "");
+  for (const std::string& name : others) {
+    const auto job = std::find_if(row.other_jobs.begin(), row.other_jobs.end(),
+                                  [&](const OtherJobRow& other) { return other.name == name; });
+    const bool there = job != row.other_jobs.end();
+    cells.push_back(there && job->iteration_ns ? std::to_string(*job->iteration_ns) : "");
+    cells.push_back(there ? std::to_string(job->alone_ns) : "");
+  }
+  return cells;
+}
+
+std::string legend(bool real, bool others) {
   Columns columns;
   Row row;
   fields(columns, row);
   std::string text;
   for (const std::string_view name : after_sweep(real))
     text += comment(fmt::format("{}: {}", name, columns.about(name)));
+  if (!others) return text;
+  text += comment(fmt::format("alone_ns: {}", columns.about("alone_ns")));
+  Columns of_job;
+  OtherJobRow job;
+  fields(of_job, job);
+  for (const char* name : {"iteration_ns", "alone_ns"})
+    text += comment(fmt::format("NAME {}: of the other job of that name, {}", name, of_job.about(name)));
   return text;
 }
 
@@ -206,6 +239,7 @@ void Results::compare(std::size_t point) {
 }
 
 std::string Results::csv() const {
+  const std::vector<std::string> others = other_jobs(runs_);
   std::string text = comment(fmt::format("Weir {}, run by {}", study_.weir, study_.world));
   std::vector<std::string> set;
   for (const Value::Member& setting : study_.settings.members())
@@ -218,12 +252,17 @@ std::string Results::csv() const {
   if (ended_ < runs_.size())
     text += comment(fmt::format("unfinished: {} of {} runs have ended", ended_, runs_.size()));
   text += comment("results.json holds the whole configuration. Means over the measured iterations:") +
-          legend(!study_.simulated);
+          legend(!study_.simulated, !others.empty());
   std::vector<std::string> line;
   for (const std::string_view column : kBeforeSweep) line.emplace_back(column);
   for (const StudyAxis& axis : study_.axes) line.push_back(cell(axis.path));
   const std::vector<std::string_view> after = after_sweep(!study_.simulated);
   line.insert(line.end(), after.begin(), after.end());
+  if (!others.empty()) line.emplace_back("alone_ns");
+  for (const std::string& name : others) {
+    for (const char* column : {"iteration_ns", "alone_ns"})
+      line.push_back(cell(fmt::format("{} {}", name, column)));
+  }
   text += fmt::format("{}\n", fmt::join(line, ","));
   for (const Run& run : runs_) {
     if (!run.outcome || run.outcome->kind != Outcome::Kind::kRow) continue;
@@ -232,6 +271,7 @@ std::string Results::csv() const {
     for (const std::string_view column : kBeforeSweep) line.push_back(cell(row, column));
     for (const Value& value : study_.points[run.point].values) line.push_back(cell(label(value)));
     for (const std::string_view column : after) line.push_back(cell(row, column));
+    for (std::string& own : cells(run.outcome->row, others)) line.push_back(std::move(own));
     text += fmt::format("{}\n", fmt::join(line, ","));
   }
   return text;

@@ -18,6 +18,14 @@ struct LinkRow {
   double use = 0.0;
 };
 
+/// Another job beside the run.
+struct OtherJobRow {
+  std::string name;
+  std::string strategy;
+  std::optional<std::int64_t> iteration_ns;
+  std::int64_t alone_ns = 0;
+};
+
 /// One strategy at one point of the experiment, with one seed.
 struct Row {
   std::string strategy;
@@ -39,6 +47,7 @@ struct Row {
   std::optional<std::string> label_reason;
   double samples_per_s = 0.0;
   std::optional<double> speedup;
+  std::optional<std::int64_t> alone_ns;
   std::optional<std::int64_t> link_rate_bytes_per_s;
   std::optional<std::int64_t> predicted_ns;
   std::optional<std::int64_t> checked_elements;
@@ -48,6 +57,7 @@ struct Row {
   std::optional<std::string> timeline;
   std::optional<std::string> record;
   std::optional<std::string> prediction;
+  std::vector<OtherJobRow> other_jobs;
   std::vector<LinkRow> links;
   std::vector<std::int64_t> host_memory_by_machine;
 };
@@ -57,6 +67,17 @@ void fields(Visitor& visitor, LinkRow& link) {
   visitor.required("name", link.name, "the link");
   visitor.required("bytes", link.bytes, "what it carries in an iteration");
   visitor.required("use", link.use, "that, over what it could carry in that time");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, OtherJobRow& job) {
+  visitor.required("name", job.name, "the job");
+  visitor.required("strategy", job.strategy, "its strategy");
+  visitor.optional(
+      "iteration_ns", job.iteration_ns,
+      "mean time of those of its iterations that began and ended while the run was measured; none "
+      "if none did");
+  visitor.required("alone_ns", job.alone_ns, "the same where no other job runs");
 }
 
 template <class Visitor>
@@ -92,6 +113,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
   visitor.optional("speedup", row.speedup,
                    "iteration_ns of the baseline at the same point and seed over this; empty without one");
+  visitor.optional("alone_ns", row.alone_ns, "iteration_ns where no other job runs; empty if none does here");
   visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
                    "what plain connections moved over a NIC just before the run, each way");
   visitor.optional("predicted_ns", row.predicted_ns,
@@ -105,6 +127,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.optional("timeline", row.timeline, "the file that draws the run");
   visitor.optional("record", row.record, "the file that holds its record");
   visitor.optional("prediction", row.prediction, "the file that holds the record of its prediction");
+  visitor.optional("other_jobs", row.other_jobs, "how long iterations of the other jobs took beside it");
   visitor.optional("links", row.links, "the most used link of each kind, the most used first");
   visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "apps/weir/output.h"
@@ -11,6 +12,25 @@ namespace weir {
 namespace {
 
 using Side = Table::Column::Side;
+
+// Whether other jobs run beside the experiment's own, at some point.
+bool has_others(const Study& study) {
+  const Value* jobs = study.experiment.find("other_jobs");
+  if (jobs != nullptr && jobs->is(Value::Kind::kArray) && !jobs->elements().empty()) return true;
+  return std::any_of(study.axes.begin(), study.axes.end(),
+                     [](const StudyAxis& axis) { return axis.path == "other_jobs"; });
+}
+
+// "neighbour 251 ms (167 ms alone)".
+std::string others(const Row& row) {
+  std::string text;
+  for (const OtherJobRow& job : row.other_jobs) {
+    const std::string beside = job.iteration_ns ? rounded(Duration(*job.iteration_ns)) : "-";
+    text += fmt::format("{}{} {} ({} alone)", text.empty() ? "" : ", ", job.name, beside,
+                        rounded(Duration(job.alone_ns)));
+  }
+  return text.empty() ? "-" : text;
+}
 
 bool several_seeds(const Results& results) {
   const Run& first = results.runs().front();
@@ -39,6 +59,11 @@ Table table_for(const ExperimentFile& file, const Results& results, bool seeds) 
   }
   columns.push_back({"of bound", Side::kRight, 8});
   columns.push_back({"speed-up", Side::kRight, 8});
+  if (has_others(results.study())) {
+    columns.push_back({"alone", Side::kRight, kQuantity});
+    constexpr std::size_t kJob = 41;  // "neighbour 1234.5 ms (1234.5 ms alone)"
+    columns.push_back({"other jobs", Side::kLeft, kJob});
+  }
   constexpr std::size_t kLabel = 15;  // "vendor constant"
   if (results.study().simulated) columns.push_back({"label", Side::kLeft, kLabel});
   columns.push_back({"binding", Side::kLeft, 0});
@@ -100,6 +125,10 @@ Table::Cells Scoreboard::cells(const Run& run) const {
   cells.push_back(rounded(Duration(row.bound_ns)));
   cells.push_back(row.bound_percent ? fmt::format("{:.1f} %", *row.bound_percent) : "-");
   cells.push_back(row.speedup ? fmt::format("{:.2f}x", *row.speedup) : "-");
+  if (has_others(results_.study())) {
+    cells.push_back(row.alone_ns ? rounded(Duration(*row.alone_ns)) : "-");
+    cells.push_back(others(row));
+  }
   if (results_.study().simulated) cells.push_back(row.label.value_or("-"));
   cells.push_back(row.binding);
   return cells;

@@ -6,6 +6,7 @@
 
 #include "apps/weir/files.h"
 #include "apps/weir/labels.h"
+#include "apps/weir/neighbours.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
@@ -147,13 +148,20 @@ Outcome outcome_from(const std::string& text) {
 }
 
 Outcome run(const Trial& trial, const Experiment& experiment, const World& world) {
-  const Cluster cluster(experiment.topology);
+  const Cluster whole(experiment.topology);
+  const Subcluster subcluster = subcluster_of(experiment, whole);
+  const Cluster& cluster = subcluster.cluster;
   const Workload workload(experiment.trace);
   if (world.check) {
     if (const auto fits = world.check(cluster, workload); !fits) return failed(fits.error().text);
   }
   if (!world.simulated && !experiment.conditions.none())
     return failed("its 'conditions' are for simulations: a real run meets what there is");
+  if (!world.simulated && !experiment.alone())
+    return failed(
+        "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
+        "and "
+        "meets what jobs there are");
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
   const auto& [strategy, options] = *found;
@@ -170,7 +178,11 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   SimulationSettings settings{dispatch_of(*strategy, options), experiment.model,
                               experiment.warm_up + experiment.iterations, experiment.conditions};
   settings.model.seed = trial.seed;
-  const Planned undertaken{experiment, trial.strategy, *plan, cluster, settings};
+  const auto neighbours = neighbours_of(experiment, whole);
+  if (!neighbours) return failed(neighbours.error().text);
+  Planned undertaken{experiment, trial.strategy, *plan, cluster, settings, whole, {}};
+  undertaken.jobs.push_back({*plan, subcluster, settings.dispatch, settings.model, {}});
+  for (const auto& neighbour : *neighbours) undertaken.jobs.push_back(neighbour->job(settings.model));
   const auto lived = world.run(undertaken);
   if (!lived) return failed(lived.error().text);
 
@@ -200,7 +212,9 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   std::optional<Lived> foretold;
   if (world.foretells && lived->paced) {
     const Cluster paced(*lived->paced);
-    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings});
+    const Subcluster all(paced);
+    const Job job{*plan, all, settings.dispatch, settings.model, {}};
+    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings, paced, {job}});
     if (!simulated) return failed("its prediction: " + simulated.error().text);
     foretold = std::move(*simulated);
     Experiment with_paced = experiment;
@@ -209,6 +223,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     outcome.row.predicted_ns =
         report(*plan, paced, workload, foretold->record, experiment.warm_up).iteration.ns();
   }
+  if (const auto added = add_neighbours(undertaken, *neighbours, *lived, world, outcome.row); !added)
+    return failed(added.error().text);
   if (!trial.timeline.empty()) {
     const std::string drawn =
         timeline(*plan, judged, workload, lived->record, experiment.warm_up, settings.model);

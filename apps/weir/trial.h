@@ -45,13 +45,18 @@ struct Planned {
   const Experiment& experiment;
   const std::string& contender;
   const Plan& plan;
-  const Cluster& cluster;
+  const Cluster& cluster;  // the machines that it is for
   SimulationSettings settings;
+  /// Of a simulation: the whole cluster, and all jobs on it, the plan's first.
+  const Cluster& whole;
+  std::vector<Job> jobs;
 };
 
 /// What a run leaves.
 struct Lived {
   Record record;
+  /// Of the jobs beside it: when each of their iterations ended.
+  std::vector<std::vector<Instant>> ends_of_others = {};
   /// Of a real run: what plain connections moved over a NIC just before it, and the topology with the rates
   /// that were measured, by which it is judged.
   std::optional<BytesPerSecond> link_rate;

@@ -34,7 +34,7 @@ struct Choices {
 
 // The bound in place of a run's time. The unified strategy's needs no plan.
 Outcome bound_alone(const std::string& name, const Experiment& experiment) {
-  const Cluster cluster(experiment.topology);
+  const Cluster cluster = cluster_of(experiment);
   const Workload workload(experiment.trace);
   const Strategy& strategy = **strategy_named(name);
   const Options& options = experiment.options;

@@ -12,15 +12,16 @@ namespace weir {
 
 namespace {
 
-Result<Lived> lived(Result<Record> record) {
-  if (!record) return tl::unexpected(record.error());
-  return Lived{.record = std::move(*record)};
+Result<Lived> lived(Result<SharedRun> run) {
+  if (!run) return tl::unexpected(run.error());
+  return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
 }
 
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    FluidEngine engine(planned.plan, planned.cluster, precision);
-    return lived(simulate(planned.plan, planned.cluster, planned.settings, engine));
+    FluidEngine engine(reached_rates(planned.whole, planned.jobs), precision);
+    return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
+                          planned.settings.conditions, engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("precision {}", precision) : std::string(),
@@ -30,7 +31,8 @@ World fluid_world(double precision) {
 #ifdef WEIR_SIMGRID
 Result<World> simgrid_world() {
   const auto run = [](const Planned& planned) {
-    return lived(sim::simulate(planned.plan, planned.cluster, planned.settings));
+    return lived(
+        sim::simulate(planned.whole, planned.jobs, planned.settings.iterations, planned.settings.conditions));
   };
   return World{.name = std::string(kSimGridWorld), .settings = sim::Engine::settings(), .run = run};
 }

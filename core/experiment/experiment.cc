@@ -2,6 +2,14 @@
 
 namespace weir {
 
+Subcluster subcluster_of(const Experiment& experiment, const Cluster& whole) {
+  return Subcluster(whole, machines_named(experiment.machines, whole));
+}
+
+Cluster cluster_of(const Experiment& experiment) {
+  return subcluster_of(experiment, Cluster(experiment.topology)).cluster;
+}
+
 Result<Contender> contender(const Experiment& experiment, const std::string& name) {
   const auto variant = experiment.variants.find(name);
   const bool own = variant != experiment.variants.end();

@@ -10,6 +10,7 @@
 
 #include "core/base/document.h"
 #include "core/cluster/topology.h"
+#include "core/experiment/other_job.h"
 #include "core/experiment/published.h"
 #include "core/fluid/conditions.h"
 #include "core/fluid/model.h"
@@ -35,6 +36,7 @@ struct Variant {
 struct Experiment {
   std::string question;
   Topology topology;
+  std::vector<std::string> machines = {"*"};  // of the topology, that train: names, as conditions have them
   Trace trace;
   std::vector<std::string> strategies = {"all"};  // once read, every name is a strategy's or a variant's, and
                                                   // occurs once
@@ -44,14 +46,23 @@ struct Experiment {
   Options options;
   Model model;
   Conditions conditions;
-  int iterations = 1;  // measured
-  int warm_up = 1;     // run before those, so that iterations overlap as in a long training
+  std::vector<OtherJob> other_jobs;  // beside it
+  int iterations = 1;                // measured
+  int warm_up = 1;                   // run before those, so that iterations overlap as in a long training
   std::vector<std::uint64_t> seeds = {1};
   std::vector<std::string> timelines;  // strategies whose runs are drawn
   TimelinePoints timeline_points = TimelinePoints::kLast;
   bool prove = true;  // each plan, before it runs
   std::optional<Published> published;
+
+  /// It has the whole topology to itself.
+  bool alone() const { return machines == std::vector<std::string>{"*"} && other_jobs.empty(); }
 };
+
+/// The machines that train, of the whole topology's cluster.
+Subcluster subcluster_of(const Experiment& experiment, const Cluster& whole);
+/// The same as a cluster of their own.
+Cluster cluster_of(const Experiment& experiment);
 
 /// What runs under a name of the experiment: a strategy, and the options that it then has.
 struct Contender {

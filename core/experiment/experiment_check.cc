@@ -6,7 +6,7 @@
 #include "core/base/nearest.h"
 #include "core/base/read_fields.h"
 #include "core/base/units_text.h"
-#include "core/base/write_fields.h"
+#include "core/experiment/experiment_file.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {
@@ -59,6 +59,7 @@ class Check {
     check_seeds();
     check_published();
     check_conditions();
+    check_other_jobs();
   }
 
  private:
@@ -143,23 +144,35 @@ class Check {
       check_strategy(joined(path, "name"), variant.name, strategies);
       return;
     }
-    check_settled(path, given, variant);
+    check_settled(path, given, variant.name, variant.options);
     experiment_.variants[variant.as] = {variant.name, variant.options, given};
     compare(variant.as);
   }
 
   // Options that are the strategy's own cannot be given.
-  void check_settled(const std::string& path, const Value& given, VariantText variant) {
-    variant.credit = credit_of(variant.options);
-    VariantText settled = variant;
-    settled.options = (*strategy_named(variant.name))->settled(variant.options);
-    settled.credit = credit_of(settled.options);
-    const nlohmann::ordered_json wanted = write_fields(variant);
-    const nlohmann::ordered_json actual = write_fields(settled);
+  void check_settled(const std::string& path, const Value& given, const std::string& strategy,
+                     const Options& options) {
+    const nlohmann::ordered_json wanted = write_options(options);
+    const nlohmann::ordered_json actual = write_options((*strategy_named(strategy))->settled(options));
     for (const Value::Member& member : given.members()) {
-      if (wanted[member.name] == actual[member.name]) continue;
+      if (!wanted.contains(member.name) || wanted[member.name] == actual[member.name]) continue;
       complain(joined(path, member.name),
-               fmt::format("{} always has {}; leave it out", variant.name, actual[member.name].dump()));
+               fmt::format("{} always has {}; leave it out", strategy, actual[member.name].dump()));
+    }
+  }
+
+  void check_other_jobs() {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < text_.other_jobs.size(); ++i) {
+      const std::string path = joined("other_jobs", i);
+      OtherJob& job = text_.other_jobs[i].job;
+      check_options(path + ".", job.options, text_.other_jobs[i].credit);
+      experiment_.other_jobs.push_back(job);
+      if (job.name.empty() || job.strategy.empty()) continue;  // which is told
+      if (!seen.insert(job.name).second)
+        complain(joined(path, "name"), fmt::format("'{}' is the name of another; try another", job.name));
+      if (check_strategy(joined(path, "strategy"), job.strategy, known()))
+        check_settled(path, located(document_, path), job.strategy, job.options);
     }
   }
 

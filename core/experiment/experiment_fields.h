@@ -28,19 +28,6 @@ inline Value all_strategies() {
   return list;
 }
 
-/// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
-/// experiment_file.cc checks it.
-struct ExperimentText {
-  Experiment experiment;
-  Value strategies = all_strategies();
-  Value topology;  // the name of a file, or a topology
-  Value trace;     // the name of a file, or a trace
-  Value credit = Value(std::int64_t{*Options{}.credit});
-  Value sweep = Value::object();
-  Combination sweep_by = Combination::kGrid;
-  std::optional<Samples> samples;  // read and checked by axis.h
-};
-
 constexpr auto enum_names(Policy /*policy*/) {
   return std::array<Named<Policy>, 2>{{{Policy::kPriority, "priority"}, {Policy::kFifo, "fifo"}}};
 }
@@ -146,6 +133,41 @@ void fields(Visitor& visitor, VariantText& variant) {
   option_fields(visitor, variant.options, variant.credit);
 }
 
+/// Another job as an experiment's list has it; what it leaves out has its default, whatever the experiment
+/// says of its own.
+struct OtherJobText {
+  OtherJob job;
+  Value trace;  // as the experiment's
+  Value credit = Value(std::int64_t{*Options{}.credit});
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, OtherJobText& text) {
+  OtherJob& job = text.job;
+  visitor.required("name", job.name, "what it is called in results", spelt(Spelling::kLabel));
+  visitor.required("trace", text.trace, "its trace: a file, beside this one, or a trace itself");
+  visitor.required("strategy", job.strategy, "its strategy");
+  visitor.optional("machines", job.machines,
+                   "names of the machines that it runs on, as 'gpu[3]'; * stands for any text");
+  visitor.optional("start", job.start, "when its first iteration begins, from the start of the run",
+                   up_to(kLongestSpell));
+  option_fields(visitor, job.options, text.credit);
+}
+
+/// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
+/// experiment_file.cc checks it.
+struct ExperimentText {
+  Experiment experiment;
+  Value strategies = all_strategies();
+  Value topology;  // the name of a file, or a topology
+  Value trace;     // the name of a file, or a trace
+  Value credit = Value(std::int64_t{*Options{}.credit});
+  std::vector<OtherJobText> other_jobs;
+  Value sweep = Value::object();
+  Combination sweep_by = Combination::kGrid;
+  std::optional<Samples> samples;  // read and checked by axis.h
+};
+
 template <class Visitor>
 void fields(Visitor& visitor, ExperimentText& text) {
   Experiment& experiment = text.experiment;
@@ -153,6 +175,8 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.optional("question", experiment.question, "what the experiment is to answer");
   visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
   visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
+  visitor.optional("machines", experiment.machines,
+                   "names of the topology's machines that train, as 'gpu[3]'; * stands for any text");
   visitor.optional("strategies", text.strategies,
                    "the strategies to compare, each a name or an object with a name, what it is called, and "
                    "options of its own; 'all' stands for all");
@@ -177,6 +201,10 @@ void fields(Visitor& visitor, ExperimentText& text) {
   visitor.optional("model", experiment.model, "what the simulation assumes beyond the topology");
   visitor.optional("conditions", experiment.conditions,
                    "what the simulation meets that the topology does not tell");
+  visitor.optional(
+      "other_jobs", text.other_jobs,
+      "other training jobs of the simulation, on machines of the same topology, which run on and "
+      "on beside this one");
   visitor.optional("timelines", experiment.timelines, "the strategies whose runs are drawn op by op");
   visitor.optional("timeline_points", experiment.timeline_points,
                    "which of their runs: at the last point of the sweep with the first seed, or all");

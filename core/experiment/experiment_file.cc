@@ -36,12 +36,19 @@ bool trains(const Topology& topology) {
                      [](const GroupSpec& group) { return group.count > 0 && gpu_count(group) > 0; });
 }
 
+// Of all jobs.
+Bytes largest_model(const Experiment& experiment) {
+  Bytes most = size(experiment.trace);
+  for (const OtherJob& job : experiment.other_jobs) most = std::max(most, size(job.trace));
+  return most;
+}
+
 // How long the slowest thing in the cluster is busy if a strategy leads all gradients through it, both ways.
 double exchange_seconds(const Experiment& experiment, BytesPerSecond rate) {
   if (!rate.limited()) return 0;
   double machines = 0;
   for (const GroupSpec& group : experiment.topology.groups) machines += group.count;
-  return 2 * machines * static_cast<double>(size(experiment.trace).count()) /
+  return 2 * machines * static_cast<double>(largest_model(experiment).count()) /
          static_cast<double>(rate.value());
 }
 
@@ -285,7 +292,6 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
   ExperimentText text;
   for (Error& error : read_text(document, text)) errors.push_back(std::move(error));
   const auto read = [&](auto& into, const Value& part, const std::string& name, auto reader) {
-    if (document.find(name) == nullptr) return;  // which is told
     auto found = reader(part, path_of(part, name));
     if (found) {
       into = std::move(*found);
@@ -294,10 +300,21 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
     }
   };
   using Path = const std::string&;
-  read(text.experiment.topology, text.topology, "topology",
-       [](const Value& part, Path path) { return read_topology(part, path); });
-  read(text.experiment.trace, text.trace, "trace",
-       [](const Value& part, Path path) { return read_trace(part, path); });
+  if (document.find("topology") != nullptr) {  // what is missing is told
+    read(text.experiment.topology, text.topology, "topology",
+         [](const Value& part, Path path) { return read_topology(part, path); });
+  }
+  const auto read_trace_at = [](const Value& part, Path path) { return read_trace(part, path); };
+  if (document.find("trace") != nullptr) read(text.experiment.trace, text.trace, "trace", read_trace_at);
+  for (std::size_t i = 0; i < text.experiment.other_jobs.size(); ++i) {
+    if (located(document, joined("other_jobs", i)).find("trace") == nullptr) continue;
+    const std::string at = joined(joined("other_jobs", i), "trace");
+    if (const auto part = resolved(text.other_jobs[i].trace, at)) {
+      read(text.experiment.other_jobs[i].trace, *part, at, read_trace_at);
+    } else {
+      errors.push_back(part.error());
+    }
+  }
   if (!settings_.empty()) text.experiment.published.reset();  // these are other runs
   if (errors.empty()) errors = check_together(text.experiment, document);
   if (!errors.empty()) return tl::unexpected(joined_errors(errors));
@@ -314,11 +331,14 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
         "no machine has a GPU; an experiment needs at least one that has. Where CPUs compute, give "
         "their machines 'gpus' that stand for them: in real runs they are memory of the host")});
   }
-  if (!experiment.conditions.none()) {
-    for (const auto& [at, what] : faults(experiment.conditions, Cluster(experiment.topology))) {
+  if (errors.empty() && !(experiment.conditions.none() && experiment.alone())) {
+    const Cluster cluster(experiment.topology);
+    for (const auto& [at, what] : faults(experiment.conditions, cluster)) {
       const std::string where = joined("conditions", at);
       errors.push_back({complaint(located(document, where), where, what)});
     }
+    for (const auto& [where, what] : faults(experiment.machines, experiment.other_jobs, cluster))
+      errors.push_back({complaint(located(document, where), where, what)});
   }
   if (experiment.published) {
     for (std::size_t i = 0; i < experiment.published->curves.size(); ++i) {
@@ -344,7 +364,7 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
         {complaint(topology, path,
                    fmt::format("over its slowest link or sum, of {}, the gradients of all machines ({} each) "
                                "may take {:.3g} s; at most {}: raise that rate, or take a smaller model",
-                               weir::text(rate), rounded(size(experiment.trace)), seconds,
+                               weir::text(rate), rounded(largest_model(experiment)), seconds,
                                weir::text(kLongestExchange)))});
   }
   return errors;

@@ -29,7 +29,11 @@ nlohmann::ordered_json write_experiment(const Experiment& experiment) {
     const auto variant = experiment.variants.find(name);
     text.strategies.append(variant == experiment.variants.end() ? Value(name) : variant->second.given);
   }
+  for (const OtherJob& job : experiment.other_jobs)
+    text.other_jobs.push_back({job, Value(), credit_of(job.options)});
   nlohmann::ordered_json written = write_fields(text);
+  for (std::size_t i = 0; i < experiment.other_jobs.size(); ++i)
+    written["other_jobs"][i]["trace"] = write_trace(experiment.other_jobs[i].trace);
   for (const char* points : {"sweep", "sweep_by", "samples"}) written.erase(points);
   written["topology"] = hashed(experiment.topology).hash;
   written["trace"] = hashed(experiment.trace).hash;
@@ -64,9 +68,9 @@ std::string experiment_schema() {
   auto schema =
       nlohmann::ordered_json::parse(schema_text<ExperimentText>("A Weir experiment"), nullptr, false);
   nlohmann::ordered_json& properties = schema["properties"];
-  for (const char* part : {"topology", "trace"}) {
-    properties[part]["anyOf"] = {{{"type", "string"}}, {{"type", "object"}}};
-  }
+  const nlohmann::ordered_json part = {{{"type", "string"}}, {{"type", "object"}}};
+  properties["topology"]["anyOf"] = part;
+  properties["trace"]["anyOf"] = part;
   const nlohmann::ordered_json credit = credit_schema();
   properties["credit"]["anyOf"] = credit;
   properties["sweep"]["type"] = "object";
@@ -78,6 +82,10 @@ std::string experiment_schema() {
   over["additionalProperties"]["anyOf"] = {list, SchemaWriter::schema<SampleRange>()};
   auto names = nlohmann::ordered_json::array();
   for (const Strategy& strategy : strategies()) names.push_back(strategy.name);
+  nlohmann::ordered_json& job = properties["other_jobs"]["items"]["properties"];
+  job["trace"]["anyOf"] = part;
+  job["strategy"]["enum"] = names;
+  job["credit"]["anyOf"] = credit;
   // An object gives a strategy a name and options of its own; what it leaves out is the experiment's.
   nlohmann::ordered_json variant = SchemaWriter::schema<VariantText>();
   variant["properties"]["name"]["enum"] = names;

@@ -15,7 +15,7 @@ namespace weir {
 /// Neither copied nor moved: the workload reads the experiment's trace.
 struct Undertaking {
   explicit Undertaking(Experiment given)
-      : experiment(std::move(given)), cluster(experiment.topology), workload(experiment.trace) {}
+      : experiment(std::move(given)), cluster(cluster_of(experiment)), workload(experiment.trace) {}
   Undertaking(const Undertaking&) = delete;
   Undertaking& operator=(const Undertaking&) = delete;
 

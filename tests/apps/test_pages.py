@@ -194,6 +194,23 @@ class SlowLink(Page):
                 self.assertAlmostEqual(float(text), time, delta=1 if strategy == "double-tree" else 0.11, msg=strategy)
 
 
+class OtherJobs(Page):
+    path = "experiments/conditions/README.md"
+    experiment = "experiments/conditions/other_jobs"
+    strategies = SlowLink.strategies
+
+    def test_its_rows_are_what_comes_out(self):
+        for neighbour in ("ring", "ps"):
+            cells = " | ".join(["# (#)"] * len(self.strategies))
+            stated = self.numbers(f"| `other_jobs`: a neighbour that trains by `{neighbour}` | {cells} |")
+            for i, strategy in enumerate(self.strategies):
+                (row,) = [row for row in self.rows
+                          if (row["strategy"], row["other_jobs.0.strategy"]) == (strategy, neighbour)]
+                found = [int(row[name]) / 1e6 for name in ("iteration_ns", "neighbour iteration_ns")]
+                for text, time in zip(stated[2 * i:2 * i + 2], found):
+                    self.assertAlmostEqual(float(text), time, delta=0.01 * time, msg=(neighbour, strategy))
+
+
 class ParameterServerOptimizer(Page):
     path = "experiments/parameter_server_optimizer/README.md"
     experiment = "experiments/parameter_server_optimizer"

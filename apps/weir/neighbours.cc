@@ -1,0 +1,79 @@
+#include "apps/weir/neighbours.h"
+
+#include <algorithm>
+
+#include "core/experiment/undertaking.h"
+#include "core/fluid/report.h"
+#include "core/plan/proof.h"
+#include "core/strategies/bound.h"
+
+namespace weir {
+namespace {
+
+Error about(const OtherJob& job, const std::string& text) {
+  return Error{fmt::format("its other job '{}': {}", job.name, text)};
+}
+
+// The mean iteration of a job that has the cluster to itself.
+Result<Duration> alone(const Planned& planned, Job job, const World& world) {
+  job.start = Duration(0);
+  const Planned single{planned.experiment, planned.contender, job.plan,        job.subcluster.cluster,
+                       planned.settings,   planned.whole,     {std::move(job)}};
+  const auto lived = world.run(single);
+  if (!lived) return tl::unexpected(lived.error());
+  const int warm_up = planned.experiment.warm_up;
+  const Instant begin = warm_up == 0 ? Instant() : end_of(single.plan, lived->record, warm_up - 1);
+  const Instant end = end_of(single.plan, lived->record, planned.settings.iterations - 1);
+  return (end - begin) / planned.experiment.iterations;
+}
+
+// The mean of the iterations that began and ended between the two instants; none if none did.
+std::optional<std::int64_t> mean_within(const std::vector<Instant>& ends, Instant begin, Instant end) {
+  const auto first = std::lower_bound(ends.begin(), ends.end(), begin);
+  const auto after = std::upper_bound(first, ends.end(), end);
+  if (after - first < 2) return std::nullopt;
+  return ((*(after - 1) - *first) / (after - first - 1)).ns();
+}
+
+}  // namespace
+
+Result<Neighbours> neighbours_of(const Experiment& experiment, const Cluster& whole) {
+  Neighbours neighbours;
+  for (const OtherJob& job : experiment.other_jobs) {
+    Neighbour& neighbour = *neighbours.emplace_back(std::make_unique<Neighbour>(job, whole));
+    const Strategy* const strategy = *strategy_named(job.strategy);
+    const Contender contender{strategy, strategy->settled(job.options)};
+    auto plan = planned(contender, neighbour.subcluster.cluster, neighbour.workload);
+    if (!plan) return tl::unexpected(about(job, plan.error().text));
+    neighbour.plan = std::move(*plan);
+    neighbour.dispatch = dispatch_of(*strategy, contender.options);
+    // It would run on and on at one instant.
+    if (plan_bound(neighbour.plan, neighbour.subcluster.cluster, neighbour.workload).time == Duration(0))
+      return tl::unexpected(about(job, "its iterations take no time"));
+    if (!experiment.prove) continue;
+    const auto proof = prove(neighbour.plan, neighbour.subcluster.cluster, neighbour.workload);
+    if (!proof) return tl::unexpected(about(job, "its plan is wrong:\n" + proof.error().text));
+  }
+  return neighbours;
+}
+
+Result<void> add_neighbours(const Planned& planned, const Neighbours& neighbours, const Lived& lived,
+                            const World& world, Row& row) {
+  if (neighbours.empty()) return {};
+  const auto own = alone(planned, planned.jobs.front(), world);
+  if (!own) return tl::unexpected(own.error());
+  row.alone_ns = own->ns();
+  const int warm_up = planned.experiment.warm_up;
+  const Instant begin = warm_up == 0 ? Instant() : end_of(planned.plan, lived.record, warm_up - 1);
+  const Instant end = end_of(planned.plan, lived.record, planned.settings.iterations - 1);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    const OtherJob& job = neighbours[i]->asked;
+    const auto time = alone(planned, planned.jobs[i + 1], world);
+    if (!time) return tl::unexpected(about(job, time.error().text));
+    row.other_jobs.push_back(
+        {job.name, job.strategy, mean_within(lived.ends_of_others[i], begin, end), time->ns()});
+  }
+  return {};
+}
+
+}  // namespace weir

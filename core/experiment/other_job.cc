@@ -1,0 +1,42 @@
+#include "core/experiment/other_job.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace weir {
+
+std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::string>& machines,
+                                                        const std::vector<OtherJob>& others,
+                                                        const Cluster& cluster) {
+  std::vector<std::pair<std::string, std::string>> wrong;
+  std::map<MachineId, std::string> taken;  // of machines with GPUs: who has them
+  const auto check = [&](const std::string& path, const std::string& job,
+                         const std::vector<std::string>& named) {
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      if (!machines_named(named[i], cluster).empty()) continue;
+      wrong.emplace_back(fmt::format("{}[{}]", path, i),
+                         fmt::format("'{}' is the name of no machine; they are called {} to {}", named[i],
+                                     cluster.machines().front().name, cluster.machines().back().name));
+    }
+    bool trains = false;
+    for (const MachineId machine : machines_named(named, cluster)) {
+      if (!cluster.machine(machine).has_gpus()) continue;
+      trains = true;
+      const auto [at, fresh] = taken.try_emplace(machine, job);
+      if (fresh) continue;
+      wrong.emplace_back(path, fmt::format("{} has GPUs, which {} has already; jobs share machines without "
+                                           "GPUs and the network alone",
+                                           cluster.machine(machine).name, at->second));
+      return;
+    }
+    if (!trains) wrong.emplace_back(path, "none of them has a GPU; a job needs at least one that has");
+  };
+  check("machines", "the experiment's own job ('machines')", machines);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    check(fmt::format("other_jobs[{}].machines", i), fmt::format("'{}'", others[i].name), others[i].machines);
+  }
+  return wrong;
+}
+
+}  // namespace weir
