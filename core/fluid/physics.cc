@@ -14,7 +14,10 @@ double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double
 }  // namespace
 
 Physics::Physics(const Cluster& cluster, std::vector<double> rates, double precision)
-    : cluster_(&cluster), rates_(std::move(rates)), tolerance_(kTolerance + precision), uses_(rates_.size()) {}
+    : cluster_(&cluster),
+      rates_(std::move(rates)),
+      tolerance_(kTolerance + precision),
+      uses_(rates_.size()) {}
 
 void Physics::flow_started(std::uint32_t id, const Path& path, double now) {
   if (started_.size() <= id) started_.resize(id + 1, 0.0);

@@ -118,15 +118,15 @@ struct Driver {
 // Whole pages around it: memory of GPUs is mapped in larger ones.
 Result<DmaBuf> Gpus::dma_buf(std::span<std::byte> memory) {
   static const Driver driver;
-  if (driver.handle_of == nullptr || driver.set_attribute == nullptr)
-    return failure("this driver of GPUs hands out no DMA-BUF");
+  if (driver.set_attribute == nullptr) return failure("this host has no driver of GPUs");
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<CUdeviceptr>(memory.data());  // NOLINT: the driver's word for it
   const CUdeviceptr begin = address / page * page;
   const std::uint64_t size = (address + memory.size() - begin + page - 1) / page * page;
-  // Copies that return before all bytes are there would race with NICs.
+  // Copies that return before all bytes are there would race with NICs, however these reach the memory.
   unsigned int in_order = 1;
   CUresult status = driver.set_attribute(&in_order, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, address);
+  if (driver.handle_of == nullptr) return failure("this driver of GPUs hands out no DMA-BUF");
   int descriptor = -1;
   if (status == CUDA_SUCCESS)
     status = driver.handle_of(&descriptor, begin, size, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
