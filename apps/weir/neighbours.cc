@@ -21,14 +21,15 @@ Result<Duration> alone(const Planned& planned, Job job, const World& world) {
                        planned.settings,   planned.whole,     {std::move(job)}};
   const auto lived = world.run(single);
   if (!lived) return tl::unexpected(lived.error());
-  const int warm_up = planned.experiment.warm_up;
-  const Instant begin = warm_up == 0 ? Instant() : end_of(single.plan, lived->record, warm_up - 1);
-  const Instant end = end_of(single.plan, lived->record, planned.settings.iterations - 1);
-  return (end - begin) / planned.experiment.iterations;
+  const Interval measured = measured_time(single.plan, lived->record, planned.experiment.warm_up);
+  return (measured.end - measured.begin) / planned.experiment.iterations;
 }
 
-// The mean of the iterations that began and ended between the two instants; none if none did.
-std::optional<std::int64_t> mean_within(const std::vector<Instant>& ends, Instant begin, Instant end) {
+// The mean of the iterations that began and ended between the two instants; none if none did. The first
+// begins at `start`, each further one as the one before it ends.
+std::optional<std::int64_t> mean_within(Duration start, std::vector<Instant> ends, Instant begin,
+                                        Instant end) {
+  ends.insert(ends.begin(), Instant() + start);
   const auto first = std::lower_bound(ends.begin(), ends.end(), begin);
   const auto after = std::upper_bound(first, ends.end(), end);
   if (after - first < 2) return std::nullopt;
@@ -61,17 +62,15 @@ Result<void> add_neighbours(const Planned& planned, const Neighbours& neighbours
                             const World& world, Row& row) {
   if (neighbours.empty()) return {};
   const auto own = alone(planned, planned.jobs.front(), world);
-  if (!own) return tl::unexpected(own.error());
+  if (!own) return tl::unexpected(Error{"without its other jobs: " + own.error().text});
   row.alone_ns = own->ns();
-  const int warm_up = planned.experiment.warm_up;
-  const Instant begin = warm_up == 0 ? Instant() : end_of(planned.plan, lived.record, warm_up - 1);
-  const Instant end = end_of(planned.plan, lived.record, planned.settings.iterations - 1);
+  const auto [begin, end] = measured_time(planned.plan, lived.record, planned.experiment.warm_up);
   for (std::size_t i = 0; i < neighbours.size(); ++i) {
     const OtherJob& job = neighbours[i]->asked;
     const auto time = alone(planned, planned.jobs[i + 1], world);
     if (!time) return tl::unexpected(about(job, time.error().text));
     row.other_jobs.push_back(
-        {job.name, job.strategy, mean_within(lived.ends_of_others[i], begin, end), time->ns()});
+        {job.name, job.strategy, mean_within(job.start, lived.ends_of_others[i], begin, end), time->ns()});
   }
   return {};
 }

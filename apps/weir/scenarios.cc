@@ -160,6 +160,24 @@ std::string text(const Scenario& scenario) {
                        : fmt::format("{} with {}", scenario.strategy, fmt::join(parts, ", "));
 }
 
+namespace {
+
+// Whether the experiment's machines are those that are counted too.
+Result<void> all_counted(const Experiment& experiment, std::size_t group) {
+  const Cluster cluster(experiment.topology);
+  const std::vector<MachineId> own = machines_named(experiment.machines, cluster);
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
+    const Machine& machine = cluster.machines()[i];
+    if (machine.group != experiment.topology.groups[group].name) continue;
+    if (std::find(own.begin(), own.end(), MachineId(i)) != own.end()) continue;
+    return failure(fmt::format("{} is counted, and none of the experiment's 'machines', {}", machine.name,
+                               quoted(experiment.machines)));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> Scenarios::find_group(const Wishes& wishes, const std::vector<BytesPerSecond>& nics) {
   std::vector<GroupSpec>& groups = base_.topology.groups;
   std::vector<std::string> without;
@@ -215,6 +233,7 @@ Result<Scenarios> Scenarios::of(const Experiment& base, const Wishes& wishes) {
     return failure(fmt::format("with {} machines in '{}': {}", result.counts_.back(), result.group(),
                                right.error().text));
   }
+  if (const auto has = all_counted(result.base_, result.group_); !has) return tl::unexpected(has.error());
 
   std::vector<std::optional<LocalStage>> locals = {std::nullopt};
   const std::vector<LocalStage> asked = each_once(read->locals);

@@ -160,8 +160,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   if (!world.simulated && !experiment.alone())
     return failed(
         "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
-        "and "
-        "meets what jobs there are");
+        "and meets what jobs there are");
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
   const auto& [strategy, options] = *found;

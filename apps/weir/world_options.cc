@@ -196,8 +196,8 @@ void add_engine(CLI::App& command, SimulationOptions& into) {
   command
       .add_option(
           "--precision", into.precision,
-          "By what part of them the fluid engine's rates may be off: 0.005 makes runs of 100 machines\n"
-          "and more several times as fast")
+          "About by what part of them the fluid engine's rates may be off: 0.005 makes runs of hundreds of\n"
+          "machines several times as fast")
       ->check(CLI::Range(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();

@@ -36,7 +36,9 @@ class Finder {
     if (model.entry_overhead > Duration(0) && model.scatter_entries > 1)
       of_messages_.emplace_back("model.entry_overhead");
     if (model.unaligned_efficiency != 1.0) of_messages_.emplace_back("model.unaligned_efficiency");
-    if (!experiment.conditions.none()) use("conditions", Bytes(0));  // which nobody measures
+    // Which nobody measures.
+    if (!experiment.conditions.none()) use("conditions", Bytes(0));
+    if (!experiment.other_jobs.empty()) use("other_jobs", Bytes(0));
   }
 
   Uses uses() {

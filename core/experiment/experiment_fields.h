@@ -147,7 +147,7 @@ void fields(Visitor& visitor, OtherJobText& text) {
   visitor.required("name", job.name, "what it is called in results", spelt(Spelling::kLabel));
   visitor.required("trace", text.trace, "its trace: a file, beside this one, or a trace itself");
   visitor.required("strategy", job.strategy, "its strategy");
-  visitor.optional("machines", job.machines,
+  visitor.required("machines", job.machines,
                    "names of the machines that it runs on, as 'gpu[3]'; * stands for any text");
   visitor.optional("start", job.start, "when its first iteration begins, from the start of the run",
                    up_to(kLongestSpell));

@@ -333,7 +333,10 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
   }
   if (errors.empty() && !(experiment.conditions.none() && experiment.alone())) {
     const Cluster cluster(experiment.topology);
-    for (const auto& [at, what] : faults(experiment.conditions, cluster)) {
+    auto wrong = faults(experiment.conditions, cluster);
+    for (auto& fault : failures_elsewhere(experiment.conditions, experiment.machines, cluster))
+      wrong.push_back(std::move(fault));
+    for (const auto& [at, what] : wrong) {
       const std::string where = joined("conditions", at);
       errors.push_back({complaint(located(document, where), where, what)});
     }

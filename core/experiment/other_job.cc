@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace weir {
@@ -13,12 +14,14 @@ std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::s
   std::map<MachineId, std::string> taken;  // of machines with GPUs: who has them
   const auto check = [&](const std::string& path, const std::string& job,
                          const std::vector<std::string>& named) {
+    const std::size_t before = wrong.size();
     for (std::size_t i = 0; i < named.size(); ++i) {
       if (!machines_named(named[i], cluster).empty()) continue;
       wrong.emplace_back(fmt::format("{}[{}]", path, i),
                          fmt::format("'{}' is the name of no machine; they are called {} to {}", named[i],
                                      cluster.machines().front().name, cluster.machines().back().name));
     }
+    if (wrong.size() > before) return;
     bool trains = false;
     for (const MachineId machine : machines_named(named, cluster)) {
       if (!cluster.machine(machine).has_gpus()) continue;
@@ -35,6 +38,24 @@ std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::s
   check("machines", "the experiment's own job ('machines')", machines);
   for (std::size_t i = 0; i < others.size(); ++i) {
     check(fmt::format("other_jobs[{}].machines", i), fmt::format("'{}'", others[i].name), others[i].machines);
+  }
+  return wrong;
+}
+
+std::vector<std::pair<std::string, std::string>> failures_elsewhere(const Conditions& conditions,
+                                                                    const std::vector<std::string>& machines,
+                                                                    const Cluster& cluster) {
+  std::vector<std::pair<std::string, std::string>> wrong;
+  const std::vector<MachineId> own = machines_named(machines, cluster);
+  for (std::size_t i = 0; i < conditions.stops.size(); ++i) {
+    if (conditions.stops[i].spell.lasting) continue;
+    for (const MachineId machine : machines_named(conditions.stops[i].machines, cluster)) {
+      if (std::find(own.begin(), own.end(), machine) != own.end()) continue;
+      wrong.emplace_back(fmt::format("stops[{}].machines", i),
+                         fmt::format("{} is none of the experiment's own 'machines'; give the stop a 'for'",
+                                     cluster.machine(machine).name));
+      break;
+    }
   }
   return wrong;
 }

@@ -36,7 +36,8 @@ class Engine {
   /// The paths that flows may take, named by their position, and, by link, whether its rate may change; once,
   /// before run(). Fails if they are more than the engine can hold.
   virtual Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) = 0;
-  /// By what part of them rates may be off, and links be used beyond theirs.
+  /// By what part of their rates links may be used beyond them; rates of flows are about as near to fair
+  /// ones.
   virtual double precision() const { return 0.0; }
   /// The time of this engine in seconds since its start.
   virtual double seconds() const = 0;

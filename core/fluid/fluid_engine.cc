@@ -222,7 +222,8 @@ void FluidEngine::set_rate(Flow& flow, Slot slot) {
   if (flow.bottleneck != kNone) --links_[flow.bottleneck].held;
   flow.bottleneck = flow.next_bottleneck;
   ++links_[flow.bottleneck].held;
-  links_[flow.bottleneck].level = flow.next;
+  Shared& bottleneck = links_[flow.bottleneck];
+  bottleneck.level = bottleneck.keeps ? std::min(bottleneck.level, flow.next) : flow.next;
   if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) return;
   for (const LinkUse& use : path_of(flow)) {
     Shared& link = links_[use.link.index()];
@@ -263,10 +264,19 @@ void FluidEngine::share() {
     prepare();
     fill();
   } while (widen());
+  // Where rates are rough, flows that keep theirs may have less than those that come to be held beside them.
+  if (precision_ > 0.0) {
+    for (const std::uint32_t number : concerned_) {
+      Shared& link = links_[number];
+      std::size_t held = link.held;
+      for (const Seat& seat : link.concerned) held -= flows_[seat.slot].bottleneck == number ? 1 : 0;
+      link.keeps = held > 0;
+    }
+  }
   for (const Slot slot : concerned_flows_) set_rate(flows_[slot], slot);
   for (const std::uint32_t number : concerned_) {
     Shared& link = links_[number];
-    if (link.held > 0) link.most = link.level;
+    if (link.held > 0 && precision_ == 0.0) link.most = link.level;
   }
 }
 

@@ -68,6 +68,7 @@ class FluidEngine final : public Engine {
     double most = 0.0;            // no flow of it gets more
     double level = 0.0;           // what flows get whose bottleneck it is
     std::size_t held = 0;         // how many they are
+    bool keeps = false;           // beside new ones, flows whose bottleneck it was before
     bool left = false;            // flows have gone since the last computation
     std::uint32_t visit = 0;      // as a flow's
     std::vector<Seat> concerned;  // flows whose rates are being computed

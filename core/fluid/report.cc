@@ -85,16 +85,20 @@ Instant end_of(const Plan& plan, const Record& record, int iteration) {
   return end;
 }
 
+Interval measured_time(const Plan& plan, const Record& record, int warm_up) {
+  const int iterations = static_cast<int>(record.iterations.size());
+  return {warm_up == 0 ? Instant() : end_of(plan, record, warm_up - 1), end_of(plan, record, iterations - 1)};
+}
+
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
               int warm_up) {
   const int iterations = static_cast<int>(record.iterations.size());
   WEIR_CHECK(warm_up >= 0 && warm_up < iterations, warm_up, iterations);
   const int measured = iterations - warm_up;
-  const Instant begin = warm_up == 0 ? Instant() : end_of(plan, record, warm_up - 1);
+  const auto [begin, end] = measured_time(plan, record, warm_up);
 
   Report report;
   report.first = end_of(plan, record, 0) - Instant(0);
-  const Instant end = end_of(plan, record, iterations - 1);
   report.iteration = (end - begin) / measured;
   report.compute = longest_compute(plan, record, begin, end) / measured;
   report.exposed = report.iteration - report.compute;

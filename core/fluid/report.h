@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/fluid/interval.h"
 #include "core/fluid/work.h"
 #include "core/plan/plan.h"
 #include "core/run/record.h"
@@ -40,6 +41,10 @@ struct Report {
 
 /// When the iteration's last forward, of all machines, was done.
 Instant end_of(const Plan& plan, const Record& record, int iteration);
+
+/// From when the last forward of all machines was done in the last iteration that is not measured, to when it
+/// was in the last of all.
+Interval measured_time(const Plan& plan, const Record& record, int warm_up);
 
 /// The report of a run whose first iterations, `warm_up` of them, are not measured.
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,

@@ -206,8 +206,9 @@ std::string SimulatedJob::stuck_text() const {
   for (const Node& node : nodes_) {
     for (const OpId id : node.outstanding(2)) {
       const Op& op = plan_.op(id);
-      text += fmt::format(" op {} ({} on machine {}{});", id, name(op.kind), op.machine,
-                          is_message(op.kind) ? fmt::format(", for machine {}", op.peer) : "");
+      const auto called = [&](MachineId machine) { return job_.subcluster.cluster.machine(machine).name; };
+      text += fmt::format(" op {} ({} on {}{});", id, name(op.kind), called(op.machine),
+                          is_message(op.kind) ? ", for " + called(op.peer) : "");
     }
   }
   return text;

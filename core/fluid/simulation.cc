@@ -76,8 +76,9 @@ class World {
   }
 
   void instant(std::span<const std::uint32_t> ended) {
-    expired_ = expired_ || engine_.seconds() > kLongestRun.seconds();
     if (expired_ || over_) return;  // nothing more starts, so the engine comes to its end
+    expired_ = engine_.seconds() > kLongestRun.seconds();
+    if (expired_) return;
     for (const std::uint32_t id : ended) {
       if (id > change_) {
         jobs_[id - change_ - 1]->begin();

@@ -90,6 +90,14 @@ class Times(Case):
         settings = [word for way in ("forward", "backward") for word in ("--set", f"trace.layers.long.{way}=0s")]
         self.assertEqual(self.marked("knee", "--bound-only", "--cpu-machines", "0..8", *settings), [N])
 
+    def test_machines_that_the_experiment_leaves_out_are_not_counted(self):
+        (self.folder / "part.json").write_text(json.dumps(
+            {"topology": "lab.json", "trace": "trace.json", "machines": ["gpu[*]", "cpu[0]"]}))
+        self.assertEqual(self.weir("--cpu-machines", "0,1", files=("part.json",)).returncode, 0)
+        done = self.weir("--cpu-machines", "0,1,2", files=("part.json",))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cpu[1] is counted, and none of the experiment's 'machines'", done.stderr)
+
     def test_nics_of_a_quarter_need_four_times_as_many(self):
         answers = self.answers("--bound-only", "--cpu-machines", "0,1,2,4,8", "--cpu-nic", "2Gbps,8Gbps")
         self.assertEqual([answer["cpu_nic_bytes_per_s"] for answer in answers], 5 * [250e6] + 5 * [1e9])

@@ -79,7 +79,8 @@ Result<Choice> choice_of(const Port& port) {
 Result<Choice> named(const RdmaPortSpec& spec, const std::vector<Port>& ports) {
   std::vector<std::string> names;
   for (const Port& port : ports) {
-    if (port.device == spec.device && port.number == spec.port) return choice_of(port);
+    if (port.device == spec.device && (port.number == spec.port || !port.problem.empty()))
+      return choice_of(port);
     names.push_back(port.name);
   }
   std::sort(names.begin(), names.end());
@@ -103,25 +104,34 @@ Result<Choice> choose(const std::string& host, std::span<const NicPlace> places,
 }
 
 const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> places, int nic) {
-  const int numa = places[static_cast<std::size_t>(nic)].numa;
-  const auto distance = [&](const Port& port) { return !port.numa ? 1 : *port.numa == numa ? 0 : 2; };
-  std::vector<const Port*> nearest;
+  struct Candidate {
+    const Port* port;
+    std::size_t nics = 0;  // that have it
+  };
+  std::vector<Candidate> all;
   for (const Port& port : ports) {
     if (!choice_of(port)) continue;
-    if (!nearest.empty() && distance(port) < distance(*nearest.front())) nearest.clear();
-    if (nearest.empty() || distance(port) == distance(*nearest.front())) nearest.push_back(&port);
+    const auto wants = [&](const NicPlace& place) {
+      return place.port && place.port->device == port.device && place.port->port == port.number;
+    };
+    all.push_back({&port, static_cast<std::size_t>(std::count_if(places.begin(), places.end(), wants))});
   }
-  if (nearest.empty()) return nullptr;
-  // mlx5_2 before mlx5_10, on all hosts.
-  const auto before = [](const Port* a, const Port* b) {
-    return std::tuple(a->device.size(), a->device, a->number) <
-           std::tuple(b->device.size(), b->device, b->number);
-  };
-  std::sort(nearest.begin(), nearest.end(), before);
-  const auto earlier = std::count_if(places.begin(), places.begin() + nic, [&](const NicPlace& place) {
-    return !place.port && place.numa == numa;
-  });
-  return nearest[static_cast<std::size_t>(earlier) % nearest.size()];
+  if (all.empty()) return nullptr;
+  Candidate* taken = nullptr;
+  for (int i = 0; i <= nic; ++i) {
+    const NicPlace& place = places[static_cast<std::size_t>(i)];
+    if (place.port && i < nic) continue;
+    // mlx5_2 before mlx5_10, on all hosts.
+    const auto rank = [&](const Candidate& one) {
+      const Port& port = *one.port;
+      const int distance = !port.numa ? 1 : *port.numa == place.numa ? 0 : 2;
+      return std::tuple(one.nics, distance, port.device.size(), port.device, port.number);
+    };
+    taken = &*std::min_element(all.begin(), all.end(),
+                               [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
+    ++taken->nics;
+  }
+  return taken->port;
 }
 
 }  // namespace weir::real::rdma

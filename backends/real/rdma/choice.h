@@ -33,8 +33,9 @@ struct NicPlace {
 /// the nearest one. Without places only the address counts. Fails, saying why, if there is none.
 Result<Choice> choose(const std::string& host, std::span<const NicPlace> places, int nic);
 
-/// Of the ports that are up and have an address for machines: one at the NIC's NUMA node if there is one,
-/// else one that tells no node, else any. NICs at one node take them in turn. Null if there is none.
+/// Of the ports that are up and have an address for machines, those that the fewest NICs have already, as the
+/// topology names them or as they come: of them one at the NIC's NUMA node, else one that tells no node, else
+/// any. Null if there is none.
 const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> places, int nic);
 
 }  // namespace weir::real::rdma

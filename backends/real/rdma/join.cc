@@ -134,8 +134,11 @@ class Joining {
   void connect() {
     std::atomic<std::size_t> next = 0;
     const auto some = [&] {
-      for (std::size_t i = next++; i < attempts_.size(); i = next++)
-        attempts_[i].result = attempts_[i].connection->pair->connect(attempts_[i].peer);
+      for (std::size_t i = next++; i < attempts_.size(); i = next++) {
+        Attempt& attempt = attempts_[i];
+        attempt.result = Clock::monotonic() < until_ ? attempt.connection->pair->connect(attempt.peer)
+                                                     : failure("no time was left to connect it");
+      }
     };
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < std::min(kConnectors, attempts_.size()); ++i) threads.emplace_back(some);
@@ -278,6 +281,9 @@ Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, cons
   if (done) done = joining.try_out(channels);
   if (done) done = each(&Joining::judge, has);
   if (!done) return tl::unexpected(done.error());
+  for (Channel& channel : channels) {
+    if (on_tcp.contains(channel.lane)) channel.rdma = nullptr;
+  }
   return on_tcp;
 }
 

@@ -68,7 +68,7 @@ Result<std::vector<Port>> ports_of(const Verbs& verbs) {
     ibv_context* const context = verbs.open_device(devices[i]);
     if (context == nullptr) {
       Port& port = ports.emplace_back();
-      port.name = devices[i]->name;
+      port.name = port.device = devices[i]->name;
       port.problem = failed("cannot be opened", errno).value().text;
       continue;
     }
@@ -81,7 +81,7 @@ Result<std::vector<Port>> ports_of(const Verbs& verbs) {
   for (const auto& known : std::filesystem::directory_iterator("/sys/class/infiniband", none)) {
     if (count > 0) break;
     Port& port = ports.emplace_back();
-    port.name = known.path().filename().string();
+    port.name = port.device = known.path().filename().string();
     port.problem = "has no file in /dev/infiniband";
   }
   return ports;

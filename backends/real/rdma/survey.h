@@ -18,7 +18,7 @@ struct Gid {
 
 struct Port {
   std::string name;     // "mlx5_0 port 1", or of a device that cannot be opened "mlx5_0"
-  std::string problem;  // why it cannot; empty if it can, and the rest counts
+  std::string problem;  // why it cannot; empty if it can, and all counts, not the device alone
   bool up = false;
   bool ethernet = false;
   int mtu = 0;       // bytes of a packet

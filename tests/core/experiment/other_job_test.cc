@@ -79,10 +79,13 @@ TEST_CASE("what is wrong with other jobs is told at its line") {
   const std::string twice = R"({"name": "n", "trace": "net.json", "strategy": "ring", )" + machines + "}";
   CHECK(error(twice + ",\n" + twice)
             .find("experiment.json:5: other_jobs[1].name: 'n' is the name of another") != std::string::npos);
-  CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring"})") ==
+  CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring"})")
+            .starts_with("experiment.json:4: other_jobs[0]: 'machines' is missing"));
+  CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["*"]})") ==
         "experiment.json:4: other_jobs[0].machines: gpu[0] has GPUs, which the experiment's own job "
-        "('machines') "
-        "has already; jobs share machines without GPUs and the network alone");
+        "('machines') has already; jobs share machines without GPUs and the network alone");
+  CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["tpu"]})")
+            .find("none of them") == std::string::npos);
   CHECK(
       error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["cpu[0]"]})") ==
       "experiment.json:4: other_jobs[0].machines: none of them has a GPU; a job needs at least one that has");
@@ -94,6 +97,10 @@ TEST_CASE("what is wrong with other jobs is told at its line") {
   CHECK(Files(R"("machines": ["gpu[7]"])")
             .error()
             .starts_with("experiment.json:2: machines[0]: 'gpu[7]' is the name of no machine"));
+  CHECK(Files(R"("machines": ["gpu[0]"], "conditions": {"stops": [{"machines": "gpu[*]", "at": "1ms"}]})")
+            .error() ==
+        "experiment.json:2: conditions.stops[0].machines: gpu[1] is none of the experiment's own 'machines'; "
+        "give the stop a 'for'");
 }
 
 }  // namespace
