@@ -71,6 +71,7 @@ bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& mos
   std::fflush(stdout);
   if (!most.simgrid) {
     fmt::print("\n");
+    std::fflush(stdout);
     return true;
   }
   const Stopwatch with_simgrid;

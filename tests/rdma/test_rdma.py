@@ -117,7 +117,7 @@ class Jobs(Rdma):
 
     def test_a_device_that_is_removed_is_named_within_five_seconds(self):
         self.addCleanup(subprocess.run, "rdma link add rxe0 type rxe netdev cable0".split(), check=True)
-        removal = self.check_lost("rdma link delete rxe0", "rxe0 port 1 was removed")
+        removal = self.check_lost("rdma link delete rxe0", "rxe0 port 1 of this host was removed")
         self.assertEqual(removal.wait(20), 0)
 
     def test_a_device_whose_interface_goes_down_is_named_within_five_seconds(self):

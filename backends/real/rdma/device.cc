@@ -64,7 +64,7 @@ std::optional<std::uint64_t> Device::entry() const {
 }
 
 Result<void> Device::well() const {
-  if (entry_ && entry() != entry_) return failure(name() + " was removed");
+  if (entry_ && entry() != entry_) return failure(name() + " of this host was removed");
   ibv_async_event event = {};
   while (verbs_->get_async_event(context_, &event) == 0) {
     // A port that is down may come back; queues whose retries end before say so themselves.
@@ -72,7 +72,7 @@ Result<void> Device::well() const {
     verbs_->ack_async_event(&event);
   }
   if (errno != EAGAIN && errno != EINTR) lost_ = true;
-  if (lost_) return failure(name() + " works no more");
+  if (lost_) return failure(name() + " of this host works no more");
   return {};
 }
 
