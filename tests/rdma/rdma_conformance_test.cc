@@ -14,7 +14,7 @@ namespace {
 
 std::vector<std::string> addresses() {
   const char* const given = std::getenv("WEIR_RDMA_ADDRESSES");
-  if (given == nullptr) FAIL("skipped: WEIR_RDMA_ADDRESSES names no RDMA devices");
+  if (given == nullptr) FAIL("skipped: WEIR_RDMA_ADDRESSES names no devices");
   std::vector<std::string> all;
   std::istringstream stream(given);
   for (std::string one; std::getline(stream, one, ',');) all.push_back(one);

@@ -57,11 +57,17 @@ class Rdma(Real):
 
 
 class Jobs(Rdma):
-    def test_three_machines_on_two_devices_sum_right(self):
-        done = self.run_weir(*self.options((*DEVICES, DEVICES[0]), "--transport", "rdma", "--verify"))
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertEqual({row["strategy"] for row in self.rows()}, {"unified", "ring", "colocated-ps"})
-        self.assertEqual(self.moved(), "transport=rdma rdma_pairs=3")
+    def test_three_machines_on_two_devices_come_to_the_same_sums_as_over_tcp(self):
+        checked = []
+        for transport in ("rdma", "tcp"):
+            done = self.run_weir(*self.options((*DEVICES, DEVICES[0]), "--transport", transport, "--verify"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual(self.moved(), f"transport={transport} {transport}_pairs=3")
+            # Every element of every sum is what it should be, to the bit: they are whole numbers that f32 holds.
+            checked.append([(row["strategy"], row["checked_elements"]) for row in self.json()["rows"]])
+        self.assertEqual(checked[0], checked[1])
+        self.assertEqual({strategy for strategy, _ in checked[0]}, {"unified", "ring", "colocated-ps"})
+        self.assertTrue(all(elements > 0 for _, elements in checked[0]))
 
     def at_work(self):
         """A run of hours, once its machines are at work."""
