@@ -145,23 +145,6 @@ std::vector<T> each_once(const std::vector<T>& values) {
   return once;
 }
 
-}  // namespace
-
-std::string text(const Scenario& scenario) {
-  std::vector<std::string> parts;
-  if (scenario.gpu_nic && scenario.gpu_nic == scenario.cpu_nic) {
-    parts.push_back(fmt::format("NICs of {}", text(*scenario.gpu_nic)));
-  } else {
-    if (scenario.gpu_nic) parts.push_back(fmt::format("GPU machines' NICs of {}", text(*scenario.gpu_nic)));
-    if (scenario.cpu_nic) parts.push_back(fmt::format("CPU machines' NICs of {}", text(*scenario.cpu_nic)));
-  }
-  if (scenario.local) parts.push_back(fmt::format("local stage {}", enum_name(*scenario.local)));
-  return parts.empty() ? scenario.strategy
-                       : fmt::format("{} with {}", scenario.strategy, fmt::join(parts, ", "));
-}
-
-namespace {
-
 // Whether the experiment's machines are those that are counted too.
 Result<void> all_counted(const Experiment& experiment, std::size_t group) {
   const Cluster cluster(experiment.topology);
@@ -177,6 +160,19 @@ Result<void> all_counted(const Experiment& experiment, std::size_t group) {
 }
 
 }  // namespace
+
+std::string text(const Scenario& scenario) {
+  std::vector<std::string> parts;
+  if (scenario.gpu_nic && scenario.gpu_nic == scenario.cpu_nic) {
+    parts.push_back(fmt::format("NICs of {}", text(*scenario.gpu_nic)));
+  } else {
+    if (scenario.gpu_nic) parts.push_back(fmt::format("GPU machines' NICs of {}", text(*scenario.gpu_nic)));
+    if (scenario.cpu_nic) parts.push_back(fmt::format("CPU machines' NICs of {}", text(*scenario.cpu_nic)));
+  }
+  if (scenario.local) parts.push_back(fmt::format("local stage {}", enum_name(*scenario.local)));
+  return parts.empty() ? scenario.strategy
+                       : fmt::format("{} with {}", scenario.strategy, fmt::join(parts, ", "));
+}
 
 Result<void> Scenarios::find_group(const Wishes& wishes, const std::vector<BytesPerSecond>& nics) {
   std::vector<GroupSpec>& groups = base_.topology.groups;
