@@ -56,10 +56,12 @@ Json misses_json(const Misses& misses) {
 std::string text(const Calibrated& calibrated) {
   std::vector<Table::Cells> rows;
   for (const CalibratedValue& value : calibrated.values) {
-    rows.push_back({value.path, was_text(value.was), value_text(value.value),
-                    fmt::format("{:.2f} %", value.standard_error_percent), std::to_string(value.points),
-                    fmt::format("{} to {}", rounded(value.least_size), rounded(value.most_size)),
-                    value.machines ? std::to_string(*value.machines) : "-", sources_text(value)});
+    rows.push_back(
+        {value.path, was_text(value.was), value_text(value.value),
+         value.standard_error_percent ? fmt::format("{:.2f} %", *value.standard_error_percent) : "-",
+         std::to_string(value.points),
+         fmt::format("{} to {}", rounded(value.least_size), rounded(value.most_size)),
+         value.machines ? std::to_string(*value.machines) : "-", sources_text(value)});
   }
   std::string all = text({{"value", Side::kLeft},
                           {"was"},

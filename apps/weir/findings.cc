@@ -25,9 +25,9 @@ constexpr std::string_view kEnd = ".db";
 constexpr const char* kTables = R"(
   CREATE TABLE computations(key TEXT NOT NULL, began TEXT NOT NULL);
   CREATE TABLE runs(key TEXT NOT NULL, status TEXT NOT NULL, point TEXT NOT NULL, strategy TEXT, seed INTEGER,
-    iteration_ns INTEGER, bound_ns INTEGER, samples_per_s REAL, binding TEXT, why TEXT NOT NULL,
-    signal INTEGER, errors TEXT NOT NULL, outcome TEXT NOT NULL, program TEXT NOT NULL, host TEXT NOT NULL,
-    began TEXT NOT NULL, seconds REAL NOT NULL))";
+    iteration_ns INTEGER, bound_ns INTEGER, samples_per_s REAL, binding TEXT, label TEXT, label_reason TEXT,
+    why TEXT NOT NULL, signal INTEGER, errors TEXT NOT NULL, outcome TEXT NOT NULL, program TEXT NOT NULL,
+    host TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL))";
 
 // A folder for copies, which goes with it.
 class Scratch {
@@ -197,7 +197,7 @@ Result<void> FindingsFile::prepare() {
   auto begin = database_->prepare("INSERT INTO computations VALUES(?, ?)");
   if (!begin) return tl::unexpected(begin.error());
   begin_ = std::move(*begin);
-  auto add = database_->prepare("INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  auto add = database_->prepare("INSERT INTO runs VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!add) return tl::unexpected(add.error());
   add_ = std::move(*add);
   return {};
@@ -234,8 +234,10 @@ Result<void> FindingsFile::add(const Finding& finding) {
     put(outcome.row.bound_ns);
     put(outcome.row.samples_per_s);
     put(outcome.row.binding);
+    put(outcome.row.label);
+    put(outcome.row.label_reason);
   } else {
-    at += 4;  // null
+    at += 6;  // null
   }
   put(outcome.text);
   put(finding.signal);
@@ -248,6 +250,17 @@ Result<void> FindingsFile::add(const Finding& finding) {
   const auto done = add_->step();
   if (!done) return tl::unexpected(done.error());
   return {};
+}
+
+Result<void> FindingsFile::add_all(const std::vector<const Finding*>& findings) {
+  if (const auto begun = database_->run("BEGIN"); !begun) return begun;
+  for (const Finding* finding : findings) {
+    if (const auto added = add(*finding); !added) {
+      (void)database_->run("ROLLBACK");
+      return added;
+    }
+  }
+  return database_->run("COMMIT");
 }
 
 Result<SweepFindings> SweepFindings::read(const std::string& folder, const std::function<void()>& beat) {

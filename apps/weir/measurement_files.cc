@@ -8,6 +8,7 @@
 
 #include "apps/weir/kept_record.h"
 #include "core/calibrate/bench_points.h"
+#include "core/calibrate/other_cluster.h"
 #include "core/fluid/report.h"
 #include "core/run/world_names.h"
 

@@ -282,8 +282,9 @@ std::optional<int> run(std::size_t count, int jobs, Pool& pool) {
 }  // namespace
 
 std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended,
-                                    const Signals& signals) {
-  const Watch watch{.ended = [&](std::size_t index, const Ending& ending) { ended(index, ending.text); }};
+                                    const Signals& signals, std::optional<Duration> deadline) {
+  const Watch watch{.deadline = deadline,
+                    .ended = [&](std::size_t index, const Ending& ending) { ended(index, ending.text); }};
   Pool pool(task, watch, Pool::Errors::kShown, signals);
   return run(count, jobs, pool);
 }

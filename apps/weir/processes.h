@@ -18,9 +18,10 @@ using Task = std::function<std::string(std::size_t index)>;
 using Ended = std::function<void(std::size_t index, const Result<std::string>& text)>;
 
 /// Runs tasks 0 to count - 1, at most `jobs` at once, started in that order. A signal that arrives ends the
-/// running ones and is returned; those tasks are not told of. To be called from a process with one thread.
+/// running ones and is returned; those tasks are not told of. A task that takes longer than the deadline, if
+/// there is one, is ended and told of as crashed. To be called from a process with one thread.
 std::optional<int> run_in_processes(std::size_t count, int jobs, const Task& task, const Ended& ended,
-                                    const Signals& signals);
+                                    const Signals& signals, std::optional<Duration> deadline = {});
 
 /// How a watched task ended.
 struct Ending {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "apps/weir/chart.h"
 #include "apps/weir/table.h"
@@ -72,8 +74,31 @@ std::string best_row(const ReportMatter& matter, const StrategySummary& summary)
   html += numeric(row.speedup.value_or(0), row.speedup ? fmt::format("{:.2f}", *row.speedup) : "");
   html += numeric(row.bound_percent.value_or(0),
                   row.bound_percent ? fmt::format("{:.0f} %", *row.bound_percent) : "");
-  html += cell_of(row.binding);
+  html += cell_of(row.label.value_or("")) + cell_of(row.binding);
   return html + "</tr>";
+}
+
+// How far results can be trusted, and why no further: the commonest first.
+std::string labels_of(const std::vector<Run>& runs) {
+  constexpr std::size_t kMost = 8;
+  std::map<std::pair<std::string, std::string>, std::size_t> counts;
+  for (const Run& run : runs) {
+    if (!run.outcome || !run.outcome->row.label) continue;
+    ++counts[{*run.outcome->row.label, run.outcome->row.label_reason.value_or("")}];
+  }
+  std::vector<std::pair<std::pair<std::string, std::string>, std::size_t>> order(counts.begin(),
+                                                                                 counts.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string html;
+  for (std::size_t i = 0; i < std::min(kMost, order.size()); ++i) {
+    const auto& [label, count] = order[i];
+    html += "<tr>" + numeric(static_cast<double>(count), std::to_string(count)) + cell_of(label.first) +
+            cell_of(label.second) + "</tr>";
+  }
+  if (order.size() > kMost)
+    html += html_row({"", "", fmt::format("and {} more reasons", order.size() - kMost)});
+  return "<table>" + html_row({"results", "label", "why it is no more"}, "th") + html + "</table>";
 }
 
 std::string links_of(const Row& row) {
@@ -128,9 +153,9 @@ std::string answer_part(const ReportMatter& matter) {
   for (const std::string& title : axis_titles(study)) html += fmt::format("<th>{}</th>", escaped(title));
   html +=
       "<th class='n'>iteration</th><th class='n'>samples/s</th><th class='n'>speed-up</th><th class='n'>of "
-      "bound</th><th>what binds</th></tr>";
+      "bound</th><th>label</th><th>what binds</th></tr>";
   for (const StrategySummary* summary : order) html += best_row(matter, *summary);
-  html += "</table></div>" + links_of(row);
+  html += "</table></div>" + labels_of(matter.results.runs()) + links_of(row);
   return html +
          fmt::format("<p class='note'>To run the best point alone, with its timeline:</p><pre>{}</pre>",
                      escaped(command_of(study, best)));
@@ -215,7 +240,7 @@ std::string runs_part(const ReportMatter& matter) {
   for (const std::string& title : axis_titles(study)) html += fmt::format("<th>{}</th>", escaped(title));
   html +=
       "<th class='n'>seed</th><th class='n'>iteration</th><th class='n'>samples/s</th><th "
-      "class='n'>speed-up</th><th class='n'>of bound</th><th>what binds, or why there is no "
+      "class='n'>speed-up</th><th class='n'>of bound</th><th>label</th><th>what binds, or why there is no "
       "result</th></tr></thead><tbody>";
   for (std::size_t i = 0; i < std::min(runs.size(), kMost); ++i) {
     const Run& run = runs[i];
@@ -224,7 +249,7 @@ std::string runs_part(const ReportMatter& matter) {
     html += numeric(static_cast<double>(run.trial.seed), std::to_string(run.trial.seed));
     if (!run.outcome || run.outcome->kind != Outcome::Kind::kRow) {
       const std::string why = run.outcome ? run.outcome->text : "not computed yet";
-      html += "<td></td><td></td><td></td><td></td>" + cell_of(why.substr(0, 120)) + "</tr>";
+      html += "<td></td><td></td><td></td><td></td><td></td>" + cell_of(why.substr(0, 120)) + "</tr>";
       continue;
     }
     const Row& row = run.outcome->row;
@@ -233,7 +258,7 @@ std::string runs_part(const ReportMatter& matter) {
     html += numeric(row.speedup.value_or(0), row.speedup ? fmt::format("{:.3f}", *row.speedup) : "");
     html += numeric(row.bound_percent.value_or(0),
                     row.bound_percent ? fmt::format("{:.1f} %", *row.bound_percent) : "");
-    html += cell_of(row.binding) + "</tr>";
+    html += cell_of(row.label.value_or("")) + cell_of(row.binding) + "</tr>";
   }
   return html + "</tbody></table></div>";
 }

@@ -153,13 +153,15 @@ Outcome run_one(const ExperimentFile& file, const Run& run, const World& world) 
   });
 }
 
-Results::Results(Study study, const std::string& folder)
+Results::Results(Study study, const std::string& folder, const std::vector<std::string>& keys)
     : study_(std::move(study)), left_(study_.points.size(), 0) {
   for (std::size_t point = 0; point < study_.points.size(); ++point) {
     for (const std::string& strategy : study_.strategies) {
       for (const std::uint64_t seed : study_.seeds) {
         Run run{point, {.strategy = strategy, .seed = seed}, {}};
-        if (draws(run)) run.trial.timeline = fmt::format("{}/timeline-{}.json", folder, file_name(run));
+        const std::string key = keys.empty() ? "" : "-" + keys[runs_.size()];
+        if (draws(run))
+          run.trial.timeline = fmt::format("{}/timeline-{}{}.json", folder, file_name(run), key);
         runs_.push_back(std::move(run));
         ++left_[point];
       }

@@ -24,8 +24,9 @@ Outcome run_one(const ExperimentFile& file, const Run& run, const World& world);
 /// equally many.
 class Results {
  public:
-  /// Timelines go into the folder.
-  Results(Study study, const std::string& folder);
+  /// Timelines go into the folder. There may be those of other studies, if each run has a key, by which its
+  /// timeline is then named too.
+  Results(Study study, const std::string& folder, const std::vector<std::string>& keys = {});
   /// The same for an experiment's file, whose configuration this is.
   Results(const ExperimentFile& file, const Configuration& configuration, const std::string& folder,
           const World& world)

@@ -189,7 +189,7 @@ Result<ExitStatus> compute(const Choices& choices, const ExperimentFile& file, c
   }
 
   const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);
-  const Results results(design->study, choices.folder);
+  const Results results(design->study, choices.folder, design->keys);
   if (share.index == 0) {
     print_error("weir sweep: share {}: {} points, {} runs, of which {} {} to be computed here; into {}\n",
                 text(share), design->study.points.size(), design->keys.size(), runs.size(),

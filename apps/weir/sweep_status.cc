@@ -48,11 +48,11 @@ Result<void> write_database(const std::string& file, const SweepFolder& sweep) {
   {
     const auto database = FindingsFile::make(aside);
     if (!database) return tl::unexpected(database.error());
+    std::vector<const Finding*> findings;
     for (const std::size_t run : sweep.design.distinct()) {
-      const Finding* finding = sweep.finding(run);
-      if (finding == nullptr) continue;
-      if (const auto added = (*database)->add(*finding); !added) return added;
+      if (const Finding* finding = sweep.finding(run)) findings.push_back(finding);
     }
+    if (const auto added = (*database)->add_all(findings); !added) return added;
     if (const auto closed = (*database)->close(); !closed) return closed;
   }
   std::filesystem::rename(aside, file, error);

@@ -13,6 +13,7 @@
 #include "apps/weir/progress.h"
 #include "apps/weir/tune_text.h"
 #include "apps/weir/world_options.h"
+#include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/tune/search.h"
 
@@ -31,6 +32,7 @@ struct Choices {
   std::optional<std::size_t> steps;
   std::uint64_t seed = 1;
   std::string output;
+  std::string deadline = "3600s";
   int jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   bool json = false;
   WorldOptions world;
@@ -43,6 +45,7 @@ struct Subject {
   std::string strategy;
   std::vector<Tunable> tunables;
   std::size_t trials;
+  Duration deadline;  // of each
 };
 
 Result<std::string> strategy_of(const Choices& choices, const Experiment& experiment) {
@@ -134,7 +137,11 @@ Result<Subject> subject_of(const Choices& choices) {
   if (!those) return tl::unexpected(those.error());
   const auto trials = trials_of(choices, *experiment, space_of(*those));
   if (!trials) return tl::unexpected(trials.error());
-  Subject subject{std::move(*file), std::move(*experiment), std::move(*strategy), std::move(*those), *trials};
+  const auto deadline = parse_duration(choices.deadline);
+  if (!deadline) return failure("--deadline: " + deadline.error().text);
+  if (*deadline <= Duration(0)) return failure("--deadline: expected more than 0s");
+  Subject subject{std::move(*file), std::move(*experiment), std::move(*strategy), std::move(*those), *trials,
+                  *deadline};
   if (const auto free = check_free(choices, subject); !free) return tl::unexpected(free.error());
   if (const auto right = check_values(subject); !right) return tl::unexpected(right.error());
   return subject;
@@ -147,7 +154,7 @@ class Tuner {
       : choices_(choices),
         subject_(subject),
         search_(space_of(subject.tunables), std::move(settings)),
-        table_(subject.tunables),
+        table_(subject.tunables, world.simulated),
         progress_(subject.trials) {
     tuning_.tunables = subject.tunables;
     tuning_.about = {subject.file.name(),
@@ -158,7 +165,9 @@ class Tuner {
                      choices.seed,
                      0,
                      {},
-                     std::string(version())};
+                     std::string(version()),
+                     {},
+                     {}};
     tuning_.began_near = choices.method != tune::Method::kGrid;
   }
 
@@ -194,7 +203,8 @@ class Tuner {
       progress_.show(before + ++done);
     };
     const int jobs = choices_.world.on == "simulation" ? choices_.jobs : 1;
-    std::optional<int> signal = run_in_processes(points.size(), jobs, task, ended, signals);
+    std::optional<int> signal =
+        run_in_processes(points.size(), jobs, task, ended, signals, subject_.deadline);
     progress_.clear();
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (!outcomes[i]) continue;
@@ -314,6 +324,11 @@ void add_search(CLI::App& command, Choices& choices) {
   command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
   command.add_option("--jobs", choices.jobs, "How many runs at once, where several trials are known ahead")
       ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      .add_option("--deadline", choices.deadline,
+                  "What a trial may take; one that takes longer is ended and has failed")
+      ->type_name("DURATION")
       ->capture_default_str();
   command.add_flag("--json", choices.json, "Prints all trials and the best as JSON");
 }

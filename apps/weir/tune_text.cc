@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/units_text.h"
+#include "core/calibrate/label.h"
 
 namespace weir {
 namespace {
@@ -28,6 +29,8 @@ std::optional<double> TuneTrial::seconds() const {
   return Duration(outcome.row.iteration_ns).seconds();
 }
 
+bool TuneTrial::simulated() const { return outcome.row.label && !outcome.row.predicted_ns; }
+
 std::size_t Tuning::near() const {
   const double least = *trials[*best].seconds();
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -41,13 +44,18 @@ SettingsFile Tuning::settings() const {
   SettingsFile file = settings_at(tunables, trials[*best].point);
   file.tuned = about;
   file.tuned->trials = std::ssize(trials);
-  file.tuned->iteration = Duration(trials[*best].outcome.row.iteration_ns);
+  const Row& row = trials[*best].outcome.row;
+  file.tuned->iteration = Duration(row.iteration_ns);
+  if (!trials[*best].simulated()) return file;
+  file.tuned->label = row.label;
+  file.tuned->label_reason = row.label_reason;
   return file;
 }
 
-TuneTable::TuneTable(const std::vector<Tunable>& tunables) : tunables_(tunables), table_(columns(tunables)) {}
+TuneTable::TuneTable(const std::vector<Tunable>& tunables, bool simulated)
+    : tunables_(tunables), simulated_(simulated), table_(columns(tunables, simulated)) {}
 
-std::vector<Table::Column> TuneTable::columns(const std::vector<Tunable>& tunables) {
+std::vector<Table::Column> TuneTable::columns(const std::vector<Tunable>& tunables, bool simulated) {
   using Side = Table::Column::Side;
   std::vector<Table::Column> columns = {{"trial", Side::kRight, 0}};
   for (const Tunable& tunable : tunables) {
@@ -56,6 +64,7 @@ std::vector<Table::Column> TuneTable::columns(const std::vector<Tunable>& tunabl
     columns.push_back({tunable.name, Side::kRight, width});
   }
   columns.push_back({"iteration", Side::kRight, 0});
+  if (simulated) columns.push_back({"label", Side::kLeft, enum_name(Trust::kVendorConstant).size()});
   columns.push_back({"", Side::kLeft, 0});
   return columns;
 }
@@ -66,6 +75,7 @@ std::string TuneTable::line(std::size_t number, const TuneTrial& trial) {
     cells.push_back(label(tunables_[i].values[trial.point[i]]));
   const std::optional<double> seconds = trial.seconds();
   cells.push_back(seconds ? iteration(*seconds) : "-");
+  if (simulated_) cells.push_back(trial.outcome.row.label.value_or("-"));
   if (!seconds) {
     const std::string why = trial.outcome.text.substr(0, trial.outcome.text.find('\n'));
     cells.push_back((trial.outcome.kind == Outcome::Kind::kImpossible ? "not possible: " : "failed: ") + why);
@@ -90,12 +100,22 @@ std::string summary(const Tuning& tuning) {
   if (tuning.began_near && first && *tuning.best != 0)
     words += fmt::format("\ntrial 1, the nearest to what the experiment has, takes {:.1f} % longer",
                          100 * (*first / least - 1));
-  return words + "\n";
+  words += "\n";
+  const TuneTrial& best = tuning.trials[*tuning.best];
+  if (!best.simulated()) return words;
+  const std::string reason = best.outcome.row.label_reason.value_or("");
+  return words + *best.outcome.row.label + (reason.empty() ? "" : ": " + reason) + "\n";
 }
 
 std::string json(const Tuning& tuning, bool finished) {
   const auto written = [](const SettingsFile& file) {
     return nlohmann::ordered_json::parse(weir::text(file), nullptr, false);
+  };
+  const auto add_times = [](nlohmann::ordered_json& into, const Row& row) {
+    into["iteration_ns"] = row.iteration_ns;
+    if (row.predicted_ns) into["predicted_ns"] = *row.predicted_ns;
+    if (row.label) into["label"] = *row.label;
+    if (row.label_reason) into["label_reason"] = *row.label_reason;
   };
   nlohmann::ordered_json all = {{"weir", tuning.about.weir},
                                 {"experiment", tuning.about.experiment},
@@ -114,8 +134,7 @@ std::string json(const Tuning& tuning, bool finished) {
   for (const TuneTrial& trial : tuning.trials) {
     nlohmann::ordered_json one = written(settings_at(tuning.tunables, trial.point));
     if (trial.seconds()) {
-      one["iteration_ns"] = trial.outcome.row.iteration_ns;
-      if (trial.outcome.row.predicted_ns) one["predicted_ns"] = *trial.outcome.row.predicted_ns;
+      add_times(one, trial.outcome.row);
     } else {
       one["why_not"] = trial.outcome.text;
     }
@@ -124,7 +143,7 @@ std::string json(const Tuning& tuning, bool finished) {
   if (tuning.best) {
     all["best"] = written(tuning.settings());
     all["best"].erase("tuned");
-    all["best"]["iteration_ns"] = tuning.trials[*tuning.best].outcome.row.iteration_ns;
+    add_times(all["best"], tuning.trials[*tuning.best].outcome.row);
     all["best"]["trial"] = *tuning.best + 1;
     all["best"]["within_2_percent"] = tuning.near() + 1;
   }

@@ -18,6 +18,7 @@ struct TuneTrial {
   Outcome outcome;
 
   std::optional<double> seconds() const;  // of an iteration; none if it did not run
+  bool simulated() const;                 // whether that time was, so that the row's label is its own
 };
 
 /// A search, ended or interrupted. A value.
@@ -34,24 +35,25 @@ struct Tuning {
   SettingsFile settings() const;
 };
 
-/// The table of trials, which grows.
+/// The table of trials, which grows. Those that are simulated have labels.
 class TuneTable {
  public:
-  explicit TuneTable(const std::vector<Tunable>& tunables);
+  TuneTable(const std::vector<Tunable>& tunables, bool simulated);
 
   std::string header() const { return table_.header(); }
   /// Trials come in their order, counted from 0.
   std::string line(std::size_t number, const TuneTrial& trial);
 
  private:
-  static std::vector<Table::Column> columns(const std::vector<Tunable>& tunables);
+  static std::vector<Table::Column> columns(const std::vector<Tunable>& tunables, bool simulated);
 
   const std::vector<Tunable>& tunables_;
+  bool simulated_;
   Table table_;
   std::optional<double> least_;
 };
 
-/// What was found, after how many trials, and what it gains. There is a best.
+/// What was found, after how many trials, what it gains and how far it can be trusted. There is a best.
 std::string summary(const Tuning& tuning);
 
 /// The whole search.

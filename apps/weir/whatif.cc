@@ -15,6 +15,7 @@
 #include "apps/weir/world.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "core/calibrate/split_label.h"
 #include "core/strategies/bound.h"
 #include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
@@ -32,21 +33,37 @@ struct Choices {
   bool csv = false;
 };
 
-// The bound in place of a run's time. The unified strategy's needs no plan.
+// The unified strategy's split on a cluster, which takes no plan, and what it cannot beat.
+struct SplitBound {
+  LocalStageOf stages;
+  Shares shares;
+  Bound bound;
+};
+
+Result<SplitBound> split_bound_of(const Cluster& cluster, const Workload& workload,
+                                  const Experiment& experiment) {
+  const Dtype dtype = most_common_dtype(experiment.trace);
+  auto local = choose_local(cluster, dtype, experiment.options);
+  if (!local) return tl::unexpected(local.error());
+  auto shares = shares_of(cluster, dtype, experiment.options, local->stages, Summing::kOptimal);
+  if (!shares) return tl::unexpected(shares.error());
+  Bound bound = split_bound(cluster, workload, *shares);
+  return SplitBound{std::move(local->stages), std::move(*shares), std::move(bound)};
+}
+
+// The bound in place of a run's time.
 Outcome bound_alone(const std::string& name, const Experiment& experiment) {
   const Cluster cluster = cluster_of(experiment);
   const Workload workload(experiment.trace);
   const Strategy& strategy = **strategy_named(name);
   const Options& options = experiment.options;
   Bound bound;
-  std::optional<Label> label;
+  Label label;
   if (name == "unified") {
-    const Dtype dtype = most_common_dtype(experiment.trace);
-    const auto local = choose_local(cluster, dtype, options);
-    if (!local) return {Outcome::Kind::kImpossible, {}, local.error().text};
-    const auto shares = shares_of(cluster, dtype, options, local->stages, Summing::kOptimal);
-    if (!shares) return {Outcome::Kind::kImpossible, {}, shares.error().text};
-    bound = split_bound(cluster, workload, *shares);
+    const auto split = split_bound_of(cluster, workload, experiment);
+    if (!split) return {Outcome::Kind::kImpossible, {}, split.error().text};
+    bound = split->bound;
+    label = label_of_split(split->shares, split->stages, cluster, workload, experiment);
   } else {
     if (const auto fits = check_size(strategy, cluster, workload, options); !fits) {
       return {Outcome::Kind::kFailed, {}, fits.error().text};
@@ -61,7 +78,7 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
   outcome.row.gpu_machines = static_cast<std::int64_t>(cluster.gpu_machines().size());
   outcome.row.iteration_ns = bound.time.ns();
   outcome.row.binding = bound.binding;
-  if (label) set_label(outcome.row, *label);
+  set_label(outcome.row, label);
   double gpus = 0;
   for (const MachineId id : cluster.gpu_machines())
     gpus += static_cast<double>(cluster.machine(id).gpus.size());
@@ -178,7 +195,8 @@ bool more_helps(const Scenarios& scenarios, const Scenario& scenario, std::int64
   if (scenario.strategy != "unified" || count == 0 || count > kMostCount) return false;
   const auto bound = [&](std::int64_t machines) {
     const Experiment experiment = scenarios.experiment(scenario, static_cast<int>(machines));
-    return static_cast<double>(bound_alone(scenario.strategy, experiment).row.iteration_ns);
+    const auto split = split_bound_of(cluster_of(experiment), Workload(experiment.trace), experiment);
+    return split ? split->bound.time.seconds() : 0.0;
   };
   return bound(count) > bound(2 * count) * (1 + kKnee);
 }

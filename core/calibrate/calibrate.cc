@@ -6,6 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/units_text.h"
+#include "core/calibrate/other_cluster.h"
 #include "core/calibrate/point_fit.h"
 #include "core/calibrate/run_fit.h"
 #include "core/experiment/settings.h"
@@ -75,6 +76,7 @@ class Calibrator {
     for (std::size_t i = 0; i < out.size(); ++i) (out[i] ? held : fitted).push_back(measurements_.points[i]);
     const auto fit = PointFit::fit(topology_, fitted);
     if (!fit) return tl::unexpected(fit.error());
+    std::erase_if(fitted, [&](const Point& point) { return !fit->judged(point); });
     all_.points = {misses_of(fit->predict(fitted)), misses_of(fit->predict(held))};
     all_.remarks = fit->remarks();
     for (const CalibratedValue& value : fit->values()) values_[value.path] = value;
@@ -108,6 +110,7 @@ class Calibrator {
     const Value written = written_values(topology_);
     for (auto& [path, value] : values_) {
       value.was = was(written, path);
+      if (auto why = doubt(value)) all_.remarks.push_back(std::move(*why));
       all_.values.push_back(value);
     }
     auto made = with_calibration(topology_, all_.values, all_.remarks);

@@ -78,6 +78,7 @@ PointFit::Line PointFit::line(const std::vector<Point>& points, bool with_overhe
   }
   const LeastSquaresFit fit = robust_fit(problem);
   if (with_overhead && (fit.x[1] < 0 || fit.x[0] <= 0)) return PointFit::line(points, false);
+  line.judged = std::ssize(points) > columns;
   line.s_per_byte = fit.x[0];
   line.rate_error_percent = 100 * fit.standard_errors[0] / fit.x[0];
   if (with_overhead) {
@@ -109,6 +110,13 @@ Result<PointFit> PointFit::fit(const Topology& topology, const std::vector<Point
   for (const Line& line : fit.lines_) {
     if (const auto taken = fit.take(topology, line); !taken) return tl::unexpected(taken.error());
   }
+  for (const Line& line : fit.lines_) {
+    if (line.judged) continue;
+    fit.remarks_.push_back(
+        fmt::format("{}: number of times of one kind: {}; their fit meets all of them, and nothing is left "
+                    "to judge it by",
+                    line.sources.front(), line.points));
+  }
   return fit;
 }
 
@@ -138,8 +146,8 @@ CalibratedValue* PointFit::add(const Line& line, const std::string& path, const 
   own.points = line.points;
   own.least_size = line.least;
   own.most_size = line.most;
-  own.standard_error_percent = error_percent;
-  own.residual_percent = line.residual_percent;
+  if (line.judged) own.standard_error_percent = error_percent;
+  if (line.judged) own.residual_percent = line.residual_percent;
   const auto known = std::find_if(values_.begin(), values_.end(),
                                   [&](const CalibratedValue& other) { return other.path == path; });
   if (known == values_.end()) return &values_.emplace_back(std::move(own));
@@ -317,6 +325,11 @@ Result<void> PointFit::take_efficiency(const Topology& topology, const Line& lin
     return {};
   }
   return tl::unexpected(without(line.of, fmt::format("{} GPUs and a NIC", each)));
+}
+
+bool PointFit::judged(const Point& point) const {
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [&](const Line& line) { return line.judged && key(line.of) == key(point); });
 }
 
 std::vector<Predicted> PointFit::predict(const std::vector<Point>& points) const {

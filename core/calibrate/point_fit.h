@@ -24,6 +24,8 @@ class PointFit {
   /// What a user should know: what was measured and has no place in the topology.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
+  /// Whether the fit could have missed the point, which was fitted.
+  bool judged(const Point& point) const;
   /// What the fit says of points, whether they were fitted or not; of some it may say nothing.
   std::vector<Predicted> predict(const std::vector<Point>& points) const;
 
@@ -36,6 +38,7 @@ class PointFit {
     double rate_error_percent = 0;
     double residual_percent = 0;
     int points = 0;
+    bool judged = false;  // there are more points than unknowns, so that some may miss it
     Bytes least;
     Bytes most;
     std::vector<std::string> sources;

@@ -334,24 +334,4 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
   return std::move(rows.all());
 }
 
-std::optional<std::string> other_cluster(const Topology& topology, const Topology& run) {
-  constexpr double kNear = 1.5;
-  for (const GroupSpec& group : run.groups) {
-    if (group.count == 0) continue;
-    const auto own = std::find_if(topology.groups.begin(), topology.groups.end(),
-                                  [&](const GroupSpec& other) { return other.name == group.name; });
-    if (own == topology.groups.end()) return fmt::format("there is no group '{}' here", group.name);
-    if ((gpu_count(*own) > 0) != (gpu_count(group) > 0) || own->nics.size() != group.nics.size())
-      return fmt::format("its machines of group '{}' have other devices", group.name);
-    for (std::size_t i = 0; i < group.nics.size(); ++i) {
-      const double ratio = static_cast<double>(group.nics[i].rate.out.value()) /
-                           static_cast<double>(own->nics[i].rate.out.value());
-      if (ratio > kNear || ratio < 1 / kNear)
-        return fmt::format("groups.{}.nics.{}.rate is {} there, and {} here", group.name, i,
-                           text(group.nics[i].rate.out), text(own->nics[i].rate.out));
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace weir

@@ -44,8 +44,4 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
 /// Why runs of the world of this name measure no links of a cluster; empty if they do.
 std::string_view no_measurement(std::string_view world);
 
-/// In what the run's cluster is no part of this one, whatever the numbers of machines; none if it is. Rates
-/// of NICs may be off by half, as fitting them is the point.
-std::optional<std::string> other_cluster(const Topology& topology, const Topology& run);
-
 }  // namespace weir

@@ -304,8 +304,10 @@ RunFit RunFitter::told(const Search& search) const {
       }
       CalibratedValue value = value_of(parameter, i, search.numbers);
       value.value = values.at(parameter.paths[i]);
-      value.standard_error_percent = 100 * search.errors[p];
-      value.residual_percent = residual;
+      if (search.numbers.size() > search.active.size()) {
+        value.standard_error_percent = 100 * search.errors[p];
+        value.residual_percent = residual;
+      }
       fit.values.push_back(std::move(value));
     }
   }

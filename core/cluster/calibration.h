@@ -32,8 +32,9 @@ struct CalibratedValue {
   Bytes most_size;
   std::optional<int> machines;  // the most that took part in a measurement; none if it is of one machine
   std::optional<int> racks;     // likewise; none without racks
-  double standard_error_percent = 0;  // of the value
-  double residual_percent = 0;        // by how much the points miss the fit: the middle one
+  // None where there were no more points than the fit has unknowns: it meets them, whatever they are.
+  std::optional<double> standard_error_percent;  // of the value
+  std::optional<double> residual_percent;        // by how much the points miss the fit: the middle one
   friend bool operator==(const CalibratedValue&, const CalibratedValue&) = default;
 };
 

@@ -163,9 +163,10 @@ void fields(Visitor& visitor, CalibratedValue& value) {
   visitor.optional("machines", value.machines,
                    "the most machines that took part in a measurement; none if it is of one machine alone");
   visitor.optional("racks", value.racks, "the most racks that they stood in; none without racks");
-  visitor.optional("standard_error_percent", value.standard_error_percent, "of the value", at_least(0));
+  visitor.optional("standard_error_percent", value.standard_error_percent,
+                   "of the value; none where too few points were left to judge it by", at_least(0));
   visitor.optional("residual_percent", value.residual_percent,
-                   "by how much the middle one of its points misses the fit", at_least(0));
+                   "by how much the middle one of its points misses the fit; none likewise", at_least(0));
 }
 
 template <class Visitor>

@@ -49,6 +49,9 @@ void fields(Visitor& visitor, Tuned& tuned) {
   visitor.required("trials", tuned.trials, "how many there were");
   visitor.required("iteration", tuned.iteration, "the time of an iteration with these settings");
   visitor.required("weir", tuned.weir, "the version");
+  visitor.optional("label", tuned.label,
+                   "of that time, if it was simulated: calibrated, extrapolated or vendor constant");
+  visitor.optional("label_reason", tuned.label_reason, "the value that makes it no more than that, and why");
 }
 
 namespace {

@@ -37,8 +37,10 @@ struct Tuned {
   std::string method;
   std::uint64_t seed = 0;
   std::int64_t trials = 0;
-  Duration iteration;  // with these settings
-  std::string weir;    // the version
+  Duration iteration;                       // with these settings
+  std::string weir;                         // the version
+  std::optional<std::string> label;         // of that time, if it was simulated (core/calibrate/label.h)
+  std::optional<std::string> label_reason;  // none if calibrated
 };
 
 /// A value.

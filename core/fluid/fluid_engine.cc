@@ -53,24 +53,26 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   if (vacant_.empty()) {
     vacant_.push_back(static_cast<Slot>(flows_.size()));
     flows_.emplace_back();
-    seats_.resize(seats_.size() + longest_);
+    hops_.resize(hops_.size() + longest_);
   }
   const Slot slot = vacant_.back();
   vacant_.pop_back();
   Flow& flow = flows_[slot];
   flow.id = id;
-  flow.path = path;
   flow.left = static_cast<double>(bytes.count());
   flow.since = now_;
   flow.rate = 0.0;
   flow.end = flow.expected = kNever;
   flow.bottleneck = kNone;
-  const std::span<const LinkUse> links = path_of(flow);
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    Shared& link = links_[links[i].link.index()];
-    seat(slot, i) = static_cast<std::uint32_t>(link.flows.size());
-    link.flows.push_back({slot, links[i].weight});
-    link.weight += links[i].weight;
+  const std::size_t first = first_use_[static_cast<std::size_t>(path)];
+  flow.hops = static_cast<std::uint32_t>(first_use_[static_cast<std::size_t>(path) + 1] - first);
+  const std::span<Hop> its = hops(slot);
+  for (std::size_t i = 0; i < its.size(); ++i) {
+    const auto& [number, weight] = uses_[first + i];
+    Shared& link = links_[number.index()];
+    its[i] = {number.value(), weight, static_cast<std::uint32_t>(link.flows.size())};
+    link.flows.push_back({slot, weight});
+    link.weight += weight;
   }
   fresh_.push_back(slot);
   ++under_way_;
@@ -78,19 +80,17 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
 
 void FluidEngine::remove(Slot slot) {
   Flow& flow = flows_[slot];
-  const std::span<const LinkUse> path = path_of(flow);
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    Shared& link = links_[path[i].link.index()];
+  for (const Hop& hop : hops(slot)) {
+    Shared& link = links_[hop.link];
     const Seat last = link.flows.back();
-    link.flows[seat(slot, i)] = last;
-    const std::span<const LinkUse> its = path_of(flows_[last.slot]);
-    const auto at =
-        std::find_if(its.begin(), its.end(), [&](const LinkUse& use) { return use.link == path[i].link; });
-    seat(last.slot, static_cast<std::size_t>(at - its.begin())) = seat(slot, i);
+    link.flows[hop.seat] = last;
+    const std::span<Hop> its = hops(last.slot);
+    std::find_if(its.begin(), its.end(), [&](const Hop& other) { return other.link == hop.link; })->seat =
+        hop.seat;
     link.flows.pop_back();
-    link.weight -= path[i].weight;
-    link.used = link.flows.empty() ? 0.0 : link.used - path[i].weight * flow.rate;
-    if (!std::exchange(link.left, true)) left_.push_back(path[i].link.value());
+    link.weight -= hop.weight;
+    link.used = link.flows.empty() ? 0.0 : link.used - hop.weight * flow.rate;
+    if (!std::exchange(link.left, true)) left_.push_back(hop.link);
   }
   --links_[flow.bottleneck].held;
   flow.end = flow.expected = kNever;
@@ -114,13 +114,13 @@ void FluidEngine::concern(Slot slot) {
   Flow& flow = flows_[slot];
   if (std::exchange(flow.visit, visit_) == visit_) return;
   concerned_flows_.push_back(slot);
-  for (const LinkUse& use : path_of(flow)) {
-    Shared& link = links_[use.link.index()];
+  for (const Hop& hop : hops(slot)) {
+    Shared& link = links_[hop.link];
     if (std::exchange(link.visit, visit_) != visit_) {
       link.concerned.clear();
-      concerned_.push_back(use.link.value());
+      concerned_.push_back(hop.link);
     }
-    link.concerned.push_back({slot, use.weight});
+    link.concerned.push_back({slot, hop.weight});
   }
 }
 
@@ -177,10 +177,10 @@ void FluidEngine::fill() {
       --open;
       flow.next = share;
       flow.next_bottleneck = lowest.link;
-      for (const LinkUse& use : path_of(flow)) {
-        Shared& link = links_[use.link.index()];
-        link.room -= use.weight * share;
-        link.open -= use.weight;
+      for (const Hop& hop : hops(seat.slot)) {
+        Shared& link = links_[hop.link];
+        link.room -= hop.weight * share;
+        link.open -= hop.weight;
       }
     }
   }
@@ -225,9 +225,9 @@ void FluidEngine::set_rate(Flow& flow, Slot slot) {
   Shared& bottleneck = links_[flow.bottleneck];
   bottleneck.level = bottleneck.keeps ? std::min(bottleneck.level, flow.next) : flow.next;
   if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) return;
-  for (const LinkUse& use : path_of(flow)) {
-    Shared& link = links_[use.link.index()];
-    link.used += use.weight * (flow.next - flow.rate);
+  for (const Hop& hop : hops(slot)) {
+    Shared& link = links_[hop.link];
+    link.used += hop.weight * (flow.next - flow.rate);
     link.most = std::max(link.most, flow.next);
   }
   flow.left -= flow.rate * (now_ - flow.since);

@@ -41,9 +41,15 @@ class FluidEngine final : public Engine {
  private:
   using Slot = std::uint32_t;  // of a flow that is under way
 
+  // A link of a flow's path.
+  struct Hop {
+    std::uint32_t link = 0;
+    int weight = 1;
+    std::uint32_t seat = 0;  // the flow's place among the link's
+  };
   struct Flow {
     std::uint32_t id = 0;
-    int path = 0;
+    std::uint32_t hops = 0;
     double left = 0.0;             // bytes, at `since`
     double since = 0.0;            // seconds
     double rate = 0.0;             // bytes per second, from then on
@@ -95,11 +101,7 @@ class FluidEngine final : public Engine {
   template <class T>
   using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-  std::span<const LinkUse> path_of(const Flow& flow) const {
-    const auto path = static_cast<std::size_t>(flow.path);
-    return std::span(uses_).subspan(first_use_[path], first_use_[path + 1] - first_use_[path]);
-  }
-  std::uint32_t& seat(Slot slot, std::size_t i) { return seats_[slot * longest_ + i]; }
+  std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
   void remove(Slot slot);
   void concern(Slot slot);
   void concern_held(std::uint32_t link);
@@ -121,7 +123,7 @@ class FluidEngine final : public Engine {
   std::size_t longest_ = 0;             // of the paths
   std::vector<Shared> links_;           // by id
   std::vector<Flow> flows_;             // by slot
-  std::vector<std::uint32_t> seats_;    // by slot and link of its path: its place among the link's flows
+  std::vector<Hop> hops_;               // by slot, longest_ for each: of its path, where caches find them
   std::vector<Slot> vacant_;            // slots
   Soonest<End> ends_;                   // of flows, not later than they are; others do not count
   Soonest<Timer> timers_;

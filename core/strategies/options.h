@@ -142,7 +142,8 @@ struct Options {
   SumOrder sum_order = SumOrder::kReady;
   Loopback loopback = Loopback::kMemory;
   /// Slices of host memory that parts and buckets leave from or land in begin on pages, if they fill one;
-  /// chunks of rings are equal shares of a bucket, wherever they begin.
+  /// chunks of rings are equal shares of a bucket, and pieces of a part that several machines sum lie in the
+  /// part, wherever they begin.
   bool page_aligned = true;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;

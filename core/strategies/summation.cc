@@ -9,83 +9,17 @@
 #include "core/strategies/local_choice.h"
 #include "core/strategies/local_stage.h"
 #include "core/strategies/nics.h"
-#include "core/strategies/placement.h"
+#include "core/strategies/placed_parts.h"
 #include "core/strategies/slots.h"
 
 namespace weir {
 namespace {
 
-// The fraction of an iteration that may go into filling and draining the pipeline from push to pull.
-constexpr double kFill = 0.007;
-// The fraction of a NIC's traffic that one part may be, if its machine has several NICs.
-constexpr double kImbalance = 0.01;
-// How long that takes, in times in which a NIC sends one part to each of its peers (measured: 3 to 5).
-constexpr double kFillRounds = 4.5;
 // The fewest landing slots per sender: one filling, one being summed, and as many on their way. As a rule
 // there are as many as half of the sender's window fills, if it is spread over the owners like their shares.
 // More would not speed anything up, but let workers drift apart, each with other parts under way, none of
 // them complete.
 constexpr double kFewestSlots = 4;
-
-// The largest part in which no NIC of a machine with several carries much more than its fraction. A single
-// NIC carries whatever there is.
-Bytes balanced_part_size(const Cluster& cluster, const Workload& workload, const Options& options) {
-  std::size_t nics = 1;
-  for (const Machine& machine : cluster.machines()) nics = std::max(nics, machine.nics.size());
-  if (nics == 1) return options.partition_size;
-  const auto fraction = static_cast<double>(workload.size().count()) / static_cast<double>(nics);
-  return Bytes(static_cast<std::int64_t>(kImbalance * fraction));
-}
-
-// A part's sum can go back only when all workers' bytes of it are there, and they come side by side with the
-// parts of other owners: about a part for each peer goes by before the way back has anything to do.
-Bytes pipelined_part_size(const Cluster& cluster, const Workload& workload, const Options& options,
-                          Duration exchange) {
-  const std::size_t peers = std::max<std::size_t>(1, cluster.machines().size() - 1);
-  const double iteration = std::max(exchange, compute_time(workload.trace())).seconds();
-  const double seconds_each = kFill * iteration / (kFillRounds * static_cast<double>(peers));
-  const double seconds_per_byte = time_at_nics(cluster, Bytes(1'000'000'000)).seconds() / 1e9;
-  if (seconds_per_byte == 0.0) return options.partition_size;
-  return Bytes(static_cast<std::int64_t>(seconds_each / seconds_per_byte));
-}
-
-Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options, Duration exchange) {
-  const Bytes fine = std::min(balanced_part_size(cluster, workload, options),
-                              pipelined_part_size(cluster, workload, options, exchange));
-  return std::clamp(fine, std::min(options.finest_part, options.partition_size), options.partition_size);
-}
-
-Duration exchange_time(const Workload& workload, const Shares& shares) {
-  return Duration::from_seconds(shares.seconds_per_byte * static_cast<double>(workload.size().count()));
-}
-
-// The parts of the workload in the order in which they are expected to be served.
-std::vector<Part> served(const Cluster& cluster, const Workload& workload, const Options& options,
-                         const Shares& shares) {
-  const Duration exchange = exchange_time(workload, shares);
-  const std::vector<Part> parts = workload.partition(part_size(cluster, workload, options, exchange));
-  std::vector<Part> ordered;
-  for (const std::size_t i : service_order(workload, parts, options, exchange)) {
-    ordered.push_back(parts[i]);
-  }
-  return ordered;
-}
-
-// By the order in which the parts are expected to be served, behind NICs that take turns.
-std::vector<PlacedPart> placed(const Cluster& cluster, const Workload& workload, const Options& options,
-                               const Shares& shares, std::vector<Assigned> assigned) {
-  std::vector<Part> parts;
-  for (const Assigned& part : assigned) parts.push_back(part.part);
-  workload.rank(parts);
-  NicTurns nics(cluster);
-  std::map<MachineId, std::size_t> owned;
-  std::vector<PlacedPart> placed;
-  for (const std::size_t i : service_order(workload, parts, options, exchange_time(workload, shares))) {
-    const MachineId owner = assigned[i].owner;
-    placed.push_back({parts[i], owner, nics.take(owner, parts[i].range.size), owned[owner]++});
-  }
-  return placed;
-}
 
 class Builder {
  public:
@@ -109,14 +43,12 @@ class Builder {
   }
 
   Plan build() && {
-    for (std::size_t begin = 0; begin < parts_.size();) {
+    rounds();
+    const std::span<const PlacedPart> parts = parts_;
+    for (std::size_t begin = 0; begin < parts.size();) {
       std::size_t end = begin + 1;
-      while (end < parts_.size() && end - begin < owners_ &&
-             parts_[end].part.first_layer == parts_[begin].part.first_layer) {
-        ++end;
-      }
-      round_ = std::span(parts_).subspan(begin, end - begin);
-      for (const PlacedPart& placed : round_) exchange(placed);
+      while (end < parts.size() && parts[end].part.priority() == parts[begin].part.priority()) ++end;
+      exchange(parts.subspan(begin, end - begin));
       begin = end;
     }
     for (const Node& node : nodes_) {
@@ -141,6 +73,39 @@ class Builder {
     std::map<int, BufferId> requests;                 // by NUMA node
     std::vector<OpId> complete;                       // by part, of those exchanged so far
   };
+  // Neighbouring pieces of one part that a worker's GPUs hand out, and take back, together.
+  struct Run {
+    Part part;
+    bool own = false;  // the worker sums it
+    LocalWay way;
+    std::vector<OpId> sums;  // its pieces' are there after these
+  };
+  // One piece on one worker.
+  struct Worker {
+    MachineId machine;
+    int nic = 0;
+    Slice staging;
+    OpId begun;
+    OpId ready;
+    std::vector<OpId>* sums = nullptr;  // of its run
+  };
+  // Parts of one layer that are served side by side, of which each owner has about one.
+  struct Round {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+
+  void rounds() {
+    for (std::size_t begin = 0; begin < parts_.size();) {
+      Round round = {begin, 1};
+      while (begin + round.size < parts_.size() && round.size < owners_ &&
+             parts_[begin + round.size].part.first_layer == parts_[begin].part.first_layer) {
+        ++round.size;
+      }
+      round_of_.insert(round_of_.end(), round.size, round);
+      begin += round.size;
+    }
+  }
 
   // Else each part has a slot of its own: without a window, or as parts may not wait for one another.
   bool share_slots() const { return options_.credit && !options_.independent_layers; }
@@ -171,22 +136,61 @@ class Builder {
     return worker == owner && memory;
   }
 
-  // One part: every worker's way out, the sum on its owner, and every worker's way in.
-  void exchange(const PlacedPart& placed) {
+  // The pieces of one part: every worker's way out, the sums on their owners, and every worker's way in.
+  void exchange(std::span<const PlacedPart> pieces) {
+    std::vector<std::vector<Run>> runs;  // by worker
+    for (const MachineId machine : cluster_.gpu_machines()) runs.push_back(runs_of(machine, pieces));
+    std::vector<std::size_t> at(runs.size(), 0);  // by worker: the piece's run
+    for (const PlacedPart& piece : pieces) {
+      std::vector<Worker> workers;
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (piece.part.range.offset >= runs[i][at[i]].part.range.end()) ++at[i];
+        workers.push_back(worker_of(runs[i][at[i]], piece.part));
+      }
+      exchange(piece, workers);
+    }
+    for (const std::vector<Run>& of_worker : runs) {
+      for (const Run& run : of_worker) local_.in(run.way, run.part, run.sums);
+    }
+  }
+
+  std::vector<Run> runs_of(MachineId machine, std::span<const PlacedPart> pieces) {
+    std::vector<Run> runs;
+    std::vector<int> nics;
+    for (const PlacedPart& piece : pieces) {
+      const bool own = piece.owner == machine;
+      if (!runs.empty() && !own && !runs.back().own) {
+        runs.back().part.range.size += piece.part.range.size;
+      } else {
+        runs.push_back({piece.part, own, {}, {}});
+        nics.push_back(piece.nic);
+      }
+    }
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      Run& run = runs[i];
+      const int nic = run.own ? nics[i] : push_nics_.take(machine, run.part.range.size);
+      run.way = local_.out(machine, run.part, nic, !(run.own && at_home(machine, machine)));
+    }
+    return runs;
+  }
+
+  static Worker worker_of(Run& run, const Part& piece) {
+    Slice staging = run.way.staging;
+    staging.offset += piece.range.offset - run.part.range.offset;
+    staging.size = piece.range.size;
+    return {run.way.machine, run.way.nic, staging, run.way.begun, run.way.ready, &run.sums};
+  }
+
+  void exchange(const PlacedPart& placed, std::vector<Worker>& workers) {
     const Part& part = placed.part;
     const MachineId owner = placed.owner;
     const int owner_nic = placed.nic;
-    std::vector<LocalWay> workers;
-    for (const MachineId machine : cluster_.gpu_machines()) {
-      const int nic = machine == owner ? owner_nic : push_nics_.take(machine, part.range.size);
-      workers.push_back(local_.out(machine, part, nic, !at_home(machine, owner)));
-    }
     // Workers take turns in being the one whose bytes the others' are added to, and the first that gets the
     // sum; at any time another one for each owner.
     const std::size_t turn = (placed.index + owner.index()) % workers.size();
     std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(turn), workers.end());
     const auto own = std::find_if(workers.begin(), workers.end(),
-                                  [&](const LocalWay& w) { return at_home(w.machine, owner); });
+                                  [&](const Worker& w) { return at_home(w.machine, owner); });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
 
     std::vector<OpId> sums;  // after the first
@@ -194,12 +198,12 @@ class Builder {
     Slice total;
     OpId first;
     for (std::size_t i = 0; i < workers.size(); ++i) {
-      const LocalWay& worker = workers[i];
+      const Worker& worker = workers[i];
       if (i == 0) {
-        total = begin_sum(worker, owner, owner_nic, part, pushes[0], first);
+        total = begin_sum(worker, placed, pushes[0], first);
         continue;
       }
-      pushes[i] = add_to(total, first, worker, owner, owner_nic, part, sums);
+      pushes[i] = add_to(total, first, worker, placed, sums);
     }
     const OpId summed = sums.empty() ? first : join(plan_, part, owner, sums);
     const OpId complete = updated(part, owner, total, summed);
@@ -221,25 +225,22 @@ class Builder {
     return id;
   }
 
-  // Workers push the parts of a round, of which each owner has about one, in the same cyclic order, but each
-  // begins elsewhere: else a window smaller than the number of owners would have all of them push to the same
-  // few.
-  std::int64_t push_priority(MachineId worker, const Part& part) const {
+  // Workers push the parts of a round in the same cyclic order, but each begins elsewhere: else a window
+  // smaller than the number of owners would have all of them push to the same few.
+  std::int64_t push_priority(MachineId worker, const PlacedPart& placed) const {
     const std::vector<MachineId>& workers = cluster_.gpu_machines();
     const auto ordinal =
         static_cast<std::size_t>(std::lower_bound(workers.begin(), workers.end(), worker) - workers.begin());
-    const auto own = std::find_if(round_.begin(), round_.end(), [&](const PlacedPart& placed) {
-      return placed.part.rank == part.rank && placed.part.range == part.range;
-    });
-    const auto position = static_cast<std::size_t>(own - round_.begin());
-    const std::size_t first = ordinal * round_.size() / workers.size();
-    return round_[(position + round_.size() - first) % round_.size()].part.priority();
+    const auto index = static_cast<std::size_t>(&placed - parts_.data());
+    const Round& round = round_of_[index];
+    const std::size_t first = ordinal * round.size / workers.size();
+    return parts_[round.begin + (index - round.begin + round.size - first) % round.size].part.priority();
   }
 
   // The first worker's bytes become the accumulator: its own staging memory if it owns the part, else a
   // receive.
-  Slice begin_sum(const LocalWay& worker, MachineId owner, int owner_nic, const Part& part, OpId& push,
-                  OpId& first) {
+  Slice begin_sum(const Worker& worker, const PlacedPart& placed, OpId& push, OpId& first) {
+    const auto& [part, owner, owner_nic, index] = placed;
     if (at_home(worker.machine, owner)) {
       first = worker.ready;
       return worker.staging;
@@ -251,7 +252,7 @@ class Builder {
     const Slice total = plan_.reserve(buffer, part.range.size, part.dtype);
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, total});
-    plan_.op(message.send).priority = push_priority(worker.machine, part);
+    plan_.op(message.send).priority = push_priority(worker.machine, placed);
     plan_.order(worker.ready, message.send);
     // Nothing is overwritten here, but a worker that ran ahead with the parts that it is the first to push
     // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
@@ -264,8 +265,9 @@ class Builder {
     return total;
   }
 
-  OpId add_to(const Slice& total, OpId first, const LocalWay& worker, MachineId owner, int owner_nic,
-              const Part& part, std::vector<OpId>& sums) {
+  OpId add_to(const Slice& total, OpId first, const Worker& worker, const PlacedPart& placed,
+              std::vector<OpId>& sums) {
+    const auto& [part, owner, owner_nic, index] = placed;
     Ring& ring = ring_of(owner, worker.machine, plan_.buffer(total.buffer).numa);
     const std::size_t slot = share_slots() ? ring.used++ % ring.slots.count()
                                            : ring.slots.add(plan_, ring.buffer, part.range.size);
@@ -273,7 +275,7 @@ class Builder {
     const Message message =
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, landed});
     const OpId sum = add_sum(plan_, part, owner, landed, total);
-    plan_.op(message.send).priority = push_priority(worker.machine, part);
+    plan_.op(message.send).priority = push_priority(worker.machine, placed);
     plan_.order(worker.ready, message.send);
     plan_.order(first, sum);
     ring.slots.use(plan_, slot, message.receive, sum);
@@ -281,9 +283,9 @@ class Builder {
     return message.send;
   }
 
-  void finish(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
+  void finish(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
               const Slice& total, OpId begun, OpId complete) {
-    if (at_home(worker.machine, owner)) return local_.in(worker, part, {complete});
+    if (at_home(worker.machine, owner)) return worker.sums->push_back(complete);
     const Message message =
         add_message(plan_, part, {owner, owner_nic, total}, {worker.machine, worker.nic, worker.staging});
     plan_.order(complete, message.send);
@@ -295,11 +297,11 @@ class Builder {
     }
     plan_.carry(message.send,
                 begun);  // the next iteration's bytes must not overwrite a sum that is being sent
-    local_.in(worker, part, {message.receive});
+    worker.sums->push_back(message.receive);
   }
 
   // A message of one element, which the owner must have before it sends the sum.
-  Message request(const LocalWay& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
+  Message request(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
                   int numa) {
     Slice word = worker.staging;
     word.size = size(part.dtype);
@@ -319,9 +321,9 @@ class Builder {
   PlanBuilder plan_;
   LocalStages local_;
   NicTurns push_nics_;
-  NumaTurns numas_;                    // of machines that sum only
-  std::vector<PlacedPart> parts_;      // in the order in which they are expected to be served
-  std::span<const PlacedPart> round_;  // the parts, of one layer, that are served side by side
+  NumaTurns numas_;                // of machines that sum only
+  std::vector<PlacedPart> parts_;  // in the order in which they are expected to be served
+  std::vector<Round> round_of_;    // by part
   std::size_t owners_ = 0;
   Bytes largest_;
   std::vector<Node> nodes_;
@@ -353,9 +355,9 @@ Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Work
   if (options.placement == PartPlacement::kHash) {
     auto assigned = assign_as_byteps(cluster, workload, options.partition_size, summing);
     if (!assigned) return tl::unexpected(assigned.error());
-    parts = placed(cluster, workload, options, shares, *assigned);
+    parts = assigned_parts(cluster, workload, options, shares, *assigned);
   } else {
-    parts = place(served(cluster, workload, options, shares), summers(cluster, shares.of_machine));
+    parts = balanced_parts(cluster, workload, options, shares);
   }
   return Builder(std::move(name), cluster, workload, options, split->local.stages, shares, std::move(parts))
       .build();
@@ -367,8 +369,9 @@ Result<Plan> mxnet_plan(const Cluster& cluster, const Workload& workload, const 
   const Result<Split> split =
       split_of(cluster, workload, options, colocated ? Summing::kGpuMachines : Summing::kCpuMachines);
   if (!split) return failure(split.error().text);
-  return Builder("mxnet-ps", cluster, workload, options, split->local.stages, split->shares,
-                 placed(cluster, workload, options, split->shares, assign_as_mxnet(workload, servers)))
+  return Builder(
+             "mxnet-ps", cluster, workload, options, split->local.stages, split->shares,
+             assigned_parts(cluster, workload, options, split->shares, assign_as_mxnet(workload, servers)))
       .build();
 }
 
@@ -376,7 +379,7 @@ Bytes summation_part(const Cluster& cluster, const Workload& workload, const Opt
                      Summing summing) {
   const Result<Split> split = split_of(cluster, workload, options, summing);
   if (!split) return options.partition_size;  // there will be no plan
-  return part_size(cluster, workload, options, exchange_time(workload, split->shares));
+  return part_size(cluster, workload, options, split->shares);
 }
 
 }  // namespace weir

@@ -20,7 +20,7 @@ static void check(weir_status status, const char* what) {
 }
 
 int main(void) {
-  const weir_tensor tensor = {"gradient", kElements, WEIR_F32, 0, 0};
+  const weir_tensor tensor = {"gradient", kElements, WEIR_F32, 0, 0, NULL};
   float* values = malloc(kElements * sizeof *values);
   weir_handle handle = 0;
   int wrong = 0;
@@ -33,7 +33,8 @@ int main(void) {
   check(weir_declare(&tensor, 1), "weir_declare");
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < kElements; ++i) values[i] = (float)(weir_rank() + round);
-    check(weir_push_pull(tensor.name, values, values, tensor.elements, tensor.dtype, -1, NULL, &handle),
+    check(weir_push_pull(tensor.name, values, values, tensor.elements, tensor.dtype, tensor.kind, -1, NULL,
+                         &handle),
           "weir_push_pull");
     /* Other work may go on here: the library's threads move and sum the bytes. */
     check(weir_wait(handle), "weir_wait");

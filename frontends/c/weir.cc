@@ -123,6 +123,7 @@ struct Handed {
   const void* out;
   int64_t elements;
   int32_t dtype;
+  const char* kind;
   int32_t device;
   const void* stream;
   const weir_handle* handle;
@@ -140,9 +141,15 @@ weir_status check(const Handed& handed, const char* arrays) {
   return WEIR_OK;
 }
 
+const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
+
 weir::real::TensorNote note_of(const Handed& handed) {
-  return {handed.name == nullptr ? "" : handed.name, handed.elements, static_cast<weir::Dtype>(handed.dtype),
-          0};
+  weir::real::TensorNote note;
+  note.name = or_empty(handed.name);
+  note.elements = handed.elements;
+  note.dtype = static_cast<weir::Dtype>(handed.dtype);
+  note.kind = or_empty(handed.kind);
+  return note;
 }
 
 // `ranks` as of TensorNote.
@@ -162,7 +169,7 @@ weir_status declare(Session& session, const weir_tensor* tensors, int64_t count,
               tensor.name, tensor.elements, tensor.dtype, tensor.flags));
     }
     notes.push_back({tensor.name, tensor.elements, static_cast<weir::Dtype>(tensor.dtype), tensor.priority,
-                     tensor.flags == WEIR_KEPT, ranks});
+                     tensor.flags == WEIR_KEPT, ranks, or_empty(tensor.kind)});
   }
   return status_of(session.declare(notes));
 }
@@ -254,9 +261,9 @@ weir_status weir_declare_among(const weir_tensor* tensors, int64_t count, const 
 }
 
 weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements, int32_t dtype,
-                           int32_t device, void* stream, weir_handle* handle) {
+                           const char* kind, int32_t device, void* stream, weir_handle* handle) {
   return with_session([&](Session& session) {
-    const Handed handed = {name, in, out, elements, dtype, device, stream, handle};
+    const Handed handed = {name, in, out, elements, dtype, kind, device, stream, handle};
     if (const weir_status wrong = check(handed, "in, out"); wrong != WEIR_OK) return wrong;
     return taken(session.push_pull(note_of(handed), in, out, {device, stream}),
                  [&](weir_handle made) { *handle = made; });
@@ -266,20 +273,20 @@ weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t 
 weir_status weir_accumulate(const char* name, const void* delta, void* weights, int64_t elements,
                             int32_t dtype, int32_t device, void* stream, weir_handle* handle) {
   return with_session([&](Session& session) {
-    const Handed handed = {name, delta, weights, elements, dtype, device, stream, handle};
+    const Handed handed = {name, delta, weights, elements, dtype, nullptr, device, stream, handle};
     if (const weir_status wrong = check(handed, "delta, weights"); wrong != WEIR_OK) return wrong;
     return taken(session.accumulate(note_of(handed), delta, weights, {device, stream}),
                  [&](weir_handle made) { *handle = made; });
   });
 }
 
-weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
-                           void* stream, weir_handle* handle) {
+weir_status weir_broadcast(const char* name, void* data, int64_t bytes, const char* kind, int32_t root,
+                           int32_t device, void* stream, weir_handle* handle) {
   return with_session([&](Session& session) {
     if (const weir_status where = in_host_memory(device, stream); where != WEIR_OK) return where;
     if (bytes < 0 || handle == nullptr || (bytes > 0 && data == nullptr))
       return failed(WEIR_INVALID, "data and handle must not be NULL, nor bytes be negative");
-    return taken(session.broadcast(name == nullptr ? "" : name, data, bytes, root),
+    return taken(session.broadcast(or_empty(name), data, bytes, root, or_empty(kind)),
                  [&](weir_handle made) { *handle = made; });
   });
 }

@@ -6,8 +6,8 @@
  *
  * Names: a tensor is known by its name, which must mean the same tensor on every rank: as many elements of
  * the same dtype. Ranks may declare and hand over tensors in any order; each tensor goes in rounds of its
- * own, in each of which every rank hands it over once. Kept tensors (weir_accumulate()) have no such rounds:
- * each rank adds to them when it likes.
+ * own, in each of which every rank hands it over once, with the same kind (weir_push_pull()). Kept tensors
+ * (weir_accumulate()) have no such rounds: each rank adds to them when it likes.
  *
  * Threads: every function may be called from any thread once weir_init() has returned. weir_init() and
  * weir_shutdown() are not called beside any other function.
@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 /* Grows by one when a function or a struct changes in a way that callers must know of. */
-#define WEIR_ABI_VERSION 3
+#define WEIR_ABI_VERSION 4
 
 typedef enum weir_status {
   WEIR_OK = 0,
@@ -67,6 +67,7 @@ typedef struct weir_tensor {
   int32_t dtype;    /* a weir_dtype */
   int32_t flags;    /* 0 or WEIR_KEPT */
   int64_t priority; /* larger is more urgent; counts among tensors that are declared together */
+  const char* kind; /* as weir_push_pull() gets it; NULL of what is kept */
 } weir_tensor;
 
 /* A tensor that is on its way; 0 is none. */
@@ -88,7 +89,7 @@ WEIR_API const char* weir_error(void);
  *   size         WEIR_SIZE, WORLD_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_NTASKS     ranks of the session (1)
  *   local_rank   WEIR_LOCAL_RANK, LOCAL_RANK, OMPI_COMM_WORLD_LOCAL_RANK, SLURM_LOCALID
  *   local_size   WEIR_LOCAL_SIZE, LOCAL_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_SIZE, and of Slurm what
- *                SLURM_STEP_TASKS_PER_NODE and SLURM_NODEID say
+ *                SLURM_STEP_TASKS_PER_NODE, else SLURM_TASKS_PER_NODE, and SLURM_NODEID say
  *   servers      WEIR_SERVERS       CPU machines of the session (0)
  *   leader       WEIR_LEADER        "HOST:PORT" at which rank 0's process listens for the others
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
@@ -154,11 +155,14 @@ WEIR_API weir_status weir_declare_among(const weir_tensor* tensors, int64_t coun
  * that is on the stream (a cudaStream_t) so far has been done: nothing waits for that here, and any stream
  * may read `out` once weir_wait() has returned. A rank's tensors on GPUs are all on one device. A tensor that
  * was not declared is, with priority 0. A name that is NULL or empty stands for a tensor without a name: the
- * n-th such of its size and dtype is the same on all ranks. Floating-point sums may differ in the last bits
- * from run to run (option sum_order), never from rank to rank. WEIR_INVALID, WEIR_STATE, WEIR_MISMATCH; later
- * failures come from weir_wait(). */
+ * n-th such, sums and broadcasts counted together, is the same on all ranks; where it is not, none can be
+ * used any more. `kind` is what the caller makes of the sum, in a word such as "averaged" (NULL: nothing),
+ * which the library compares over ranks and does not do; it may change from round to round. Floating-point
+ * sums may differ in the last bits from run to run (option sum_order), never from rank to rank. WEIR_INVALID,
+ * WEIR_STATE, WEIR_MISMATCH; later failures come from weir_wait(). */
 WEIR_API weir_status weir_push_pull(const char* name, const void* in, void* out, int64_t elements,
-                                    int32_t dtype, int32_t device, void* stream, weir_handle* handle);
+                                    int32_t dtype, const char* kind, int32_t device, void* stream,
+                                    weir_handle* handle);
 
 /* Begins to add `delta` to the tensor of this name that the CPU machines keep, all zeros at first, and to
  * give in `weights`, which may be the same array, what it is then. Does not wait for other ranks: each may do
@@ -173,9 +177,10 @@ WEIR_API weir_status weir_accumulate(const char* name, const void* delta, void* 
                                      int32_t dtype, int32_t device, void* stream, weir_handle* handle);
 
 /* Begins to copy `bytes` bytes from rank `root` to all others, bit by bit, in host memory (device -1, stream
- * NULL); as weir_push_pull(). WEIR_MISMATCH from weir_wait() if ranks name different roots. */
-WEIR_API weir_status weir_broadcast(const char* name, void* data, int64_t bytes, int32_t root, int32_t device,
-                                    void* stream, weir_handle* handle);
+ * NULL); as weir_push_pull(), with a `kind` such as "float32". WEIR_MISMATCH from weir_wait() if ranks name
+ * different roots. */
+WEIR_API weir_status weir_broadcast(const char* name, void* data, int64_t bytes, const char* kind,
+                                    int32_t root, int32_t device, void* stream, weir_handle* handle);
 
 /* Whether weir_wait() would return at once. */
 WEIR_API weir_status weir_poll(weir_handle handle, int32_t* done);

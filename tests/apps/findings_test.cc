@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "tests/catch.h"
 #include "tests/core/experiment/folder.h"
@@ -47,6 +48,19 @@ TEST_CASE("what has been added can be read while its file is open, and after it"
   CHECK(log_in(folder).empty());
   CHECK(SweepFindings::read(folder.path()).value().found.size() == 1);
   CHECK_FALSE(SweepFindings::read(folder.path() + "/nowhere"));
+}
+
+TEST_CASE("of findings that are added together all are there, or none") {
+  const Folder folder;
+  const auto file = FindingsFile::make(folder.path(), "host").value();
+  const Finding first = finding("a");
+  const Finding second = finding("b");
+  Finding wrong = finding("c");
+  wrong.seconds = std::numeric_limits<double>::quiet_NaN();  // which SQLite takes for nothing
+  CHECK_FALSE(file->add_all({&first, &wrong, &second}));
+  CHECK(SweepFindings::read(folder.path()).value().found.empty());
+  REQUIRE(file->add_all({&first, &second}));
+  CHECK(SweepFindings::read(folder.path()).value().found.size() == 2);
 }
 
 TEST_CASE(

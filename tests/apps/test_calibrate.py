@@ -81,6 +81,27 @@ class Values(Case):
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
+    def test_measurements_of_machines_of_another_make_are_refused_or_doubted(self):
+        self.assertEqual(self.calibrate().stderr, "")
+        fast = transport()
+        for row in fast["rows"]:
+            row["nodes_bytes_per_s"] *= 10
+        self.write("fast.json", fast)
+        self.assertIn("groups.gpu.nics.0.rate: 88 Gbps was measured where the topology says 10 Gbps: is fast.json of these "
+                      "machines?", self.calibrate(files=("fast.json",)).stderr)
+        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})
+        self.weir("run", "experiment.json", "--no-plots", "--out", "out")
+        results = self.folder / "out" / "results.json"
+        text = results.read_text()
+        results.write_text(text.replace(json.loads(text)["world"]["name"], "a lab on one host"))
+        self.calibrate(files=("out/results.json",))
+        other = json.loads(json.dumps(TOPOLOGY))
+        other["groups"][0]["nics"][0]["count"] = 2
+        self.write("small.json", other)
+        told = self.weir("calibrate", "small.json", "out/results.json", status=2).stderr
+        self.assertIn("1 runs are left out: out/results.json: of another cluster, as its machines of group 'gpu' have 1 NICs, "
+                      "not 2", told)
+
     def test_a_group_may_have_measurements_of_its_own(self):
         self.calibrate(files=("cpu=transport.json",))
         self.assertNotIn("groups.gpu.nics.0.rate", self.values())
@@ -206,6 +227,29 @@ class Labels(Case):
         self.assertEqual(label, "extrapolated")
         self.assertIn("was measured with sizes from 4.096 kB to 1.049 MB, and 2 MB are used".replace("kB", "KB"), why)
 
+    def test_what_a_search_finds_has_a_label(self):
+        self.complete()
+        self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified"],
+                                       "finest_part": "100MB"})
+        over = ("--over", "partition_size=4MB|16MB|17MB", "--method", "grid", "--output", "best.json")
+        found = json.loads(self.weir("tune", "experiment.json", "--json", *over).stdout)
+        labels = {trial["settings"]["partition_size"]: trial["label"] for trial in found["trials"]}
+        self.assertEqual(labels, {"4MB": "calibrated", "16MB": "calibrated", "17MB": "calibrated"})
+        many = ("--set", "topology.groups.gpu.count=3")
+        found = json.loads(self.weir("tune", "experiment.json", "--json", *over, *many).stdout)
+        self.assertEqual({trial["label"] for trial in found["trials"]}, {"extrapolated"})
+        best = json.loads((self.folder / "best.json").read_text())["tuned"]
+        for told in (found["best"], best):
+            self.assertEqual(told["label"], "extrapolated")
+            self.assertIn("up to 2 machines, and there are 3", told["label_reason"])
+        told = self.weir("tune", "experiment.json", *over, *many).stdout
+        self.assertEqual(told.count(" extrapolated"), 3)
+        self.assertRegex(told, r"\nextrapolated: .* up to 2 machines, and there are 3")
+        told = self.weir("tune", "experiment.json", *over).stdout
+        self.assertIn("\ncalibrated\n", told)
+        self.assertNotIn("label_reason", json.loads((self.folder / "best.json").read_text())["tuned"])
+        self.weir("check", "best.json")
+
     def test_bound_and_whatif_have_labels(self):
         self.complete()
         self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified", "ring"]})
@@ -221,6 +265,11 @@ class Labels(Case):
         answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0", "--nic", "25Gbps",
                                        "--json").stdout)["answers"]
         self.assertEqual(answers[0]["label"], "vendor constant")
+        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--bound-only",
+                                       "--json").stdout)["answers"]
+        self.assertEqual([answer["label"] for answer in answers], ["calibrated", "extrapolated"])
+        told = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1", "--bound-only").stdout
+        self.assertEqual(told.count(" vendor constant "), 2)
 
 
 if __name__ == "__main__":

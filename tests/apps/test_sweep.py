@@ -116,7 +116,9 @@ class Sweeps(sweeping.Case):
         self.ask("--export", self.folder / "all.db")
         with sqlite3.connect(self.folder / "all.db") as database:
             rows = database.execute("SELECT status, point, strategy, iteration_ns > 0 FROM runs").fetchall()
+            labels = database.execute("SELECT DISTINCT label, label_reason FROM runs").fetchall()
         database.close()
+        self.assertEqual(labels, [("vendor constant", "the topology has no calibration")])
         self.assertEqual(rows[0], ("done", "topology.groups.cpu.count=0 policy=fifo", "ring", 1))
         self.assertEqual(len(rows), 3)
 
@@ -189,6 +191,12 @@ class Reports(sweeping.Case):
         self.assertGreaterEqual(sum(tag == "svg" for tag, _ in page.elements), 8)
         self.assertTrue(any(attributes.get("href", "").startswith("timeline-") for _, attributes in page.elements))
 
+    def test_each_run_in_a_folder_has_a_timeline_of_its_own(self):
+        self.write(strategies=["unified"], sweep={}, timelines=["unified"])
+        for size in ("100KB", "1MB", "1MB"):
+            self.sweep("--set", f"partition_size={size}")
+        self.assertEqual(len(list(self.results.glob("timeline-unified-*.json"))), 2)
+
     def test_what_a_page_says_is_what_came_out(self):
         self.write(sweep={tiny.COUNT: [0, 3], "partition_size": ["100KB", "1MB"]}, seeds=[1, 2])
         self.sweep()
@@ -199,6 +207,8 @@ class Reports(sweeping.Case):
                       f"partition_size={best['partition_size']}", text)
         self.assertIn(f"{float(best['speedup']):.2f} times as fast as ring there", text)
         self.assertIn("seeds 1, 2", text)
+        self.assertIn(f"{len(rows)} vendor constant the topology has no calibration", text)
+        self.assertEqual(text.count(" vendor constant "), len(rows) + len({row["strategy"] for row in rows}) + 1)
         self.assertIn("ps 4 a parameter server on CPU machines needs", text)
         # The effect of the machines on ring's iteration is none; on unified it is the ratio of the means.
         def mean(count):

@@ -134,7 +134,18 @@ class Search(unittest.TestCase):
         found = self.found("--on", "local", "--over", "credit=2|8,workers=1|2", "--trials", "5")
         self.assertEqual(len(found["trials"]), 5)  # of four settings: noise makes it worth trying one again
         self.assertIn("predicted_ns", found["trials"][0])
+        self.assertEqual(found["trials"][0]["label"], "vendor constant")  # of what was predicted
+        done = self.weir("tune", "mine.json", "--on", "local", "--over", "credit=2", "--trials", "1", "--output", "best.json")
+        self.assertNotIn("vendor constant", done.stdout)
+        self.assertNotIn("label", json.loads((self.folder / "best.json").read_text())["tuned"])
         self.assertIn("workers", found["best"]["run"])
+
+    def test_a_trial_that_takes_too_long_is_ended_and_told(self):
+        for more in ((), ("--on", "local")):
+            done = self.weir("tune", "mine.json", "--trials", "1", "--deadline", "1ms", *more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("none of the first trials ran: it was not done within 1ms, and was killed", done.stderr)
+        self.assertIn("--deadline: expected more than 0s", self.refused("--deadline", "0s"))
 
     def test_wrong_settings_are_told(self):
         for text, what in {'{"settings":\n{"credits": 1}}': "best.json:2: settings: unknown key 'credits'",

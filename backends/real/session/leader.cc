@@ -204,6 +204,8 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
   if (note.type == DeclareNote::kType) {
     return with(content_of<DeclareNote>(note), [&](const DeclareNote& said) { return declare(rank, said); });
   }
+  if (note.type == TurnsNote::kType)
+    return with(content_of<TurnsNote>(note), [&](const TurnsNote& said) { return turns(rank, said); });
   if (note.type == RefuseNote::kType) {
     return with(content_of<RefuseNote>(note), [&](const RefuseNote& said) -> Result<void> {
       refuse(said.name, fmt::format("rank {}: {}", rank, said.why));
@@ -238,6 +240,11 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
 
 Result<void> Leader::declare(int rank, const DeclareNote& note) {
   std::vector<std::string> batch;
+  std::string wrong;  // of one of them, in words
+  const auto refuse_one = [&](const std::string& name, const std::string& why) {
+    refuse(name, why);
+    if (wrong.empty()) wrong = fmt::format("declared together with '{}', of which {}", name, why);
+  };
   for (const TensorNote& tensor : note.tensors) {
     const std::vector<int> ranks = ranks_of(tensor);
     if (!world_.has(ranks) || !SessionWorld::takes_part({false, rank}, ranks))
@@ -250,14 +257,13 @@ Result<void> Leader::declare(int rank, const DeclareNote& note) {
       for (const int one : ranks) declared.by[one] = false;
     }
     if (declared.refused) {  // whoever declares it now has not been told
-      refuse(tensor.name, "ranks disagreed about it before");
+      refuse_one(tensor.name, "ranks had others before");
       continue;
     }
     const TensorNote& first = declared.tensor;
-    if (tensor.elements != first.elements || tensor.dtype != first.dtype || tensor.kept != first.kept ||
-        tensor.ranks != first.ranks) {
-      refuse(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first, text(declared.tensor),
-                                      rank, text(tensor)));
+    if (!alike(tensor, first)) {
+      refuse_one(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first,
+                                          text(declared.tensor), rank, text(tensor)));
       continue;
     }
     declared.by[rank] = true;
@@ -267,12 +273,28 @@ Result<void> Leader::declare(int rank, const DeclareNote& note) {
     }
   }
   if (!batch.empty()) batches_.push_back(std::move(batch));
+  // Who is told goes no further: nobody must wait for the rest of what belongs together.
+  for (const TensorNote& tensor : note.tensors) {
+    if (!wrong.empty() && !declared_[tensor.name].refused) refuse(tensor.name, wrong);
+  }
   return {};
 }
 
 void Leader::refuse(const std::string& name, const std::string& why) {
   declared_[name].refused = true;
   tell_all(RefuseNote{name, why}, true);
+}
+
+Result<void> Leader::turns(int rank, const TurnsNote& note) {
+  for (const TurnNote& turn : note.turns) {
+    const auto declared = declared_.find(turn.tensor);
+    if (declared == declared_.end())
+      return failure(fmt::format("it hands over '{}', which it has not declared", turn.tensor));
+    const TurnTable::Finding found = turns_.take(rank, turn, declared->second.by.size());
+    if (found.watch) tell_all(WatchNote{turn.label, turn.turn}, true);
+    if (!found.wrong.empty()) tell_all(RefuseNote{turn.label, found.wrong}, true);
+  }
+  return {};
 }
 
 // What has become known to all its ranks since is to be opened: what is kept for each rank apart.

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "backends/real/job/silence.h"
+#include "backends/real/session/turns.h"
 #include "backends/real/session/world.h"
 
 namespace weir::real {
@@ -61,6 +62,7 @@ class Leader {
   Result<void> take(std::size_t member, const Note& note);
   Result<void> declare(int rank, const DeclareNote& note);
   void refuse(const std::string& name, const std::string& why);
+  Result<void> turns(int rank, const TurnsNote& note);
   Result<void> opened(std::size_t member, const OpenedNote& note);
   Result<void> open_next();
   void gather();
@@ -85,6 +87,7 @@ class Leader {
   std::map<std::string, Declared> declared_;  // by name
   // Names that the first of their ranks has declared together, not opened yet.
   std::deque<std::vector<std::string>> batches_;
+  TurnTable turns_;
   std::map<std::string, Count> counts_;  // by tensor
   std::deque<OpenNote> to_open_;         // in this order; their numbers and tokens come when they are
   int groups_ = 0;                       // opened so far

@@ -192,6 +192,8 @@ Result<void> SessionMember::handle(const Note& note) {
     return with(content_of<CountNote>(note), pass([&](const CountNote& said) { events_.counted(said); }));
   if (note.type == MissingNote::kType)
     return with(content_of<MissingNote>(note), pass([&](const MissingNote& said) { events_.missing(said); }));
+  if (note.type == WatchNote::kType)
+    return with(content_of<WatchNote>(note), pass([&](const WatchNote& said) { events_.watch(said); }));
   return tl::unexpected(fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}));
 }
 

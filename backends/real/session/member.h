@@ -26,6 +26,7 @@ class MemberEvents {
   virtual void refused(const RefuseNote& /*note*/) {}
   virtual void counted(const CountNote& /*note*/) {}
   virtual void missing(const MissingNote& /*note*/) {}
+  virtual void watch(const WatchNote& /*note*/) {}
   /// The session fails: groups that have begun are gone once this returns.
   virtual void ending() {}
 };

@@ -19,6 +19,8 @@
 //             <-------------    count            how often has each rank handed it over?
 //   counted   ------------->                     so often
 //             <-------------    missing          these have not, or nobody; of no tensor: this rank has left
+//   turns     ------------->                     ranks: which tensor had which turn of its label (turns.h)
+//             <-------------    watch            tell of this label too
 //
 // All say `alive` every half second, and may say `failed`, which ends the session for all.
 #pragma once
@@ -52,8 +54,16 @@ struct TensorNote {
   std::int64_t priority = 0;  // larger is more urgent
   bool kept = false;          // by the servers (kept_tensors.h); else it is summed over ranks
   std::vector<int> ranks;     // which, in ascending order; all if empty
+  std::string kind;           // what its user makes of the sum, or copies; in words
+  std::int64_t bytes = -1;    // that its user copies; -1 if it is a sum
   friend bool operator==(const TensorNote&, const TensorNote&) = default;
 };
+
+/// Whether both are the same tensor, however urgent.
+inline bool alike(const TensorNote& a, const TensorNote& b) {
+  return a.elements == b.elements && a.dtype == b.dtype && a.kept == b.kept && a.ranks == b.ranks &&
+         a.kind == b.kind && a.bytes == b.bytes;
+}
 
 struct DeclareNote {
   static constexpr std::string_view kType = "declare";
@@ -108,6 +118,24 @@ struct MissingNote {
   bool left = false;  // and will not come any more
 };
 
+struct TurnNote {
+  std::string label;
+  std::int64_t turn = 0;
+  std::string tensor;  // its name
+  std::string what;    // in words
+};
+
+struct TurnsNote {
+  static constexpr std::string_view kType = "turns";
+  std::vector<TurnNote> turns;
+};
+
+struct WatchNote {
+  static constexpr std::string_view kType = "watch";
+  std::string label;
+  std::int64_t turn = 0;
+};
+
 struct LeaveNote {
   static constexpr std::string_view kType = "leave";
   std::vector<CountedNote> given;  // every tensor that it has handed over
@@ -138,6 +166,8 @@ void fields(Visitor& visitor, TensorNote& tensor) {
   visitor.required("priority", tensor.priority, "larger is more urgent");
   visitor.required("kept", tensor.kept, "whether servers keep it");
   visitor.required("ranks", tensor.ranks, "that sum it; all if none is listed", at_least(0));
+  visitor.required("kind", tensor.kind, "what its user makes of it");
+  visitor.required("bytes", tensor.bytes, "that its user copies; -1: none", at_least(-1));
 }
 
 template <class Visitor>
@@ -191,6 +221,25 @@ void fields(Visitor& visitor, MissingNote& note) {
   visitor.required("name", note.name, "of the tensor");
   visitor.required("who", note.who, "has not handed it over");
   visitor.required("left", note.left, "whether it will not come any more");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, TurnNote& note) {
+  visitor.required("label", note.label, "the name that a user gives; empty if none");
+  visitor.required("turn", note.turn, "which of the label", at_least(0));
+  visitor.required("tensor", note.tensor, "its name");
+  visitor.required("what", note.what, "that is, in words");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, TurnsNote& note) {
+  visitor.required("turns", note.turns, "of tensors that were handed over");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, WatchNote& note) {
+  visitor.required("label", note.label, "the name that a user gives");
+  visitor.required("turn", note.turn, "from which on turns are to be told", at_least(0));
 }
 
 template <class Visitor>

@@ -11,7 +11,6 @@ namespace {
 constexpr Duration kSlice{5'000'000};  // after which what was handed over first is told to the leader
 constexpr std::chrono::seconds kSpeed{10};
 constexpr std::chrono::seconds kShortest{1};
-constexpr std::int64_t kUnnamed = 8;  // tensors of a size and type that may be under way without a name
 
 }  // namespace
 
@@ -51,6 +50,7 @@ Session::~Session() {
 void Session::run() {
   while (true) {
     std::vector<DeclareNote> declare;
+    TurnsNote turns;
     std::vector<RefuseNote> refuse;
     std::vector<std::string> ask;
     std::optional<SessionError> give_up;
@@ -58,6 +58,7 @@ void Session::run() {
     {
       const std::lock_guard lock(mutex_);
       declare.swap(to_declare_);
+      turns = turns_.told();
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -67,6 +68,7 @@ void Session::run() {
       }
     }
     for (const DeclareNote& note : declare) member_->say(note);
+    if (!turns.turns.empty()) member_->say(turns);
     for (const RefuseNote& note : refuse) member_->say(note);
     for (const std::string& name : ask) member_->say(AskNote{name});
     if (leave) member_->say(*leave);
@@ -117,9 +119,9 @@ void Session::done(const std::shared_ptr<Transfer>& transfer) {
   changed_.notify_all();
 }
 
-void Session::refused(const RefuseNote& note) {
-  std::unique_lock lock(mutex_);
-  Tensor& tensor = tensors_[note.name];
+// With the lock, which is let go meanwhile.
+void Session::refuse(const std::string& name, const std::string& why, std::unique_lock<std::mutex>& lock) {
+  Tensor& tensor = tensors_[name];
   if (!tensor.refused.empty()) return;
   tensor.waiting.clear();
   // Its owner waits for a worker that copies, and nobody for this thread meanwhile.
@@ -128,8 +130,22 @@ void Session::refused(const RefuseNote& note) {
   lock.unlock();
   if (group != nullptr) group->application().withdraw(place);
   lock.lock();
-  tensor.refused = fmt::format("tensor '{}': {}", note.name, note.why);
+  tensor.refused = why;
+}
+
+void Session::refused(const RefuseNote& note) {
+  std::unique_lock lock(mutex_);
+  const std::string why =
+      note.name.empty()
+          ? fmt::format("tensors without a name: of the same one {}; from now on give them names", note.why)
+          : fmt::format("tensor '{}': {}", note.name, note.why);
+  for (const std::string& name : turns_.refuse(note.name, why)) refuse(name, why, lock);
   changed_.notify_all();
+}
+
+void Session::watch(const WatchNote& note) {
+  const std::lock_guard lock(mutex_);
+  turns_.watch(note);
 }
 
 void Session::counted(const CountNote& note) {
@@ -184,21 +200,25 @@ Outcome<void> Session::check(const TensorNote& note) const {
 }
 
 // The tensor of that name, which is among the fresh ones if it was not known.
-Outcome<Session::Tensor*> Session::known(const TensorNote& note, DeclareNote& fresh) {
-  if (auto can = check(note); !can) return tl::unexpected(can.error());
+Outcome<Session::Tensor*> Session::known(const TensorNote& tensor, DeclareNote& fresh) {
+  if (auto can = check(tensor); !can) return tl::unexpected(can.error());
+  if (const std::string why = turns_.refused(tensor.name); !why.empty())
+    return refusal(SessionStatus::kMismatch, why);
+  TensorNote note = tensor;
+  note.name = turns_.name(tensor);
   const auto [at, is_new] = tensors_.try_emplace(note.name);
-  Tensor& tensor = at->second;
-  if (!tensor.refused.empty()) return refusal(SessionStatus::kMismatch, tensor.refused);
+  Tensor& one = at->second;
+  if (!one.refused.empty()) return refusal(SessionStatus::kMismatch, one.refused);
   if (is_new) {
-    tensor.note = note;
+    one.note = note;
+    turns_.add(tensor.name, note);
     if (is_shared(note)) fresh.tensors.push_back(note);
-  } else if (tensor.note.elements != note.elements || tensor.note.dtype != note.dtype ||
-             tensor.note.kept != note.kept || tensor.note.ranks != note.ranks) {
-    const std::string why = fmt::format("it has {} now, and had {}", text(note), text(tensor.note));
-    if (is_shared(tensor.note)) to_refuse_.push_back({note.name, why});
+  } else if (!alike(one.note, note)) {
+    const std::string why = fmt::format("it has {} now, and had {}", text(note), text(one.note));
+    if (is_shared(one.note)) to_refuse_.push_back({note.name, why});
     return refusal(SessionStatus::kMismatch, fmt::format("tensor '{}': {}", note.name, why));
   }
-  return &tensor;
+  return &one;
 }
 
 Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
@@ -219,21 +239,18 @@ Outcome<void> Session::declare(const std::vector<TensorNote>& tensors) {
   return all;
 }
 
-std::string Session::unnamed(const TensorNote& note) {
-  const std::int64_t number = unnamed_[{note.dtype, note.elements}]++ % kUnnamed;
-  return fmt::format("unnamed.{}.{}.{}", name(note.dtype), note.elements, number);
-}
-
-Outcome<Handle> Session::give(const TensorNote& note, Way way) {
+Outcome<Handle> Session::give(const TensorNote& tensor, Way way) {
   DeclareNote fresh;
-  const auto tensor = known(note, fresh);
-  if (!tensor) return tl::unexpected(tensor.error());
+  const auto found = known(tensor, fresh);
+  if (!found) return tl::unexpected(found.error());
   if (!fresh.tensors.empty()) to_declare_.push_back(std::move(fresh));
-  Tensor& one = **tensor;
+  Tensor& one = **found;
   ++one.given;
   const Handle handle = next_++;
   Transfer& transfer = *way.transfer;
-  if (!is_shared(note)) {
+  transfer.name = one.note.name;
+  if (is_shared(one.note)) turns_.take(tensor.name, one.note);
+  if (!is_shared(one.note)) {
     if (transfer.out != transfer.in && transfer.device == -1)
       std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));
     count_arrived(transfer.size);
@@ -260,14 +277,13 @@ Outcome<Handle> Session::push_pull(const TensorNote& tensor, const void* in, voi
   const std::lock_guard lock(mutex_);
   if (auto open = check_open(); !open) return tl::unexpected(open.error());
   TensorNote note = tensor;
-  if (note.name.empty()) note.name = unnamed(note);
   if (const auto declared = tensors_.find(note.name); declared != tensors_.end())
     note.ranks = declared->second.note.ranks;
   Way way;
   way.began = std::chrono::steady_clock::now();
-  way.transfer = std::make_shared<Transfer>(
-      Transfer{note.name, static_cast<const std::byte*>(in), static_cast<std::byte*>(out),
-               size(note.dtype) * note.elements, on.device, std::move(written)});
+  way.transfer =
+      std::make_shared<Transfer>(Transfer{"", static_cast<const std::byte*>(in), static_cast<std::byte*>(out),
+                                          size(note.dtype) * note.elements, on.device, std::move(written)});
   if (!is_shared(note) && on.device >= 0 && in != out) {
     auto copied = copy_in_stream(on.device, on.stream, out, in, way.transfer->size);
     if (!copied) return refusal(SessionStatus::kInvalid, fmt::format("device: {}", copied.error().text));
@@ -285,7 +301,8 @@ Outcome<Handle> Session::accumulate(const TensorNote& tensor, const void* delta,
 
 // As a sum of the root's bytes, taken for integers, and everybody else's zeros; and of what tells whether all
 // have named the same root: each rank's, and its square.
-Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int64_t bytes, int root) {
+Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int64_t bytes, int root,
+                                   const std::string& kind) {
   if (root < 0 || root >= settings_.size)
     return refusal(SessionStatus::kInvalid, fmt::format("root: there is no rank {}", root));
   const std::lock_guard lock(mutex_);
@@ -294,7 +311,9 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   note.dtype = Dtype::kI32;
   const std::int64_t each = size(note.dtype).count();
   note.elements = (bytes + each - 1) / each + kRootWords;
-  note.name = "broadcast." + (name.empty() ? unnamed(note) : name);
+  if (!name.empty()) note.name = "broadcast." + name;
+  note.kind = kind;
+  note.bytes = bytes;
   Way way;
   way.began = std::chrono::steady_clock::now();
   way.copy.resize(static_cast<std::size_t>(note.elements * each));
@@ -306,7 +325,7 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   const std::array<std::uint32_t, kRootWords> told = {number, number * number};
   std::memcpy(way.copy.data() + way.copy.size() - sizeof told, told.data(), sizeof told);
   way.transfer = std::make_shared<Transfer>(
-      Transfer{note.name, way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
+      Transfer{"", way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
   return give(note, std::move(way));
 }
 

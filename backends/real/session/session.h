@@ -38,15 +38,16 @@ class Session final : private MemberEvents {
   const SessionSettings& settings() const { return settings_; }
 
   Outcome<void> declare(const std::vector<TensorNote>& tensors);
-  /// Begins to sum the tensor over all ranks, or over those with which it was declared. A name that is empty
-  /// stands for a tensor without a name, which gets one by its size and type (weir.h).
+  /// Begins to sum the tensor over all ranks, or over those with which it was declared. The n-th whose name
+  /// is empty is the same on all ranks.
   Outcome<Handle> push_pull(const TensorNote& tensor, const void* in, void* out, TensorMemory on = {});
   /// Begins to add to the tensor of that name that the servers keep, and to give in `weights` what it is
   /// then, without waiting for other ranks.
   Outcome<Handle> accumulate(const TensorNote& tensor, const void* delta, void* weights,
                              TensorMemory on = {});
-  /// Begins to copy bytes from the root to all others.
-  Outcome<Handle> broadcast(const std::string& name, void* data, std::int64_t bytes, int root);
+  /// Begins to copy bytes from the root to all others; `kind` is what they are of, in words.
+  Outcome<Handle> broadcast(const std::string& name, void* data, std::int64_t bytes, int root,
+                            const std::string& kind = {});
   Outcome<bool> poll(Handle handle);
   Outcome<void> wait(Handle handle);
   Outcome<void> barrier();
@@ -82,6 +83,7 @@ class Session final : private MemberEvents {
   void refused(const RefuseNote& note) override;
   void counted(const CountNote& note) override;
   void missing(const MissingNote& note) override;
+  void watch(const WatchNote& note) override;
   void ending() override;
 
   // With the mutex held.
@@ -92,9 +94,9 @@ class Session final : private MemberEvents {
   }
   std::string waits_for(const std::string& tensor) const;
   Outcome<void> check(const TensorNote& note) const;
-  Outcome<Tensor*> known(const TensorNote& note, DeclareNote& fresh);
-  Outcome<Handle> give(const TensorNote& note, Way way);
-  std::string unnamed(const TensorNote& note);
+  Outcome<Tensor*> known(const TensorNote& tensor, DeclareNote& fresh);
+  Outcome<Handle> give(const TensorNote& tensor, Way way);
+  void refuse(const std::string& name, const std::string& why, std::unique_lock<std::mutex>& lock);
   void count_arrived(Bytes size);
   void end(SessionStatus status, const std::string& text);
   bool same_roots(const Way& way) const;
@@ -110,7 +112,7 @@ class Session final : private MemberEvents {
   std::unordered_map<const Transfer*, Handle> handles_;
   std::unordered_map<Handle, Way> ways_;
   Handle next_ = 1;
-  std::map<std::pair<Dtype, std::int64_t>, std::int64_t> unnamed_;  // how many of a type and size have come
+  Turns turns_;
   std::vector<DeclareNote> to_declare_;
   std::vector<RefuseNote> to_refuse_;
   std::vector<std::string> to_ask_;

@@ -68,8 +68,9 @@ Result<Json> value_of(std::string_view setting, const std::string& variable, con
 // How many tasks of a step of Slurm's run on this node: the counts stand by node, and those of neighbours
 // that are equal once, as in "2(x3),1".
 Result<std::optional<int>> slurm_local_size(const Environment& environment) {
-  const std::string variable = "SLURM_STEP_TASKS_PER_NODE";
-  const auto counts = environment(variable);
+  std::string variable = "SLURM_STEP_TASKS_PER_NODE";
+  auto counts = environment(variable);
+  if (!counts) counts = environment(variable = "SLURM_TASKS_PER_NODE");
   const auto node = environment("SLURM_NODEID");
   if (!counts || !node) return std::nullopt;
   static const std::regex kEntry(R"((\d{1,6})(?:\(x(\d{1,6})\))?(?:,|$))");

@@ -103,8 +103,11 @@ Topology among(Topology topology, const std::vector<int>& ranks) {
 std::string text(const TensorNote& tensor) {
   std::string ranks;
   if (!tensor.ranks.empty()) ranks = fmt::format(" of ranks {}", fmt::join(tensor.ranks, ", "));
-  return fmt::format("{} elements of {}{}{}", tensor.elements, name(tensor.dtype),
-                     tensor.kept ? " to be kept" : "", ranks);
+  if (tensor.bytes >= 0)
+    return fmt::format("{} bytes{} to be copied", tensor.bytes,
+                       tensor.kind.empty() ? "" : " of " + tensor.kind);
+  return fmt::format("{} elements of {}{}{}{}", tensor.elements, name(tensor.dtype),
+                     tensor.kind.empty() ? "" : ", " + tensor.kind, tensor.kept ? " to be kept" : "", ranks);
 }
 
 std::string text(const Role& role) {

@@ -9,12 +9,13 @@ pytest.importorskip("torch")
 
 
 def test_ranks_that_disagree_are_all_told_and_go_on():
-    done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1))
+    done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1, timeout=25))  # before patience is over
     assert done.stdout.count("all done") == 3
 
 
-def test_ranks_whose_models_differ_are_all_told():
-    done = job.weirrun("failures.py", "models", ranks=3)
+@pytest.mark.parametrize("differ", ["models", "averages"])
+def test_ranks_whose_models_differ_are_all_told(differ):
+    done = job.weirrun("failures.py", differ, ranks=3, timeout=25)  # before patience is over
     assert done.stdout.count("all done") == 3, done.stdout + done.stderr
 
 

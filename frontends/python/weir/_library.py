@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
 
 from . import errors
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 KEPT = 1  # WEIR_KEPT
 
 ERRORS = {
@@ -35,13 +35,15 @@ class Dtype(enum.IntEnum):
 
 
 class Declaration(NamedTuple):
-    """A tensor to be made known; a larger priority is more urgent. If it is kept, accumulate() adds to it."""
+    """A tensor to be made known; a larger priority is more urgent. If it is kept, accumulate() adds to it. `kind` as of
+    push_pull()."""
 
     name: str
     elements: int
     dtype: int
     priority: int
     kept: bool = False
+    kind: Optional[bytes] = None
 
 
 class _Tensor(ctypes.Structure):
@@ -53,6 +55,7 @@ class _Tensor(ctypes.Structure):
         ("dtype", ctypes.c_int32),
         ("flags", ctypes.c_int32),
         ("priority", ctypes.c_int64),
+        ("kind", ctypes.c_char_p),
     ]
 
 
@@ -81,9 +84,9 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
     "weir_declare_among": (_STATUS, [ctypes.POINTER(_Tensor), _INT64, ctypes.POINTER(_INT32), _INT32]),
-    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
+    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _TEXT, _INT32, _POINTER, _HANDLE]),
     "weir_accumulate": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
-    "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
+    "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _TEXT, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_poll": (_STATUS, [_INT64, ctypes.POINTER(_INT32)]),
     "weir_wait": (_STATUS, [_INT64]),
     "weir_barrier": (_STATUS, []),
@@ -181,7 +184,7 @@ class Library:
 
     def declare(self, tensors: Iterable[Declaration], ranks: Optional[Sequence[int]] = None) -> None:
         """Makes tensors known, which are planned together, and summed over all ranks or these alone."""
-        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority) for t in tensors]
+        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority, t.kind) for t in tensors]
         array = (_Tensor * len(rows))(*rows)
         if ranks is None:
             self._check(self._c.weir_declare(array, len(rows)))
@@ -194,11 +197,11 @@ class Library:
         return self._c.weir_takes_gpus() != 0
 
     def push_pull(self, name: Optional[bytes], source: int, target: int, elements: int, dtype: int,
-                  device: int = HOST, stream: Optional[int] = None) -> int:
-        """Begins to sum a tensor over all ranks; its handle. `name` is UTF-8, or None; memory of a GPU is written once
-        all that is on its `stream` so far has been done."""
+                  kind: Optional[bytes] = None, device: int = HOST, stream: Optional[int] = None) -> int:
+        """Begins to sum a tensor over all ranks; its handle. `name` is UTF-8, or None; `kind` is what is made of the sum,
+        the same on all ranks; memory of a GPU is written once all that is on its `stream` so far has been done."""
         handle = ctypes.c_int64()
-        status = self._push_pull(name, source, target, elements, dtype, device, stream, handle)
+        status = self._push_pull(name, source, target, elements, dtype, kind, device, stream, handle)
         if status != 0:
             raise self._failure(status)
         return handle.value
@@ -213,10 +216,10 @@ class Library:
             raise self._failure(status)
         return handle.value
 
-    def broadcast(self, name: Optional[bytes], data: int, count: int, root: int) -> int:
-        """Begins to copy bytes of host memory from the root to all; its handle."""
+    def broadcast(self, name: Optional[bytes], data: int, count: int, kind: bytes, root: int) -> int:
+        """Begins to copy bytes of host memory, of a kind, from the root to all; its handle."""
         handle = ctypes.c_int64()
-        self._check(self._c.weir_broadcast(name, data, count, root, HOST, None, handle))
+        self._check(self._c.weir_broadcast(name, data, count, kind, root, HOST, None, handle))
         return handle.value
 
     def poll(self, handle: int) -> bool:

@@ -338,6 +338,12 @@ TEST_CASE("settings come from a document first, and then from whoever launched t
     variables["SLURM_NODEID"] = node;
     says("", "SLURM_STEP_TASKS_PER_NODE");
   }
+  variables.erase("SLURM_STEP_TASKS_PER_NODE");
+  variables["SLURM_TASKS_PER_NODE"] = "7,1(x2)";
+  variables["SLURM_NODEID"] = "0";
+  CHECK(read("")->local_size == 7);
+  variables["OMPI_COMM_WORLD_LOCAL_SIZE"] = "4";
+  CHECK(read("")->local_size == 4);
   variables["LOCAL_WORLD_SIZE"] = "3";
   CHECK(read("")->local_size == 3);
   variables["WEIR_RANK"] = "one";

@@ -67,6 +67,33 @@ TEST_CASE("Benchmarks of sums tell the rates of cores by type, and that of memor
   CHECK(rate(value(fit(threads, read(kSums)), "groups.gpu.numa.0.sum_rate_per_thread.f32")) == Approx(4e9));
 }
 
+TEST_CASE("A fit that nothing is left to judge by has no error") {
+  const auto messages = [](int sizes) {
+    std::vector<Point> points;
+    for (int i = 0; i < sizes; ++i) {
+      Point point;
+      point.kind = Point::Kind::kMessage;
+      point.source = "transport.json";
+      point.size = Bytes(std::int64_t{1} << (16 + 4 * i));
+      point.seconds = 12e-6 + static_cast<double>(point.size.count()) / 1.1e9;
+      points.push_back(point);
+    }
+    return points;
+  };
+  for (const int sizes : {1, 2, 3}) {
+    const std::vector<Point> points = messages(sizes);
+    const PointFit all = fit(test::topology(), points);
+    const CalibratedValue& nic = value(all, "groups.gpu.nics.0.rate");
+    INFO(sizes);
+    CHECK(nic.standard_error_percent.has_value() == (sizes == 3));
+    CHECK(nic.residual_percent.has_value() == (sizes == 3));
+    CHECK(all.judged(points.front()) == (sizes == 3));
+    const bool told =
+        !all.remarks().empty() && all.remarks().back().ends_with("nothing is left to judge it by");
+    CHECK(told == (sizes < 3));
+  }
+}
+
 TEST_CASE("What was measured of all NUMA nodes together says nothing of one") {
   const Topology two = one_group(R"("numa": [{}, {}], "sockets": [{"between": [0, 1]}])");
   std::string together = kSums;
@@ -124,7 +151,7 @@ TEST_CASE("One size of messages does not tell their overhead") {
       fit(test::topology(),
           read(R"({"engine": "rdma", "rows": [{"message_bytes": 4000000, "nodes_bytes_per_s": 1e9}]})"));
   CHECK(all.values().size() == 2);
-  REQUIRE(all.remarks().size() == 1);
+  REQUIRE(all.remarks().size() == 2);
   CHECK_THAT(all.remarks().front(), has_text("one size alone does not tell the overhead"));
 }
 

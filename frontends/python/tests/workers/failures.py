@@ -40,8 +40,24 @@ def mismatch(rank, ranks):
     weir.push_pull(torch.ones(10), name="changing")
     with told(weir.MismatchError, "changing"):
         weir.push_pull(torch.ones(11), name="changing")
-    with told(weir.MismatchError, "copied"):
+    with told(weir.MismatchError, "copied", "bytes of float32"):
         weir.broadcast(torch.ones(3 + rank), 0, name="copied")
+    with told(weir.MismatchError, "typed", "rank 0", "16 bytes of int32", "16 bytes of float32"):
+        weir.broadcast(torch.ones(4, dtype=torch.float32 if rank else torch.int32), 0, name="typed")
+    with told(weir.MismatchError, "made", "rank 0", "averaged", "summed"):
+        weir.push_pull(torch.ones(4), name="made", average=rank == 0)
+    for average in (True, False, True):
+        weir.push_pull(torch.ones(4), name="either", average=average)
+    with told(weir.MismatchError, "either", "rank 0", "averaged", "summed"):  # at once, on those who do as before too
+        weir.push_pull(torch.ones(4), name="either", average=rank == 0)
+    weir.push_pull(torch.ones(4), name="later", average=True)
+    with told(weir.MismatchError, "later", "rank 1", "averaged", "summed"):
+        weir.push_pull(torch.ones(4), name="later", average=rank != 1)
+    weir.push_pull(torch.ones(4))
+    with told(weir.MismatchError, "without a name", "rank 0", "8 elements of f32", "9 elements of f32"):
+        weir.push_pull(torch.ones(8 + (rank > 0)))
+    with told(weir.MismatchError, "without a name"):  # for good
+        weir.broadcast(torch.ones(4), 0)
     # The session goes on.
     assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False), torch.full((4,), float(ranks)))
 
@@ -53,6 +69,16 @@ def models(rank, ranks):
     with told(weir.MismatchError, "Gradient.weight"):
         optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters())
         model(torch.ones(1, 4 + rank)).sum().backward()
+        optimizer.step()
+
+
+def averages(rank, ranks):
+    del ranks
+    model = torch.nn.Linear(4, 2)
+    with told(weir.MismatchError, "Gradient.", "averaged", "summed"):  # of weight or bias
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters(),
+                                              op=weir.Sum if rank else weir.Average)
+        model(torch.ones(1, 4)).sum().backward()
         optimizer.step()
 
 
@@ -144,6 +170,6 @@ def stalls(rank, ranks):
 
 if __name__ == "__main__":
     weir.init()
-    {"mismatch": mismatch, "models": models, "refusals": refusals, "raises": raises, "killed": killed, "leaves": leaves,
-     "stalls": stalls}[sys.argv[1]](weir.rank(), weir.size())
+    {"mismatch": mismatch, "models": models, "averages": averages, "refusals": refusals, "raises": raises,
+     "killed": killed, "leaves": leaves, "stalls": stalls}[sys.argv[1]](weir.rank(), weir.size())
     print("all done", flush=True)

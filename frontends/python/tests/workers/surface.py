@@ -3,6 +3,7 @@
 import copy
 import itertools
 import os
+import pickle
 import time
 
 import torch
@@ -212,6 +213,26 @@ def refusals(rank, ranks):
         raise AssertionError("accepted")
 
 
+def questions(rank, ranks):
+    assert weir.is_homogeneous()
+    assert not any(asked() for asked in (weir.mpi_built, weir.mpi_enabled, weir.gloo_built, weir.ddl_built, weir.ccl_built))
+    assert weir.cuda_built() == torch.backends.cuda.is_built()
+    assert isinstance(weir.nccl_built(), bool)
+    same(weir.ops.push_pull(torch.ones(2), average=False), torch.full((2,), float(ranks)))
+    model = weir.DistributedDataParallel(torch.nn.Linear(2, 2))
+    assert sorted(pickle.loads(pickle.dumps(model.state_dict()))) == ["module.bias", "module.weight"]
+    try:
+        pickle.dumps(model)
+        raise AssertionError("pickled")
+    except TypeError as why:
+        assert "state_dict()" in str(why), why
+    try:
+        weir.push_pull([1, 2])
+        raise AssertionError("summed")
+    except TypeError as why:
+        assert "must be a torch.Tensor, and is a list" in str(why), why
+
+
 def large(rank, ranks):
     tensor = torch.full((1 << 24,), float(rank + 1))
     weir.push_pull_inplace(tensor, average=False, name="large")
@@ -241,7 +262,7 @@ if __name__ == "__main__":
     here = (weir.rank(), weir.size())
     assert here == (int(os.environ["WEIR_RANK"]), int(os.environ["WEIR_SIZE"]))
     for part in (sums, layouts, names_and_order, handles_are_polled, groups, scaling, gradients_flow, broadcasts, objects,
-                 models, refusals, large):
+                 models, refusals, questions, large):
         began = time.perf_counter()
         part(*here)
         weir.barrier()

@@ -11,7 +11,9 @@ session raise a weir.Error. docs/pytorch.md tells the rest.
 """
 
 from ..errors import Error, InvalidError, LostError, MismatchError, ResourceError, StateError, TimeoutError
-from . import parallel
+from . import ops, parallel
+from ._built import (ccl_built, cuda_built, ddl_built, gloo_built, gloo_enabled, is_homogeneous, mpi_built, mpi_enabled,
+                     mpi_threads_supported, nccl_built, rocm_built)
 from ._copies import (broadcast, broadcast_, broadcast_async, broadcast_async_, broadcast_object,
                       broadcast_optimizer_state, broadcast_parameters)
 from ._declare import declare
@@ -31,8 +33,10 @@ __all__ = [
     "InvalidError", "LostError", "Max", "Min", "MismatchError", "Op", "Product", "ResourceError", "StateError", "Sum",
     "TimeoutError", "allreduce", "allreduce_", "allreduce_async", "allreduce_async_", "barrier", "broadcast",
     "broadcast_", "broadcast_async", "broadcast_async_", "broadcast_object", "broadcast_optimizer_state",
-    "broadcast_parameters", "cross_rank", "cross_size", "declare", "get_pushpull_speed", "grouped_allreduce", "grouped_allreduce_",
-    "grouped_allreduce_async", "grouped_allreduce_async_", "init", "is_initialized", "local_rank", "local_size",
-    "parallel", "poll", "push_pull", "push_pull_async", "push_pull_async_inplace", "push_pull_inplace", "rank",
-    "resume", "shutdown", "size", "suspend", "synchronize",
+    "broadcast_parameters", "ccl_built", "cross_rank", "cross_size", "cuda_built", "ddl_built", "declare",
+    "get_pushpull_speed", "gloo_built", "gloo_enabled", "grouped_allreduce", "grouped_allreduce_",
+    "grouped_allreduce_async", "grouped_allreduce_async_", "init", "is_homogeneous", "is_initialized", "local_rank", "local_size",
+    "mpi_built", "mpi_enabled", "mpi_threads_supported", "nccl_built", "ops", "parallel", "poll",
+    "push_pull", "push_pull_async", "push_pull_async_inplace", "push_pull_inplace", "rank",
+    "resume", "rocm_built", "shutdown", "size", "suspend", "synchronize",
 ]

@@ -184,11 +184,12 @@ class Buckets:
     def add(self, members: Sequence[Member]) -> None:
         """Takes gradients in, in the order in which backward makes them. None is on its way. InvalidError if other ranks
         have others, or these in another order: all ranks call it."""
-        told = digest(repr([(member.name, str(member.dtype), member.elements) for member in members]))
+        told = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
         for rank, (other,) in enumerate(session().exchange("parameters", [told])):
             if other != told:
                 raise InvalidError(f"parameters of model {self._model} that are trained are others on rank {rank} than on "
-                                   f"rank {session().rank}, or stand in another order; all ranks must have the same")
+                                   f"rank {session().rank}, stand in another order, or are averaged on one and summed on the "
+                                   "other; all ranks must have the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:

@@ -99,13 +99,13 @@ def _named(params: Parameters) -> List[Tuple[str, Any]]:
 
 
 def _unambiguous(name: str, tensor: torch.Tensor) -> str:
-    """Another name if the last tensor of this name had another size: it was another model's."""
+    """Another name if the last tensor of this name had another size or dtype: it was another model's."""
     copied = session().copied
-    size = tensor.numel() * tensor.element_size()
-    before, changes = copied.get(name, (size, 0))
-    if before != size:
+    kind = (tensor.numel(), tensor.dtype)
+    before, changes = copied.get(name, (kind, 0))
+    if before != kind:
         changes += 1
-    copied[name] = (size, changes)
+    copied[name] = (kind, changes)
     return name if changes == 0 else f"{name}#{changes}"
 
 

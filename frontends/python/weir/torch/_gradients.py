@@ -9,7 +9,7 @@ from .._library import Declaration
 from ..errors import Error, InvalidError, StateError
 from ._buckets import Buckets, Member, Share
 from ._hooks import when_accumulated
-from ._memory import DTYPES
+from ._memory import DTYPES, kind_of
 from ._session import Session, session
 from ._sums import scale
 from ._transfers import Transfer, begin_sum
@@ -126,8 +126,9 @@ class Gradients:
         """The earlier, the more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
-            session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place)
-                               for place, (slot, like) in enumerate(zip(slots, likes))])
+            session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place,
+                                             kind=kind_of(self._average))
+                                 for place, (slot, like) in enumerate(zip(slots, likes))])
 
     def _watch(self, slot: Slot) -> None:
         # Weak: a parameter must not keep an optimizer alive, nor hand over for one that is gone.
@@ -188,7 +189,7 @@ class Gradients:
         if self._buckets is not None and slot in self._buckets:
             slot.transfer = self._buckets.begin(slot, packed)
             return
-        slot.transfer = begin_sum(current, slot.key, packed, packed)
+        slot.transfer = begin_sum(current, slot.key, packed, packed, kind_of(self._average))
 
     def finish(self, slot: Slot) -> None:
         """Waits for the sum and makes it the parameter's gradient."""

@@ -25,6 +25,11 @@ def dtype_code(tensor: torch.Tensor) -> int:
     return code
 
 
+def kind_of(average: bool) -> bytes:
+    """What is made of a sum, for ranks to compare."""
+    return b"averaged" if average else b"summed"
+
+
 def check_tensor(value: Any, what: str) -> None:
     """TypeError if it is none."""
     if not isinstance(value, torch.Tensor):

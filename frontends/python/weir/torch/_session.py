@@ -29,7 +29,7 @@ class Session:
         self.transfers: Set[Any] = set()  # whose tensors the library reads and writes
         self.declared: List[List[Declaration]] = []
         self.models: List[Any] = []  # weak references to their gradients, in the order of their making
-        self.copied: Dict[str, Tuple[int, int]] = {}  # of broadcast_parameters(): name -> bytes, and how often they changed
+        self.copied: Dict[str, Tuple[Any, int]] = {}  # of broadcast_parameters(): name -> size and dtype, and their changes
         self.refresh()
 
     @property

@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence, Type, Union
 import torch
 
 from ..errors import InvalidError
-from ._memory import check_tensor
+from ._memory import check_tensor, kind_of
 from ._session import session
 from ._transfers import Group, Pending, Transfer, begin_sum, issue, synchronize
 from .compression import Compression, Compressor
@@ -110,7 +110,7 @@ class Given(Pending):
 def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: bool, after: float) -> Summed:
     current = session()
     encoded = None if name is None else name.encode()
-    return Summed(begin_sum(current, encoded, tensor, output), after, current.size if average else 1)
+    return Summed(begin_sum(current, encoded, tensor, output, kind_of(average)), after, current.size if average else 1)
 
 
 SUMMED = "what is to be summed"  # in complaints

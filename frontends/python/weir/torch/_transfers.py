@@ -39,14 +39,17 @@ class Transfer:
         return self.output
 
 
-def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, output: torch.Tensor) -> Transfer:
-    """Begins to sum a tensor over all ranks, into `output`: the tensor itself, or one without gaps of its size."""
+def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, output: torch.Tensor,
+              kind: Optional[bytes] = None) -> Transfer:
+    """Begins to sum a tensor over all ranks, into `output`: the tensor itself, or one without gaps of its size. `kind` as
+    of the library's push_pull()."""
     code = dtype_code(tensor)
     check_dense(tensor, "a tensor to be summed")
     source, device, stream = sum_source(tensor, current.c)
     # A copy is there to be written, and so is an output that the library can write itself.
     target = output if source is tensor else source
-    handle = current.c.push_pull(name, source.data_ptr(), target.data_ptr(), tensor.numel(), code, device, stream)
+    handle = current.c.push_pull(name, source.data_ptr(), target.data_ptr(), tensor.numel(), code, kind, device,
+                                 stream)
     return Transfer(current, handle, source, target, output)
 
 
@@ -65,7 +68,8 @@ def begin_copy(current: Session, name: Optional[str], tensor: torch.Tensor, root
         raise InvalidError(f"root_rank is {root}, and the ranks are 0 to {current.size - 1}")
     held = host_copy(tensor)
     encoded = None if name is None else name.encode()
-    handle = current.c.broadcast(encoded, held.data_ptr(), held.numel() * held.element_size(), root)
+    kind = str(tensor.dtype).replace("torch.", "").encode()
+    handle = current.c.broadcast(encoded, held.data_ptr(), held.numel() * held.element_size(), kind, root)
     return Transfer(current, handle, held, held, tensor)
 
 

@@ -60,7 +60,8 @@ class DistributedDataParallel(torch.nn.Module):
             self.require_backward_grad_sync = before
 
     def __getstate__(self) -> Any:
-        raise TypeError("a DistributedDataParallel belongs to its session and cannot be saved or copied: take its module")
+        raise TypeError("a DistributedDataParallel belongs to its session and cannot be saved or copied: take its "
+                        "module, or state_dict()")
 
     def _queue(self) -> None:
         """A first gradient is on its way: wait for all when backward ends."""

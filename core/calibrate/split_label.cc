@@ -1,0 +1,98 @@
+#include "core/calibrate/split_label.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/cluster/subcluster.h"
+#include "core/strategies/local_choice.h"
+#include "core/strategies/strategy.h"
+
+namespace weir {
+namespace {
+
+constexpr std::size_t kFirst = 8;  // machines of the first part that is tried
+constexpr double kNothing = 1e-6;  // of a machine's even share
+
+// About so many machines, as many of each group as it has of all, spread over it; at least two if it has
+// them.
+std::vector<MachineId> some_of(const Cluster& cluster, std::size_t count) {
+  const std::vector<Machine>& machines = cluster.machines();
+  std::map<std::string, std::vector<MachineId>> groups;
+  for (std::size_t i = 0; i < machines.size(); ++i) groups[machines[i].group].emplace_back(i);
+  std::vector<MachineId> some;
+  for (const auto& [name, all] : groups) {
+    const std::size_t even = (all.size() * count + machines.size() - 1) / machines.size();
+    const std::size_t taken = std::min(all.size(), std::max<std::size_t>(2, even));
+    for (std::size_t i = 0; i < taken; ++i)
+      some.push_back(all[taken == 1 ? 0 : i * (all.size() - 1) / (taken - 1)]);
+  }
+  std::sort(some.begin(), some.end());
+  return some;
+}
+
+int racks_of(const Cluster& cluster) {
+  std::set<int> racks;
+  for (const Machine& machine : cluster.machines()) racks.insert(machine.rack);
+  return static_cast<int>(racks.size());
+}
+
+bool sums(const Shares& shares, std::size_t machine) {
+  return shares.of_machine[machine] * static_cast<double>(shares.of_machine.size()) > kNothing;
+}
+
+// Whether its machines do in the part what they do in the whole.
+bool alike(const Subcluster& part, const Cluster& whole, const Options& options, Dtype dtype,
+           const Shares& shares, const LocalStageOf& stages) {
+  if (racks_of(part.cluster) == 1 && racks_of(whole) > 1) return false;
+  const auto local = choose_local(part.cluster, dtype, options);
+  if (!local) return false;
+  const auto own = shares_of(part.cluster, dtype, options, local->stages, Summing::kOptimal);
+  if (!own) return false;
+  for (std::size_t i = 0; i < part.machines.size(); ++i) {
+    const std::size_t there = part.machines[i].index();
+    if (local->stages[i] != stages[there] || sums(*own, i) != sums(shares, there)) return false;
+  }
+  return true;
+}
+
+// What a part's plan uses, on as many machines as there are. How parts are cut depends on all machines: the
+// sizes are those that were measured, which hold nothing up.
+Uses of_whole(Uses uses, const Cluster& whole, const Topology& topology) {
+  for (const CalibratedValue& value : topology.calibration->values) {
+    const auto used = uses.values.find(value.path);
+    if (used != uses.values.end()) used->second = {value.least_size, value.most_size};
+  }
+  uses.machines = static_cast<int>(whole.machines().size());
+  if (topology.network.racks) uses.racks = racks_of(whole);
+  return uses;
+}
+
+}  // namespace
+
+Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Cluster& cluster,
+                     const Workload& workload, const Experiment& experiment) {
+  const Strategy& unified = **strategy_named("unified");
+  const Options& options = experiment.options;
+  const Contender contender{&unified, options};
+  if (!experiment.topology.calibration) return label_of(Uses{}, experiment, contender);
+  const Dtype dtype = most_common_dtype(experiment.trace);
+  Label unknown{Trust::kVendorConstant, "the plan that tells what it uses is too large to be made"};
+  for (std::size_t count = kFirst; count < cluster.machines().size(); count *= 2) {
+    const Subcluster part(cluster, some_of(cluster, count));
+    if (!alike(part, cluster, options, dtype, shares, stages)) continue;
+    if (!check_size(unified, part.cluster, workload, options)) break;
+    const auto plan = unified.plan(part.cluster, workload, options);
+    if (!plan) continue;
+    Uses uses = of_whole(uses_of(*plan, part.cluster, experiment, contender), cluster, experiment.topology);
+    Label label = label_of(uses, experiment, contender);
+    if (label.trust != Trust::kCalibrated) return label;
+    unknown = {Trust::kExtrapolated, "the plan that tells the sizes of its messages is too large to be made"};
+    break;
+  }
+  if (!check_size(unified, cluster, workload, options)) return unknown;
+  const auto plan = unified.plan(cluster, workload, options);
+  return plan ? label_of(*plan, cluster, experiment, contender) : unknown;
+}
+
+}  // namespace weir

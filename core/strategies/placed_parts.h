@@ -1,0 +1,29 @@
+// The parts that a summation plan exchanges: how finely tensors are cut, and which machine sums which part.
+#pragma once
+
+#include <vector>
+
+#include "core/strategies/hashed_placement.h"
+#include "core/strategies/options.h"
+#include "core/strategies/placement.h"
+#include "core/strategies/shares.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// The largest part that tensors are cut into: options.partition_size, but so fine that pipelines fill soon
+/// and that NICs of one machine are equally busy, down to options.finest_part.
+Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options,
+                const Shares& shares);
+
+/// Parts of that size on the machines that have a share, in the order in which they are expected to be
+/// served. Pieces of one part follow each other, and have its priority.
+std::vector<PlacedPart> balanced_parts(const Cluster& cluster, const Workload& workload,
+                                       const Options& options, const Shares& shares);
+
+/// These parts, in that order too, behind NICs that take turns. Each has a priority of its own.
+std::vector<PlacedPart> assigned_parts(const Cluster& cluster, const Workload& workload,
+                                       const Options& options, const Shares& shares,
+                                       const std::vector<Assigned>& assigned);
+
+}  // namespace weir
