@@ -11,7 +11,7 @@ namespace weir::benchmarks {
 
 class NullEngine final : public Engine {
  public:
-  Result<void> set_paths(std::span<const Path> /*paths*/, const std::vector<bool>& /*varies*/) override {
+  Result<void> set_paths(const Paths& /*paths*/, const std::vector<bool>& /*redundant*/) override {
     return {};
   }
   void scale_link(LinkId /*link*/, double /*factor*/) override {}

@@ -87,9 +87,9 @@ std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real
   for (const Link& link : cluster.links()) links.push_back(static_cast<double>(link.rate.value()));
   std::vector<Path> paths;
   for (const real::RawFlow& flow : flows) paths.push_back(shaped_path(cluster, flow));
-  std::vector<const Path*> bounded;
+  std::vector<PathView> bounded;
   for (const Path& path : paths) {
-    if (!path.empty()) bounded.push_back(&path);
+    if (!path.empty()) bounded.push_back(path);
   }
   const std::vector<double> rates = fair_rates(links, bounded);
   std::vector<double> all;

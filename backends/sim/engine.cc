@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/fluid/redundant_links.h"
 
 namespace weir::sim {
 
@@ -139,7 +138,7 @@ struct Engine::Platform {
   std::vector<s4u::Link*> links;
   std::vector<double> rates;    // of the links, unless they are scaled
   std::vector<double> factors;  // that they are scaled with
-  std::vector<Path> paths;
+  const Paths* paths = nullptr;
   std::vector<s4u::Host*> hosts;
   std::vector<std::size_t> routes;  // by path: which pair of hosts stands for it
 };
@@ -172,18 +171,17 @@ Engine::Engine(const std::vector<LinkSpec>& links) {
 
 Engine::~Engine() = default;
 
-Result<void> Engine::set_paths(std::span<const Path> paths, const std::vector<bool>& varies) {
+Result<void> Engine::set_paths(const Paths& paths, const std::vector<bool>& redundant) {
   WEIR_CHECK(platform_->routes.empty());
   std::vector<double>& rates = platform_->rates;
   for (const s4u::Link* link : platform_->links) rates.push_back(link->get_bandwidth());
   platform_->factors.assign(rates.size(), 1.0);
-  platform_->paths.assign(paths.begin(), paths.end());
-  const std::vector<bool> redundant = redundant_links(rates, paths, varies);
+  platform_->paths = &paths;
   constexpr std::size_t kMost = kHosts * (kHosts - 1);
   std::map<Path, std::size_t> known;
-  for (const Path& path : paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
     Path binding;
-    for (const LinkUse& use : path) {
+    for (const LinkUse& use : paths[i]) {
       WEIR_CHECK(use.link.index() < rates.size() && use.weight > 0, use.link, use.weight);
       if (!redundant[use.link.index()]) binding.push_back(use);
     }
@@ -217,7 +215,7 @@ void Engine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow->set_source(ends.first);
   // SimGrid lets no flow ever exceed the rates that links have when it begins.
   std::vector<LinkId> scaled;
-  for (const LinkUse& use : platform_->paths[index]) {
+  for (const LinkUse& use : (*platform_->paths)[index]) {
     if (platform_->factors[use.link.index()] < 1.0) scaled.push_back(use.link);
   }
   for (const LinkId link : scaled) platform_->set_rate(link, 1.0);

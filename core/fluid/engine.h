@@ -10,18 +10,9 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/fluid/paths.h"
 
 namespace weir {
-
-/// A link that a flow loads, `weight` times each of its bytes.
-struct LinkUse {
-  LinkId link;
-  int weight = 1;
-  friend auto operator<=>(const LinkUse&, const LinkUse&) = default;
-};
-
-/// The links that a flow loads, each once, by id. Never empty.
-using Path = std::vector<LinkUse>;
 
 /// Rates follow max-min fairness: of the flows over a saturated link none gets more than another, in bytes of
 /// flow per second, unless the other is held back elsewhere; a flow of weight w takes w times its rate of the
@@ -33,9 +24,10 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// The paths that flows may take, named by their position, and, by link, whether its rate may change; once,
-  /// before run(). Fails if they are more than the engine can hold.
-  virtual Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) = 0;
+  /// The paths that flows may take, named by their position, and, by link, whether it can never bind
+  /// (redundant_links.h) and may be left out; once, before run(), which the paths outlive. Fails if they are
+  /// more than the engine can hold.
+  virtual Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) = 0;
   /// By what part of their rates links may be used beyond them; rates of flows are about as near to fair
   /// ones.
   virtual double precision() const { return 0.0; }

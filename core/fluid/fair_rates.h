@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "core/fluid/engine.h"
+#include "core/fluid/paths.h"
 
 namespace weir {
 
 /// In bytes of flow per second, by flow; `rates` are the links' in bytes per second, by id. Of each flow the
 /// path, which must not be empty.
-std::vector<double> fair_rates(const std::vector<double>& rates, const std::vector<const Path*>& flows);
+std::vector<double> fair_rates(const std::vector<double>& rates, const std::vector<PathView>& flows);
 
 }  // namespace weir

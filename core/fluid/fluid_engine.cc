@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/base/check.h"
-#include "core/fluid/redundant_links.h"
 #include "core/fluid/work.h"
 
 namespace weir {
@@ -30,26 +29,22 @@ FluidEngine::FluidEngine(const std::vector<double>& rates, double precision)
   }
 }
 
-Result<void> FluidEngine::set_paths(std::span<const Path> paths, const std::vector<bool>& varies) {
-  WEIR_CHECK(first_use_.empty());
-  std::vector<double> rates;
-  for (const Shared& link : links_) rates.push_back(link.rate);
-  const std::vector<bool> redundant = redundant_links(rates, paths, varies);
-  first_use_.assign(1, 0);
-  for (const Path& path : paths) {
-    std::ranges::copy_if(path, std::back_inserter(uses_),
-                         [&](const LinkUse& use) { return !redundant[use.link.index()]; });
-    const std::size_t length = uses_.size() - first_use_.back();
-    WEIR_CHECK(length > 0);
+Result<void> FluidEngine::set_paths(const Paths& paths, const std::vector<bool>& redundant) {
+  WEIR_CHECK(paths_ == nullptr);
+  paths_ = &paths;
+  redundant_ = redundant;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto length = static_cast<std::size_t>(
+        std::ranges::count_if(paths[i], [&](const LinkUse& use) { return !redundant_[use.link.index()]; }));
+    WEIR_CHECK(length > 0, i);
     longest_ = std::max(longest_, length);
-    first_use_.push_back(uses_.size());
   }
   return {};
 }
 
 void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
-  WEIR_CHECK(bytes > Bytes(0) && path >= 0 && static_cast<std::size_t>(path) + 1 < first_use_.size(), id,
-             path, bytes.count());
+  WEIR_CHECK(bytes > Bytes(0) && path >= 0 && static_cast<std::size_t>(path) < paths_->size(), id, path,
+             bytes.count());
   if (vacant_.empty()) {
     vacant_.push_back(static_cast<Slot>(flows_.size()));
     flows_.emplace_back();
@@ -64,13 +59,12 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow.rate = 0.0;
   flow.end = flow.expected = kNever;
   flow.bottleneck = kNone;
-  const std::size_t first = first_use_[static_cast<std::size_t>(path)];
-  flow.hops = static_cast<std::uint32_t>(first_use_[static_cast<std::size_t>(path) + 1] - first);
-  const std::span<Hop> its = hops(slot);
-  for (std::size_t i = 0; i < its.size(); ++i) {
-    const auto& [number, weight] = uses_[first + i];
+  flow.hops = 0;
+  for (const auto& [number, weight] : (*paths_)[static_cast<std::size_t>(path)]) {
+    if (redundant_[number.index()]) continue;
     Shared& link = links_[number.index()];
-    its[i] = {number.value(), weight, static_cast<std::uint32_t>(link.flows.size())};
+    hops_[slot * longest_ + flow.hops++] = {number.value(), weight,
+                                            static_cast<std::uint32_t>(link.flows.size())};
     link.flows.push_back({slot, weight});
     link.weight += weight;
   }

@@ -29,7 +29,7 @@ class FluidEngine final : public Engine {
   /// Its links are the cluster's, as the plan's ops reach them.
   FluidEngine(const Plan& plan, const Cluster& cluster, double precision = 0.0);
 
-  Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
+  Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) override;
   double seconds() const override { return now_; }
   double precision() const override { return precision_; }
   /// To be called within run(), like start_timer(); bytes are positive.
@@ -118,14 +118,14 @@ class FluidEngine final : public Engine {
   double precision_;
   double same_;   // parts of a rate that are as good as none,
   double slack_;  // and by how much of its rate a link may be used more or less than wholly
-  std::vector<std::size_t> first_use_;  // by path, and the end: its links that can bind,
-  std::vector<LinkUse> uses_;           // here
-  std::size_t longest_ = 0;             // of the paths
-  std::vector<Shared> links_;           // by id
-  std::vector<Flow> flows_;             // by slot
-  std::vector<Hop> hops_;               // by slot, longest_ for each: of its path, where caches find them
-  std::vector<Slot> vacant_;            // slots
-  Soonest<End> ends_;                   // of flows, not later than they are; others do not count
+  const Paths* paths_ = nullptr;
+  std::vector<bool> redundant_;  // by link: it can never bind, and is left out
+  std::size_t longest_ = 0;      // of the paths, without these
+  std::vector<Shared> links_;    // by id
+  std::vector<Flow> flows_;      // by slot
+  std::vector<Hop> hops_;        // by slot, longest_ for each: of its path, where caches find them
+  std::vector<Slot> vacant_;     // slots
+  Soonest<End> ends_;            // of flows, not later than they are; others do not count
   Soonest<Timer> timers_;
   std::vector<Slot> fresh_;               // flows that have come since the last computation
   std::vector<std::uint32_t> left_;       // links that flows have left since

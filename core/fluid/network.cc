@@ -18,22 +18,29 @@ Network::Network(const Cluster& cluster, const Conditions& conditions, std::vect
     varies_.push_back(circumstances_.varies(LinkId(i)));
 }
 
-Result<void> Network::set_paths(const std::vector<std::vector<Path>>& by_job) {
+Result<void> Network::set_paths(std::vector<Paths> by_job) {
   if (const Result<void> fair = check_sums(by_job); !fair) return fair;
-  for (const std::vector<Path>& paths : by_job) paths_.insert(paths_.end(), paths.begin(), paths.end());
-  find_steady();
-  return engine_.set_paths(paths_, varies_);
+  for (Paths& paths : by_job) {
+    if (paths_.size() == 0) {
+      paths_ = std::move(paths);
+    } else {
+      for (std::size_t i = 0; i < paths.size(); ++i) paths_.add(paths[i]);
+    }
+  }
+  const std::vector<bool> redundant = redundant_links(rates_, paths_, varies_);
+  find_steady(redundant);
+  return engine_.set_paths(paths_, redundant);
 }
 
 // Cores sum one op of a job at a time. Those that several jobs sum on share them like any link, which is
 // right if each byte costs the cores as much.
-Result<void> Network::check_sums(const std::vector<std::vector<Path>>& by_job) {
+Result<void> Network::check_sums(const std::vector<Paths>& by_job) {
   constexpr std::size_t kSeveral = ~std::size_t{0};
   constexpr std::size_t kNobody = kSeveral - 1;
   std::vector<std::size_t> user(cluster_.links().size(), kNobody);  // by link: the job
   for (std::size_t job = 0; job < by_job.size(); ++job) {
-    for (const Path& path : by_job[job]) {
-      for (const LinkUse& use : path) {
+    for (std::size_t i = 0; i < by_job[job].size(); ++i) {
+      for (const LinkUse& use : by_job[job][i]) {
         std::size_t& who = user[use.link.index()];
         who = who == kNobody || who == job ? job : kSeveral;
       }
@@ -62,18 +69,11 @@ Result<void> Network::check_sums(const std::vector<std::vector<Path>>& by_job) {
 
 // By path: all of its links but the cores of a NUMA node, which serve one op at a time, let through whatever
 // comes. So are sums where memory has room for all traffic.
-void Network::find_steady() {
-  const auto is_sum = [&](const LinkUse& use) -> bool { return alone_[use.link.index()]; };
-  bool known = true;
-  for (const Path& path : paths_) {
-    steady_.push_back(std::all_of(path.begin(), path.end(), is_sum));
-    known = known && (steady_.back() || std::none_of(path.begin(), path.end(), is_sum));
-  }
-  if (known) return;
-  const std::vector<bool> redundant = redundant_links(rates_, paths_, varies_);
+void Network::find_steady(const std::vector<bool>& redundant) {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
-    steady_[i] = std::all_of(paths_[i].begin(), paths_[i].end(),
-                             [&](const LinkUse& use) { return is_sum(use) || redundant[use.link.index()]; });
+    steady_.push_back(std::ranges::all_of(paths_[i], [&](const LinkUse& use) -> bool {
+      return alone_[use.link.index()] || redundant[use.link.index()];
+    }));
   }
 }
 

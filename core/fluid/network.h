@@ -20,8 +20,8 @@ class Network {
 
   /// The paths of each job's flows, before anything starts; from then on a path is named by its position
   /// among all of them. Fails if the engine cannot hold them, or jobs sum on the same cores at unlike rates.
-  Result<void> set_paths(const std::vector<std::vector<Path>>& by_job);
-  const Path& path(int index) const { return paths_[static_cast<std::size_t>(index)]; }
+  Result<void> set_paths(std::vector<Paths> by_job);
+  PathView path(int index) const { return paths_[static_cast<std::size_t>(index)]; }
   /// No other flow ever slows this path's flows down: a timer will do for them.
   bool steady(int path) const { return steady_[static_cast<std::size_t>(path)]; }
 
@@ -50,8 +50,8 @@ class Network {
   Result<void> verdict() const { return physics_.verdict(engine_.seconds()); }
 
  private:
-  Result<void> check_sums(const std::vector<std::vector<Path>>& by_job);
-  void find_steady();
+  Result<void> check_sums(const std::vector<Paths>& by_job);
+  void find_steady(const std::vector<bool>& redundant);
   void count(const Flow& flow, int more);
   void scale(LinkId link, double factor);
   double factor(LinkId link) const;
@@ -63,7 +63,7 @@ class Network {
   std::vector<bool> varies_;  // by link: its rate may change while jobs run
   std::vector<bool> alone_;   // by link: cores of a NUMA node that one job alone sums on
   Physics physics_;
-  std::vector<Path> paths_;
+  Paths paths_;
   std::vector<bool> steady_;   // by path
   std::vector<int> messages_;  // by link: that come in through it, where that matters
 };

@@ -19,7 +19,7 @@ Physics::Physics(const Cluster& cluster, std::vector<double> rates, double preci
       tolerance_(kTolerance + precision),
       uses_(rates_.size()) {}
 
-void Physics::flow_started(std::uint32_t id, const Path& path, double now) {
+void Physics::flow_started(std::uint32_t id, PathView path, double now) {
   if (started_.size() <= id) started_.resize(id + 1, 0.0);
   started_[id] = now;
   for (const LinkUse& use : path) {
@@ -28,7 +28,7 @@ void Physics::flow_started(std::uint32_t id, const Path& path, double now) {
   }
 }
 
-void Physics::flow_ended(std::uint32_t id, const Path& path, Bytes bytes, double now) {
+void Physics::flow_ended(std::uint32_t id, PathView path, Bytes bytes, double now) {
   const double seconds = now - started_[id];
   for (const LinkUse& use : path) {
     Use& link = uses_[use.link.index()];
@@ -67,7 +67,7 @@ Result<void> Physics::verdict(double now) const {
   return {};
 }
 
-void Carried::add(const Path& path, Bytes bytes) {
+void Carried::add(PathView path, Bytes bytes) {
   for (const LinkUse& use : path) bytes_[use.link.index()] += static_cast<double>(bytes.count()) * use.weight;
 }
 

@@ -19,8 +19,8 @@ class Physics {
   /// The links' rates in bytes per second, by id, as the engine has them, and its precision.
   Physics(const Cluster& cluster, std::vector<double> rates, double precision = 0.0);
 
-  void flow_started(std::uint32_t id, const Path& path, double now);
-  void flow_ended(std::uint32_t id, const Path& path, Bytes bytes, double now);
+  void flow_started(std::uint32_t id, PathView path, double now);
+  void flow_ended(std::uint32_t id, PathView path, Bytes bytes, double now);
   /// The link has this fraction of its rate from now on.
   void link_scaled(LinkId link, double factor, double now);
 
@@ -50,7 +50,7 @@ class Carried {
  public:
   explicit Carried(std::size_t links) : bytes_(links, 0.0) {}
 
-  void add(const Path& path, Bytes bytes);
+  void add(PathView path, Bytes bytes);
 
   /// Whether that is what the plan loads links with (link_loads) in `least` iterations at least, and `most`
   /// at most.

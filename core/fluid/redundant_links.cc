@@ -1,7 +1,7 @@
 #include "core/fluid/redundant_links.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
 #include <numeric>
 
 namespace weir {
@@ -9,65 +9,91 @@ namespace {
 
 // One path through a link under test.
 struct Through {
-  const Path* path;
+  std::uint32_t path;
   int weight;  // of that link
 };
 
-// Whether some of the links in `paths` but `tested` and those in `gone`, passed by all of them, let at most
-// `rate` through. Chosen one after the other, the least bytes per second for each path first.
-bool covered(LinkId tested, double rate, const std::vector<double>& rates, const std::vector<bool>& gone,
-             std::vector<Through> paths) {
-  double through = 0.0;
-  while (!paths.empty()) {
-    struct Cover {
-      double share = 0.0;  // bytes over the tested link for each byte over this one, at most
-      double paths = 0.0;
-    };
-    std::map<LinkId, Cover> covers;
+class Judge {
+ public:
+  Judge(const std::vector<double>& rates, const Paths& paths)
+      : rates_(rates), paths_(paths), gone_(rates.size(), false), covers_(rates.size()) {}
+
+  // Whether some of the links in `paths` but `tested` and those that are gone, passed by all of them, let at
+  // most the tested one's rate through. Chosen one after the other, the least bytes per second for each path
+  // first.
+  bool covered(LinkId tested, std::vector<Through> paths) {
+    const double rate = rates_[tested.index()];
+    double through = 0.0;
+    while (!paths.empty()) {
+      const LinkId best = best_cover(tested, paths);
+      if (!best.valid()) return false;
+      through += lets_through(best);
+      if (through > rate) return false;
+      std::erase_if(paths, [&](const Through& each) {
+        return std::ranges::any_of(paths_[each.path], [&](const LinkUse& use) { return use.link == best; });
+      });
+    }
+    return true;
+  }
+
+  void remove(LinkId link) { gone_[link.index()] = true; }
+  std::vector<bool>& gone() { return gone_; }
+
+ private:
+  struct Cover {
+    double share = 0.0;  // bytes over the tested link for each byte over this one, at most
+    double paths = 0.0;
+  };
+
+  double lets_through(LinkId cover) const { return rates_[cover.index()] * covers_[cover.index()].share; }
+
+  LinkId best_cover(LinkId tested, const std::vector<Through>& paths) {
+    for (const LinkId link : met_) covers_[link.index()] = {};
+    met_.clear();
     for (const Through& each : paths) {
-      for (const LinkUse& use : *each.path) {
-        if (use.link == tested || gone[use.link.index()]) continue;
-        Cover& cover = covers[use.link];
+      for (const LinkUse& use : paths_[each.path]) {
+        if (use.link == tested || gone_[use.link.index()]) continue;
+        Cover& cover = covers_[use.link.index()];
+        if (cover.paths == 0.0) met_.push_back(use.link);
         cover.share = std::max(cover.share, static_cast<double>(each.weight) / use.weight);
         cover.paths += 1.0;
       }
     }
-    const auto lets_through = [&](const auto& cover) {
-      return rates[cover.first.index()] * cover.second.share;
+    const auto better = [&](LinkId a, LinkId b) {
+      const double ours = lets_through(a) * covers_[b.index()].paths;
+      const double theirs = lets_through(b) * covers_[a.index()].paths;
+      return ours != theirs ? ours < theirs : a < b;
     };
-    const auto best = std::min_element(covers.begin(), covers.end(), [&](const auto& a, const auto& b) {
-      return lets_through(a) * b.second.paths < lets_through(b) * a.second.paths;
-    });
-    if (best == covers.end()) return false;
-    through += lets_through(*best);
-    if (through > rate) return false;
-    std::erase_if(paths, [&](const Through& each) {
-      return std::any_of(each.path->begin(), each.path->end(),
-                         [&](const LinkUse& use) { return use.link == best->first; });
-    });
+    const auto best = std::ranges::min_element(met_, better);
+    return best == met_.end() ? LinkId() : *best;
   }
-  return true;
-}
+
+  const std::vector<double>& rates_;
+  const Paths& paths_;
+  std::vector<bool> gone_;
+  std::vector<Cover> covers_;  // by link
+  std::vector<LinkId> met_;    // those that count
+};
 
 }  // namespace
 
-std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<const Path> paths,
+std::vector<bool> redundant_links(const std::vector<double>& rates, const Paths& paths,
                                   const std::vector<bool>& varies) {
   std::vector<std::vector<Through>> through(rates.size());
-  for (const Path& path : paths) {
-    for (const LinkUse& use : path) through[use.link.index()].push_back({&path, use.weight});
+  for (std::uint32_t i = 0; i < paths.size(); ++i) {
+    for (const LinkUse& use : paths[i]) through[use.link.index()].push_back({i, use.weight});
   }
   // The fastest first. A link is judged by those that are left, so that no two excuse each other.
   std::vector<std::size_t> order(rates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rates[a] > rates[b]; });
-  std::vector<bool> gone(rates.size(), false);
+  Judge judge(rates, paths);
   for (const std::size_t link : order) {
-    if (!varies.empty() && varies[link]) continue;
-    gone[link] = covered(LinkId(link), rates[link], rates, gone, through[link]);
+    if (varies[link]) continue;
+    if (judge.covered(LinkId(link), std::move(through[link]))) judge.remove(LinkId(link));
   }
-  return gone;
+  return judge.gone();
 }
 
 }  // namespace weir

@@ -2,10 +2,9 @@
 // makes it much cheaper to compute.
 #pragma once
 
-#include <span>
 #include <vector>
 
-#include "core/fluid/engine.h"
+#include "core/fluid/paths.h"
 
 namespace weir {
 
@@ -13,7 +12,7 @@ namespace weir {
 /// link itself takes, so that their limits imply its own. `rates` are in bytes per second, by link; flows
 /// take these paths only. What is left of each path has at least one link. A link that varies, which at times
 /// has less than its rate, is never redundant.
-std::vector<bool> redundant_links(const std::vector<double>& rates, std::span<const Path> paths,
-                                  const std::vector<bool>& varies = {});
+std::vector<bool> redundant_links(const std::vector<double>& rates, const Paths& paths,
+                                  const std::vector<bool>& varies);
 
 }  // namespace weir

@@ -68,11 +68,9 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
 
 SimulatedJob::~SimulatedJob() = default;
 
-std::vector<Path> SimulatedJob::paths() const {
-  std::vector<Path> paths = works_.paths();
-  for (Path& path : paths) {
-    for (LinkUse& use : path) use.link = job_.subcluster.links[use.link.index()];
-  }
+Paths SimulatedJob::paths() const {
+  Paths paths = works_.paths();
+  for (LinkUse& use : paths.uses()) use.link = job_.subcluster.links[use.link.index()];
   return paths;  // still by id: the subcluster's links stand in the whole's order
 }
 

@@ -43,7 +43,7 @@ class SimulatedJob {
   ~SimulatedJob();
 
   /// The paths of its flows over the links of the whole cluster; the network knows them from `first_path` on.
-  std::vector<Path> paths() const;
+  Paths paths() const;
   void set_first_path(int first_path) { first_path_ = first_path; }
 
   Duration start() const { return job_.start; }

@@ -51,13 +51,13 @@ class World {
 
  private:
   Result<void> set_paths() {
-    std::vector<std::vector<Path>> paths;
+    std::vector<Paths> paths;
     int first = 0;
     for (const auto& job : jobs_) {
       job->set_first_path(first);
       first += static_cast<int>(paths.emplace_back(job->paths()).size());
     }
-    return network_.set_paths(paths);
+    return network_.set_paths(std::move(paths));
   }
 
   // Timers of the world's own have the ids after those of all ops: changes of links, then starts of jobs.

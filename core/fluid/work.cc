@@ -73,17 +73,27 @@ std::string name(const Resource& resource, const Cluster& cluster) {
   return {};
 }
 
-WorkTable::WorkTable(const Plan& plan, const Cluster& cluster) : plan_(&plan), cluster_(&cluster) {
+WorkTable::WorkTable(const Plan& plan, const Cluster& cluster)
+    : plan_(&plan), cluster_(&cluster), known_(std::make_unique<Known>()) {
   work_.resize(plan.ops().size());
   for (const Op& op : plan.ops()) add(op);
   connect();
-  known_ = {};
+  known_.reset();
 }
 
-int WorkTable::path(Path uses) {
-  const auto [at, fresh] = known_.paths.try_emplace(std::move(uses), static_cast<int>(paths_.size()));
-  if (fresh) paths_.push_back(at->first);
-  return at->second;
+int WorkTable::path(PathView uses) {
+  std::uint64_t hash = 0;
+  for (const auto& [link, weight] : uses)
+    hash = (hash + link.value()) * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(weight);
+  const auto [first, last] = known_->paths.equal_range(hash);
+  const auto known = std::find_if(first, last, [&](const auto& entry) {
+    return std::ranges::equal(paths_[static_cast<std::size_t>(entry.second)], uses);
+  });
+  if (known != last) return known->second;
+  const auto index = static_cast<int>(paths_.size());
+  paths_.add(uses);
+  known_->paths.emplace(hash, index);
+  return index;
 }
 
 namespace {
@@ -119,17 +129,17 @@ void WorkTable::connect() {
     if (op.kind == OpKind::kSend) bytes[of(op.id).channel] += op.from.size.count();
   }
   const std::vector<int> connections = in_proportion(bytes);
-  std::map<std::pair<int, int>, int> widened;  // path and connections
   for (const Op& op : plan_->ops()) {
     if (op.kind != OpKind::kSend) continue;
     Work& work = work_[op.id.index()];
     work.connections = connections[work.channel];
     if (work.connections == 1 || work.path == Work::kNoPath) continue;
-    const auto [at, fresh] = widened.try_emplace({work.path, work.connections}, Work::kNoPath);
+    const auto [at, fresh] = known_->widened.try_emplace({work.path, work.connections}, Work::kNoPath);
     if (fresh) {
-      Path uses = paths_[static_cast<std::size_t>(work.path)];
+      const PathView narrow = paths_[static_cast<std::size_t>(work.path)];
+      Path uses(narrow.begin(), narrow.end());
       for (LinkUse& use : uses) use.weight *= work.connections;
-      at->second = path(std::move(uses));
+      at->second = path(uses);
     }
     work.path = at->second;
     work.size = Bytes((work.size.count() + work.connections - 1) / work.connections);
@@ -138,7 +148,7 @@ void WorkTable::connect() {
 
 std::uint32_t WorkTable::resource(Resource resource) {
   const auto [at, fresh] =
-      known_.resources.try_emplace(resource, static_cast<std::uint32_t>(resources_.size()));
+      known_->resources.try_emplace(resource, static_cast<std::uint32_t>(resources_.size()));
   if (fresh) resources_.push_back(resource);
   return at->second;
 }
@@ -153,16 +163,16 @@ WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route
   if (!weights.empty()) {
     Path uses;
     for (const auto& [link, weight] : weights) uses.push_back({link, weight});
-    result.path = path(std::move(uses));
+    result.path = path(uses);
   }
-  known_.routes.emplace(key, result);
+  known_->routes.emplace(key, result);
   return result;
 }
 
 template <class MakeRoutes>
 void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
-  const auto known = known_.routes.find(key);
-  const Routed found = known != known_.routes.end() ? known->second : routed(key, make());
+  const auto known = known_->routes.find(key);
+  const Routed found = known != known_->routes.end() ? known->second : routed(key, make());
   work.path = found.path;
   work.latency = found.latency;
 }
@@ -296,8 +306,8 @@ void WorkTable::add_message(const Op& send, Work& work) {
   const int source_machine = number(send.machine);
   const int target_machine = number(receive.machine);
   const ChannelKey channel = {source_machine, send.nic, target_machine, receive.nic};
-  work.channel = known_.channels.try_emplace(channel, static_cast<std::uint32_t>(channels_)).first->second;
-  channels_ = known_.channels.size();
+  work.channel = known_->channels.try_emplace(channel, static_cast<std::uint32_t>(channels_)).first->second;
+  channels_ = known_->channels.size();
   const RouteKey key = {4,           source_machine,          target_machine, send.nic, code(from, send.from),
                         receive.nic, code(into, receive.into)};
   route(key, work, [&] {

@@ -5,6 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <memory_resource>
+#include <unordered_map>
 #include <vector>
 
 #include "core/cluster/cluster.h"
@@ -70,7 +73,7 @@ class WorkTable {
   WorkTable(const Plan& plan, const Cluster& cluster);
 
   const Work& of(OpId op) const { return work_[op.index()]; }
-  const std::vector<Path>& paths() const { return paths_; }
+  const Paths& paths() const { return paths_; }
   const std::vector<Resource>& resources() const { return resources_; }
   std::size_t channels() const { return channels_; }
 
@@ -95,7 +98,7 @@ class WorkTable {
   // Of a pair of NICs: machine and NIC, twice.
   using ChannelKey = std::array<int, 4>;
   Routed routed(const RouteKey& key, const std::vector<Route>& routes);
-  int path(Path uses);
+  int path(PathView uses);
   template <class MakeRoutes>
   void route(const RouteKey& key, Work& work, const MakeRoutes& make);
   std::uint32_t resource(Resource resource);
@@ -103,17 +106,19 @@ class WorkTable {
   const Plan* plan_;
   const Cluster* cluster_;
   std::vector<Work> work_;
-  std::vector<Path> paths_;
+  Paths paths_;
   std::vector<Resource> resources_;
   std::size_t channels_ = 0;
-  // While the table is made.
+  // While the table is made: its room is given back as a whole then.
   struct Known {
-    std::map<Resource, std::uint32_t> resources;
-    std::map<ChannelKey, std::uint32_t> channels;
-    std::map<RouteKey, Routed> routes;
-    std::map<Path, int> paths;
+    std::pmr::monotonic_buffer_resource room;
+    std::pmr::map<Resource, std::uint32_t> resources{&room};
+    std::pmr::map<ChannelKey, std::uint32_t> channels{&room};
+    std::pmr::map<RouteKey, Routed> routes{&room};
+    std::pmr::unordered_multimap<std::size_t, int> paths{&room};  // by hash
+    std::pmr::map<std::pair<int, int>, int> widened{&room};       // by path and connections
   };
-  Known known_;
+  std::unique_ptr<Known> known_;
 };
 
 /// Bytes that pass each link when the plan runs once.

@@ -17,13 +17,13 @@ constexpr double kInstant = 1e-12;
 ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster)
     : whole_(reached_rates(plan, cluster)), rates_(whole_) {}
 
-Result<void> ToyEngine::set_paths(std::span<const Path> paths, const std::vector<bool>& /*varies*/) {
-  paths_.assign(paths.begin(), paths.end());
+Result<void> ToyEngine::set_paths(const Paths& paths, const std::vector<bool>& /*redundant*/) {
+  paths_ = &paths;
   return {};
 }
 
 void ToyEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
-  flows_.push_back({id, &paths_[static_cast<std::size_t>(path)], static_cast<double>(bytes.count())});
+  flows_.push_back({id, (*paths_)[static_cast<std::size_t>(path)], static_cast<double>(bytes.count())});
   changed_ = true;
 }
 
@@ -39,7 +39,7 @@ void ToyEngine::scale_link(LinkId link, double factor) {
 void ToyEngine::fill() {
   if (!changed_) return;
   changed_ = false;
-  std::vector<const Path*> paths;
+  std::vector<PathView> paths;
   for (const Flow& flow : flows_) paths.push_back(flow.path);
   const std::vector<double> rates = fair_rates(rates_, paths);
   for (std::size_t i = 0; i < flows_.size(); ++i) flows_[i].rate = rates[i];

@@ -17,7 +17,7 @@ class ToyEngine final : public Engine {
   /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
   ToyEngine(const Plan& plan, const Cluster& cluster);
 
-  Result<void> set_paths(std::span<const Path> paths, const std::vector<bool>& varies) override;
+  Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) override;
   double seconds() const override { return now_; }
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
@@ -27,7 +27,7 @@ class ToyEngine final : public Engine {
  private:
   struct Flow {
     std::uint32_t id;
-    const Path* path;
+    PathView path;
     double left;  // bytes
     double rate = 0.0;
   };
@@ -42,7 +42,7 @@ class ToyEngine final : public Engine {
 
   std::vector<double> whole_;  // by link, bytes per second
   std::vector<double> rates_;  // those of now
-  std::vector<Path> paths_;
+  const Paths* paths_ = nullptr;
   std::vector<Flow> flows_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   bool changed_ = false;  // the set of flows or the links' rates, since rates were computed

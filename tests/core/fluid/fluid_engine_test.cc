@@ -17,10 +17,10 @@ constexpr std::size_t kLinks = 40;
 // When each of many flows ends that come one after the other, each over two links of one rate.
 std::vector<double> ends(double precision) {
   FluidEngine engine(std::vector<double>(kLinks, 1e9), precision);
-  std::vector<Path> paths;
+  Paths paths;
   for (std::uint32_t from = 0; from < kLinks / 2; ++from) {
     for (std::uint32_t into = kLinks / 2; into < kLinks; ++into)
-      paths.push_back({{LinkId(from), 1}, {LinkId(into), 1}});
+      paths.add(Path{{LinkId(from), 1}, {LinkId(into), 1}});
   }
   REQUIRE(engine.set_paths(paths, std::vector<bool>(kLinks, false)));
   std::vector<double> ends(kFlows);

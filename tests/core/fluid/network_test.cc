@@ -30,8 +30,8 @@ struct Shared {
 
 TEST_CASE("cores that one job sums on need no sharing, those of several do") {
   const Shared shared;
-  for (const auto& [by_job, steady] : std::vector<std::pair<std::vector<std::vector<Path>>, bool>>{
-           {{{shared.single}}, true}, {{{shared.single}, {shared.single}}, false}}) {
+  for (const auto& [by_job, steady] : std::vector<std::pair<std::vector<Paths>, bool>>{
+           {{Paths{shared.single}}, true}, {{Paths{shared.single}, Paths{shared.single}}, false}}) {
     FluidEngine engine(shared.rates);
     Network network(shared.cluster, {}, shared.rates, engine);
     REQUIRE(network.set_paths(by_job));
@@ -41,11 +41,11 @@ TEST_CASE("cores that one job sums on need no sharing, those of several do") {
 
 TEST_CASE("cores sum at several rates for one job, not for several jobs") {
   const Shared shared;
-  for (const auto& [by_job, fair] : std::vector<std::pair<std::vector<std::vector<Path>>, bool>>{
-           {{{shared.single, shared.half}}, true},
-           {{{shared.single, shared.half}, {}}, true},
-           {{{shared.single}, {shared.half}}, false},
-           {{{shared.single, shared.half}, {shared.single}}, false}}) {
+  for (const auto& [by_job, fair] : std::vector<std::pair<std::vector<Paths>, bool>>{
+           {{Paths{shared.single, shared.half}}, true},
+           {{Paths{shared.single, shared.half}, Paths()}, true},
+           {{Paths{shared.single}, Paths{shared.half}}, false},
+           {{Paths{shared.single, shared.half}, Paths{shared.single}}, false}}) {
     FluidEngine engine(shared.rates);
     Network network(shared.cluster, {}, shared.rates, engine);
     const Result<void> set = network.set_paths(by_job);
@@ -63,7 +63,7 @@ TEST_CASE("the network's physics adds up what all jobs carry") {
     believed[out.index()] *= twice;
     FluidEngine engine(believed);
     Network network(shared.cluster, {}, shared.rates, engine);
-    REQUIRE(network.set_paths({{path}, {path}}));
+    REQUIRE(network.set_paths({Paths{path}, Paths{path}}));
     const auto run = engine.run(
         [&] {
           for (const int job : {0, 1})

@@ -77,7 +77,7 @@ class Watch {
   }
 
  private:
-  const Path& path(std::size_t message) const {
+  PathView path(std::size_t message) const {
     return two_.works.paths()[static_cast<std::size_t>(two_.works.of(two_.sends[message]).path)];
   }
 
