@@ -107,14 +107,19 @@ void FluidEngine::scale_link(LinkId link, double factor) {
 void FluidEngine::concern(Slot slot) {
   Flow& flow = flows_[slot];
   if (std::exchange(flow.visit, visit_) == visit_) return;
-  concerned_flows_.push_back(slot);
+  concerned_.push_back({.slot = slot,
+                        .first = static_cast<std::uint32_t>(met_hops_.size()),
+                        .hops = flow.hops,
+                        .bottleneck = flow.bottleneck,
+                        .rate = flow.rate});
   for (const Hop& hop : hops(slot)) {
     Shared& link = links_[hop.link];
     if (std::exchange(link.visit, visit_) != visit_) {
-      link.concerned.clear();
-      concerned_.push_back(hop.link);
+      link.met = static_cast<std::uint32_t>(met_.size());
+      met_.push_back({.link = hop.link, .rate = link.rate});
     }
-    link.concerned.push_back({slot, hop.weight});
+    ++met_[link.met].flows;
+    met_hops_.push_back({link.met, hop.weight});
   }
 }
 
@@ -126,55 +131,64 @@ void FluidEngine::concern_held(std::uint32_t link) {
 
 // Rates of the concerned flows are open; others keep what they take.
 void FluidEngine::prepare() {
-  for (const Slot slot : concerned_flows_) flows_[slot].open = true;
-  for (const std::uint32_t number : concerned_) {
-    Shared& link = links_[number];
-    link.room = link.rate - link.used;
-    link.open = 0;
-    for (const Seat& seat : link.concerned) {
-      link.room += seat.weight * flows_[seat.slot].rate;
-      link.open += seat.weight;
+  std::uint32_t first = 0;
+  for (Met& met : met_) {
+    met.first = std::exchange(first, first + met.flows);
+    met.seats = 0;
+    met.room = met.rate - links_[met.link].used;
+    met.open = 0;
+  }
+  met_seats_.resize(first);
+  for (std::uint32_t i = 0; i < concerned_.size(); ++i) {
+    Concerned& flow = concerned_[i];
+    flow.open = true;
+    for (const auto& [number, weight] : hops(flow)) {
+      Met& met = met_[number];
+      met_seats_[met.first + met.seats++] = {i, weight};
+      met.room += weight * flow.rate;
+      met.open += weight;
     }
-    if (link.open == link.weight) link.room = link.rate;
+  }
+  for (Met& met : met_) {
+    if (met.open == links_[met.link].weight) met.room = met.rate;
   }
 }
 
 // Progressive filling, link by link: the one that is full first says what its open flows get, and leaves the
 // others what these do not take.
 void FluidEngine::fill() {
-  const auto level = [&](std::uint32_t number, double slack) {
-    const Shared& link = links_[number];
-    return std::max(0.0, link.room + slack * link.rate) / static_cast<double>(link.open);
+  const auto level = [](const Met& met, double slack) {
+    return std::max(0.0, met.room + slack * met.rate) / static_cast<double>(met.open);
   };
   levels_.clear();
-  for (const std::uint32_t link : concerned_) levels_.push_back({level(link, slack_), link});
+  for (std::uint32_t i = 0; i < met_.size(); ++i)
+    levels_.push_back({level(met_[i], slack_), met_[i].link, i});
   std::ranges::make_heap(levels_, std::greater<>());
-  for (std::size_t open = concerned_flows_.size(); open > 0;) {
+  for (std::size_t open = concerned_.size(); open > 0;) {
     const Level lowest = levels_.front();
     std::ranges::pop_heap(levels_, std::greater<>());
-    const Shared& full = links_[lowest.link];
+    const Met& full = met_[lowest.met];
     if (full.open == 0) {
       levels_.pop_back();
       continue;
     }
     // A level that was written down before flows of the link were given theirs is too low, never too high.
-    if (const double now = level(lowest.link, slack_); now > lowest.value) {
+    if (const double now = level(full, slack_); now > lowest.value) {
       levels_.back().value = now;
       std::ranges::push_heap(levels_, std::greater<>());
       continue;
     }
     levels_.pop_back();
-    const double share = level(lowest.link, 0.0);
-    for (const Seat& seat : full.concerned) {
-      Flow& flow = flows_[seat.slot];
+    const double share = level(full, 0.0);
+    for (const Seat& seat : seats(full)) {
+      Concerned& flow = concerned_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
       --open;
       flow.next = share;
       flow.next_bottleneck = lowest.link;
-      for (const Hop& hop : hops(seat.slot)) {
-        Shared& link = links_[hop.link];
-        link.room -= hop.weight * share;
-        link.open -= hop.weight;
+      for (const auto& [number, weight] : hops(flow)) {
+        met_[number].room -= weight * share;
+        met_[number].open -= weight;
       }
     }
   }
@@ -183,23 +197,23 @@ void FluidEngine::fill() {
 // Flows that keep their rates, but have no bottleneck any more beside those that do not, become concerned
 // too; and those that get more of a link than flows whose bottleneck it is. True if there are any.
 bool FluidEngine::widen() {
-  const std::size_t before = concerned_flows_.size();
-  const std::size_t links = concerned_.size();
+  const std::size_t before = concerned_.size();
+  const std::size_t links = met_.size();
   for (std::size_t i = 0; i < links; ++i) {
-    const std::uint32_t number = concerned_[i];
-    Shared& link = links_[number];
-    if (link.concerned.size() == link.flows.size()) continue;
+    const Met met = met_[i];
+    Shared& link = links_[met.link];
+    if (met.flows == link.flows.size()) continue;
     double most = 0.0;
     double level = kNever;         // what flows will get whose bottleneck it will be
     std::size_t held = link.held;  // others whose bottleneck it is
-    for (const Seat& seat : link.concerned) {
-      const Flow& flow = flows_[seat.slot];
+    for (const Seat& seat : seats(met)) {
+      const Concerned& flow = concerned_[seat.slot];
       most = std::max(most, flow.next);
-      if (flow.next_bottleneck == number) level = std::min(level, flow.next);
-      if (flow.bottleneck == number) --held;
+      if (flow.next_bottleneck == met.link) level = std::min(level, flow.next);
+      if (flow.bottleneck == met.link) --held;
     }
-    const bool full = link.room <= std::max(kSame, slack_) * link.rate;
-    if (held > 0 && (!full || most > link.level * (1 + same_))) concern_held(number);
+    const bool full = met.room <= std::max(kSame, slack_) * met.rate;
+    if (held > 0 && (!full || most > link.level * (1 + same_))) concern_held(met.link);
     if (level < link.most * (1 - same_)) {
       link.most = 0.0;
       for (const Seat& seat : link.flows) {
@@ -209,26 +223,28 @@ bool FluidEngine::widen() {
       }
     }
   }
-  return concerned_flows_.size() > before;
+  return concerned_.size() > before;
 }
 
-void FluidEngine::set_rate(Flow& flow, Slot slot) {
+void FluidEngine::set_rate(const Concerned& concerned) {
+  const double next = concerned.next;
+  Flow& flow = flows_[concerned.slot];
   if (flow.bottleneck != kNone) --links_[flow.bottleneck].held;
-  flow.bottleneck = flow.next_bottleneck;
-  ++links_[flow.bottleneck].held;
+  flow.bottleneck = concerned.next_bottleneck;
   Shared& bottleneck = links_[flow.bottleneck];
-  bottleneck.level = bottleneck.keeps ? std::min(bottleneck.level, flow.next) : flow.next;
-  if (std::abs(flow.next - flow.rate) <= kSame / 10 * flow.rate) return;
-  for (const Hop& hop : hops(slot)) {
-    Shared& link = links_[hop.link];
-    link.used += hop.weight * (flow.next - flow.rate);
-    link.most = std::max(link.most, flow.next);
+  ++bottleneck.held;
+  bottleneck.level = bottleneck.keeps ? std::min(bottleneck.level, next) : next;
+  if (std::abs(next - flow.rate) <= kSame / 10 * flow.rate) return;
+  for (const auto& [number, weight] : hops(concerned)) {
+    Shared& link = links_[met_[number].link];
+    link.used += weight * (next - flow.rate);
+    link.most = std::max(link.most, next);
   }
   flow.left -= flow.rate * (now_ - flow.since);
   flow.since = now_;
-  flow.rate = flow.next;
-  flow.end = flow.rate > 0.0 ? now_ + std::max(0.0, flow.left) / flow.rate : kNever;
-  if (flow.end < flow.expected) expect(flow, slot);
+  flow.rate = next;
+  flow.end = next > 0.0 ? now_ + std::max(0.0, flow.left) / next : kNever;
+  if (flow.end < flow.expected) expect(flow, concerned.slot);
 }
 
 void FluidEngine::expect(Flow& flow, Slot slot) {
@@ -240,7 +256,8 @@ void FluidEngine::share() {
   if (fresh_.empty() && left_.empty() && scaled_.empty()) return;
   ++visit_;
   concerned_.clear();
-  concerned_flows_.clear();
+  met_hops_.clear();
+  met_.clear();
   for (const Slot slot : fresh_) concern(slot);
   for (const std::uint32_t link : left_) {
     links_[link].left = false;
@@ -260,16 +277,15 @@ void FluidEngine::share() {
   } while (widen());
   // Where rates are rough, flows that keep theirs may have less than those that come to be held beside them.
   if (precision_ > 0.0) {
-    for (const std::uint32_t number : concerned_) {
-      Shared& link = links_[number];
-      std::size_t held = link.held;
-      for (const Seat& seat : link.concerned) held -= flows_[seat.slot].bottleneck == number ? 1 : 0;
-      link.keeps = held > 0;
+    for (const Met& met : met_) {
+      std::size_t held = links_[met.link].held;
+      for (const Seat& seat : seats(met)) held -= concerned_[seat.slot].bottleneck == met.link ? 1 : 0;
+      links_[met.link].keeps = held > 0;
     }
   }
-  for (const Slot slot : concerned_flows_) set_rate(flows_[slot], slot);
-  for (const std::uint32_t number : concerned_) {
-    Shared& link = links_[number];
+  for (const Concerned& flow : concerned_) set_rate(flow);
+  for (const Met& met : met_) {
+    Shared& link = links_[met.link];
     if (link.held > 0 && precision_ == 0.0) link.most = link.level;
   }
 }

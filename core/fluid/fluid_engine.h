@@ -56,10 +56,7 @@ class FluidEngine final : public Engine {
     double end = 0.0;              // seconds; never, without a rate
     double expected = 0.0;         // the earliest end that stands in ends_; never, if none does
     std::uint32_t bottleneck = 0;  // a link; kNone of flows that have only come
-    double next = 0.0;             // rate, while rates are being computed
-    std::uint32_t next_bottleneck = 0;
-    std::uint32_t visit = 0;  // the last computation that it was part of
-    bool open = false;        // its next rate is not known yet
+    std::uint32_t visit = 0;       // the last computation that it was part of
   };
   struct Seat {
     Slot slot = 0;
@@ -69,17 +66,40 @@ class FluidEngine final : public Engine {
     double rate = 0.0;
     double whole = 0.0;  // its rate, unless it is scaled
     std::vector<Seat> flows;
-    std::int64_t weight = 0;      // of its flows
-    double used = 0.0;            // by its flows
-    double most = 0.0;            // no flow of it gets more
-    double level = 0.0;           // what flows get whose bottleneck it is
-    std::size_t held = 0;         // how many they are
-    bool keeps = false;           // beside new ones, flows whose bottleneck it was before
-    bool left = false;            // flows have gone since the last computation
-    std::uint32_t visit = 0;      // as a flow's
-    std::vector<Seat> concerned;  // flows whose rates are being computed
-    double room = 0.0;            // that none of them has been given yet
-    std::int64_t open = 0;        // weight of those that have not been given theirs
+    std::int64_t weight = 0;  // of its flows
+    double used = 0.0;        // by its flows
+    double most = 0.0;        // no flow of it gets more
+    double level = 0.0;       // what flows get whose bottleneck it is
+    std::size_t held = 0;     // how many they are
+    bool keeps = false;       // beside new ones, flows whose bottleneck it was before
+    bool left = false;        // flows have gone since the last computation
+    std::uint32_t visit = 0;  // as a flow's,
+    std::uint32_t met = 0;    // and where it stands in it
+  };
+  // While rates are computed, what that takes stands close together, where caches find it: the flows that get
+  // new ones, and the links that they meet on.
+  struct Concerned {
+    Slot slot = 0;
+    std::uint32_t first = 0;  // of its hops, in met_hops_
+    std::uint32_t hops = 0;
+    std::uint32_t bottleneck = 0;  // so far
+    double rate = 0.0;             // so far
+    double next = 0.0;             // rate
+    std::uint32_t next_bottleneck = 0;
+    bool open = false;  // the next rate is not known yet
+  };
+  struct MetHop {
+    std::uint32_t met = 0;
+    int weight = 1;
+  };
+  struct Met {
+    std::uint32_t link = 0;
+    std::uint32_t flows = 0;  // concerned ones
+    std::uint32_t first = 0;  // of those that were when rates were computed last, in met_seats_,
+    std::uint32_t seats = 0;  // and how many they are
+    double rate = 0.0;
+    double room = 0.0;      // that none of them has been given yet
+    std::int64_t open = 0;  // weight of those that have not been given theirs
   };
   struct End {
     double at;
@@ -94,6 +114,7 @@ class FluidEngine final : public Engine {
   struct Level {
     double value;  // of a link: what each open flow gets for its weight if the link is the next to be full
     std::uint32_t link;
+    std::uint32_t met;
     bool operator>(const Level& other) const {
       return value != other.value ? value > other.value : link > other.link;
     }
@@ -102,13 +123,20 @@ class FluidEngine final : public Engine {
   using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
   std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
+  std::span<const MetHop> hops(const Concerned& flow) const {
+    return std::span(met_hops_).subspan(flow.first, flow.hops);
+  }
+  // Of concerned flows their places among them.
+  std::span<const Seat> seats(const Met& met) const {
+    return std::span(met_seats_).subspan(met.first, met.seats);
+  }
   void remove(Slot slot);
   void concern(Slot slot);
   void concern_held(std::uint32_t link);
   void prepare();
   void fill();
   bool widen();
-  void set_rate(Flow& flow, Slot slot);
+  void set_rate(const Concerned& concerned);
   void expect(Flow& flow, Slot slot);
   void share();
   bool find_end();
@@ -127,12 +155,14 @@ class FluidEngine final : public Engine {
   std::vector<Slot> vacant_;     // slots
   Soonest<End> ends_;            // of flows, not later than they are; others do not count
   Soonest<Timer> timers_;
-  std::vector<Slot> fresh_;               // flows that have come since the last computation
-  std::vector<std::uint32_t> left_;       // links that flows have left since
-  std::vector<std::uint32_t> scaled_;     // links whose rates have changed since
-  std::vector<std::uint32_t> concerned_;  // links whose flows' rates are being computed,
-  std::vector<Slot> concerned_flows_;     // and these flows
-  std::vector<Level> levels_;             // of these links, a heap; kept for its room
+  std::vector<Slot> fresh_;            // flows that have come since the last computation
+  std::vector<std::uint32_t> left_;    // links that flows have left since
+  std::vector<std::uint32_t> scaled_;  // links whose rates have changed since
+  std::vector<Concerned> concerned_;
+  std::vector<MetHop> met_hops_;  // of all of them
+  std::vector<Met> met_;
+  std::vector<Seat> met_seats_;  // of all of them
+  std::vector<Level> levels_;    // a heap of them
   std::uint32_t visit_ = 0;
   std::size_t under_way_ = 0;  // flows
   double now_ = 0.0;
