@@ -11,7 +11,7 @@ namespace weir {
 namespace {
 
 constexpr double kInstant = 1e-12;  // seconds: doubles tell no less apart after an hour and many additions
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNever = Earliest::kNever;
 constexpr double kSame = 1e-12;  // of a rate: more than rounding makes of one that has not changed
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
@@ -49,6 +49,7 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
     vacant_.push_back(static_cast<Slot>(flows_.size()));
     flows_.emplace_back();
     hops_.resize(hops_.size() + longest_);
+    ends_.grow(flows_.size());
   }
   const Slot slot = vacant_.back();
   vacant_.pop_back();
@@ -57,7 +58,6 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow.left = static_cast<double>(bytes.count());
   flow.since = now_;
   flow.rate = 0.0;
-  flow.end = flow.expected = kNever;
   flow.bottleneck = kNone;
   flow.hops = 0;
   for (const auto& [number, weight] : (*paths_)[static_cast<std::size_t>(path)]) {
@@ -87,7 +87,7 @@ void FluidEngine::remove(Slot slot) {
     if (!std::exchange(link.left, true)) left_.push_back(hop.link);
   }
   --links_[flow.bottleneck].held;
-  flow.end = flow.expected = kNever;
+  ends_.set(slot, kNever);
   vacant_.push_back(slot);
   --under_way_;
 }
@@ -155,40 +155,30 @@ void FluidEngine::prepare() {
 }
 
 // Progressive filling, link by link: the one that is full first says what its open flows get, and leaves the
-// others what these do not take.
+// others what these do not take. Those that matter are few, and a look at all finds the next one faster than
+// any order that is kept up.
 void FluidEngine::fill() {
   const auto level = [](const Met& met, double slack) {
-    return std::max(0.0, met.room + slack * met.rate) / static_cast<double>(met.open);
+    return met.open == 0 ? kNever
+                         : std::max(0.0, met.room + slack * met.rate) / static_cast<double>(met.open);
   };
   levels_.clear();
-  for (std::uint32_t i = 0; i < met_.size(); ++i)
-    levels_.push_back({level(met_[i], slack_), met_[i].link, i});
-  std::ranges::make_heap(levels_, std::greater<>());
+  for (const Met& met : met_) levels_.push_back(level(met, slack_));
   for (std::size_t open = concerned_.size(); open > 0;) {
-    const Level lowest = levels_.front();
-    std::ranges::pop_heap(levels_, std::greater<>());
-    const Met& full = met_[lowest.met];
-    if (full.open == 0) {
-      levels_.pop_back();
-      continue;
-    }
-    // A level that was written down before flows of the link were given theirs is too low, never too high.
-    if (const double now = level(full, slack_); now > lowest.value) {
-      levels_.back().value = now;
-      std::ranges::push_heap(levels_, std::greater<>());
-      continue;
-    }
-    levels_.pop_back();
+    const auto lowest = std::ranges::min_element(levels_);
+    const Met& full = met_[static_cast<std::size_t>(lowest - levels_.begin())];
     const double share = level(full, 0.0);
     for (const Seat& seat : seats(full)) {
       Concerned& flow = concerned_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
       --open;
       flow.next = share;
-      flow.next_bottleneck = lowest.link;
+      flow.next_bottleneck = full.link;
       for (const auto& [number, weight] : hops(flow)) {
-        met_[number].room -= weight * share;
-        met_[number].open -= weight;
+        Met& met = met_[number];
+        met.room -= weight * share;
+        met.open -= weight;
+        levels_[number] = level(met, slack_);
       }
     }
   }
@@ -243,13 +233,7 @@ void FluidEngine::set_rate(const Concerned& concerned) {
   flow.left -= flow.rate * (now_ - flow.since);
   flow.since = now_;
   flow.rate = next;
-  flow.end = next > 0.0 ? now_ + std::max(0.0, flow.left) / next : kNever;
-  if (flow.end < flow.expected) expect(flow, concerned.slot);
-}
-
-void FluidEngine::expect(Flow& flow, Slot slot) {
-  flow.expected = flow.end;
-  ends_.push({flow.end, slot});
+  ends_.set(concerned.slot, next > 0.0 ? now_ + std::max(0.0, flow.left) / next : kNever);
 }
 
 void FluidEngine::share() {
@@ -290,32 +274,16 @@ void FluidEngine::share() {
   }
 }
 
-// The flow that ends next, if any ever does, on top of ends_.
-bool FluidEngine::find_end() {
-  while (!ends_.empty()) {
-    const End first = ends_.top();
-    Flow& flow = flows_[first.slot];
-    if (first.at == flow.end) return true;
-    ends_.pop();
-    if (first.at != flow.expected) continue;
-    flow.expected = kNever;
-    if (flow.end < kNever) expect(flow, first.slot);
-  }
-  return false;
-}
-
 // When the next thing ends.
-double FluidEngine::next() {
-  const double flow = find_end() ? ends_.top().at : kNever;
-  return std::min(flow, timers_.empty() ? kNever : timers_.top().at);
+double FluidEngine::next() const {
+  return std::min(ends_.time(), timers_.empty() ? kNever : timers_.top().at);
 }
 
 // What ends then.
 std::vector<std::uint32_t> FluidEngine::take(double at) {
   std::vector<std::uint32_t> ended;
-  while (find_end() && ends_.top().at <= at + kInstant) {
-    const Slot slot = ends_.top().slot;
-    ends_.pop();
+  while (ends_.time() <= at + kInstant) {
+    const auto slot = static_cast<Slot>(ends_.thing());
     ended.push_back(flows_[slot].id);
     remove(slot);
   }

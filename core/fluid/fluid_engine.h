@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/fluid/earliest.h"
 #include "core/fluid/engine.h"
 #include "core/plan/plan.h"
 
@@ -47,14 +48,13 @@ class FluidEngine final : public Engine {
     int weight = 1;
     std::uint32_t seat = 0;  // the flow's place among the link's
   };
-  struct Flow {
+  // In one line of a cache.
+  struct alignas(64) Flow {
     std::uint32_t id = 0;
     std::uint32_t hops = 0;
     double left = 0.0;             // bytes, at `since`
     double since = 0.0;            // seconds
     double rate = 0.0;             // bytes per second, from then on
-    double end = 0.0;              // seconds; never, without a rate
-    double expected = 0.0;         // the earliest end that stands in ends_; never, if none does
     std::uint32_t bottleneck = 0;  // a link; kNone of flows that have only come
     std::uint32_t visit = 0;       // the last computation that it was part of
   };
@@ -62,19 +62,20 @@ class FluidEngine final : public Engine {
     Slot slot = 0;
     int weight = 1;
   };
-  struct Shared {
+  // In one line what every computation reads.
+  struct alignas(64) Shared {
+    std::uint32_t visit = 0;  // as a flow's,
+    std::uint32_t met = 0;    // and where it stands in it
     double rate = 0.0;
-    double whole = 0.0;  // its rate, unless it is scaled
-    std::vector<Seat> flows;
-    std::int64_t weight = 0;  // of its flows
     double used = 0.0;        // by its flows
+    std::int64_t weight = 0;  // of its flows
     double most = 0.0;        // no flow of it gets more
     double level = 0.0;       // what flows get whose bottleneck it is
     std::size_t held = 0;     // how many they are
     bool keeps = false;       // beside new ones, flows whose bottleneck it was before
     bool left = false;        // flows have gone since the last computation
-    std::uint32_t visit = 0;  // as a flow's,
-    std::uint32_t met = 0;    // and where it stands in it
+    double whole = 0.0;       // its rate, unless it is scaled
+    std::vector<Seat> flows;
   };
   // While rates are computed, what that takes stands close together, where caches find it: the flows that get
   // new ones, and the links that they meet on.
@@ -101,26 +102,11 @@ class FluidEngine final : public Engine {
     double room = 0.0;      // that none of them has been given yet
     std::int64_t open = 0;  // weight of those that have not been given theirs
   };
-  struct End {
-    double at;
-    Slot slot;
-    bool operator>(const End& other) const { return at > other.at; }
-  };
   struct Timer {
     double at;
     std::uint32_t id;
     bool operator>(const Timer& other) const { return at > other.at; }
   };
-  struct Level {
-    double value;  // of a link: what each open flow gets for its weight if the link is the next to be full
-    std::uint32_t link;
-    std::uint32_t met;
-    bool operator>(const Level& other) const {
-      return value != other.value ? value > other.value : link > other.link;
-    }
-  };
-  template <class T>
-  using Soonest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
   std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
   std::span<const MetHop> hops(const Concerned& flow) const {
@@ -137,10 +123,8 @@ class FluidEngine final : public Engine {
   void fill();
   bool widen();
   void set_rate(const Concerned& concerned);
-  void expect(Flow& flow, Slot slot);
   void share();
-  bool find_end();
-  double next();
+  double next() const;
   std::vector<std::uint32_t> take(double at);
 
   double precision_;
@@ -153,8 +137,8 @@ class FluidEngine final : public Engine {
   std::vector<Flow> flows_;      // by slot
   std::vector<Hop> hops_;        // by slot, longest_ for each: of its path, where caches find them
   std::vector<Slot> vacant_;     // slots
-  Soonest<End> ends_;            // of flows, not later than they are; others do not count
-  Soonest<Timer> timers_;
+  Earliest ends_;                // of flows, by slot
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Slot> fresh_;            // flows that have come since the last computation
   std::vector<std::uint32_t> left_;    // links that flows have left since
   std::vector<std::uint32_t> scaled_;  // links whose rates have changed since
@@ -162,7 +146,7 @@ class FluidEngine final : public Engine {
   std::vector<MetHop> met_hops_;  // of all of them
   std::vector<Met> met_;
   std::vector<Seat> met_seats_;  // of all of them
-  std::vector<Level> levels_;    // a heap of them
+  std::vector<double> levels_;   // of them: what each open flow gets for its weight if the link is full next
   std::uint32_t visit_ = 0;
   std::size_t under_way_ = 0;  // flows
   double now_ = 0.0;
