@@ -11,9 +11,7 @@ namespace weir::benchmarks {
 
 class NullEngine final : public Engine {
  public:
-  Result<void> set_paths(const Paths& /*paths*/, const std::vector<bool>& /*redundant*/) override {
-    return {};
-  }
+  Result<void> set_paths(const Paths& /*paths*/, const Binding& /*binding*/) override { return {}; }
   void scale_link(LinkId /*link*/, double /*factor*/) override {}
   double seconds() const override { return seconds_; }
   void start_flow(std::uint32_t id, int /*path*/, Bytes /*bytes*/) override { started_.push_back(id); }

@@ -171,7 +171,7 @@ Engine::Engine(const std::vector<LinkSpec>& links) {
 
 Engine::~Engine() = default;
 
-Result<void> Engine::set_paths(const Paths& paths, const std::vector<bool>& redundant) {
+Result<void> Engine::set_paths(const Paths& paths, const Binding& binding) {
   WEIR_CHECK(platform_->routes.empty());
   std::vector<double>& rates = platform_->rates;
   for (const s4u::Link* link : platform_->links) rates.push_back(link->get_bandwidth());
@@ -180,13 +180,13 @@ Result<void> Engine::set_paths(const Paths& paths, const std::vector<bool>& redu
   constexpr std::size_t kMost = kHosts * (kHosts - 1);
   std::map<Path, std::size_t> known;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    Path binding;
+    Path left;
     for (const LinkUse& use : paths[i]) {
       WEIR_CHECK(use.link.index() < rates.size() && use.weight > 0, use.link, use.weight);
-      if (!redundant[use.link.index()]) binding.push_back(use);
+      if (!binding.never[use.link.index()]) left.push_back(use);
     }
-    WEIR_CHECK(!binding.empty());
-    const auto [at, fresh] = known.try_emplace(binding, known.size());
+    WEIR_CHECK(!left.empty());
+    const auto [at, fresh] = known.try_emplace(left, known.size());
     platform_->routes.push_back(at->second);
     if (!fresh) continue;
     if (known.size() > kMost) {
@@ -194,7 +194,7 @@ Result<void> Engine::set_paths(const Paths& paths, const std::vector<bool>& redu
           fmt::format("the plan uses more than the {} different paths that the simulation can hold", kMost));
     }
     Route route;  // a repeated link stands for its weight
-    for (const LinkUse& use : binding) {
+    for (const LinkUse& use : left) {
       const s4u::LinkInRoute link(platform_->links[use.link.index()]);
       route.insert(route.end(), static_cast<std::size_t>(use.weight), link);
     }

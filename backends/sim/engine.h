@@ -35,7 +35,7 @@ class Engine final : public weir::Engine {
   ~Engine() override;
 
   /// At most 261632 paths that differ in links that can bind.
-  Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) override;
+  Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override;
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;

@@ -10,6 +10,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/fluid/binding.h"
 #include "core/fluid/paths.h"
 
 namespace weir {
@@ -24,10 +25,9 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
   virtual ~Engine() = default;
 
-  /// The paths that flows may take, named by their position, and, by link, whether it can never bind
-  /// (redundant_links.h) and may be left out; once, before run(), which the paths outlive. Fails if they are
-  /// more than the engine can hold.
-  virtual Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) = 0;
+  /// The paths that flows may take, named by their position, and when links may be left out; once, before
+  /// run(), which both outlive. Fails if they are more than the engine can hold.
+  virtual Result<void> set_paths(const Paths& paths, const Binding& binding) = 0;
   /// By what part of their rates links may be used beyond them; rates of flows are about as near to fair
   /// ones.
   virtual double precision() const { return 0.0; }

@@ -29,13 +29,19 @@ FluidEngine::FluidEngine(const std::vector<double>& rates, double precision)
   }
 }
 
-Result<void> FluidEngine::set_paths(const Paths& paths, const std::vector<bool>& redundant) {
+Result<void> FluidEngine::set_paths(const Paths& paths, const Binding& binding) {
   WEIR_CHECK(paths_ == nullptr);
   paths_ = &paths;
-  redundant_ = redundant;
+  binding_ = &binding;
+  covered_.resize(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const std::vector<Cover>& covers = binding.covers[i];
+    covered_[i] = {covers, std::vector<std::uint32_t>(covers.size(), 0)};
+    links_[i].idle = !covers.empty();
+  }
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const auto length = static_cast<std::size_t>(
-        std::ranges::count_if(paths[i], [&](const LinkUse& use) { return !redundant_[use.link.index()]; }));
+    const auto length = static_cast<std::size_t>(std::ranges::count_if(
+        paths[i], [&](const LinkUse& use) { return !binding.never[use.link.index()]; }));
     WEIR_CHECK(length > 0, i);
     longest_ = std::max(longest_, length);
   }
@@ -60,16 +66,52 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow.rate = 0.0;
   flow.bottleneck = kNone;
   flow.hops = 0;
-  for (const auto& [number, weight] : (*paths_)[static_cast<std::size_t>(path)]) {
-    if (redundant_[number.index()]) continue;
+  const PathView uses = (*paths_)[static_cast<std::size_t>(path)];
+  for (const auto& [number, weight] : uses) {
+    if (binding_->never[number.index()]) continue;
     Shared& link = links_[number.index()];
-    hops_[slot * longest_ + flow.hops++] = {number.value(), weight,
-                                            static_cast<std::uint32_t>(link.flows.size())};
+    const auto seat = static_cast<std::uint32_t>(link.flows.size());
     link.flows.push_back({slot, weight});
     link.weight += weight;
+    hops_[slot * longest_ + flow.hops++] = {number.value(), weight, seat, enter(number, uses)};
   }
   fresh_.push_back(slot);
   ++under_way_;
+}
+
+double FluidEngine::Covered::possible() const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < covers.size(); ++i) sum += flows[i] > 0 ? covers[i].rate : 0.0;
+  return sum;
+}
+
+// A flow has come to a link. Says which of its covers the flow counts for.
+std::uint32_t FluidEngine::enter(LinkId link, PathView path) {
+  Covered& covered = covered_[link.index()];
+  if (covered.covers.empty()) return 0;
+  const auto passed = std::ranges::find_if(covered.covers, [&](const Cover& cover) {
+    return std::ranges::any_of(path, [&](const LinkUse& use) { return use.link == cover.by; });
+  });
+  WEIR_CHECK(passed != covered.covers.end(), link);
+  const auto cover = static_cast<std::size_t>(passed - covered.covers.begin());
+  Shared& shared = links_[link.index()];
+  if (covered.flows[cover]++ == 0 && shared.idle && covered.possible() > shared.rate) {
+    shared.idle = false;
+    shared.used = shared.most = 0.0;
+    for (const Seat& seat : shared.flows) {
+      const double rate = flows_[seat.slot].rate;
+      shared.used += seat.weight * rate;
+      shared.most = std::max(shared.most, rate);
+    }
+  }
+  return static_cast<std::uint32_t>(cover);
+}
+
+// A flow goes from a link that has covers.
+void FluidEngine::leave(const Hop& hop) {
+  Covered& covered = covered_[hop.link];
+  Shared& shared = links_[hop.link];
+  if (--covered.flows[hop.cover] == 0 && !shared.idle) shared.idle = covered.possible() <= shared.rate;
 }
 
 void FluidEngine::remove(Slot slot) {
@@ -85,6 +127,7 @@ void FluidEngine::remove(Slot slot) {
     link.weight -= hop.weight;
     link.used = link.flows.empty() ? 0.0 : link.used - hop.weight * flow.rate;
     if (!std::exchange(link.left, true)) left_.push_back(hop.link);
+    if (!covered_[hop.link].covers.empty()) leave(hop);
   }
   --links_[flow.bottleneck].held;
   ends_.set(slot, kNever);
@@ -107,13 +150,10 @@ void FluidEngine::scale_link(LinkId link, double factor) {
 void FluidEngine::concern(Slot slot) {
   Flow& flow = flows_[slot];
   if (std::exchange(flow.visit, visit_) == visit_) return;
-  concerned_.push_back({.slot = slot,
-                        .first = static_cast<std::uint32_t>(met_hops_.size()),
-                        .hops = flow.hops,
-                        .bottleneck = flow.bottleneck,
-                        .rate = flow.rate});
+  const auto first = static_cast<std::uint32_t>(met_hops_.size());
   for (const Hop& hop : hops(slot)) {
     Shared& link = links_[hop.link];
+    if (link.idle) continue;
     if (std::exchange(link.visit, visit_) != visit_) {
       link.met = static_cast<std::uint32_t>(met_.size());
       met_.push_back({.link = hop.link, .rate = link.rate});
@@ -121,6 +161,11 @@ void FluidEngine::concern(Slot slot) {
     ++met_[link.met].flows;
     met_hops_.push_back({link.met, hop.weight});
   }
+  concerned_.push_back({.slot = slot,
+                        .first = first,
+                        .hops = static_cast<std::uint32_t>(met_hops_.size()) - first,
+                        .bottleneck = flow.bottleneck,
+                        .rate = flow.rate});
 }
 
 void FluidEngine::concern_held(std::uint32_t link) {
@@ -245,8 +290,8 @@ void FluidEngine::share() {
   for (const Slot slot : fresh_) concern(slot);
   for (const std::uint32_t link : left_) {
     links_[link].left = false;
-    // Flows that come may take what those that went leave.
-    const bool taken = precision_ > 0.0 && links_[link].visit == visit_;
+    // Flows that come may take what those that went leave, unless the link cannot bind any more.
+    const bool taken = precision_ > 0.0 && links_[link].visit == visit_ && !links_[link].idle;
     if (links_[link].held > 0 && !taken) concern_held(link);
   }
   for (const std::uint32_t link : scaled_) {

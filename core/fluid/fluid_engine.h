@@ -30,7 +30,7 @@ class FluidEngine final : public Engine {
   /// Its links are the cluster's, as the plan's ops reach them.
   FluidEngine(const Plan& plan, const Cluster& cluster, double precision = 0.0);
 
-  Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) override;
+  Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override { return now_; }
   double precision() const override { return precision_; }
   /// To be called within run(), like start_timer(); bytes are positive.
@@ -46,7 +46,8 @@ class FluidEngine final : public Engine {
   struct Hop {
     std::uint32_t link = 0;
     int weight = 1;
-    std::uint32_t seat = 0;  // the flow's place among the link's
+    std::uint32_t seat = 0;   // the flow's place among the link's
+    std::uint32_t cover = 0;  // the one that it counts for, of a link that has any
   };
   // In one line of a cache.
   struct alignas(64) Flow {
@@ -74,6 +75,7 @@ class FluidEngine final : public Engine {
     std::size_t held = 0;     // how many they are
     bool keeps = false;       // beside new ones, flows whose bottleneck it was before
     bool left = false;        // flows have gone since the last computation
+    bool idle = false;        // it cannot bind now: `used` and `most` are not kept, and no flow is held by it
     double whole = 0.0;       // its rate, unless it is scaled
     std::vector<Seat> flows;
   };
@@ -108,6 +110,13 @@ class FluidEngine final : public Engine {
     bool operator>(const Timer& other) const { return at > other.at; }
   };
 
+  // Flows of a link that can bind at times only, by cover.
+  struct Covered {
+    std::vector<Cover> covers;
+    std::vector<std::uint32_t> flows;
+    double possible() const;
+  };
+
   std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
   std::span<const MetHop> hops(const Concerned& flow) const {
     return std::span(met_hops_).subspan(flow.first, flow.hops);
@@ -116,6 +125,8 @@ class FluidEngine final : public Engine {
   std::span<const Seat> seats(const Met& met) const {
     return std::span(met_seats_).subspan(met.first, met.seats);
   }
+  std::uint32_t enter(LinkId link, PathView path);
+  void leave(const Hop& hop);
   void remove(Slot slot);
   void concern(Slot slot);
   void concern_held(std::uint32_t link);
@@ -131,13 +142,14 @@ class FluidEngine final : public Engine {
   double same_;   // parts of a rate that are as good as none,
   double slack_;  // and by how much of its rate a link may be used more or less than wholly
   const Paths* paths_ = nullptr;
-  std::vector<bool> redundant_;  // by link: it can never bind, and is left out
-  std::size_t longest_ = 0;      // of the paths, without these
-  std::vector<Shared> links_;    // by id
-  std::vector<Flow> flows_;      // by slot
-  std::vector<Hop> hops_;        // by slot, longest_ for each: of its path, where caches find them
-  std::vector<Slot> vacant_;     // slots
-  Earliest ends_;                // of flows, by slot
+  const Binding* binding_ = nullptr;
+  std::vector<Covered> covered_;  // by link
+  std::size_t longest_ = 0;       // of the paths, without these
+  std::vector<Shared> links_;     // by id
+  std::vector<Flow> flows_;       // by slot
+  std::vector<Hop> hops_;         // by slot, longest_ for each: of its path, where caches find them
+  std::vector<Slot> vacant_;      // slots
+  Earliest ends_;                 // of flows, by slot
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Slot> fresh_;            // flows that have come since the last computation
   std::vector<std::uint32_t> left_;    // links that flows have left since

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/fluid/redundant_links.h"
-
 namespace weir {
 
 Network::Network(const Cluster& cluster, const Conditions& conditions, std::vector<double> rates,
@@ -27,9 +25,9 @@ Result<void> Network::set_paths(std::vector<Paths> by_job) {
       for (std::size_t i = 0; i < paths.size(); ++i) paths_.add(paths[i]);
     }
   }
-  const std::vector<bool> redundant = redundant_links(rates_, paths_, varies_);
-  find_steady(redundant);
-  return engine_.set_paths(paths_, redundant);
+  binding_ = Binding(rates_, paths_, varies_);
+  find_steady();
+  return engine_.set_paths(paths_, binding_);
 }
 
 // Cores sum one op of a job at a time. Those that several jobs sum on share them like any link, which is
@@ -69,10 +67,10 @@ Result<void> Network::check_sums(const std::vector<Paths>& by_job) {
 
 // By path: all of its links but the cores of a NUMA node, which serve one op at a time, let through whatever
 // comes. So are sums where memory has room for all traffic.
-void Network::find_steady(const std::vector<bool>& redundant) {
+void Network::find_steady() {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     steady_.push_back(std::ranges::all_of(paths_[i], [&](const LinkUse& use) -> bool {
-      return alone_[use.link.index()] || redundant[use.link.index()];
+      return alone_[use.link.index()] || binding_.never[use.link.index()];
     }));
   }
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/fluid/binding.h"
 #include "core/fluid/conditions.h"
 #include "core/fluid/engine.h"
 #include "core/fluid/physics.h"
@@ -51,7 +52,7 @@ class Network {
 
  private:
   Result<void> check_sums(const std::vector<Paths>& by_job);
-  void find_steady(const std::vector<bool>& redundant);
+  void find_steady();
   void count(const Flow& flow, int more);
   void scale(LinkId link, double factor);
   double factor(LinkId link) const;
@@ -64,6 +65,7 @@ class Network {
   std::vector<bool> alone_;   // by link: cores of a NUMA node that one job alone sums on
   Physics physics_;
   Paths paths_;
+  Binding binding_;
   std::vector<bool> steady_;   // by path
   std::vector<int> messages_;  // by link: that come in through it, where that matters
 };

@@ -17,7 +17,7 @@ constexpr double kInstant = 1e-12;
 ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster)
     : whole_(reached_rates(plan, cluster)), rates_(whole_) {}
 
-Result<void> ToyEngine::set_paths(const Paths& paths, const std::vector<bool>& /*redundant*/) {
+Result<void> ToyEngine::set_paths(const Paths& paths, const Binding& /*binding*/) {
   paths_ = &paths;
   return {};
 }

@@ -17,7 +17,7 @@ class ToyEngine final : public Engine {
   /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
   ToyEngine(const Plan& plan, const Cluster& cluster);
 
-  Result<void> set_paths(const Paths& paths, const std::vector<bool>& redundant) override;
+  Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override { return now_; }
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
