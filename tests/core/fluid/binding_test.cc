@@ -36,7 +36,7 @@ TEST_CASE("a link that takes nearly all of it has covers") {
 }
 
 TEST_CASE("a flow that loads a link several times counts so many times") {
-  const Paths paths = {{{LinkId(0), 1}, {LinkId(1), 3}}};
+  const Paths paths = {{{LinkId(0), 1}, {LinkId(1), 3}}, {{LinkId(0), 1}}};
   CHECK(Binding({2.0, 6.0}, paths, {false, false}).never == std::vector<bool>{false, true});
   const Binding binding({2.0, 5.0}, paths, {false, false});
   REQUIRE(binding.covers[1].size() == 1);
