@@ -131,7 +131,8 @@ TEST_CASE("background traffic leaves nothing only of what it takes at one time")
 TEST_CASE("a flow whose link is scaled takes as long as its bytes then do") {
   FluidEngine engine({1000.0, 400.0});
   const Paths paths = {{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 1}}};
-  REQUIRE(engine.set_paths(paths, Binding({1000.0, 400.0}, paths, {true, false})));
+  const Binding binding({1000.0, 400.0}, paths, {true, false});
+  REQUIRE(engine.set_paths(paths, binding));
   std::vector<std::pair<std::uint32_t, double>> ends;
   const auto run = engine.run(
       [&] {
