@@ -45,7 +45,7 @@ def check_dense(tensor: torch.Tensor, what: str) -> None:
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor itself if it lies in host memory without gaps, else a copy that does. Elements of GPUs come to pinned
     memory; their stream is waited for, so that the copy is whole when the library reads it."""
-    if tensor.device.type == "cpu":
+    if tensor.is_cpu:
         return tensor if tensor.is_contiguous() else tensor.contiguous()
     _check_device(tensor)
     staged = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
@@ -57,7 +57,7 @@ def host_copy(tensor: torch.Tensor) -> torch.Tensor:
 def sum_source(tensor: torch.Tensor, library: Library) -> Tuple[torch.Tensor, int, Optional[int]]:
     """The tensor itself if the library can sum it as it is, else a copy that it can sum; and its device and stream as
     the library takes them."""
-    if tensor.device.type == "cpu" or not library.takes_gpus:
+    if tensor.is_cpu or not library.takes_gpus:
         return host_copy(tensor), HOST, None
     _check_device(tensor)
     stream = torch.cuda.current_stream(tensor.device).cuda_stream
