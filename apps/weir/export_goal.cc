@@ -49,6 +49,12 @@ Result<ExitStatus> export_goal(const Choices& choices) {
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
+  if (!plan->all_reduces().empty()) {
+    return wrong("export",
+                 Error{fmt::format("{}: GOAL has messages, and no all-reduce as one op; take another "
+                                   "'collective' than nccl",
+                                   name)});
+  }
   const auto text = goal(*plan, goal_works(*plan, cluster), choices.iterations);
   if (!text) return tl::unexpected(text.error());
   if (choices.out.empty()) {

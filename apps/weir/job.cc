@@ -12,7 +12,7 @@ namespace weir {
 Result<std::string> job_name() {
   const auto token = real::make_token();
   if (!token) return tl::unexpected(token.error());
-  return "weir-" + real::hexadecimal(*token).substr(0, 16);
+  return "weir-" + hexadecimal(*token).substr(0, 16);
 }
 
 std::vector<std::string> node_arguments(const std::string& program, MachineId machine,

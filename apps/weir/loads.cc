@@ -13,6 +13,19 @@ bool sums(const Resource& resource) {
   return resource.kind == Resource::Kind::kHostSum || resource.kind == Resource::Kind::kGpuSum;
 }
 
+// What goes through NICs for an op of an all-reduce: out of its machine, into the next.
+void add_all_reduce(const Op& op, const Cluster& cluster, const WorkTable& works,
+                    std::vector<MachineLoad>& loads) {
+  const Work& work = works.of(op.id);
+  if (work.path == Work::kNoPath) return;
+  for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)]) {
+    const Link& link = cluster.link(use.link);
+    if (link.kind != Link::Kind::kNic) continue;
+    MachineLoad& load = loads[link.machine.index()];
+    (link.machine == op.machine ? load.out : load.in) += work.size * use.weight;
+  }
+}
+
 }  // namespace
 
 std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
@@ -22,6 +35,7 @@ std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster,
     MachineLoad& load = loads[op.machine.index()];
     if (op.kind == OpKind::kSend) load.out += op.from.size;
     if (op.kind == OpKind::kReceive) load.in += op.into.size;
+    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, cluster, works, loads);
     if (op.kind != OpKind::kSum) continue;
     load.summed += op.into.size;
     summed += op.into.size;

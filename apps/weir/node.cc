@@ -8,6 +8,7 @@
 
 #include "apps/weir/commands.h"
 #include "apps/weir/input.h"
+#include "backends/real/gpu/clique.h"
 #include "backends/real/job/member.h"
 #include "backends/real/session/session.h"
 #include "backends/real/socket.h"
@@ -84,6 +85,7 @@ Result<ExitStatus> take_part(const Choices& choices) {
   settings.gpus = choices.gpus;
   settings.version = version();
   settings.patience = Duration::from_seconds(choices.patience);
+  real::introduce_to_nccl(settings.machine, settings.listen);
   if (const auto done = real::take_part(*key, settings); !done) return tl::unexpected(done.error());
   return kExitWell;
 }

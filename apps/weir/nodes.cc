@@ -45,7 +45,7 @@ Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   const real::Descriptor writing(ends[1]);
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  if (!command.variable.empty()) environment.push_back(command.variable);
+  environment.insert(environment.end(), command.variables.begin(), command.variables.end());
   const std::vector<char*> arguments = pointers(command.arguments);
   const std::vector<char*> variables = pointers(environment);
   const pid_t process = real::fork_child();
@@ -101,7 +101,7 @@ Result<void> Nodes::start(MachineId machine, const NodeCommand& command) {
   const int errors = complaints.valid() ? complaints.number() : nowhere.number();
   Result<pid_t> process = 0;
   if (lab_ != nullptr) {
-    process = lab_->spawn(machine, {command.arguments, {command.variable}, nowhere.number(), errors});
+    process = lab_->spawn(machine, {command.arguments, command.variables, nowhere.number(), errors});
   } else {
     process = start_here(command, nowhere.number(), errors);
   }

@@ -19,7 +19,7 @@ namespace weir {
 /// How a machine's process is started.
 struct NodeCommand {
   std::vector<std::string> arguments;  // the program first, looked for in PATH
-  std::string variable;                // "NAME=value", beside the environment of this process; may be empty
+  std::vector<std::string> variables;  // "NAME=value", beside the environment of this process
   std::string input;                   // what it reads; little enough for a pipe
 };
 

@@ -101,6 +101,10 @@ Result<void> check_ways(const Planned& planned) {
 }
 
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
+  if (!planned.plan.all_reduces().empty() && !settings.gpus) {
+    return failure(fmt::format("{}: NCCL sums between GPUs: add --gpus, or take another 'collective'",
+                               planned.plan.strategy()));
+  }
   for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
     if (auto from_host = real::check_messages(planned.plan, MachineId(i), settings.transport); !from_host)
       return from_host;
@@ -197,7 +201,8 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
   site.command = [&](MachineId machine, const std::string& key) {
     return NodeCommand{
         node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
-        "WEIR_JOB=" + key, ""};
+        {"WEIR_JOB=" + key},
+        ""};
   };
   auto all = lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
   if (all) all->over_links = !shares_memory(settings.transport);
@@ -230,7 +235,8 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
       addresses.push_back(real::Lab::address(machine, static_cast<int>(nic)));
     return NodeCommand{
         node_arguments("/proc/self/exe", machine, addresses, settings, (*gpus)[machine.index()]),
-        "WEIR_JOB=" + key, ""};
+        {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // devices for RDMA are in no network of the lab's
+        ""};
   };
   return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
 }
@@ -294,7 +300,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
       for (const std::string& word : node_arguments(settings.program, machine, host.addresses, settings))
         words += quoted(word) + ' ';
       arguments.push_back(words + "--job -");
-      return NodeCommand{arguments, "", key};
+      return NodeCommand{arguments, {}, key};
     };
   }
   return lived(run_job(planned, settings, *job, site), planned, settings, std::nullopt);

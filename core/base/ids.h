@@ -38,6 +38,7 @@ using OpId = Id<struct OpKind_>;
 using BufferId = Id<struct BufferKind>;
 using MessageId = Id<struct MessageKind>;
 using GroupId = Id<struct GroupKind>;
+using AllReduceId = Id<struct AllReduceKind>;
 
 }  // namespace weir
 

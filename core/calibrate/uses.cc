@@ -72,6 +72,7 @@ class Finder {
     }
     for (const std::string& latency : hidden_.at(machine.group)) use(latency, size);
     if (op.kind == OpKind::kSend) add_message(op, size);
+    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
     if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, machine, size);
   }
 
@@ -104,6 +105,12 @@ class Finder {
     }
     for (const std::string& latency : hidden_.at(into.group)) use(latency, size);
     if (all_reduce_) use(std::string(kAllreduceEfficiency), size);
+    for (const std::string& path : of_messages_) use(path, size);
+  }
+
+  void add_all_reduce(const Op& op, Bytes size) {
+    if (plan_.all_reduce(op.all_reduce).size() > 1) use("network.latency", size);
+    use(std::string(kAllreduceEfficiency), size);
     for (const std::string& path : of_messages_) use(path, size);
   }
 

@@ -25,6 +25,8 @@ std::optional<Stage> stage_of(const Op& op, const WorkTable& works) {
     case OpKind::kAllGather:
     case OpKind::kBroadcast:
       return Stage::kLocalIn;
+    case OpKind::kAllReduce:
+      return Stage::kAllReduce;
     case OpKind::kCopy: {
       const Resource::Kind kind = works.resources()[works.of(op.id).resource].kind;
       if (kind == Resource::Kind::kCopyOut) return Stage::kLocalOut;

@@ -14,6 +14,7 @@ enum class Stage {
   kBackward,
   kLocalOut,  // from GPUs towards the memory that messages leave from: reduce-scatter, reduce, copies out
   kMessages,
+  kAllReduce,  // over machines
   kSum,
   kUpdate,
   kLocalIn,     // back: copies in, all-gather, broadcast
@@ -23,15 +24,16 @@ enum class Stage {
 };
 
 constexpr auto enum_names(Stage /*stage*/) {
-  return std::array<Named<Stage>, 9>{{{Stage::kBackward, "backward"},
-                                      {Stage::kLocalOut, "local out"},
-                                      {Stage::kMessages, "messages"},
-                                      {Stage::kSum, "sums"},
-                                      {Stage::kUpdate, "updates"},
-                                      {Stage::kLocalIn, "local in"},
-                                      {Stage::kCopyWithin, "copies within"},
-                                      {Stage::kWait, "waits"},
-                                      {Stage::kForward, "forward"}}};
+  return std::array<Named<Stage>, 10>{{{Stage::kBackward, "backward"},
+                                       {Stage::kLocalOut, "local out"},
+                                       {Stage::kMessages, "messages"},
+                                       {Stage::kAllReduce, "all-reduces"},
+                                       {Stage::kSum, "sums"},
+                                       {Stage::kUpdate, "updates"},
+                                       {Stage::kLocalIn, "local in"},
+                                       {Stage::kCopyWithin, "copies within"},
+                                       {Stage::kWait, "waits"},
+                                       {Stage::kForward, "forward"}}};
 }
 
 /// None of receives, whose message stands at its send, and of joins, which do nothing.

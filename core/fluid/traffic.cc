@@ -9,6 +9,7 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
   for (const Op& op : plan.ops()) {
     State& state = state_[op.id.index()];
     state.charge = charge(op);
+    state.all_reduce = op.kind == OpKind::kAllReduce;
     if (!is_message(op.kind)) continue;
     state.send = op.kind == OpKind::kSend;
     if (state.send) state.hold = model.overhead_of_message();
@@ -20,12 +21,14 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
     queues_.emplace_back(dispatch.policy, nic ? dispatch.window : Bytes(0));
   }
   channels_.resize(works.channels());
+  met_.resize(plan.all_reduces().size());
   offered_.resize(queues_.size());
 }
 
 void Traffic::submit(const Op& op, double hold_factor) {
   State& state = state_[op.id.index()];
   WEIR_CHECK(state.phase == Phase::kIdle, op.id);
+  if (state.all_reduce) return meet(op);
   if (!state.other.valid()) {
     const Duration hold = works_->of(op.id).hold;
     state.hold = hold_factor == 1.0 ? hold : Duration::from_seconds(hold.seconds() * hold_factor);
@@ -36,6 +39,15 @@ void Traffic::submit(const Op& op, double hold_factor) {
   if (other.phase != Phase::kOffered) return;
   (state.send ? other : state).phase = Phase::kQueued;
   enqueue(state.send ? op.id : state.other);
+}
+
+void Traffic::meet(const Op& op) {
+  state_[op.id.index()].phase = Phase::kOffered;
+  const std::span<const OpId> all = plan_->all_reduce(op.all_reduce);
+  std::uint32_t& met = met_[op.all_reduce.index()];
+  if (++met < all.size()) return;
+  met = 0;
+  for (const OpId each : all) enqueue(each);
 }
 
 void Traffic::enqueue(OpId op) {
@@ -135,6 +147,7 @@ void Traffic::leave(OpId op) {
 
 void Traffic::complete(OpId op) {
   State& state = state_[op.index()];
+  if (state.all_reduce) return complete_together(plan_->op(op));
   state.phase = Phase::kIdle;
   actions_.push_back({Action::Kind::kComplete, op, {}});
   if (!state.send) return;
@@ -142,6 +155,17 @@ void Traffic::complete(OpId op) {
   receive.phase = Phase::kIdle;
   receive.started = state.started;
   free(op);
+}
+
+void Traffic::complete_together(const Op& op) {
+  const std::span<const OpId> all = plan_->all_reduce(op.all_reduce);
+  std::uint32_t& met = met_[op.all_reduce.index()];
+  if (++met < all.size()) return;
+  met = 0;
+  for (const OpId each : all) {
+    state_[each.index()].phase = Phase::kIdle;
+    actions_.push_back({Action::Kind::kComplete, each, {}});
+  }
 }
 
 void Traffic::free(OpId op) {

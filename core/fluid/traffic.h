@@ -18,10 +18,11 @@ struct Action {
   Duration duration;  // of a timer
 };
 
-/// Life of an op: submitted; matched (messages only); started, when its resource's queue says so; for a
-/// message its turn in the channel; hold; flow; its resource free; latency; complete. A message is charged to
-/// the window of the NIC it leaves through from its start until it completes. Ops between two NICs move one
-/// at a time, like the messages of one connection, in the order in which they started.
+/// Life of an op: submitted; matched (messages and all-reduces only); started, when its resource's queue says
+/// so; for a message its turn in the channel; hold; flow; its resource free; latency; complete. A message is
+/// charged to the window of the NIC it leaves through from its start until it completes. Ops between two NICs
+/// move one at a time, like the messages of one connection, in the order in which they started. The ops of an
+/// all-reduce complete together, with the last of them.
 class Traffic {
  public:
   /// All outlive the traffic.
@@ -50,6 +51,7 @@ class Traffic {
   struct State {
     Phase phase = Phase::kIdle;
     bool send = false;
+    bool all_reduce = false;
     OpId other;  // the other end of a message
     OpId next;   // that waits for the same channel
     Bytes charge;
@@ -69,7 +71,9 @@ class Traffic {
   void begin(OpId op);
   void flow(OpId op);
   void leave(OpId op);
+  void meet(const Op& op);
   void complete(OpId op);
+  void complete_together(const Op& op);
   void free(OpId op);
   bool flows(OpId op) const {  // over links that take time
     const Work& work = works_->of(op);
@@ -79,8 +83,9 @@ class Traffic {
   const Plan* plan_;
   const WorkTable* works_;
   std::vector<State> state_;
-  std::vector<Queue> queues_;      // by resource
-  std::vector<Channel> channels_;  // by channel
+  std::vector<Queue> queues_;       // by resource
+  std::vector<Channel> channels_;   // by channel
+  std::vector<std::uint32_t> met_;  // by all-reduce: ops that wait for the others, to begin or to complete
   std::vector<Action> actions_;
   // Resources that may be able to start something, in the order in which that came about.
   std::vector<std::uint32_t> devices_;

@@ -50,6 +50,8 @@ std::string name(const Resource& resource, const Cluster& cluster) {
       return machine.name + " reduce" + at;
     case Resource::Kind::kCollectiveIn:
       return machine.name + " gather" + at;
+    case Resource::Kind::kAllReduce:
+      return machine.name + " all-reduce";
     case Resource::Kind::kCopyOut:
       return machine.name + " copy out" + at;
     case Resource::Kind::kCopyIn:
@@ -209,6 +211,8 @@ void WorkTable::add(const Op& op) {
     case OpKind::kReduce:
     case OpKind::kBroadcast:
       return route_collective(op, work);
+    case OpKind::kAllReduce:
+      return route_all_reduce(op, work);
   }
 }
 
@@ -294,6 +298,60 @@ void WorkTable::route_collective(const Op& op, Work& work) {
     }
     return hops;
   });
+}
+
+// As NCCL's ring: through the GPUs of a machine and on to the next, 2(N-1)/N of the bytes over every hop with
+// N GPUs in all; a ring for each NIC, with its part of the bytes. The op's flow is what leaves its machine's
+// GPUs; latency counts once for each machine on both ways round.
+void WorkTable::route_all_reduce(const Op& op, Work& work) {
+  const std::span<const OpId> members = plan_->all_reduce(op.all_reduce);
+  const auto gpus = [&](const Op& member) { return plan_->group(member.into.on.group()); };
+  std::size_t ranks = 0;
+  std::size_t rings = cluster_->machine(op.machine).nics.size();
+  for (const OpId id : members) {
+    ranks += gpus(plan_->op(id)).size();
+    rings = std::min(rings, cluster_->machine(plan_->op(id).machine).nics.size());
+  }
+  rings = std::max<std::size_t>(rings, 1);
+  work.resource = resource({op.machine, Resource::Kind::kAllReduce, 0});
+  if (ranks == 1) return;
+  const auto place = static_cast<std::size_t>(std::ranges::find(members, op.id) - members.begin());
+  const Op& next = plan_->op(members[(place + 1) % members.size()]);
+  work.size =
+      flow_size(op.into, static_cast<int>(ranks * rings)) * (2 * (static_cast<std::int64_t>(ranks) - 1));
+  const RouteKey key = {6,
+                        number(op.machine),
+                        number(next.machine),
+                        op.into.on.index,
+                        next.into.on.index,
+                        static_cast<int>(rings),
+                        0};
+  // By GPUs: where a ring enters a machine, near its NIC; it walks on from there.
+  const auto entry = [&](const Op& member, std::size_t ring) {
+    const std::span<const int> group = gpus(member);
+    const auto near = std::ranges::find_if(
+        group, [&](int gpu) { return cluster_->nic_of_gpu(member.machine, gpu) == static_cast<int>(ring); });
+    return near != group.end() ? static_cast<std::size_t>(near - group.begin()) : ring % group.size();
+  };
+  route(key, work, [&] {
+    std::vector<Route> hops;
+    for (std::size_t ring = 0; ring < rings; ++ring) {
+      const std::span<const int> group = gpus(op);
+      const auto gpu = [&](std::size_t step) {
+        return Memory::gpu(group[(entry(op, ring) + step) % group.size()]);
+      };
+      const std::size_t last = group.size() - 1;
+      for (std::size_t step = 0; step < last; ++step)
+        hops.push_back(cluster_->route(op.machine, gpu(step), gpu(step + 1)));
+      const Memory first = Memory::gpu(gpus(next)[entry(next, ring)]);
+      const auto nic = static_cast<int>(ring);
+      hops.push_back(members.size() == 1
+                         ? cluster_->route(op.machine, gpu(last), first)
+                         : cluster_->route(op.machine, gpu(last), nic, next.machine, first, nic));
+    }
+    return hops;
+  });
+  work.latency = work.latency * (2 * std::max<std::int64_t>(1, std::ssize(members) - 1));
 }
 
 void WorkTable::add_message(const Op& send, Work& work) {

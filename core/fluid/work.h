@@ -23,6 +23,7 @@ struct Resource {
     kCompute,        // all GPUs of a machine, computing
     kCollectiveOut,  // reduce-scatter and reduce, one at a time; by the first GPU of the group
     kCollectiveIn,   // all-gather and broadcast, one at a time; by the first GPU of the group
+    kAllReduce,      // all-reduces over machines, one at a time
     kCopyOut,        // from GPUs to host memory; by the first GPU
     kCopyIn,         // from host memory to GPUs; by the first GPU
     kCopyWithin,     // between GPUs, or within host memory; by source
@@ -93,6 +94,7 @@ class WorkTable {
   void route_sum(const Op& op, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);
+  void route_all_reduce(const Op& op, Work& work);
   // What a route depends on: kind of op, machine, root or peer, and for each end the NIC and the place.
   using RouteKey = std::array<int, 7>;
   // Of a pair of NICs: machine and NIC, twice.

@@ -77,6 +77,8 @@ enum class OpKind : std::uint8_t {
   kAllGather,      // over a group of GPUs: from shares to the whole on each
   kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
   kBroadcast,      // over a group of GPUs: from GPU `root`, one of them, to each
+  kAllReduce,      // over a group of GPUs of each of several machines: the sum over all of them on each; one
+                   // op a machine, and how they do it is the world's matter
 };
 
 /// The kind's name as plans print it: "send", "reduce-scatter", ...
@@ -95,11 +97,12 @@ struct Op {
   OpKind kind = OpKind::kCopy;
   Dtype dtype = Dtype::kF32;
   std::int64_t priority = 0;
-  int layer = -1;     // compute: which layer; communication: the layer of its part, for reports
-  int root = 0;       // reduce and broadcast: the GPU
-  int nic = 0;        // messages: the NIC of this machine; that of a share is Cluster::nic_of_gpu
-  MachineId peer;     // messages: the other machine
-  MessageId message;  // messages: matches one send with one receive
+  int layer = -1;          // compute: which layer; communication: the layer of its part, for reports
+  int root = 0;            // reduce and broadcast: the GPU
+  int nic = 0;             // messages: the NIC of this machine; that of a share is Cluster::nic_of_gpu
+  MachineId peer;          // messages: the other machine
+  MessageId message;       // messages: matches one send with one receive
+  AllReduceId all_reduce;  // all-reduces: matches one op of each machine that takes part
   Slice from;
   Slice into;
   int passes = 0;     // update: how often each parameter or part of its state is read or written, in f32

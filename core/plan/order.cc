@@ -22,6 +22,19 @@ std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& ro
   return room;
 }
 
+// Calls visit(op, carried) for every op that does not begin before this one has completed, by one edge.
+template <class Visit>
+void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
+  for (const Successor successor : plan.successors(op)) {
+    const Op& after = plan.op(successor.id());
+    if (after.kind != OpKind::kAllReduce) {
+      visit(after.id, successor.carried);
+      continue;
+    }
+    for (const OpId other : plan.all_reduce(after.all_reduce)) visit(other, successor.carried);
+  }
+}
+
 // An edge on the way around a cycle.
 struct Wait {
   OpId before;
@@ -35,11 +48,11 @@ std::vector<Wait> cycle(const Plan& plan, const std::vector<std::uint32_t>& wait
   for (const Op& op : plan.ops()) {
     const OpId source = event(plan, op);
     if (waits[source.index()] == 0) continue;
-    for (const Successor successor : plan.successors(op.id)) {
-      if (successor.carried != 0) continue;
-      Wait& wait = into[event(plan, plan.op(successor.id())).index()];
-      if (!wait.before.valid()) wait = {op.id, successor.id()};
-    }
+    for_each_after(plan, op.id, [&](OpId after, std::uint32_t carried) {
+      if (carried != 0) return;
+      Wait& wait = into[event(plan, plan.op(after)).index()];
+      if (!wait.before.valid()) wait = {op.id, after};
+    });
     at = source;
   }
   std::vector<bool> seen(plan.ops().size(), false);
@@ -78,7 +91,11 @@ Result<Order> Order::of(const Plan& plan) {
   std::vector<std::uint32_t> waits(count);
   for (const Op& op : plan.ops()) {
     events[op.id.index()] = event(plan, op);
-    waits[events[op.id.index()].index()] += plan.waits(op.id);
+    if (op.kind != OpKind::kAllReduce) {
+      waits[events[op.id.index()].index()] += plan.waits(op.id);
+      continue;
+    }
+    for (const OpId other : plan.all_reduce(op.all_reduce)) waits[other.index()] += plan.waits(op.id);
   }
   Order order;
   order.sequence_.reserve(count);
@@ -88,11 +105,11 @@ Result<Order> Order::of(const Plan& plan) {
   std::array<OpId, 2> room;
   for (std::size_t next = 0; next < order.sequence_.size(); ++next) {
     for (const OpId op : ends(plan, order.sequence_[next], room)) {
-      for (const Successor successor : plan.successors(op)) {
-        if (successor.carried != 0) continue;
-        const OpId target = events[successor.op];
+      for_each_after(plan, op, [&](OpId after, std::uint32_t carried) {
+        if (carried != 0) return;
+        const OpId target = events[after.index()];
         if (--waits[target.index()] == 0) order.sequence_.push_back(target);
-      }
+      });
     }
   }
   if (order.sequence_.size() + plan.messages().size() < count) {
@@ -114,11 +131,11 @@ void Order::join(const Plan& plan) {
   first_before_.assign(events() + 1, 0);
   for (const OpId event : sequence_) {
     for (const OpId op : ends(plan, event, room)) {
-      for (const Successor successor : plan.successors(op)) {
-        const std::uint32_t target = position_[successor.op];
-        after_.push_back({target & 0x3fffffffU, successor.carried, op == event ? 0U : 1U});
+      for_each_after(plan, op, [&](OpId after, std::uint32_t carried) {
+        const std::uint32_t target = position_[after.index()];
+        after_.push_back({target & 0x3fffffffU, carried & 1U, op == event ? 0U : 1U});
         ++first_before_[target + 1];
-      }
+      });
     }
     first_after_.push_back(static_cast<std::uint32_t>(after_.size()));
   }

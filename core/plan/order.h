@@ -1,7 +1,9 @@
 // What happens before what in a plan. A message begins when both of its ends have been submitted, and neither
 // end completes before that; but the ends complete each on its own. So a message is one event, its beginning,
 // from which two ends follow: what waits for the send waits for the one, what waits for the receive for the
-// other. A cycle among the events is a deadlock.
+// other. The ops of an all-reduce are an event each, since they complete each on its own; but what one of
+// them waits for, all do: a sum is nowhere before every machine has begun. A cycle among the events is a
+// deadlock.
 #pragma once
 
 #include <bit>

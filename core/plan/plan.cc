@@ -10,9 +10,9 @@
 namespace weir {
 
 std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, 14> kNames = {
-      "backward", "forward", "send", "receive",        "sum",        "update", "copy",
-      "join",     "wait",    "hold", "reduce-scatter", "all-gather", "reduce", "broadcast"};
+  constexpr std::array<std::string_view, 15> kNames = {
+      "backward", "forward", "send",           "receive",    "sum",    "update",    "copy",      "join",
+      "wait",     "hold",    "reduce-scatter", "all-gather", "reduce", "broadcast", "all-reduce"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -74,6 +74,8 @@ OpId PlanBuilder::add(Op op) {
 
 MessageId PlanBuilder::add_message() { return MessageId(messages_++); }
 
+AllReduceId PlanBuilder::add_all_reduce() { return AllReduceId(all_reduces_++); }
+
 void PlanBuilder::order(OpId before, OpId after) {
   if (!before.valid()) return;
   WEIR_CHECK(after.valid(), before);
@@ -121,6 +123,7 @@ Plan PlanBuilder::build() && {
   std::vector<OpId> renamed(ops_.size());
   plan.ops_.resize(ops_.size());
   plan.messages_.resize(messages_);
+  plan.all_reduces_.resize(all_reduces_);
   for (Op& op : ops_) {
     WEIR_CHECK(!is_message(op.kind) || op.message.index() < messages_, op.id);
     const OpId id(next[op.machine.index()]++);
@@ -129,7 +132,11 @@ Plan PlanBuilder::build() && {
     if (op.kind == OpKind::kSend) plan.messages_[op.message.index()].send = id;
     if (op.kind == OpKind::kReceive) plan.messages_[op.message.index()].receive = id;
     plan.ops_[id.index()] = op;
+    if (op.kind != OpKind::kAllReduce) continue;
+    WEIR_CHECK(op.all_reduce.index() < all_reduces_, op.id);
+    plan.all_reduces_[op.all_reduce.index()].push_back(id);
   }
+  for (std::vector<OpId>& ops : plan.all_reduces_) std::ranges::sort(ops);
 
   plan.waits_.assign(plan.ops_.size(), 0);
   plan.carried_waits_.assign(plan.ops_.size(), 0);

@@ -64,6 +64,10 @@ class Plan {
   /// The ends of every message; an end that the plan lacks is none.
   std::span<const MessageEnds> messages() const { return messages_; }
 
+  /// The ops of every all-reduce, in order of machine.
+  std::span<const std::vector<OpId>> all_reduces() const { return all_reduces_; }
+  std::span<const OpId> all_reduce(AllReduceId id) const { return all_reduces_[id.index()]; }
+
   /// Bytes of the machine's buffers in host memory, and on each of its GPUs.
   Bytes host_memory(MachineId machine) const;
   Bytes gpu_memory(MachineId machine) const;
@@ -81,6 +85,7 @@ class Plan {
   std::vector<std::uint32_t> waits_;
   std::vector<std::uint32_t> carried_waits_;
   std::vector<MessageEnds> messages_;
+  std::vector<std::vector<OpId>> all_reduces_;
 };
 
 /// Collects ops in any order; build() sorts them by machine and renumbers them. Ids that add() returns are
@@ -105,6 +110,7 @@ class PlanBuilder {
   /// Adds the op; its id is given here.
   OpId add(Op op);
   MessageId add_message();
+  AllReduceId add_all_reduce();
 
   /// `after` starts when `before` of the same iteration has completed. Nothing happens if `before` is none.
   void order(OpId before, OpId after);
@@ -134,6 +140,7 @@ class PlanBuilder {
   bool to_pages_ = false;
   std::size_t machines_;
   std::size_t messages_ = 0;
+  std::size_t all_reduces_ = 0;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> groups_;
   std::vector<Op> ops_;

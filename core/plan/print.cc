@@ -75,6 +75,7 @@ void append_op(std::string& out, const Plan& plan, const Op& op) {
   if (is_message(op.kind)) {
     append(out, " message {} {} {}", op.message, op.kind == OpKind::kSend ? "to" : "from", op.peer);
   }
+  if (op.kind == OpKind::kAllReduce) append(out, " number {}", op.all_reduce);
   if (op.nic != 0) append(out, " nic {}", op.nic);
   if (op.layer >= 0) append(out, " layer {}", op.layer);
   if (op.dtype != Dtype::kF32) append(out, " {}", weir::name(op.dtype));
@@ -143,6 +144,10 @@ std::string graphviz(const Plan& plan) {
     const MessageEnds& ends = plan.messages()[i];
     if (!ends.send.valid() || !ends.receive.valid()) continue;
     append(out, "  op{} -> op{} [label=\"{}\", style=bold, color=blue];\n", ends.send, ends.receive, i);
+  }
+  for (const std::vector<OpId>& ops : plan.all_reduces()) {
+    for (std::size_t i = 1; i < ops.size(); ++i)
+      append(out, "  op{} -> op{} [dir=none, style=bold, color=blue];\n", ops[i - 1], ops[i]);
   }
   return out + "}\n";
 }

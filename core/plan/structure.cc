@@ -23,6 +23,7 @@ class Structure {
     for (const Op& op : plan_.ops()) check_op(op);
     if (!findings_.empty()) return findings_;
     check_messages();
+    check_all_reduces();
     return findings_;
   }
 
@@ -259,6 +260,36 @@ class Structure {
     }
     if (send.dtype != receive.dtype)
       mismatch(fmt::format("{} against {}", name(send.dtype), name(receive.dtype)));
+  }
+
+  void check_all_reduces() {
+    std::vector<OpId> last(plan_.machines());  // of each machine, of those so far
+    for (std::size_t i = 0; i < plan_.all_reduces().size() && !findings_.full(); ++i) {
+      const std::span<const OpId> ops = plan_.all_reduces()[i];
+      if (ops.empty()) findings_.add(fmt::format("all-reduce {} has no op", i));
+      for (std::size_t k = 0; k < ops.size(); ++k) {
+        const Op& op = plan_.op(ops[k]);
+        const Op& first = plan_.op(ops.front());
+        if (k > 0 && plan_.op(ops[k - 1]).machine == op.machine)
+          complain(op, fmt::format("all-reduce {} has another op on its machine", i));
+        if (op.into.size != first.into.size || op.dtype != first.dtype) {
+          complain(op, fmt::format("all-reduce {} does not fit: {} bytes of {} against {} bytes of {}", i,
+                                   op.into.size.count(), name(op.dtype), first.into.size.count(),
+                                   name(first.dtype)));
+        }
+        // Libraries that do it know an all-reduce by its turn.
+        OpId& before = last[op.machine.index()];
+        if (before.valid() && !waits_for(op.id, before))
+          complain(op, fmt::format("it must wait for {}, the all-reduce before it", words(plan_.op(before))));
+        before = op.id;
+      }
+    }
+  }
+
+  bool waits_for(OpId op, OpId before) const {
+    return std::ranges::any_of(plan_.successors(before), [&](const Successor successor) {
+      return successor.id() == op && successor.carried == 0;
+    });
   }
 
   const Plan& plan_;

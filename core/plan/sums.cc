@@ -36,7 +36,11 @@ std::vector<Gpu> gpus_of(const Plan& plan) {
 class Run {
  public:
   explicit Run(const Plan& plan)
-      : plan_(plan), gpus_(gpus_of(plan)), contributors_(gpus_.size()), memory_(plan.buffers().size()) {
+      : plan_(plan),
+        gpus_(gpus_of(plan)),
+        contributors_(gpus_.size()),
+        memory_(plan.buffers().size()),
+        reduced_(plan.all_reduces().size(), false) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       memory_[i].resize(static_cast<std::size_t>(plan.buffers()[i].replicas));
     }
@@ -80,6 +84,8 @@ class Run {
         return reduce(op);
       case OpKind::kBroadcast:
         return broadcast(op);
+      case OpKind::kAllReduce:
+        return all_reduce(op);
     }
   }
 
@@ -207,6 +213,34 @@ class Run {
     for (const Extent& extent : all) write(extent, into_);
   }
 
+  // All ops of the all-reduce, when the first of them comes: nothing of it happens before all may begin.
+  void all_reduce(const Op& first) {
+    if (reduced_[first.all_reduce.index()]) return;
+    reduced_[first.all_reduce.index()] = true;
+    const Extent place = Extents(plan_, first.into, first.dtype)[0];
+    total_.clear();
+    for_each_extent(first.all_reduce, [&](const Op& op, const Extent& extent) {
+      read(op, extent, from_);
+      shift(from_, {extent, place});
+      if (total_.empty()) return total_.swap(from_);
+      unite(op, place, total_, from_, into_);
+      total_.swap(into_);
+    });
+    for_each_extent(first.all_reduce, [&](const Op& op, const Extent& extent) {
+      copy(op, total_, into_);
+      shift(into_, {place, extent});
+      write(extent, into_);
+    });
+  }
+
+  template <class Visit>
+  void for_each_extent(AllReduceId id, const Visit& visit) const {
+    for (const OpId member : plan_.all_reduce(id)) {
+      const Op& op = plan_.op(member);
+      for (const Extent& extent : Extents(plan_, op.into, op.dtype)) visit(op, extent);
+    }
+  }
+
   // Finds what the extent holds, all of it; an error if the op must not read that.
   void read(const Op& op, const Extent& extent, std::vector<Symbol>& found) {
     found.clear();
@@ -328,6 +362,7 @@ class Run {
   std::vector<std::size_t> first_gpu_;  // by machine
   Contributors contributors_;
   std::vector<std::vector<Symbols>> memory_;  // by buffer, by replica
+  std::vector<bool> reduced_;                 // by all-reduce
   Bytes right_;
   std::optional<bool> updated_;  // what forward has found so far
   std::optional<Error> error_;

@@ -1,6 +1,8 @@
 #include "core/strategies/critical_path.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace weir {
 namespace {
@@ -24,7 +26,10 @@ class Search {
       next_.pop_back();
       const Op& op = plan_.op(id);
       if (is_message(op.kind)) {
-        reach(plan_.messages()[op.message.index()], id);
+        const MessageEnds ends = plan_.messages()[op.message.index()];
+        reach(std::array{ends.send, ends.receive}, id);
+      } else if (op.kind == OpKind::kAllReduce) {
+        reach(plan_.all_reduce(op.all_reduce), id);
       } else {
         complete(id, ready_[id.index()] + takes_(id));
       }
@@ -45,6 +50,10 @@ class Search {
         shown = ends.send;
         const bool by_send = ready_[ends.send.index()] >= ready_[ends.receive.index()];
         cause = cause_[by_send ? ends.send.index() : ends.receive.index()];
+      } else if (op.kind == OpKind::kAllReduce) {
+        const OpId last = std::ranges::max(plan_.all_reduce(op.all_reduce), {},
+                                           [&](OpId other) { return ready_[other.index()]; });
+        cause = cause_[last.index()];
       }
       if (op.kind != OpKind::kJoin) ops.push_back(shown);
       id = cause;
@@ -54,15 +63,21 @@ class Search {
   }
 
  private:
-  // An end of a message waits for the other, too.
-  static std::uint32_t held_back(const Op& op) { return is_message(op.kind) ? 1 : 0; }
+  // An end of a message waits for the other, too, and an op of an all-reduce for the others.
+  static std::uint32_t held_back(const Op& op) {
+    return is_message(op.kind) || op.kind == OpKind::kAllReduce ? 1 : 0;
+  }
 
-  void reach(const MessageEnds& ends, OpId id) {
+  void reach(std::span<const OpId> together, OpId id) {
     waits_[id.index()] = 0;
-    if (waits_[ends.send.index()] > 0 || waits_[ends.receive.index()] > 0) return;
-    const Duration at = std::max(ready_[ends.send.index()], ready_[ends.receive.index()]) + takes_(ends.send);
-    complete(ends.send, at);
-    complete(ends.receive, at);
+    Duration ready;
+    Duration longest;
+    for (const OpId op : together) {
+      if (waits_[op.index()] > 0) return;
+      ready = std::max(ready, ready_[op.index()]);
+      longest = std::max(longest, takes_(op));
+    }
+    for (const OpId op : together) complete(op, ready + longest);
   }
 
   void complete(OpId id, Duration at) {

@@ -34,11 +34,13 @@ constexpr auto enum_names(LocalStage /*local*/) {
 enum class Collective {
   kFlatRing,      // NCCL's ring over all GPUs
   kHierarchical,  // reduce-scatter in each machine, a ring among machines per GPU, all-gather
+  kNccl,          // NCCL's own all-reduce, which simulated worlds take for its ring
 };
 
 constexpr auto enum_names(Collective /*collective*/) {
-  return std::array<Named<Collective>, 2>{
-      {{Collective::kFlatRing, "flat_ring"}, {Collective::kHierarchical, "hierarchical"}}};
+  return std::array<Named<Collective>, 3>{{{Collective::kFlatRing, "flat_ring"},
+                                           {Collective::kHierarchical, "hierarchical"},
+                                           {Collective::kNccl, "nccl"}}};
 }
 
 /// How parts find the machine that sums them.

@@ -7,6 +7,7 @@
 #include "core/strategies/buckets.h"
 #include "core/strategies/flat_ring.h"
 #include "core/strategies/hashed_placement.h"
+#include "core/strategies/nccl.h"
 #include "core/strategies/ring.h"
 #include "core/strategies/summation.h"
 #include "core/strategies/tree.h"
@@ -36,8 +37,15 @@ Result<Plan> hierarchical(const Cluster& cluster, const Workload& workload, cons
 
 Result<Plan> all_reduce(const Cluster& cluster, const Workload& workload, const Options& options,
                         const Buckets& buckets) {
-  const bool flat = options.collective == Collective::kFlatRing;
-  return (flat ? flat_ring_plan : hierarchical_plan)(cluster, workload, options, buckets);
+  switch (options.collective) {
+    case Collective::kFlatRing:
+      return flat_ring_plan(cluster, workload, options, buckets);
+    case Collective::kHierarchical:
+      return hierarchical_plan(cluster, workload, options, buckets);
+    case Collective::kNccl:
+      return nccl_plan(cluster, workload, options, buckets);
+  }
+  return failure("there is no such collective");
 }
 
 Options as_given(Options options) { return options; }
@@ -106,11 +114,16 @@ double ops_of_parts(const Cluster& cluster, const Workload& workload, Bytes part
   return kOpsPerPart * machines(cluster) * pieces(workload, part);
 }
 
-double ops_of_rings(const Cluster& cluster, const Options& options, double buckets) {
-  const bool flat = options.collective == Collective::kFlatRing;
-  const double each =
-      flat ? kOpsPerChunk * std::pow(ranks(cluster), 2) : kOpsPerLocalChunk * std::pow(machines(cluster), 2);
-  return each * buckets;
+double ops_of_collectives(const Cluster& cluster, const Options& options, double buckets) {
+  switch (options.collective) {
+    case Collective::kFlatRing:
+      return kOpsPerChunk * std::pow(ranks(cluster), 2) * buckets;
+    case Collective::kHierarchical:
+      return kOpsPerLocalChunk * std::pow(machines(cluster), 2) * buckets;
+    case Collective::kNccl:
+      return machines(cluster) * buckets;
+  }
+  return 0;
 }
 
 double ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
@@ -130,19 +143,20 @@ double double_tree_ops(const Cluster& cluster, const Workload& workload, const O
 }
 
 double ddp_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_rings(cluster, options, static_cast<double>(ddp_buckets(workload, options).buckets.size()));
+  return ops_of_collectives(cluster, options,
+                            static_cast<double>(ddp_buckets(workload, options).buckets.size()));
 }
 
 double horovod_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_rings(cluster, options,
-                      static_cast<double>(horovod_buckets(cluster, workload, options).buckets.size()));
+  return ops_of_collectives(cluster, options,
+                            static_cast<double>(horovod_buckets(cluster, workload, options).buckets.size()));
 }
 
 double byte_scheduler_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
   double parts = 0;
   for (const Workload::Whole& tensor : workload.tensors())
     parts += static_cast<double>(tensor.part.range.size / options.partition_size + 1);
-  return ops_of_rings(cluster, options, parts);
+  return ops_of_collectives(cluster, options, parts);
 }
 
 double mxnet_ops(const Cluster& cluster, const Workload& workload, const Options& /*options*/) {

@@ -119,6 +119,12 @@ class Refused(Real):
         self.assertEqual(done.returncode, 1)
         self.assertIn("is to send itself messages through its NIC", done.stdout + done.stderr)
 
+    def test_what_nccl_sums_wants_gpus(self):
+        self.write(strategies=["ddp"], baseline="ddp", collective="nccl")
+        done = self.run_on_local()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ddp: NCCL sums between GPUs: add --gpus", done.stdout + done.stderr)
+
     def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):
         self.write(trace={"name": "net", "layers": layers("f32", 10**11)}, strategies=["ps"], baseline="ps",
                    partition_size="1GB", prove=False)

@@ -225,6 +225,8 @@ Case random_case(std::uint64_t seed) {
   add_cores(cores, result.topology);
   result.trace = random_trace(trace, seed);
   result.options = random_options(options, Cluster(result.topology), size(result.trace));
+  Dice collective(random.split(4));
+  if (collective.chance(33)) result.options.collective = Collective::kNccl;
   return result;
 }
 
@@ -254,8 +256,7 @@ std::string text(const Case& random) {
       options.policy == Policy::kFifo ? "first come" : "priority", enum_name(options.local),
       options.brute_force, options.placement == PartPlacement::kHash ? "hashed" : "balanced",
       static_cast<int>(options.numa), static_cast<int>(options.optimizer), options.allreduce_efficiency,
-      text(options.part_overhead), text(options.cycle_time),
-      options.collective == Collective::kFlatRing ? "flat rings" : "hierarchical",
+      text(options.part_overhead), text(options.cycle_time), enum_name(options.collective),
       options.sum_order == SumOrder::kPlan ? ", sums in order" : "",
       options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
       options.overlap ? "" : ", no overlap", options.independent_layers ? ", independent layers" : "");

@@ -118,9 +118,28 @@ void Memories::collective(const Op& op) {
   }
 }
 
+// Of all its ops, with the first that completes.
+void Memories::all_reduce(const Op& op) {
+  const std::span<const OpId> all = plan_->all_reduce(op.all_reduce);
+  if (op.id != all.front()) return;
+  std::vector<float> sum(unit(op.into.size));
+  const auto for_each_cell = [&](const auto& visit) {
+    for (const OpId member : all) {
+      const Slice& slice = plan_->op(member).into;
+      for (const int gpu : plan_->group(slice.on.group())) {
+        Replica& replica = buffers_[slice.buffer.index()][static_cast<std::size_t>(gpu)];
+        for (std::size_t i = 0; i < sum.size(); ++i) visit(replica[unit(slice.offset) + i], sum[i]);
+      }
+    }
+  };
+  for_each_cell([](const float& cell, float& total) { total += cell; });
+  for_each_cell([](float& cell, const float& total) { cell = total; });
+}
+
 void Memories::apply(const Op& op) {
   if (op.kind == OpKind::kBackward) return backward(op);
   if (op.kind == OpKind::kForward) return forward(op);
+  if (op.kind == OpKind::kAllReduce) return all_reduce(op);
   if (is_collective(op.kind)) return collective(op);
   if (is_delay(op.kind)) return;
   if (op.kind == OpKind::kUpdate) return;  // so that forward finds the sum

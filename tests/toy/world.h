@@ -35,6 +35,7 @@ class Memories {
   void backward(const Op& op);
   void forward(const Op& op);
   void collective(const Op& op);
+  void all_reduce(const Op& op);
 
   const Plan* plan_;
   std::vector<std::vector<Replica>> buffers_;  // [buffer][replica]

@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,6 +17,7 @@
 #include "backends/real/gpu/cuda.h"
 #include "backends/real/gpu/gpu_groups.h"
 #include "backends/real/gpu/gpu_kernels.h"
+#include "backends/real/gpu/gpu_lanes.h"
 #include "backends/real/host_work.h"
 #include "core/plan/access.h"
 
@@ -26,44 +26,23 @@ namespace {
 
 constexpr Duration kEndPatience{5'000'000'000};
 
-// Of each GPU, one stream for each.
-enum class Way : std::uint8_t { kCompute, kReduce, kGather, kOut, kIn, kWithin };
-constexpr std::size_t kWays = 6;
-
 GpuElement element_of(Dtype dtype) {
   static_assert(static_cast<int>(Dtype::kF16) == static_cast<int>(GpuElement::kF16) &&
                 static_cast<int>(Dtype::kI64) == static_cast<int>(GpuElement::kI64));
   return static_cast<GpuElement>(dtype);
 }
 
-// An op's work on one stream, and what tells that it has ended.
-struct Span {
-  int gpu;
-  Way way;
-  cudaEvent_t end;
-};
-
-struct Running {
-  const Op* op;
-  Instant issued;
-  std::vector<Span> spans;
-  std::shared_lock<std::shared_mutex> held;  // memory that is lent
-};
-
-// One GPU's streams, and events that are free.
-struct Lanes {
-  int device = 0;
-  int blocks = 1;  // that keep it busy
-  std::array<cudaStream_t, kWays> streams{};
-  std::array<Instant, kWays> ended{};  // when the last op on the stream had
-  std::vector<cudaEvent_t> events;
-};
-
 }  // namespace
 
 struct GpuEngine::Parts {
-  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell, Lender lends)
-      : gpus(all), plan(what), buffers(memory), inbox(tell), lender(std::move(lends)), groups(all, what) {}
+  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell, Lender lends, Clique* others)
+      : gpus(all),
+        plan(what),
+        buffers(memory),
+        inbox(tell),
+        lender(std::move(lends)),
+        groups(all, what),
+        clique(others) {}
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
 
@@ -75,6 +54,7 @@ struct GpuEngine::Parts {
     more.notify_all();
     if (thread.joinable()) thread.join();
     groups.end(unfinished);
+    if (unfinished && clique != nullptr) clique->abandon();
     for (Lanes& lane : lanes) {
       (void)cudaSetDevice(lane.device);
       for (cudaStream_t stream : lane.streams) (void)cudaStreamSynchronize(stream);
@@ -108,7 +88,9 @@ struct GpuEngine::Parts {
   Result<void> prepare(MachineId machine) {
     std::set<BufferId> seen;
     for (const Op& op : plan.ops(machine)) {
-      if (is_collective(op.kind)) {
+      if (op.kind == OpKind::kAllReduce && clique == nullptr)
+        return failure("NCCL has not had the GPUs of all machines meet");
+      if (is_collective(op.kind) && op.kind != OpKind::kAllReduce) {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
       }
       if (!is_on_gpus(op, plan)) continue;
@@ -221,6 +203,7 @@ struct GpuEngine::Parts {
       case OpKind::kAllGather:
       case OpKind::kReduce:
       case OpKind::kBroadcast:
+      case OpKind::kAllReduce:
         return collective(op, into);
       default:
         return failure(fmt::format("GPUs do no {}", name(op.kind)));
@@ -267,15 +250,16 @@ struct GpuEngine::Parts {
   }
 
   Result<void> collective(const Op& op, Running& into) {
-    if (!groups.has(op.into.on.group()) || op.into.size == Bytes(0)) return {};
-    const bool out = op.kind == OpKind::kReduce || op.kind == OpKind::kReduceScatter;
+    const bool over_machines = op.kind == OpKind::kAllReduce;
+    if (!over_machines && !groups.has(op.into.on.group())) return {};
+    const bool out = over_machines || op.kind == OpKind::kReduce || op.kind == OpKind::kReduceScatter;
     const Way way = out ? Way::kReduce : Way::kGather;
     std::vector<cudaStream_t> streams;
     for (const int gpu : plan.group(op.into.on.group())) {
       if (auto begun = begin(into, gpu, way); !begun) return begun;
       streams.push_back(stream(gpu, way));
     }
-    return groups.start(op, buffers, streams);
+    return over_machines ? clique->start(op, plan, buffers, streams) : groups.start(op, buffers, streams);
   }
 
   // Tells what has ended; whether anything has.
@@ -371,6 +355,7 @@ struct GpuEngine::Parts {
   Inbox& inbox;
   Lender lender;
   GpuGroups groups;
+  Clique* clique;  // of all machines' GPUs; none if the plan needs none
   std::vector<std::span<std::byte>> pinned;
   std::vector<Lanes> lanes;     // by GPU
   std::deque<const Op*> early;  // copies whose memory has not been written yet; of the thread, as the next
@@ -384,8 +369,9 @@ struct GpuEngine::Parts {
 };
 
 Result<std::unique_ptr<GpuEngine>> GpuEngine::make(Gpus& gpus, const Plan& plan, MachineId machine,
-                                                   const Buffers& buffers, Inbox& inbox, Lender lender) {
-  auto parts = std::make_unique<Parts>(gpus, plan, buffers, inbox, std::move(lender));
+                                                   const Buffers& buffers, Inbox& inbox, Lender lender,
+                                                   Clique* clique) {
+  auto parts = std::make_unique<Parts>(gpus, plan, buffers, inbox, std::move(lender), clique);
   if (auto opened = parts->open(); !opened) return tl::unexpected(opened.error());
   if (auto prepared = parts->prepare(machine); !prepared) return tl::unexpected(prepared.error());
   parts->thread = std::thread([all = parts.get()] { all->run(); });

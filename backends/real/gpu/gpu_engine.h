@@ -8,6 +8,7 @@
 
 #include "backends/real/buffers.h"
 #include "backends/real/engine.h"
+#include "backends/real/gpu/clique.h"
 #include "backends/real/gpu/gpus.h"
 #include "backends/real/inbox.h"
 
@@ -32,9 +33,11 @@ class GpuEngine final : public Engine {
   /// The machine's ops of this plan; all arguments outlive the engine. Host memory that copies use is pinned
   /// now, and the groups of GPUs that the plan names meet, which takes NCCL a second or so. Fails where
   /// memory cannot be pinned, or a group needs NCCL and there is none. With a lender gradients are the
-  /// application's.
+  /// application's. All-reduces over machines need a clique, which is abandoned where one of them does not
+  /// end.
   static Result<std::unique_ptr<GpuEngine>> make(Gpus& gpus, const Plan& plan, MachineId machine,
-                                                 const Buffers& buffers, Inbox& inbox, Lender lender = {});
+                                                 const Buffers& buffers, Inbox& inbox, Lender lender = {},
+                                                 Clique* clique = nullptr);
   /// Waits for what is under way, as far as it ends within some seconds.
   ~GpuEngine() override;
 

@@ -7,7 +7,7 @@ struct GpuEngine::Parts {};
 
 Result<std::unique_ptr<GpuEngine>> GpuEngine::make(Gpus& /*gpus*/, const Plan& /*plan*/,
                                                    MachineId /*machine*/, const Buffers& /*buffers*/,
-                                                   Inbox& /*inbox*/, Lender /*lender*/) {
+                                                   Inbox& /*inbox*/, Lender /*lender*/, Clique* /*clique*/) {
   return failure("this weir was built without CUDA");
 }
 GpuEngine::GpuEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -7,24 +7,6 @@
 namespace weir::real {
 namespace {
 
-ncclDataType_t nccl_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF16:
-      return ncclFloat16;
-    case Dtype::kBf16:
-      return ncclBfloat16;
-    case Dtype::kF32:
-      return ncclFloat32;
-    case Dtype::kF64:
-      return ncclFloat64;
-    case Dtype::kI32:
-      return ncclInt32;
-    case Dtype::kI64:
-      return ncclInt64;
-  }
-  return ncclFloat32;
-}
-
 bool is_out(OpKind kind) { return kind == OpKind::kReduce || kind == OpKind::kReduceScatter; }
 bool is_rooted(OpKind kind) { return kind == OpKind::kReduce || kind == OpKind::kBroadcast; }
 

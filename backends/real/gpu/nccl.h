@@ -4,21 +4,26 @@
 
 #include <nccl.h>
 
+#include "core/base/dtype.h"
 #include "core/base/result.h"
 
 namespace weir::real {
 
 struct Nccl {
   decltype(&::ncclCommInitAll) comm_init_all;
+  decltype(&::ncclCommInitRankConfig) comm_init_rank_config;
+  decltype(&::ncclCommGetAsyncError) comm_get_async_error;
   decltype(&::ncclCommAbort) comm_abort;
   decltype(&::ncclCommDestroy) comm_destroy;
   decltype(&::ncclGroupStart) group_start;
   decltype(&::ncclGroupEnd) group_end;
+  decltype(&::ncclAllReduce) all_reduce;
   decltype(&::ncclReduce) reduce;
   decltype(&::ncclBroadcast) broadcast;
   decltype(&::ncclReduceScatter) reduce_scatter;
   decltype(&::ncclAllGather) all_gather;
   decltype(&::ncclGetErrorString) error_string;
+  decltype(&::ncclGetUniqueId) get_unique_id;
   decltype(&::ncclGetVersion) get_version;
 
   /// As long as the process lives. Fails if the system's loader does not find libnccl.so.2, or finds one that
@@ -28,5 +33,7 @@ struct Nccl {
   /// Fails with what was tried and NCCL's own words.
   Result<void> tried(ncclResult_t status, const char* what) const;
 };
+
+ncclDataType_t nccl_type(Dtype dtype);
 
 }  // namespace weir::real

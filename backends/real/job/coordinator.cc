@@ -282,6 +282,7 @@ std::optional<Error> Coordinator::root_cause() const {
 
 Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   members_.assign(cluster.machines().size(), {});
+  clique_.clear();
   auto result = lead(inputs, plan, cluster);
   if (result) return result;
   if (const auto why = root_cause()) result = tl::unexpected(*why);
@@ -332,6 +333,7 @@ Result<JobResult> Coordinator::lead(const InputsNote& inputs, const Plan& plan, 
   const auto compare = [&](std::size_t machine, const PlannedNote& planned) -> Result<void> {
     members_[machine].place.reach = planned.reach;
     members_[machine].place.local = planned.local;
+    if (!planned.clique.empty()) clique_ = planned.clique;
     if (planned.hash == hash) return {};
     return failure("it has made another plan of the same inputs: its program is another build");
   };
@@ -357,6 +359,7 @@ Result<JobResult> Coordinator::run_together(const Plan& plan, const Cluster& clu
   const auto token = make_token();
   if (!token) return tl::unexpected(token.error());
   meet.token = hexadecimal(*token);
+  meet.clique = clique_;
   tell_all(meet);
   const auto pass = [](std::size_t, const MetNote&) -> Result<void> { return {}; };
   if (auto met = gather<MetNote>(cluster, {settings_.patience, {}}, pass); !met)

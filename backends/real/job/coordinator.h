@@ -92,6 +92,7 @@ class Coordinator {
   std::unique_ptr<ControlSocket> socket_;
   CoordinatorSettings settings_;
   std::vector<Member> members_;
+  std::string clique_;  // where the GPUs of all machines meet, as one of them has said
 };
 
 }  // namespace weir::real

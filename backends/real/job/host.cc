@@ -1,8 +1,8 @@
 #include "backends/real/job/host.h"
 
-#include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -34,24 +34,12 @@ Result<Token> make_token() {
   return token;
 }
 
-std::string hexadecimal(const Token& token) {
-  std::string text;
-  for (const std::byte byte : token) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
-}
-
 Result<Token> token_from(const std::string& hexadecimal) {
   Token token{};
-  const auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
-  if (hexadecimal.size() != 2 * token.size()) return failure("the token has another length");
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    const int high = digit(hexadecimal[2 * i]);
-    const int low = digit(hexadecimal[2 * i + 1]);
-    if (high < 0 || low < 0) return failure("the token is no hexadecimal number");
-    token[i] = static_cast<std::byte>(high * 16 + low);
-  }
+  const auto bytes = from_hexadecimal(hexadecimal);
+  if (!bytes) return failure("the token is no hexadecimal number");
+  if (bytes->size() != token.size()) return failure("the token has another length");
+  std::ranges::copy(*bytes, token.begin());
   return token;
 }
 

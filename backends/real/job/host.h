@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/real/links.h"
+#include "core/base/hexadecimal.h"
 #include "core/base/result.h"
 
 namespace weir::real {
@@ -14,7 +15,7 @@ std::string reach();
 
 /// 32 random bytes.
 Result<Token> make_token();
-std::string hexadecimal(const Token& token);
+/// The token that hexadecimal() wrote.
 Result<Token> token_from(const std::string& hexadecimal);
 
 }  // namespace weir::real

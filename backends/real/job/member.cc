@@ -6,6 +6,7 @@
 
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
+#include "backends/real/gpu/clique.h"
 #include "backends/real/gpu/gpu_engine.h"
 #include "backends/real/gradients.h"
 #include "backends/real/host_work.h"
@@ -56,9 +57,10 @@ class Member {
     const Plan& plan = (*undertaking)->plan;
     auto gpus = open_gpus(*inputs, **undertaking);
     if (!gpus) return tl::unexpected(gpus.error());
+    gpus_ = std::move(*gpus);
     const bool shared = shares_memory(inputs->transport);
-    const auto buffers = shared ? Buffers::make_shared(plan, settings_.machine, gpus->get())
-                                : Buffers::make(plan, settings_.machine, gpus->get());
+    const auto buffers = shared ? Buffers::make_shared(plan, settings_.machine, gpus_.get())
+                                : Buffers::make(plan, settings_.machine, gpus_.get());
     if (!buffers) return tl::unexpected(buffers.error());
     std::string local;
     if (shared) {
@@ -67,14 +69,15 @@ class Member {
       local = listened->name;
       listeners_.push_back(std::move(listened->socket));
     }
-    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local}));
+    const auto clique = place_of_clique(**undertaking);
+    if (!clique) return tl::unexpected(clique.error());
+    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local, *clique}));
     auto meet = await<MeetNote>();
     if (meet && inputs->verify == Verify::kFirst)
-      meet = run_together<MeetNote>(*meet, *inputs, **undertaking, **buffers, gpus->get(), {1, true});
+      meet = run_together<MeetNote>(*meet, *inputs, **undertaking, **buffers, {1, true});
     if (!meet) return tl::unexpected(meet.error());
     const Runs all{inputs->iterations, inputs->verify == Verify::kAll};
-    const auto goodbye =
-        run_together<GoodbyeNote>(*meet, *inputs, **undertaking, **buffers, gpus->get(), all);
+    const auto goodbye = run_together<GoodbyeNote>(*meet, *inputs, **undertaking, **buffers, all);
     if (!goodbye) return tl::unexpected(goodbye.error());
     socket_.drop_unsent();
     return {};
@@ -159,6 +162,29 @@ class Member {
     return Gpus::open(devices);
   }
 
+  // Where NCCL has the GPUs of all machines meet, if they are to and this is the machine that says so.
+  Result<std::string> place_of_clique(const Undertaking& job) const {
+    if (job.plan.all_reduces().empty() || job.cluster.gpu_machines().front() != settings_.machine)
+      return std::string();
+    if (!gpus_) return failure("NCCL sums between GPUs, and machines use none");
+    return Clique::place();
+  }
+
+  // Has the machine's GPUs meet those of the others, once for all runs.
+  Result<void> join_clique(const MeetNote& meet, const Undertaking& job) {
+    if (job.plan.all_reduces().empty() || clique_) return {};
+    Clique::Member own;
+    for (const MachineId machine : job.cluster.gpu_machines()) {
+      if (machine < settings_.machine)
+        own.first += static_cast<int>(job.cluster.machine(machine).gpus.size());
+      own.all += static_cast<int>(job.cluster.machine(machine).gpus.size());
+    }
+    auto met = Clique::meet(*gpus_, meet.clique, own, settings_.patience, [this] { return tick(); });
+    if (!met) return tl::unexpected(met.error());
+    clique_ = std::move(*met);
+    return {};
+  }
+
   Result<Peers> connect(const MeetNote& meet, const InputsNote& inputs, const Undertaking& undertaking,
                         const Buffers& buffers) {
     const auto token = token_from(meet.token);
@@ -204,7 +230,7 @@ class Member {
   // connections last until then, as others may still move bytes with this machine.
   template <class Next>
   Result<Next> run_together(const MeetNote& meet, const InputsNote& inputs, const Undertaking& job,
-                            const Buffers& buffers, Gpus* gpus, const Runs& runs) {
+                            const Buffers& buffers, const Runs& runs) {
     auto peers = connect(meet, inputs, job, buffers);
     if (!peers) return tl::unexpected(peers.error());
     if constexpr (std::is_same_v<Next, GoodbyeNote>) listeners_.clear();  // nobody else is to come
@@ -222,8 +248,10 @@ class Member {
     };
     Workers workers(inputs.workers, work, inbox, home);
     std::unique_ptr<GpuEngine> engine;
-    if (gpus != nullptr) {
-      auto made = GpuEngine::make(*gpus, job.plan, settings_.machine, buffers, inbox);
+    if (gpus_) {
+      auto met = join_clique(meet, job);
+      if (!met) return tl::unexpected(root_cause(met.error()));
+      auto made = GpuEngine::make(*gpus_, job.plan, settings_.machine, buffers, inbox, {}, clique_.get());
       if (!made) return tl::unexpected(root_cause(made.error()));
       engine = std::move(*made);
     }
@@ -309,9 +337,11 @@ class Member {
   const MemberSettings& settings_;
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
-  Silence silence_;     // of the coordinator
-  bool heard_ = false;  // the coordinator, ever
-  bool told_ = false;   // of the failure: it the coordinator, or the coordinator it
+  std::unique_ptr<Gpus> gpus_;
+  std::unique_ptr<Clique> clique_;  // of these and all other machines'
+  Silence silence_;                 // of the coordinator
+  bool heard_ = false;              // the coordinator, ever
+  bool told_ = false;               // of the failure: it the coordinator, or the coordinator it
 };
 
 }  // namespace

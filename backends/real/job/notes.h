@@ -5,7 +5,8 @@
 //             <-------------    inputs           once all have joined: the experiment, which everyone plans
 //             alone
 //   planned   ------------->                     the hash of its plan: all must be the same; and where it
-//                                                listens for machines of its own host, if they share memory
+//                                                listens for machines of its own host, if they share memory;
+//                                                of one machine where NCCL has all GPUs meet
 //             <-------------    meet             where the others listen, and the token of data connections
 //   met       ------------->                     it is connected to all its peers
 //             <-------------    go               when the first iteration begins
@@ -59,8 +60,9 @@ struct InputsNote {
 struct PlannedNote {
   static constexpr std::string_view kType = "planned";
   std::string hash;
-  std::string reach;  // which machines can share memory with it: those that say the same
-  std::string local;  // where it listens for them; empty if it does not
+  std::string reach;   // which machines can share memory with it: those that say the same
+  std::string local;   // where it listens for them; empty if it does not
+  std::string clique;  // where all machines' GPUs meet, if the plan has them and this machine is to say
 };
 
 /// Where a machine is found.
@@ -74,7 +76,8 @@ struct Place {
 struct MeetNote {
   static constexpr std::string_view kType = "meet";
   std::vector<Place> machines;
-  std::string token;  // hexadecimal
+  std::string token;   // hexadecimal
+  std::string clique;  // as of `planned`
 };
 
 struct MetNote {
@@ -151,6 +154,7 @@ void fields(Visitor& visitor, PlannedNote& note) {
   visitor.required("hash", note.hash, "of the plan");
   visitor.required("reach", note.reach, "which machines can share memory with it");
   visitor.required("local", note.local, "where it listens for them");
+  visitor.required("clique", note.clique, "where all machines' GPUs meet");
 }
 
 template <class Visitor>
@@ -165,6 +169,7 @@ template <class Visitor>
 void fields(Visitor& visitor, MeetNote& note) {
   visitor.required("machines", note.machines, "where each is found");
   visitor.required("token", note.token, "of data connections");
+  visitor.required("clique", note.clique, "where all machines' GPUs meet");
 }
 
 template <class Visitor>

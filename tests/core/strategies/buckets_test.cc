@@ -1,6 +1,7 @@
 // What training frameworks fuse, cut and wait for before they call a collective.
 #include "core/strategies/buckets.h"
 
+#include "core/fluid/work.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
@@ -90,6 +91,67 @@ TEST_CASE("each part waits for its machine's scheduler, once for each machine") 
     }
     const std::size_t parts = std::string(name) == "ring" ? 1 : 4;
     CHECK(waits == parts * cluster.gpu_machines().size());
+  }
+}
+
+// One bucket for all of 4 MB on machines with as many GPUs and NICs as asked.
+Plan nccl_plan_of(const Cluster& cluster, const Options& options) {
+  static const Trace trace = trace_of({1'000, 1'000, 1'000, 1'000});
+  static const Workload workload(trace);
+  return strategy_named("ddp").value()->plan(cluster, workload, options).value();
+}
+
+Cluster machines(int count, int gpus, int nics) {
+  return cluster_of(fmt::format(
+      R"({{"name": "t", "network": {{"latency": "10us"}}, "groups": [{{"name": "g", "count": {}, "numa": [{{}}],
+          "gpus": [{{"count": {}, "at": "numa0", "rate": "100GB/s"}}],
+          "nics": [{{"count": {}, "at": "numa0", "rate": "10Gbps"}}]}},
+         {{"name": "c", "count": 1, "numa": [{{}}], "nics": [{{"at": "numa0", "rate": "10Gbps"}}]}}]}})",
+      count, gpus, nics));
+}
+
+TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads links as its rings do") {
+  Options options;
+  options.collective = Collective::kNccl;
+  options.bucket_size = 2_MB;
+  for (const int nics : {1, 2}) {
+    for (const int gpus : {1, 2}) {
+      INFO(nics << " NICs, " << gpus << " GPUs");
+      const Cluster cluster = machines(4, gpus, nics);
+      const Plan plan = nccl_plan_of(cluster, options);
+      REQUIRE(plan.all_reduces().size() == 2);  // 2 MB, as the first is closed at 1 MiB, and 2 MB
+      for (const auto& ops : plan.all_reduces()) CHECK(ops.size() == 4);
+      CHECK(plan.messages().empty());
+      CHECK(plan.host_memory(MachineId(0)) == 0_B);
+      const WorkTable works(plan, cluster);
+      const std::vector<Bytes> loads = link_loads(plan, cluster, works);
+      const std::int64_t ranks = std::int64_t{4} * gpus;
+      for (std::size_t i = 0; i < cluster.links().size(); ++i) {
+        const Link& link = cluster.links()[i];
+        if (link.kind != Link::Kind::kNic) continue;
+        const bool gpu_machine = cluster.machine(link.machine).has_gpus();
+        CHECK(loads[i] == (gpu_machine ? 4_MB * (2 * (ranks - 1)) / (ranks * nics) : 0_B));
+      }
+      // Down the ring and up again, over three machines each.
+      CHECK(works.of(plan.all_reduces()[0].front()).latency == 60_us);
+    }
+  }
+}
+
+TEST_CASE("GPUs of one machine alone are reduced over its own links, and a single one not at all") {
+  Options options;
+  options.collective = Collective::kNccl;
+  for (const int gpus : {1, 4}) {
+    const Cluster cluster = machines(1, gpus, 1);
+    const Plan plan = nccl_plan_of(cluster, options);
+    const WorkTable works(plan, cluster);
+    const Work& work = works.of(plan.all_reduces()[0].front());
+    if (gpus == 1) {
+      CHECK(work.size == 0_B);
+      continue;
+    }
+    for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)])
+      CHECK(cluster.link(use.link).kind != Link::Kind::kNic);
   }
 }
 

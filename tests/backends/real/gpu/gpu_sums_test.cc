@@ -10,12 +10,19 @@
 namespace weir::real {
 namespace {
 
+constexpr Duration kPatience{30'000'000'000};
+
 // One machine's ops, one after the other.
 class Bench {
  public:
   Bench(Plan plan, std::unique_ptr<Gpus> gpus) : plan_(std::move(plan)), gpus_(std::move(gpus)) {
     buffers_ = std::move(Buffers::make(plan_, MachineId(0), gpus_.get()).value());
-    engine_ = std::move(GpuEngine::make(*gpus_, plan_, MachineId(0), *buffers_, inbox_).value());
+    if (!plan_.all_reduces().empty()) {
+      const Clique::Member all{0, gpus_->count()};
+      clique_ = std::move(Clique::meet(*gpus_, Clique::place().value(), all, kPatience, {}).value());
+    }
+    engine_ =
+        std::move(GpuEngine::make(*gpus_, plan_, MachineId(0), *buffers_, inbox_, {}, clique_.get()).value());
   }
 
   Buffers& buffers() { return *buffers_; }
@@ -44,6 +51,7 @@ class Bench {
   std::unique_ptr<Gpus> gpus_;
   Inbox inbox_;
   std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<Clique> clique_;
   std::unique_ptr<GpuEngine> engine_;
 };
 
@@ -222,6 +230,51 @@ TEST_CASE("collectives leave the sum of all GPUs where the plan says, and the sa
       }
     }
   }
+}
+
+TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the same bits", "[gpu]") {
+  const auto count = gpu_count();
+  REQUIRE(count);
+  for (int gpus = 1; gpus <= *count; ++gpus) {
+    for (const Dtype dtype : kAll) {
+      constexpr std::size_t kElements = 4 * 1025;
+      const Bytes bytes = size(dtype) * static_cast<std::int64_t>(kElements);
+      PlanBuilder builder("all-reduce", 1);
+      const BufferId buffer =
+          builder.add({MachineId(0), Buffer::Role::kGradient, Memory::Kind::kGpu, 0, gpus, bytes});
+      Op op = op_of(OpKind::kAllReduce, dtype);
+      op.into = {buffer, Replicas::each(builder.all(buffer)), Bytes(0), bytes};
+      op.all_reduce = builder.add_all_reduce();
+      const OpId reduce = builder.add(op);
+      Bench bench(std::move(builder).build(), first_gpus(gpus));
+      const Range whole = {Bytes(0), bytes};
+      std::vector<std::vector<std::byte>> terms;
+      for (int gpu = 0; gpu < gpus; ++gpu) {
+        terms.push_back(numbers(dtype, kElements, static_cast<std::size_t>(gpu)));
+        REQUIRE(bench.buffers().store(terms.back(), {buffer, gpu, whole}));
+      }
+      bench.run(reduce);
+      const auto first = bench.read({buffer, 0, whole});
+      check_close(dtype, first, terms, 0);
+      for (int gpu = 1; gpu < gpus; ++gpu) CHECK(bench.read({buffer, gpu, whole}) == first);
+    }
+  }
+}
+
+TEST_CASE("GPUs whose others do not come are told so in time, or when the watch says so", "[gpu]") {
+  const auto gpus = first_gpus(1);
+  const Clique::Member first{0, 2};
+  const auto late = Clique::meet(*gpus, Clique::place().value(), first, Duration(2'000'000'000), {});
+  REQUIRE_FALSE(late);
+  CHECK_THAT(late.error().text,
+             has_text("the meeting of all machines' GPUs: NCCL has not come to an end for 2s"));
+  const auto watched = [] { return Result<void>(failure("somebody is gone")); };
+  const auto gone = Clique::meet(*gpus, Clique::place().value(), first, kPatience, watched);
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().text == "somebody is gone");
+  const auto nowhere = Clique::meet(*gpus, "00ff", first, kPatience, {});
+  REQUIRE_FALSE(nowhere);
+  CHECK_THAT(nowhere.error().text, has_text("no place of NCCL's"));
 }
 
 }  // namespace

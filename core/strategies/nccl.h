@@ -1,0 +1,20 @@
+// All-reduce over all GPUs of all machines as NCCL does it: one op on each machine for each bucket. Real
+// machines have NCCL do it, so this is what frameworks run without Weir; simulated ones take it for NCCL's
+// ring.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/cluster/cluster.h"
+#include "core/plan/plan.h"
+#include "core/strategies/buckets.h"
+#include "core/strategies/options.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// One bucket after the other, in the order in which they are expected to be served. Cost with N GPUs in all
+/// and M bytes: 2(N-1)M/N bytes over every hop of the ring. CPU machines take no part.
+Result<Plan> nccl_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                       const Buckets& buckets);
+
+}  // namespace weir
