@@ -39,6 +39,7 @@ void move_all(const Op& op, const Plan& plan, const Buffers& buffers) {
 
 // In place on the slice's replicas; share i belongs to the i-th GPU of the group.
 void collective(const Op& op, const Plan& plan, const Buffers& buffers) {
+  WEIR_CHECK(op.kind != OpKind::kAllReduce, op.id);  // which other machines take part in
   const std::span<const int> group = plan.group(op.into.on.group());
   const auto count = static_cast<int>(group.size());
   const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;

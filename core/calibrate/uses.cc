@@ -25,14 +25,14 @@ class Finder {
         experiment_(experiment),
         works_(plan, cluster),
         links_(link_values(experiment.topology, cluster)),
-        all_reduce_(is_all_reduce(*contender.strategy)) {
+        all_reduce_(is_all_reduce(*contender.strategy)),
+        part_overhead_(contender.options.part_overhead > Duration(0)) {
     for (const GroupSpec& group : experiment.topology.groups) {
       hidden_[group.name] = latencies_without_links(group);
       groups_[group.name] = &group;
     }
-    const Options& options = contender.options;
     const Model& model = experiment.model;
-    if (options.part_overhead > Duration(0)) of_messages_.emplace_back("part_overhead");
+    if (part_overhead_) of_messages_.emplace_back("part_overhead");
     if (model.entry_overhead > Duration(0) && model.scatter_entries > 1)
       of_messages_.emplace_back("model.entry_overhead");
     if (model.unaligned_efficiency != 1.0) of_messages_.emplace_back("model.unaligned_efficiency");
@@ -72,7 +72,7 @@ class Finder {
     }
     for (const std::string& latency : hidden_.at(machine.group)) use(latency, size);
     if (op.kind == OpKind::kSend) add_message(op, size);
-    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
+    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, machine, size);
     if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, machine, size);
   }
 
@@ -94,24 +94,29 @@ class Finder {
     use(path + "." + (rates.by_dtype.contains(dtype) ? std::string(name(dtype)) : "other"), size);
   }
 
+  void add_network(const Machine& from, const Machine& into, Bytes size) {
+    use("network.latency", size);
+    if (from.rack == into.rack) return;
+    const std::optional<RacksSpec>& racks = experiment_.topology.network.racks;
+    if (racks && racks->latency > Duration(0)) use("network.racks.latency", size);
+  }
+
   void add_message(const Op& send, Bytes size) {
     const Machine& from = cluster_.machine(send.machine);
     const Machine& into = cluster_.machine(send.peer);
     use(std::string(kMessageOverhead), size);
-    if (send.machine != send.peer) use("network.latency", size);
-    if (from.rack != into.rack) {
-      const std::optional<RacksSpec>& racks = experiment_.topology.network.racks;
-      if (racks && racks->latency > Duration(0)) use("network.racks.latency", size);
-    }
+    if (send.machine != send.peer) add_network(from, into, size);
     for (const std::string& latency : hidden_.at(into.group)) use(latency, size);
     if (all_reduce_) use(std::string(kAllreduceEfficiency), size);
     for (const std::string& path : of_messages_) use(path, size);
   }
 
-  void add_all_reduce(const Op& op, Bytes size) {
-    if (plan_.all_reduce(op.all_reduce).size() > 1) use("network.latency", size);
+  void add_all_reduce(const Op& op, const Machine& machine, Bytes size) {
     use(std::string(kAllreduceEfficiency), size);
-    for (const std::string& path : of_messages_) use(path, size);
+    if (part_overhead_) use("part_overhead", size);
+    for (const OpId other : plan_.all_reduce(op.all_reduce)) {
+      if (other != op.id) add_network(machine, cluster_.machine(plan_.op(other).machine), size);
+    }
   }
 
   void add_gpu_sum(const Op& op, const Machine& machine, Bytes size) {
@@ -136,6 +141,7 @@ class Finder {
   WorkTable works_;
   std::vector<LinkValues> links_;
   bool all_reduce_;
+  bool part_overhead_;
   std::map<std::string, std::vector<std::string>> hidden_;  // latencies, by group
   std::map<std::string, const GroupSpec*> groups_;
   std::vector<std::string> of_messages_;  // values of the experiment that are set

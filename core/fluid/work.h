@@ -127,7 +127,7 @@ class WorkTable {
 std::vector<Bytes> link_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
 /// How fast the plan's messages and copies together go over the link: its rate, but a NIC's times the plan's
-/// efficiency. Nothing but messages uses a NIC.
+/// efficiency. Nothing but messages and all-reduces uses a NIC.
 BytesPerSecond reached_rate(const Plan& plan, const Link& link);
 /// That of all links by id, in bytes per second, as engines take them. (Unlimited ones stand in no path.)
 std::vector<double> reached_rates(const Plan& plan, const Cluster& cluster);

@@ -2,8 +2,9 @@
 // end completes before that; but the ends complete each on its own. So a message is one event, its beginning,
 // from which two ends follow: what waits for the send waits for the one, what waits for the receive for the
 // other. The ops of an all-reduce are an event each, since they complete each on its own; but what one of
-// them waits for, all do: a sum is nowhere before every machine has begun. A cycle among the events is a
-// deadlock.
+// them waits for, the others' results do: a sum is nowhere before every machine has begun. (What a machine
+// reads for it, it may read before: race.cc asks for the machine's own op then.) A cycle among the events is
+// a deadlock.
 #pragma once
 
 #include <bit>

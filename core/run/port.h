@@ -25,7 +25,7 @@ struct Completion {
 ///     source. The ends complete each on its own. That the send has completed says that nothing reads its
 ///     source slice any more, not that the bytes have landed; that the receive has completed says that they
 ///     lie in its slice, not that the source is free.
-///     An all-reduce begins once all of its ops have been submitted, and they complete each on its own.
+///     An all-reduce writes nothing, and none of its ops completes, before all of them have been submitted.
 ///  3. Which ready ops start first is the dispatch policy's choice (queue.h). The send window is charged when
 ///     a message starts, not when it is submitted.
 ///  4. Ops complete in any order; completions of one instant are reported in order of op id.

@@ -18,6 +18,7 @@ struct Parts {
       : strategy(plan.strategy()),
         machines(plan.machines()),
         messages(plan.messages().size()),
+        all_reduces(plan.all_reduces().size()),
         buffers(plan.buffers().begin(), plan.buffers().end()),
         ops(plan.ops().begin(), plan.ops().end()) {
     for (const Op& op : plan.ops()) {
@@ -31,6 +32,7 @@ struct Parts {
     PlanBuilder builder(strategy, machines);
     for (const Buffer& buffer : buffers) builder.add(buffer);
     for (std::size_t i = 0; i < messages; ++i) builder.add_message();
+    for (std::size_t i = 0; i < all_reduces; ++i) builder.add_all_reduce();
     for (const Op& op : ops) builder.add(op);
     for (const Edge& edge : edges)
       edge.carried ? builder.carry(edge.before, edge.after) : builder.order(edge.before, edge.after);
@@ -49,6 +51,7 @@ struct Parts {
   std::string strategy;
   std::size_t machines;
   std::size_t messages;
+  std::size_t all_reduces;
   std::vector<Buffer> buffers;
   std::vector<Op> ops;
   std::vector<Edge> edges;
@@ -106,8 +109,8 @@ bool swap_targets(Parts& parts, Random& random) {
   return true;
 }
 
-bool drop_receive(Parts& parts, Random& random) {
-  const auto chosen = pick(parts.ops_where([](const Op& op) { return op.kind == OpKind::kReceive; }), random);
+bool drop_op(Parts& parts, OpKind kind, Random& random) {
+  const auto chosen = pick(parts.ops_where([&](const Op& op) { return op.kind == kind; }), random);
   if (!chosen) return false;
   const auto gone = static_cast<std::ptrdiff_t>(*chosen);
   parts.ops.erase(parts.ops.begin() + gone);
@@ -157,6 +160,8 @@ std::string name(Mutation mutation) {
       return "two receives' targets swapped";
     case Mutation::kDropReceive:
       return "a receive dropped";
+    case Mutation::kDropAllReduce:
+      return "a machine's part of an all-reduce dropped";
     case Mutation::kDuplicateSum:
       return "a sum done twice";
     case Mutation::kWrongNic:
@@ -178,7 +183,9 @@ std::optional<Plan> mutant(const Plan& plan, Mutation mutation, Random random) {
       case Mutation::kSwapTargets:
         return swap_targets(parts, random);
       case Mutation::kDropReceive:
-        return drop_receive(parts, random);
+        return drop_op(parts, OpKind::kReceive, random);
+      case Mutation::kDropAllReduce:
+        return drop_op(parts, OpKind::kAllReduce, random);
       case Mutation::kDuplicateSum:
         return duplicate_sum(parts, random);
       case Mutation::kWrongNic:

@@ -15,12 +15,13 @@ enum class Mutation {
   kShiftSlice,
   kSwapTargets,
   kDropReceive,
+  kDropAllReduce,
   kDuplicateSum,
   kWrongNic,
 };
 inline constexpr Mutation kMutations[] = {
-    Mutation::kDropEdge,    Mutation::kDropCarriedEdge, Mutation::kShiftSlice, Mutation::kSwapTargets,
-    Mutation::kDropReceive, Mutation::kDuplicateSum,    Mutation::kWrongNic};
+    Mutation::kDropEdge,    Mutation::kDropCarriedEdge, Mutation::kShiftSlice,   Mutation::kSwapTargets,
+    Mutation::kDropReceive, Mutation::kDropAllReduce,   Mutation::kDuplicateSum, Mutation::kWrongNic};
 
 std::string name(Mutation mutation);
 

@@ -86,10 +86,11 @@ TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "
   };
   for (const Mutation mutation : fuzz::kMutations) {
     INFO(name(mutation) << ": " << rejected[mutation] << " of " << made[mutation] << " rejected");
-    CHECK(made[mutation] > 10);
+    CHECK(made[mutation] > 5);  // fewest all-reduces: one strategy has them
     CHECK(percent(mutation) >= 40);
   }
   CHECK(percent(Mutation::kDropReceive) == 100);
+  CHECK(percent(Mutation::kDropAllReduce) == 100);
   CHECK(percent(Mutation::kDuplicateSum) == 100);
   CHECK(percent(Mutation::kWrongNic) == 100);
 }

@@ -1,5 +1,7 @@
 #include "tests/fuzz/random_order.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "core/plan/print.h"
@@ -37,7 +39,8 @@ class World {
         memories_(plan),
         record_(plan.ops().size(), iterations),
         offered_(plan.ops().size()),
-        moving_(plan.messages().size()) {
+        moving_(plan.messages().size()),
+        brought_(plan.ops().size()) {
     for (std::size_t i = 0; i < plan.machines(); ++i) {
       nodes_.emplace_back(plan, MachineId(i), iterations, record_);
       ports_.push_back(std::make_unique<RandomPort>(*this));
@@ -56,6 +59,7 @@ class World {
   }
 
   void submit(const Op& op) {
+    if (op.kind == OpKind::kAllReduce) return meet(op);
     if (!is_message(op.kind)) return ready_.push_back(op.id);
     const MessageEnds ends = plan_.messages()[op.message.index()];
     offered_[op.id.index()] = true;
@@ -85,6 +89,27 @@ class World {
     ready_.push_back(receive.id);
   }
 
+  // A machine reads what it brings when it comes, and nobody may change that until all are there.
+  void meet(const Op& op) {
+    brought_[op.id.index()] = memories_.contribution(op);
+    const std::span<const OpId> all = plan_.all_reduce(op.all_reduce);
+    offered_[op.id.index()] = true;
+    if (!std::ranges::all_of(all, [&](OpId member) { return offered_[member.index()]; })) return;
+    std::vector<float> sum(brought_[op.id.index()].size());
+    for (const OpId id : all) {
+      const std::vector<float>& brought = brought_[id.index()];
+      if (memories_.contribution(plan_.op(id)) != brought)
+        wrong_ = "the source changed before " + words(plan_.op(id));
+      std::ranges::transform(sum, brought, sum.begin(), std::plus());
+    }
+    for (const OpId id : all) {
+      offered_[id.index()] = false;
+      brought_[id.index()] = sum;
+      memories_.spread(plan_.op(id), std::vector<float>(sum.size(), kUndefined));
+      ready_.push_back(id);
+    }
+  }
+
   void complete(OpId id) {
     const Op& op = plan_.op(id);
     if (op.kind == OpKind::kSend) {
@@ -92,6 +117,8 @@ class World {
         wrong_ = "the source changed during " + words(op);
     } else if (op.kind == OpKind::kReceive) {
       memories_.write(op.into, op.dtype, moving_[op.message.index()]);
+    } else if (op.kind == OpKind::kAllReduce) {
+      memories_.spread(op, brought_[op.id.index()]);
     } else {
       memories_.apply(op);
     }
@@ -108,8 +135,9 @@ class World {
   Random random_;
   toy::Memories memories_;
   Record record_;
-  std::vector<bool> offered_;               // by op: an end of a message that waits for the other
-  std::vector<std::vector<float>> moving_;  // by message: the bytes that are on their way
+  std::vector<bool> offered_;                // by op: an end of a message, or of an all-reduce, that waits
+  std::vector<std::vector<float>> moving_;   // by message: the bytes that are on their way
+  std::vector<std::vector<float>> brought_;  // by op: to an all-reduce, and then its sum
   std::vector<OpId> ready_;
   std::string wrong_;
   std::vector<Node> nodes_;

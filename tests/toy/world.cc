@@ -1,5 +1,8 @@
 #include "tests/toy/world.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "core/workload/workload.h"
 #include "tests/toy/engine.h"
 
@@ -118,22 +121,30 @@ void Memories::collective(const Op& op) {
   }
 }
 
+std::vector<float> Memories::contribution(const Op& op) const {
+  std::vector<float> sum(unit(op.into.size));
+  for (const int gpu : plan_->group(op.into.on.group())) {
+    const Replica& replica = buffers_[op.into.buffer.index()][static_cast<std::size_t>(gpu)];
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += replica[unit(op.into.offset) + i];
+  }
+  return sum;
+}
+
+void Memories::spread(const Op& op, const std::vector<float>& sum) {
+  for (const int gpu : plan_->group(op.into.on.group())) {
+    Replica& replica = buffers_[op.into.buffer.index()][static_cast<std::size_t>(gpu)];
+    std::ranges::copy(sum, replica.begin() + static_cast<std::ptrdiff_t>(unit(op.into.offset)));
+  }
+}
+
 // Of all its ops, with the first that completes.
 void Memories::all_reduce(const Op& op) {
   const std::span<const OpId> all = plan_->all_reduce(op.all_reduce);
   if (op.id != all.front()) return;
   std::vector<float> sum(unit(op.into.size));
-  const auto for_each_cell = [&](const auto& visit) {
-    for (const OpId member : all) {
-      const Slice& slice = plan_->op(member).into;
-      for (const int gpu : plan_->group(slice.on.group())) {
-        Replica& replica = buffers_[slice.buffer.index()][static_cast<std::size_t>(gpu)];
-        for (std::size_t i = 0; i < sum.size(); ++i) visit(replica[unit(slice.offset) + i], sum[i]);
-      }
-    }
-  };
-  for_each_cell([](const float& cell, float& total) { total += cell; });
-  for_each_cell([](float& cell, const float& total) { cell = total; });
+  for (const OpId member : all)
+    std::ranges::transform(sum, contribution(plan_->op(member)), sum.begin(), std::plus());
+  for (const OpId member : all) spread(plan_->op(member), sum);
 }
 
 void Memories::apply(const Op& op) {

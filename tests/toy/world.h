@@ -23,6 +23,9 @@ class Memories {
   /// What the slice holds, element by element, and the way to change it.
   std::vector<float> read(const Slice& slice, Dtype dtype);
   void write(const Slice& slice, Dtype dtype, const std::vector<float>& values);
+  /// The sum of what a machine's GPUs bring to an all-reduce, unit by unit, and the way to put a sum there.
+  std::vector<float> contribution(const Op& op) const;
+  void spread(const Op& op, const std::vector<float>& sum);
 
   /// The first element that a forward found wrong, in words; empty if none.
   const std::string& wrong() const { return wrong_; }

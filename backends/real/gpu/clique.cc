@@ -13,13 +13,14 @@
 #include "backends/real/gpu/cuda.h"
 #include "backends/real/gpu/nccl.h"
 #include "core/base/hexadecimal.h"
-#include "core/base/units_text.h"
 
 namespace weir::real {
 namespace {
 
-// While one is started: connections that it needs besides those of the first are made then.
-constexpr Duration kStarting{30'000'000'000};
+// For NCCL to begin what it has been told. All is connected by then, so only what is broken takes so long.
+constexpr Duration kStarting{10'000'000'000};
+// Until it is asked again: where the engine's thread waits, and where a machine does.
+constexpr auto kSoon = std::chrono::microseconds(2);
 constexpr auto kSlice = std::chrono::microseconds(200);
 
 // The name of this host's network interface that has the address, IPv4 or IPv6; empty if none has.
@@ -51,6 +52,7 @@ void set_unless_set(const char* name, const std::string& value) { ::setenv(name,
 
 void introduce_to_nccl(MachineId machine, const std::vector<std::string>& addresses) {
   set_unless_set("NCCL_HOSTID", fmt::format("weir-{}", machine));
+  set_unless_set("NCCL_RUNTIME_CONNECT", "0");  // when all meet, not with the first of each size
   std::string interfaces;
   for (const std::string& address : addresses) {
     const std::string name = interface_of(address);
@@ -61,9 +63,28 @@ void introduce_to_nccl(MachineId machine, const std::vector<std::string>& addres
 }
 
 struct Clique::Parts {
+  // How long, and how, what NCCL does is waited for.
+  struct Patience {
+    Instant until;
+    std::chrono::microseconds pause;
+    const std::function<Result<void>()>& watch;
+
+    Result<void> wait(const char* what) const {
+      if (watch) {
+        if (auto well = watch(); !well) return well;
+      }
+      if (Clock::monotonic() > until)
+        return failure(
+            fmt::format("{}: NCCL does not come to an end; NCCL_DEBUG=INFO has it tell more", what));
+      std::this_thread::sleep_for(pause);
+      return {};
+    }
+  };
+
   const Nccl& nccl;
   const Gpus& gpus;
-  std::vector<ncclComm_t> members;  // by GPU
+  int all;                          // GPUs, of all machines
+  std::vector<ncclComm_t> members;  // by GPU; none once they are abandoned
 
   ~Parts() { abandon(); }
 
@@ -76,67 +97,64 @@ struct Clique::Parts {
 
   // Calls begin(i) for each GPU, as one operation of NCCL's, and waits until that is under way.
   template <class Begin>
-  Result<void> together(const char* what, Duration patience, const std::function<Result<void>()>& watch,
-                        const Begin& begin) {
+  Result<void> together(const char* what, const Patience& patience, const Begin& begin) const {
     auto well = nccl.tried(nccl.group_start(), what);
     for (std::size_t i = 0; i < members.size() && well; ++i) {
       well = tried(cudaSetDevice(gpus.device(static_cast<int>(i))), "a GPU");
-      if (well) well = started(begin(i), what);
+      if (well) well = begun(begin(i), what);
     }
-    const auto ended = started(nccl.group_end(), what);
+    const auto ended = begun(nccl.group_end(), what);
     if (well) well = ended;
-    const Instant until = Clock::monotonic() + patience;
     for (std::size_t i = 0; i < members.size() && well;) {
-      ncclResult_t state = ncclSuccess;
-      well = nccl.tried(nccl.comm_get_async_error(members[i], &state), what);
-      if (well) well = started(state, what);
-      if (well && state != ncclInProgress) {
+      const auto state = state_of(i, what);
+      if (!state) return tl::unexpected(state.error());
+      if (*state == ncclInProgress) {
+        well = patience.wait(what);
+      } else {
         ++i;
-        continue;
       }
-      if (well && watch) well = watch();
-      if (well && Clock::monotonic() > until)
-        well = failure(fmt::format("{}: NCCL has not come to an end for {}", what, text(patience)));
-      std::this_thread::sleep_for(kSlice);
     }
     return well;
   }
 
-  Result<void> started(ncclResult_t status, const char* what) const {
+  Result<void> begun(ncclResult_t status, const char* what) const {
     return status == ncclInProgress ? Result<void>() : nccl.tried(status, what);
   }
 
-  // NCCL connects with the first all-reduce.
-  Result<void> connect(Duration patience, const std::function<Result<void>()>& watch) {
-    std::vector<std::byte*> words(members.size());
+  // ncclSuccess or ncclInProgress.
+  Result<ncclResult_t> state_of(std::size_t member, const char* what) const {
+    ncclResult_t state = ncclSuccess;
+    auto well = nccl.tried(nccl.comm_get_async_error(members[member], &state), what);
+    if (well) well = begun(state, what);
+    if (!well) return tl::unexpected(well.error());
+    return state;
+  }
+
+  // All see each other once a first all-reduce has ended.
+  Result<void> connect(const Patience& patience) {
+    std::vector<void*> words(members.size(), nullptr);
     auto well = Result<void>();
     for (std::size_t i = 0; i < members.size() && well; ++i) {
       well = tried(cudaSetDevice(gpus.device(static_cast<int>(i))), "a GPU");
-      void* word = nullptr;
-      if (well) well = tried(cudaMalloc(&word, sizeof(float)), "memory of a GPU");
-      words[i] = static_cast<std::byte*>(word);
+      if (well) well = tried(cudaMalloc(&words[i], sizeof(float)), "memory of a GPU");
     }
     if (well) {
-      well = together("the first all-reduce", patience, watch, [&](std::size_t i) {
+      well = together("the first all-reduce", patience, [&](std::size_t i) {
         return nccl.all_reduce(words[i], words[i], 1, ncclFloat, ncclSum, members[i], nullptr);
       });
     }
-    const Instant until = Clock::monotonic() + patience;
     for (std::size_t i = 0; i < members.size() && well;) {
       well = tried(cudaSetDevice(gpus.device(static_cast<int>(i))), "a GPU");
       const cudaError_t state = cudaStreamQuery(nullptr);
-      if (well && state != cudaErrorNotReady) {
+      if (well && state == cudaErrorNotReady) {
+        well = patience.wait("the first all-reduce");
+      } else if (well) {
         well = tried(state, "the first all-reduce");
         ++i;
-        continue;
       }
-      if (well && watch) well = watch();
-      if (well && Clock::monotonic() > until)
-        well = failure(fmt::format("the GPUs of other machines have not come for {}", text(patience)));
-      std::this_thread::sleep_for(kSlice);
     }
     if (!well) abandon();  // or what runs might never end, and memory not be freed
-    for (std::byte* word : words) (void)cudaFree(word);
+    for (void* word : words) (void)cudaFree(word);
     return well;
   }
 };
@@ -160,14 +178,15 @@ Result<std::unique_ptr<Clique>> Clique::meet(const Gpus& gpus, const std::string
     return failure("where GPUs are to meet is no place of NCCL's");
   std::memcpy(id.internal, bytes->data(), bytes->size());
   const auto own = static_cast<std::size_t>(gpus.count());
-  std::unique_ptr<Parts> parts(new Parts{**nccl, gpus, std::vector<ncclComm_t>(own, nullptr)});
+  std::unique_ptr<Parts> parts(new Parts{**nccl, gpus, member.all, std::vector<ncclComm_t>(own, nullptr)});
+  const Parts::Patience until{Clock::monotonic() + patience, kSlice, watch};
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  auto met = parts->together("the meeting of all machines' GPUs", patience, watch, [&](std::size_t i) {
+  auto met = parts->together("the meeting of all machines' GPUs", until, [&](std::size_t i) {
     return (*nccl)->comm_init_rank_config(&parts->members[i], member.all, id,
                                           member.first + static_cast<int>(i), &config);
   });
-  if (met) met = parts->connect(patience, watch);
+  if (met) met = parts->connect(until);
   if (!met) return tl::unexpected(met.error());
   return std::unique_ptr<Clique>(new Clique(std::move(parts)));
 }
@@ -175,17 +194,35 @@ Result<std::unique_ptr<Clique>> Clique::meet(const Gpus& gpus, const std::string
 Clique::Clique(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Clique::~Clique() = default;
 
+Result<void> Clique::check(const Op& op, const Plan& plan) const {
+  int ranks = 0;
+  for (const OpId member : plan.all_reduce(op.all_reduce))
+    ranks += static_cast<int>(plan.group(plan.op(member).into.on.group()).size());
+  const std::size_t own = plan.group(op.into.on.group()).size();
+  if (ranks == parts_->all && own == static_cast<std::size_t>(parts_->gpus.count())) return {};
+  return failure(fmt::format("op {}: NCCL sums over all {} GPUs, and this all-reduce is over {}", op.id,
+                             parts_->all, ranks));
+}
+
 Result<void> Clique::start(const Op& op, const Plan& plan, const Buffers& buffers,
-                           std::span<CUstream_st* const> streams) {
+                           std::span<CUstream_st* const> streams,
+                           const std::function<Result<void>()>& watch) {
+  if (parts_->members.empty()) return failure("what NCCL did has been ended");
   const std::span<const int> gpus = plan.group(op.into.on.group());
-  if (gpus.size() != parts_->members.size())
-    return failure("an all-reduce over machines is one over all of their GPUs");
   const auto element = static_cast<std::size_t>(size(op.dtype).count());
-  return parts_->together("an all-reduce", kStarting, {}, [&](std::size_t i) {
+  const Parts::Patience patience{Clock::monotonic() + kStarting, kSoon, watch};
+  return parts_->together("an all-reduce", patience, [&](std::size_t i) {
     const auto memory = buffers.bytes(Extent{op.into.buffer, gpus[i], {op.into.offset, op.into.size}});
     return parts_->nccl.all_reduce(memory.data(), memory.data(), memory.size() / element, nccl_type(op.dtype),
                                    ncclSum, parts_->members[i], streams[i]);
   });
+}
+
+Result<void> Clique::well() const {
+  for (std::size_t i = 0; i < parts_->members.size(); ++i) {
+    if (const auto state = parts_->state_of(i, "an all-reduce"); !state) return tl::unexpected(state.error());
+  }
+  return {};
 }
 
 void Clique::abandon() { parts_->abandon(); }

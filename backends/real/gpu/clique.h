@@ -30,8 +30,8 @@ class Clique {
     int first = 0;  // of the machine's GPUs, among all
     int all = 0;    // GPUs, of all machines
   };
-  /// Waits until all have come, which takes NCCL a second or so. Fails when `watch`, which is called
-  /// meanwhile, does, and after that time. The GPUs outlive it.
+  /// Waits until all have come and are connected, which takes NCCL a second or so. Fails when `watch`, which
+  /// is called meanwhile, does, and after that time. The GPUs outlive it.
   static Result<std::unique_ptr<Clique>> meet(const Gpus& gpus, const std::string& place, Member member,
                                               Duration patience, const std::function<Result<void>()>& watch);
   Clique(const Clique&) = delete;
@@ -39,10 +39,15 @@ class Clique {
   /// Waits for nothing: what is under way ends without a result.
   ~Clique();
 
+  /// Whether it can be done: it is over the GPUs that have met, all of them.
+  Result<void> check(const Op& op, const Plan& plan) const;
   /// Hands an all-reduce to the machine's GPUs, each on its stream: in place, as the op says. All machines
-  /// hand over the same ones in the same order.
+  /// hand over the same ones in the same order. Fails when `watch` does, which is called if NCCL takes its
+  /// time.
   Result<void> start(const Op& op, const Plan& plan, const Buffers& buffers,
-                     std::span<CUstream_st* const> streams);
+                     std::span<CUstream_st* const> streams, const std::function<Result<void>()>& watch);
+  /// Fails, with NCCL's words, if something under way has gone wrong.
+  Result<void> well() const;
   /// Ends what is under way, which others may have left. Nothing can be started any more.
   void abandon();
 

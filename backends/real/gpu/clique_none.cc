@@ -14,10 +14,13 @@ Result<std::unique_ptr<Clique>> Clique::meet(const Gpus& /*gpus*/, const std::st
 }
 Clique::Clique(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Clique::~Clique() = default;
+Result<void> Clique::check(const Op& /*op*/, const Plan& /*plan*/) const { return well(); }
 Result<void> Clique::start(const Op& /*op*/, const Plan& /*plan*/, const Buffers& /*buffers*/,
-                           std::span<CUstream_st* const> /*streams*/) {
-  return failure("this weir was built without CUDA");
+                           std::span<CUstream_st* const> /*streams*/,
+                           const std::function<Result<void>()>& /*watch*/) {
+  return well();
 }
+Result<void> Clique::well() const { return failure("this weir was built without CUDA"); }
 void Clique::abandon() {}
 
 }  // namespace weir::real

@@ -88,9 +88,10 @@ struct GpuEngine::Parts {
   Result<void> prepare(MachineId machine) {
     std::set<BufferId> seen;
     for (const Op& op : plan.ops(machine)) {
-      if (op.kind == OpKind::kAllReduce && clique == nullptr)
-        return failure("NCCL has not had the GPUs of all machines meet");
-      if (is_collective(op.kind) && op.kind != OpKind::kAllReduce) {
+      if (op.kind == OpKind::kAllReduce) {
+        if (clique == nullptr) return failure("NCCL has not had the GPUs of all machines meet");
+        if (auto can = clique->check(op, plan); !can) return can;
+      } else if (is_collective(op.kind)) {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
       }
       if (!is_on_gpus(op, plan)) continue;
@@ -172,7 +173,7 @@ struct GpuEngine::Parts {
     Running running_op{&op, Clock::monotonic(), {}, {}};
     (void)cudaGetLastError();  // what an earlier op has left, and told
     const Result<void> begun = issue(op, running_op, lent);
-    Result<void> marked = begun;
+    auto marked = begun;
     for (Span& span : running_op.spans) {
       if (marked) marked = on(span.gpu);
       if (marked) marked = tried(cudaEventRecord(span.end, stream(span.gpu, span.way)), "an event");
@@ -252,14 +253,20 @@ struct GpuEngine::Parts {
   Result<void> collective(const Op& op, Running& into) {
     const bool over_machines = op.kind == OpKind::kAllReduce;
     if (!over_machines && !groups.has(op.into.on.group())) return {};
-    const bool out = over_machines || op.kind == OpKind::kReduce || op.kind == OpKind::kReduceScatter;
-    const Way way = out ? Way::kReduce : Way::kGather;
+    const bool in = op.kind == OpKind::kAllGather || op.kind == OpKind::kBroadcast;
+    const Way way = in ? Way::kGather : Way::kReduce;
     std::vector<cudaStream_t> streams;
     for (const int gpu : plan.group(op.into.on.group())) {
       if (auto begun = begin(into, gpu, way); !begun) return begun;
       streams.push_back(stream(gpu, way));
     }
-    return over_machines ? clique->start(op, plan, buffers, streams) : groups.start(op, buffers, streams);
+    if (!over_machines) return groups.start(op, buffers, streams);
+    return clique->start(op, plan, buffers, streams, [this] { return going_on(); });
+  }
+
+  Result<void> going_on() {
+    const std::lock_guard lock(mutex);
+    return stop ? failure("the job ends") : Result<void>();
   }
 
   // Tells what has ended; whether anything has.
@@ -285,10 +292,18 @@ struct GpuEngine::Parts {
   Result<bool> has_ended(const Running& one) const {
     for (const Span& span : one.spans) {
       const cudaError_t status = cudaEventQuery(span.end);
-      if (status == cudaErrorNotReady) return false;
+      if (status == cudaErrorNotReady) return still_well(one);
       if (auto well = tried(status, name(one.op->kind)); !well) return tl::unexpected(well.error());
     }
     return true;
+  }
+
+  // False, as it has not ended; fails if it will not. NCCL tells nobody who does not ask.
+  Result<bool> still_well(const Running& one) const {
+    constexpr Duration kLong{1'000'000'000};
+    if (one.op->kind != OpKind::kAllReduce || Clock::monotonic() - one.issued < kLong) return false;
+    if (auto well = clique->well(); !well) return tl::unexpected(well.error());
+    return false;
   }
 
   // It began when it was handed over, or when what was before it on its stream had ended. Events that keep
@@ -324,7 +339,7 @@ struct GpuEngine::Parts {
     return lanes[static_cast<std::size_t>(gpu)].streams[static_cast<std::size_t>(way)];
   }
 
-  // Makes the GPU the current one, on whose stream the op then has work.
+  // Makes the GPU the current one. The op then has work there.
   Result<void> begin(Running& one, int gpu, Way way) {
     if (auto current = on(gpu); !current) return current;
     for (const Span& span : one.spans) {
@@ -344,9 +359,7 @@ struct GpuEngine::Parts {
   }
 
   void free(Running& one) {
-    for (const Span& span : one.spans) {
-      lanes[static_cast<std::size_t>(span.gpu)].events.push_back(span.end);
-    }
+    for (const Span& span : one.spans) lanes[static_cast<std::size_t>(span.gpu)].events.push_back(span.end);
   }
 
   Gpus& gpus;

@@ -17,6 +17,8 @@ namespace {
 
 constexpr Duration kSlice{100'000'000};
 constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
+constexpr const char* kNcclHint =
+    "; GPUs meet through NCCL: NCCL_DEBUG=INFO has it tell how, NCCL_SOCKET_IFNAME names its network";
 constexpr Duration kForEver{std::numeric_limits<std::int64_t>::max() / 2};
 
 // Memory is brought in before anything moves, and machines may share a host. One that is slower than this has
@@ -53,6 +55,17 @@ std::string place_error(const JoinNote& join, const Cluster& cluster) {
   }
   return fmt::format("{} listens at {} addresses, and has {} NICs; give it one for each, or one for all",
                      machine.name, addresses, machine.nics.size());
+}
+
+// An all-reduce begins with the last of its ops to be submitted: a machine knows its own only.
+void begin_together(const Plan& plan, Record& record) {
+  for (const std::vector<OpId>& ops : plan.all_reduces()) {
+    for (int i = 0; i < static_cast<int>(record.iterations.size()); ++i) {
+      Instant last;
+      for (const OpId op : ops) last = std::max(last, record.of(op, i).submitted);
+      for (const OpId op : ops) record.of(op, i).started = std::max(record.of(op, i).started, last);
+    }
+  }
 }
 
 }  // namespace
@@ -265,6 +278,7 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
   };
   if (auto done = gather<DoneNote>(cluster, {kForEver, {}}, end, piece); !done)
     return tl::unexpected(done.error());
+  begin_together(plan, result.record);
   for (auto& [transport, ends] : result.transports) ends /= 2;
   return result;
 }
@@ -362,7 +376,8 @@ Result<JobResult> Coordinator::run_together(const Plan& plan, const Cluster& clu
   meet.clique = clique_;
   tell_all(meet);
   const auto pass = [](std::size_t, const MetNote&) -> Result<void> { return {}; };
-  if (auto met = gather<MetNote>(cluster, {settings_.patience, {}}, pass); !met)
+  if (auto met = gather<MetNote>(cluster, {settings_.patience, meet.clique.empty() ? "" : kNcclHint}, pass);
+      !met)
     return tl::unexpected(met.error());
 
   if (auto compared = compare_clocks(cluster); !compared) return tl::unexpected(compared.error());

@@ -179,7 +179,8 @@ class Member {
         own.first += static_cast<int>(job.cluster.machine(machine).gpus.size());
       own.all += static_cast<int>(job.cluster.machine(machine).gpus.size());
     }
-    auto met = Clique::meet(*gpus_, meet.clique, own, settings_.patience, [this] { return tick(); });
+    const Duration patience = settings_.patience * 3 / 4;  // to say why before the coordinator says who
+    auto met = Clique::meet(*gpus_, meet.clique, own, patience, [this] { return tick(); });
     if (!met) return tl::unexpected(met.error());
     clique_ = std::move(*met);
     return {};

@@ -142,6 +142,22 @@ TEST_CASE("what an all-reduce reads must be there, and nobody may write it meanw
   early.builder.remove_edge(early.backward[1], early.reduce[0][1]);
   CHECK_THAT(complaint(early), has_text("all-reduce on machine"));
   CHECK(complaint(early) != "proved");
+  Halves elsewhere;  // the backward is waited for by another machine's all-reduce alone
+  const Slice landed = {
+      elsewhere.builder.add({MachineId(0), Buffer::Role::kScratch, Memory::Kind::kGpu, 0, 2, 4_B}), 0, 0_B,
+      4_B};
+  const OpId send = elsewhere.add(1, OpKind::kSend, {elsewhere.gradient[1], 0, kHalf, 4_B}, {});
+  const OpId receive = elsewhere.add(0, OpKind::kReceive, {}, landed);
+  const MessageId message = elsewhere.builder.add_message();
+  for (const OpId end : {send, receive}) elsewhere.builder.op(end).message = message;
+  elsewhere.builder.op(send).peer = MachineId(0);
+  elsewhere.builder.op(receive).peer = MachineId(1);
+  elsewhere.builder.order(elsewhere.backward[1], send);
+  elsewhere.builder.order(send, elsewhere.reduce[1][1]);
+  elsewhere.builder.order(receive, elsewhere.reduce[0][0]);
+  CHECK(complaint(elsewhere) == "proved");
+  elsewhere.builder.remove_edge(elsewhere.backward[1], elsewhere.reduce[0][1]);
+  CHECK_THAT(complaint(elsewhere), has_text("race: op 5 (backward on machine 1, layer 0) writes"));
   Halves late;
   late.builder.remove_edge(late.reduce[1][2], late.forward[2]);
   CHECK_THAT(complaint(late), has_text("neither waits for the other"));
