@@ -109,10 +109,13 @@ class ChannelTransport::Loop {
                        [](const Seat& seat) { return !seat.lost && seat.wire->can_go_on(); });
   }
 
-  // Goes on with what has been held back long enough, and sees to it that the rest will be.
+  // Goes on with what has been held back long enough, and sees to it that the rest will be. Another one is
+  // first each time: channels of one pace would starve behind the one that always is.
   void release() {
     std::optional<Instant> first;
-    for (Seat& seat : seats_) {
+    const std::size_t turn = turn_++;
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      Seat& seat = seats_[(turn + i) % seats_.size()];
       if (seat.lost || !seat.wire->held_until()) continue;
       if (*seat.wire->held_until() <= Clock::monotonic()) flush(seat);
       if (const auto until = seat.wire->held_until()) first = std::min(first.value_or(*until), *until);
@@ -215,6 +218,7 @@ class ChannelTransport::Loop {
   std::optional<Instant> alarm_;  // for which it was set last
   std::atomic<bool> stop_ = false;
   std::vector<Seat> seats_;
+  std::size_t turn_ = 0;  // times that what was held back has been looked at
   std::mutex mutex_;
   std::vector<Command> commands_;
   std::vector<Command> obeyed_;
@@ -223,24 +227,29 @@ class ChannelTransport::Loop {
 
 namespace {
 
-std::unique_ptr<Wire> wire_of(Channel channel, const WireContext& context, const ChannelSettings& settings) {
-  if (channel.memory != nullptr) return std::make_unique<SharedChannel>(std::move(channel), context);
+std::unique_ptr<Wire> wire_of(Channel channel, int place, const WireContext& context,
+                              const ChannelSettings& settings) {
+  if (channel.memory != nullptr) return std::make_unique<SharedChannel>(std::move(channel), place, context);
   if (channel.rdma != nullptr)
     return std::make_unique<rdma::RdmaChannel>(std::move(channel), context, settings.poll);
-  return std::make_unique<TcpChannel>(std::move(channel), context);
+  return std::make_unique<TcpChannel>(std::move(channel), place, context);
 }
 
 }  // namespace
 
 ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings,
                                    const Plan& plan, MachineId self, const Buffers& buffers, Inbox& inbox)
-    : context_{&plan, self, &buffers, &inbox}, channel_of_(plan.messages().size()) {
+    : pieces_(plan.messages().size()),
+      context_{&plan, self, &buffers, &inbox, &pieces_},
+      channel_of_(plan.messages().size()) {
   const auto threads = static_cast<std::size_t>(settings.threads);
   for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, context_));
   loop_of_ = even_shares(share_out(channels), threads);
+  std::map<Lane, int> places;
   for (Channel& channel : channels) {
     const std::size_t number = wires_.size();
-    wires_.push_back(wire_of(std::move(channel), context_, settings));
+    const int place = places[channel.lane]++;
+    wires_.push_back(wire_of(std::move(channel), place, context_, settings));
     loops_[loop_of_[number]]->add(number, *wires_.back());
   }
   for (const auto& loop : loops_) loop->begin();
@@ -264,6 +273,15 @@ std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& chann
       if (plan.op(end).machine != context_.self) continue;
       Turns& turns = lanes[lane_of(plan, plan.op(end))];
       WEIR_CHECK(!turns.among.empty(), end);
+      const std::size_t count = turns.among.size();
+      if (plan.op(ends.send).from.size > Pieces::kLargestWhole && count > 1 &&
+          channels[turns.among.front()].rdma == nullptr) {
+        pieces_.cut(MessageId(m), static_cast<int>(count));
+        channel_of_[m] = turns.among.front();
+        for (const std::size_t channel : turns.among)
+          bytes[channel] += plan.op(ends.send).from.size / static_cast<std::int64_t>(count);
+        continue;
+      }
       channel_of_[m] = turns.among[(end == ends.send ? turns.out : turns.in)++ % turns.among.size()];
       bytes[channel_of_[m]] += plan.op(ends.send).from.size;
     }
@@ -272,8 +290,10 @@ std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& chann
 }
 
 void ChannelTransport::put(const Op& op, std::uint64_t round) {
-  const std::size_t channel = channel_of_[op.message.index()];
-  loops_[loop_of_[channel]]->put({channel, &op, round});
+  const std::size_t first = channel_of_[op.message.index()];
+  const auto count = static_cast<std::size_t>(pieces_.count(op.message));
+  for (std::size_t channel = first; channel < first + count; ++channel)
+    loops_[loop_of_[channel]]->put({channel, &op, round});
 }
 
 void ChannelTransport::expect(const Op& receive, std::uint64_t round) { put(receive, round); }

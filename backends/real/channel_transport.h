@@ -22,8 +22,8 @@ struct ChannelSettings {
 /// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), or
 /// over RDMA if it has a connection of it (rdma/connection.h), else over its data connection. Each channel
 /// belongs to one thread. The messages of a lane in one direction take its channels in turn, in the order of
-/// their numbers, so that both ends know which. All that the constructor is given outlives the transport, but
-/// the channels, which it takes.
+/// their numbers, so that both ends know which; large ones take all of them, a piece each (pieces.h), but
+/// over RDMA. All that the constructor is given outlives the transport, but the channels, which it takes.
 class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
@@ -44,13 +44,14 @@ class ChannelTransport final : public Transport {
   class Loop;
 
   void put(const Op& op, std::uint64_t round);
-  /// Gives every message of this machine its channel. Returns what each channel moves in an iteration, both
-  /// ways.
+  /// Gives every message of this machine its channel, or all channels of its lane. Returns what each channel
+  /// moves in an iteration, both ways.
   std::vector<Bytes> share_out(const std::vector<Channel>& channels);
 
+  Pieces pieces_;
   WireContext context_;
   std::vector<std::unique_ptr<Wire>> wires_;
-  std::vector<std::size_t> channel_of_;  // by message
+  std::vector<std::size_t> channel_of_;  // by message; the first of its lane's, which follow it, if it is cut
   std::vector<std::size_t> loop_of_;     // by channel
   std::vector<std::unique_ptr<Loop>> loops_;
 };

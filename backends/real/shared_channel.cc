@@ -20,16 +20,17 @@ void SharedChannel::Runs::advance(std::size_t bytes) {
 }
 
 void SharedChannel::expect(const Op& receive, std::uint64_t round) {
-  expected_.add(receive, round);
+  expected_.add(receive, round, context_->piece(receive.message, place_).size(receive.into.size));
   words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
 }
 
 void SharedChannel::start(const Op& send, std::uint64_t round) {
   const Plan& plan = *context_->plan;
   const Op& receive = plan.op(plan.messages()[send.message.index()].receive);
+  const Piece piece = context_->piece(send.message, place_);
   Flight flight = {&send, round, Clock::monotonic(), {}, {}};
-  flight.from.parts = context_->buffers->bytes(send.from, send.dtype);
-  flight.into.parts = memory_->bytes(receive.into, receive.dtype);
+  flight.from.parts = cut(context_->buffers->bytes(send.from, send.dtype), piece);
+  flight.into.parts = cut(memory_->bytes(receive.into, receive.dtype), piece);
   outgoing_.push_back(std::move(flight));
   rooms_.start(send.message);
 }
@@ -80,8 +81,8 @@ Result<void> SharedChannel::write_data() {
     turn += copy(flight, kTurn - turn);
     if (!flight.from.finished()) continue;
     const Op& send = *flight.op;
-    words_.say({Frame::Kind::kLanded, send.message, flight.round, send.from.size,
-                Clock::monotonic() - flight.started});
+    const Bytes size = context_->piece(send.message, place_).size(send.from.size);
+    words_.say({Frame::Kind::kLanded, send.message, flight.round, size, Clock::monotonic() - flight.started});
     if (auto written = words_.write(); !written) return written;
     tell_done(*context_, send, flight.started);
     outgoing_.pop_front();

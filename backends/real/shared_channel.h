@@ -16,8 +16,9 @@ namespace weir::real {
 /// slice.
 class SharedChannel final : public Wire {
  public:
-  SharedChannel(Channel channel, const WireContext& context)
+  SharedChannel(Channel channel, int place, const WireContext& context)
       : peer_(channel.lane.peer),
+        place_(place),
         words_(std::move(channel.words)),
         memory_(std::move(channel.memory)),
         context_(&context) {}
@@ -62,6 +63,7 @@ class SharedChannel final : public Wire {
   Result<void> land(const Frame& word);
 
   MachineId peer_;
+  int place_;  // in its lane
   Words words_;
   std::shared_ptr<const Buffers> memory_;  // the peer's
   const WireContext* context_;

@@ -15,7 +15,7 @@ constexpr std::size_t kMostVectors = 64;  // of one system call
 }  // namespace
 
 void TcpChannel::expect(const Op& receive, std::uint64_t round) {
-  expected_.add(receive, round);
+  expected_.add(receive, round, context_->piece(receive.message, place_).size(receive.into.size));
   words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
 }
 
@@ -24,10 +24,11 @@ void TcpChannel::say_alive() {
 }
 
 void TcpChannel::start(const Op& send, std::uint64_t round) {
+  const Piece piece = context_->piece(send.message, place_);
   Flight flight;
   flight.op = &send;
-  flight.header = encode({Frame::Kind::kData, send.message, round, send.from.size, Duration(0)});
-  flight.parts = context_->buffers->bytes(send.from, send.dtype);
+  flight.header = encode({Frame::Kind::kData, send.message, round, piece.size(send.from.size), Duration(0)});
+  flight.parts = cut(context_->buffers->bytes(send.from, send.dtype), piece);
   outgoing_.push_back(std::move(flight));
   rooms_.start(send.message);
 }
@@ -114,7 +115,8 @@ Result<void> TcpChannel::begin_receive() {
   incoming_ = {};
   incoming_.op = *receive;
   incoming_.started = Clock::monotonic();
-  incoming_.parts = context_->buffers->bytes((*receive)->into, (*receive)->dtype);
+  incoming_.parts = cut(context_->buffers->bytes((*receive)->into, (*receive)->dtype),
+                        context_->piece((*receive)->message, place_));
   return {};
 }
 

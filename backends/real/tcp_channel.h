@@ -14,8 +14,9 @@ namespace weir::real {
 
 class TcpChannel final : public Wire {
  public:
-  TcpChannel(Channel channel, const WireContext& context)
+  TcpChannel(Channel channel, int place, const WireContext& context)
       : peer_(channel.lane.peer),
+        place_(place),
         words_(std::move(channel.words)),
         data_(std::move(channel.data)),
         pace_(std::move(channel.pace)),
@@ -57,6 +58,7 @@ class TcpChannel final : public Wire {
   Result<std::size_t> send(std::size_t most);
 
   MachineId peer_;
+  int place_;  // in its lane
   Words words_;
   Stream data_;
   std::shared_ptr<Pace> pace_;

@@ -24,6 +24,7 @@ Result<void> Rooms::take(const WireContext& context, MachineId peer, const Frame
         fmt::format("it has room for message {} again, which has not come to it yet", word.message));
   }
   open_[word.message.index()] = true;
+  if (!context.pieces->ready(word.message)) return {};
   Event event;
   event.kind = Event::Kind::kReady;
   event.op = send.id;
@@ -38,9 +39,11 @@ void Rooms::start(MessageId message) {
 }
 
 void tell_done(const WireContext& context, const Op& op, Instant started) {
+  const auto begun = context.pieces->done(op.message, started);
+  if (!begun) return;
   Event event;
   event.op = op.id;
-  event.started = started;
+  event.started = *begun;
   event.at = Clock::monotonic();
   context.inbox->put(std::move(event));
 }
@@ -53,9 +56,9 @@ Result<const Op*> Expected::take(const Frame& word) {
     return failure(fmt::format("it sent message {} of round {}, which nothing here waits for", word.message,
                                word.round));
   }
-  if (word.size != entry->op->into.size) {
+  if (word.size != entry->size) {
     return failure(fmt::format("it sent {} bytes as message {} instead of {}", word.size.count(),
-                               word.message, entry->op->into.size.count()));
+                               word.message, entry->size.count()));
   }
   const Op* op = entry->op;
   *entry = entries_.back();

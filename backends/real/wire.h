@@ -7,6 +7,7 @@
 #include "backends/real/buffers.h"
 #include "backends/real/frame.h"
 #include "backends/real/inbox.h"
+#include "backends/real/pieces.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {
@@ -55,14 +56,21 @@ struct WireContext {
   MachineId self;
   const Buffers* buffers;
   Inbox* inbox;
+  Pieces* pieces;
+
+  /// Of a message that a channel moves, or moves a piece of: the place is the channel's in its lane.
+  Piece piece(MessageId message, int place) const {
+    const int count = pieces->count(message);
+    return count == 1 ? Piece{} : Piece{place, count};
+  }
 };
 
 /// The messages of a channel that the peer has said it has room for, and that have not been started since:
 /// one round of each at most, however often it says so.
 class Rooms {
  public:
-  /// Tells the inbox that the peer has room. Fails if the plan has no such message for it, or if it has said
-  /// so before.
+  /// Tells the inbox that the peer has room, if it has for all pieces. Fails if the plan has no such message
+  /// for it, or if it has said so before.
   Result<void> take(const WireContext& context, MachineId peer, const Frame& word);
   void start(MessageId message);
 
@@ -70,13 +78,16 @@ class Rooms {
   std::vector<bool> open_;  // by message; empty until the first
 };
 
-/// Tells the inbox that the op is done now.
+/// Tells the inbox that the op is done now, if all of its pieces are: this one, begun then, is.
 void tell_done(const WireContext& context, const Op& op, Instant started);
 
 /// The receives of a channel that have been submitted, and whose message has not begun to come.
 class Expected {
  public:
-  void add(const Op& receive, std::uint64_t round) { entries_.push_back({&receive, round}); }
+  /// Of the message, or of a piece of it, which is so large.
+  void add(const Op& receive, std::uint64_t round, Bytes size) {
+    entries_.push_back({&receive, round, size});
+  }
   /// The receive of the message that the word announces, which is then expected no longer. Fails if there is
   /// none, or it has another size.
   Result<const Op*> take(const Frame& word);
@@ -85,6 +96,7 @@ class Expected {
   struct Entry {
     const Op* op;
     std::uint64_t round;
+    Bytes size;
   };
   std::vector<Entry> entries_;
 };

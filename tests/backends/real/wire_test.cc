@@ -34,7 +34,7 @@ TEST_CASE("a message of another round than the one awaited is refused") {
   const Op receive = large_receive();
   for (const std::uint64_t round : {0ULL, 2ULL, 3ULL, 1ULL + (1ULL << 32), ~0ULL}) {
     Expected expected;
-    expected.add(receive, 1);
+    expected.add(receive, 1, 5_GB);
     const auto taken = expected.take(data(0, round, 5_GB));
     REQUIRE_FALSE(taken);
     CHECK_THAT(taken.error().text, has_text("which nothing here waits for"));
@@ -48,7 +48,7 @@ TEST_CASE("a message of another size than the plan's is refused, also where 32 b
   for (const Bytes size :
        {0_B, 4_GB, Bytes(5'000'000'000 - (1LL << 32)), Bytes(5'000'000'000 + (1LL << 32))}) {
     Expected expected;
-    expected.add(receive, 0);
+    expected.add(receive, 0, 5_GB);
     const auto taken = expected.take(data(0, 0, size));
     REQUIRE_FALSE(taken);
     CHECK_THAT(taken.error().text, has_text("bytes as message 0 instead of 5000000000"));
@@ -58,7 +58,8 @@ TEST_CASE("a message of another size than the plan's is refused, also where 32 b
 TEST_CASE("words about messages that the plan has not, or that are for others, are refused") {
   const Echo echo({1_MiB});
   Inbox inbox;
-  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox};
+  Pieces pieces(echo.plan->messages().size());
+  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
   const auto ready = [](std::size_t message) {
     return Frame{Frame::Kind::kReady, MessageId(message), 0, Bytes(0), Duration(0)};
   };
@@ -74,7 +75,8 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
 TEST_CASE("a peer that says again and again that it has room is refused, and fills no memory") {
   const Echo echo({1_MiB});
   Inbox inbox;
-  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox};
+  Pieces pieces(echo.plan->messages().size());
+  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
   const auto ready = [](std::uint64_t round) {
     return Frame{Frame::Kind::kReady, MessageId(0), round, Bytes(0), Duration(0)};
   };
