@@ -109,13 +109,10 @@ class ChannelTransport::Loop {
                        [](const Seat& seat) { return !seat.lost && seat.wire->can_go_on(); });
   }
 
-  // Goes on with what has been held back long enough, and sees to it that the rest will be. Another one is
-  // first each time: channels of one pace would starve behind the one that always is.
+  // Goes on with what has been held back long enough, and sees to it that the rest will be.
   void release() {
     std::optional<Instant> first;
-    const std::size_t turn = turn_++;
-    for (std::size_t i = 0; i < seats_.size(); ++i) {
-      Seat& seat = seats_[(turn + i) % seats_.size()];
+    for (Seat& seat : seats_) {
       if (seat.lost || !seat.wire->held_until()) continue;
       if (*seat.wire->held_until() <= Clock::monotonic()) flush(seat);
       if (const auto until = seat.wire->held_until()) first = std::min(first.value_or(*until), *until);
@@ -218,7 +215,6 @@ class ChannelTransport::Loop {
   std::optional<Instant> alarm_;  // for which it was set last
   std::atomic<bool> stop_ = false;
   std::vector<Seat> seats_;
-  std::size_t turn_ = 0;  // times that what was held back has been looked at
   std::mutex mutex_;
   std::vector<Command> commands_;
   std::vector<Command> obeyed_;

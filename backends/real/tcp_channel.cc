@@ -66,9 +66,9 @@ void TcpChannel::advance(Flight& flight, std::size_t bytes) {
 Result<std::size_t> TcpChannel::send(std::size_t most) {
   if (pace_ == nullptr) return data_.send(vectors_);
   const Instant now = Clock::monotonic();
-  const std::size_t may = pace_->take(most, now);
+  const std::size_t may = pace_->take(this, most, now);
   if (may == 0) {
-    held_until_ = pace_->next(now);
+    held_until_ = pace_->next(this, now);
     return std::size_t{0};
   }
   std::size_t rest = may;

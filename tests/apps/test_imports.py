@@ -145,6 +145,16 @@ class Recorded(Case):
         self.assertAlmostEqual((total(trace) / 1e6 + waited) / step, 1, delta=0.02)
         self.assertIn("of rank 1, none of rank 7", self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
 
+    def test_a_rank_of_a_job_on_two_gpus_replays_within_2_percent_without_nccls_collectives(self):
+        name = "vgg-16-two-gpus-rank0"
+        trace, remarks = self.imported(RECORDINGS / f"{name}.json.gz", "--batch", 64, "--sample", "image")
+        measured = self.measured(name)
+        self.check_tensors(trace, measured)
+        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in all; [\d.]+ us in which only collectives ran are left out")
+        replayed = self.replayed(trace)
+        self.assertLess(abs(replayed / measured["recordings"][f"{name}.json.gz"]["step_ms"][0] - 1), 0.005)
+        self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.02)
+
 
 class Large(Case):
     """A recording of many iterations. Prints what docs/traces.md says of it."""

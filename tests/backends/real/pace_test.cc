@@ -1,5 +1,8 @@
 #include "backends/real/pace.h"
 
+#include <array>
+#include <optional>
+
 #include "tests/catch.h"
 
 namespace weir::real {
@@ -16,16 +19,16 @@ TEST_CASE("bytes leave at the rate, in chunks") {
   Pace pace = pace_of_1GB();
   const Instant begin = Instant() + 1_s;
   Instant now = begin;
-  std::size_t left = pace.take(1 << 30, now);  // what had gathered before
+  std::size_t left = pace.take(&pace, 1 << 30, now);  // what had gathered before
   CHECK(left == 2'000'000);
   left = 0;
   std::size_t calls = 0;
   while (now - begin < 100_ms) {
-    const std::size_t taken = pace.take(1 << 30, now);
+    const std::size_t taken = pace.take(&pace, 1 << 30, now);
     CHECK((taken == 0 || taken >= kChunk));
     left += taken;
     calls += taken > 0 ? 1 : 0;
-    const Instant next = pace.next(now);
+    const Instant next = pace.next(&pace, now);
     REQUIRE((taken == 0 ? next > now : next >= now));
     now = next;
   }
@@ -36,21 +39,56 @@ TEST_CASE("bytes leave at the rate, in chunks") {
 
 TEST_CASE("who asks late gets what could have left before, two milliseconds' worth at most") {
   Pace pace = pace_of_1GB();
-  pace.take(1 << 30, Instant() + 1_s);
-  CHECK(pace.take(1 << 30, Instant() + 1_s + 1_ms) == 1'000'000);
-  CHECK(pace.take(1 << 30, Instant() + 2_s) == 2'000'000);
+  pace.take(&pace, 1 << 30, Instant() + 1_s);
+  CHECK(pace.take(&pace, 1 << 30, Instant() + 1_s + 1_ms) == 1'000'000);
+  CHECK(pace.take(&pace, 1 << 30, Instant() + 2_s) == 2'000'000);
 }
 
 TEST_CASE("what did not leave may leave at once") {
   Pace pace = pace_of_1GB();
   const Instant now = Instant() + 1_s;
-  CHECK(pace.take(1'500'000, now) == 1'500'000);
-  CHECK(pace.take(1 << 30, now) == 500'000);
-  CHECK(pace.take(1 << 30, now) == 0);
-  CHECK((pace.next(now) - now).ns() == static_cast<std::int64_t>(kChunk));
+  CHECK(pace.take(&pace, 1'500'000, now) == 1'500'000);
+  CHECK(pace.take(&pace, 1 << 30, now) == 500'000);
+  CHECK(pace.take(&pace, 1 << 30, now) == 0);
+  CHECK((pace.next(&pace, now) - now).ns() == static_cast<std::int64_t>(kChunk));
   pace.give_back(300'000);
-  CHECK(pace.next(now) == now);
-  CHECK(pace.take(1 << 30, now) == 300'000);
+  CHECK(pace.next(&pace, now) == now);
+  CHECK(pace.take(&pace, 1 << 30, now) == 300'000);
+}
+
+TEST_CASE("of several that always want more each gets its part, whoever asks first") {
+  Pace pace = pace_of_1GB();
+  const std::array<int, 4> askers{};
+  std::array<std::size_t, 4> left{};
+  Instant now = Instant() + 1_s;
+  const Instant end = now + 100_ms;
+  while (now < end) {
+    std::optional<Instant> next;
+    for (std::size_t i = 0; i < askers.size(); ++i) {
+      left[i] += pace.take(&askers[i], 1 << 30, now);
+      const Instant own = pace.next(&askers[i], now);
+      CHECK(own >= now);
+      next = std::min(next.value_or(own), own);
+    }
+    now = std::max(now + 1_us, *next);
+  }
+  for (const std::size_t bytes : left) {
+    CHECK(bytes > 22'000'000);
+    CHECK(bytes < 28'000'000);
+  }
+}
+
+TEST_CASE("who waits and does not come holds nobody up") {
+  Pace pace = pace_of_1GB();
+  const int gone = 0;
+  const int here = 0;
+  Instant now = Instant() + 1_s;
+  pace.take(&here, 1 << 30, now);
+  CHECK(pace.take(&gone, 1 << 30, now) == 0);
+  std::size_t left = 0;
+  for (const Instant end = now + 100_ms; now < end; now = std::max(now + 1_us, pace.next(&here, now)))
+    left += pace.take(&here, 1 << 30, now);
+  CHECK(left >= 99'000'000);
 }
 
 }  // namespace
