@@ -96,8 +96,9 @@ Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
   auto kept = ask(keeper, Request::kJoin);
   if (!kept) return tl::unexpected(kept.error());
   if (kept->wiring != fingerprint(*wired, cluster)) {
-    return failure(fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down",
-                               cluster.name()));
+    return failure(
+        fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down TOPOLOGY",
+                    cluster.name()));
   }
   auto held = hold_beside(std::move(kept->namespaces));
   if (!held) return tl::unexpected(held.error());
@@ -112,7 +113,8 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
   if (!listener.valid() || bind(listener.number(), address.of(), address.size) != 0 ||
       listen(listener.number(), SOMAXCONN) != 0) {
     if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
-    return failure(fmt::format("a lab of '{}' is up already; weir lab down ends it", cluster.name()));
+    return failure(
+        fmt::format("a lab of '{}' is up already; weir lab down TOPOLOGY ends it", cluster.name()));
   }
   auto shares = share_cpus(cluster);
   const auto held = hold_for_all(*wired, cluster.machines().size(), fingerprint(*wired, cluster),
