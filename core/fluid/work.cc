@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
+
+#include "core/fluid/connections.h"
 
 namespace weir {
 namespace {
@@ -32,48 +33,18 @@ int shares_of(const Op& op, const Plan& plan) {
   return 1;
 }
 
+// Collectives of one machine, and copies.
+bool moves_within(OpKind kind) {
+  return kind == OpKind::kCopy || kind == OpKind::kReduceScatter || kind == OpKind::kAllGather ||
+         kind == OpKind::kReduce || kind == OpKind::kBroadcast;
+}
+
 // The GPU of the slice's share i, or the first GPU of a slice that lies on several.
 int gpu_of(const Plan& plan, const Slice& slice, int share) {
   return slice.on.single() ? slice.on.index : plan.group(slice.on.group())[static_cast<std::size_t>(share)];
 }
 
 }  // namespace
-
-std::string name(const Resource& resource, const Cluster& cluster) {
-  const Machine& machine = cluster.machine(resource.machine);
-  const auto index = static_cast<std::size_t>(resource.index);
-  const std::string at = resource.index > 0 ? fmt::format(" at {}", resource.index) : std::string();
-  switch (resource.kind) {
-    case Resource::Kind::kCompute:
-      return machine.name + " compute";
-    case Resource::Kind::kCollectiveOut:
-      return machine.name + " reduce" + at;
-    case Resource::Kind::kCollectiveIn:
-      return machine.name + " gather" + at;
-    case Resource::Kind::kAllReduce:
-      return machine.name + " all-reduce";
-    case Resource::Kind::kCopyOut:
-      return machine.name + " copy out" + at;
-    case Resource::Kind::kCopyIn:
-      return machine.name + " copy in" + at;
-    case Resource::Kind::kCopyWithin:
-      return fmt::format("{} copy from {}", machine.name,
-                         resource.index < 0
-                             ? machine.numas[static_cast<std::size_t>(-1 - resource.index)].name
-                             : machine.gpus[index].name);
-    case Resource::Kind::kHostSum:
-      return fmt::format("{}.{} sum", machine.name, machine.numas[index].name);
-    case Resource::Kind::kGpuSum:
-      return fmt::format("{}.{} sum", machine.name, machine.gpus[index].name);
-    case Resource::Kind::kScheduler:
-      return machine.name + " scheduler";
-    case Resource::Kind::kTimer:
-      return machine.name + " timer";
-    case Resource::Kind::kNic:
-      return fmt::format("{}.{}", machine.name, machine.nics[index].name);
-  }
-  return {};
-}
 
 WorkTable::WorkTable(const Plan& plan, const Cluster& cluster)
     : plan_(&plan), cluster_(&cluster), known_(std::make_unique<Known>()) {
@@ -98,54 +69,48 @@ int WorkTable::path(PathView uses) {
   return index;
 }
 
-namespace {
-
-// Whole numbers, as small as they can be, in proportion to the bytes: the largest up to kMostConnections,
-// chosen for the least relative error of any.
-std::vector<int> in_proportion(const std::vector<std::int64_t>& bytes) {
-  const double most = static_cast<double>(bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end()));
-  std::vector<int> best;
-  double least = std::numeric_limits<double>::max();
-  for (int largest = 1; largest <= WorkTable::kMostConnections; ++largest) {
-    std::vector<int> counts;
-    double error = 0.0;
-    for (const std::int64_t sum : bytes) {
-      const double exact = static_cast<double>(sum) / most * largest;
-      counts.push_back(std::max(1, static_cast<int>(std::lround(exact))));
-      error = std::max(error, std::abs(std::log(counts.back() / exact)));
-    }
-    if (error > 0.9 * least - 0.01) continue;  // not worth more connections
-    best = std::move(counts);
-    least = error;
+// Gives every channel its connections, and on each machine what moves bytes between its memories.
+void WorkTable::connect() {
+  std::vector<std::int64_t> sent(channels_);
+  std::vector<std::int64_t> moved(resources_.size());
+  for (const Op& op : plan_->ops()) {
+    const Work& work = of(op.id);
+    if (op.kind == OpKind::kSend) sent[work.channel] += op.from.size.count();
+    if (moves_within(op.kind) && work.path != Work::kNoPath) moved[work.resource] += work.size.count();
   }
-  return best;
+  const std::vector<int> of_channel = in_proportion(sent, kMostConnections);
+  std::map<MachineId, std::vector<std::size_t>> movers;
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    if (moved[i] > 0) movers[resources_[i].machine].push_back(i);
+  }
+  std::vector<int> of_resource(resources_.size(), 1);
+  for (const auto& [machine, resources] : movers) {
+    std::vector<std::int64_t> bytes;
+    for (const std::size_t i : resources) bytes.push_back(moved[i]);
+    const std::vector<int> connections = in_proportion(bytes, kMostConnections);
+    for (std::size_t i = 0; i < resources.size(); ++i) of_resource[resources[i]] = connections[i];
+  }
+  for (const Op& op : plan_->ops()) {
+    Work& work = work_[op.id.index()];
+    if (op.kind == OpKind::kSend) widen(work, of_channel[work.channel]);
+    if (moves_within(op.kind)) widen(work, of_resource[work.resource]);
+  }
 }
 
-}  // namespace
-
-// Gives every channel its connections. A flow over c of them loads its links c times as fast as a flow over
-// one, for a c-th of the time: its links' weights and its size say so.
-void WorkTable::connect() {
-  std::vector<std::int64_t> bytes(channels_);
-  for (const Op& op : plan_->ops()) {
-    if (op.kind == OpKind::kSend) bytes[of(op.id).channel] += op.from.size.count();
+// A flow over c connections loads its links c times as fast as a flow over one, for a c-th of the time: its
+// links' weights and its size say so.
+void WorkTable::widen(Work& work, int connections) {
+  work.connections = connections;
+  if (connections == 1 || work.path == Work::kNoPath) return;
+  const auto [at, fresh] = known_->widened.try_emplace({work.path, connections}, Work::kNoPath);
+  if (fresh) {
+    const PathView narrow = paths_[static_cast<std::size_t>(work.path)];
+    Path uses(narrow.begin(), narrow.end());
+    for (LinkUse& use : uses) use.weight *= connections;
+    at->second = path(uses);
   }
-  const std::vector<int> connections = in_proportion(bytes);
-  for (const Op& op : plan_->ops()) {
-    if (op.kind != OpKind::kSend) continue;
-    Work& work = work_[op.id.index()];
-    work.connections = connections[work.channel];
-    if (work.connections == 1 || work.path == Work::kNoPath) continue;
-    const auto [at, fresh] = known_->widened.try_emplace({work.path, work.connections}, Work::kNoPath);
-    if (fresh) {
-      const PathView narrow = paths_[static_cast<std::size_t>(work.path)];
-      Path uses(narrow.begin(), narrow.end());
-      for (LinkUse& use : uses) use.weight *= work.connections;
-      at->second = path(uses);
-    }
-    work.path = at->second;
-    work.size = Bytes((work.size.count() + work.connections - 1) / work.connections);
-  }
+  work.path = at->second;
+  work.size = Bytes((work.size.count() + connections - 1) / connections);
 }
 
 std::uint32_t WorkTable::resource(Resource resource) {
@@ -259,8 +224,9 @@ void WorkTable::route_copy(const Op& op, Work& work) {
     work.resource =
         resource({op.machine, Resource::Kind::kCopyWithin, from_gpu ? op.from.on.index : -1 - from.numa});
   } else {
+    const auto gpus = static_cast<int>(cluster_->machine(op.machine).gpus.size());
     work.resource = resource({op.machine, from_gpu ? Resource::Kind::kCopyOut : Resource::Kind::kCopyIn,
-                              gpu_of(*plan_, from_gpu ? op.from : op.into, 0)});
+                              gpu_of(*plan_, from_gpu ? op.from : op.into, 0) + (shares > 1 ? gpus : 0)});
   }
   const RouteKey key = {0, number(op.machine), 0, 0, code(from, op.from), 0, code(into, op.into)};
   route(key, work, [&] {

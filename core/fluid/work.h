@@ -12,35 +12,10 @@
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/engine.h"
+#include "core/fluid/resource.h"
 #include "core/plan/plan.h"
 
 namespace weir {
-
-/// A resource that serves ops through one queue. Devices serve one op at a time; a NIC bounds the bytes under
-/// way; a timer bounds nothing.
-struct Resource {
-  enum class Kind : std::uint8_t {
-    kCompute,        // all GPUs of a machine, computing
-    kCollectiveOut,  // reduce-scatter and reduce, one at a time; by the first GPU of the group
-    kCollectiveIn,   // all-gather and broadcast, one at a time; by the first GPU of the group
-    kAllReduce,      // all-reduces over machines, one at a time
-    kCopyOut,        // from GPUs to host memory; by the first GPU
-    kCopyIn,         // from host memory to GPUs; by the first GPU
-    kCopyWithin,     // between GPUs, or within host memory; by source
-    kHostSum,        // the cores of a NUMA node, which sum and update
-    kGpuSum,         // a GPU's summation
-    kScheduler,      // waits of a machine
-    kTimer,          // its holds, any number at a time
-    kNic,            // messages that leave through a NIC
-  };
-  MachineId machine;
-  Kind kind = Kind::kCompute;
-  int index = 0;
-  friend auto operator<=>(const Resource&, const Resource&) = default;
-};
-
-/// The name for people: "gpu[3] compute", "cpu[0].numa0 sum", "gpu[3].nic0".
-std::string name(const Resource& resource, const Cluster& cluster);
 
 /// How often a sum passes memory: it reads twice and writes once.
 constexpr int kPassesOfSum = 3;
@@ -52,11 +27,10 @@ struct Work {
   static constexpr int kNoPath = -1;
   std::uint32_t resource = 0;  // index into WorkTable::resources()
   std::uint32_t channel =
-      0;  // messages: index of the pair of NICs; those of one channel move one after the other
-  int connections =
-      1;  // messages: that the channel spreads its bytes over; shares of links are per connection
-  int path = kNoPath;  // index into WorkTable::paths(); none if no limited link is crossed
-  Bytes size;          // bytes of flow
+      0;                // messages: index of the pair of NICs; those of one channel move one after the other
+  int connections = 1;  // that its bytes are spread over; shares of links are per connection
+  int path = kNoPath;   // index into WorkTable::paths(); none if no limited link is crossed
+  Bytes size;           // bytes of flow
   Duration hold;
   Duration latency;
 };
@@ -66,7 +40,11 @@ struct Work {
 /// A channel (a pair of NICs) has 1 to kMostConnections connections, in proportion to the bytes that the plan
 /// sends over it, and spreads each message over them. Links are shared fairly between connections, so that
 /// channels get about the rates at which all of them would end together: else a channel with much to send,
-/// sharing its NIC evenly with others that have little, would go on alone at the end.
+/// sharing its NIC evenly with others that have little, would go on alone at the end. So have the resources
+/// of a machine that serve collectives and copies: a reduce-scatter of four GPUs moves three bytes over a
+/// GPU's link for each that the GPU then copies out. Sharing the link evenly with it, the copy would be
+/// through long before the next one can begin, and as the copy in of a part follows its copy out, one
+/// direction of the link would have nothing to do in turn with the other.
 class WorkTable {
  public:
   static constexpr int kMostConnections = 16;
@@ -91,6 +69,7 @@ class WorkTable {
   void add(const Op& op);
   void add_message(const Op& send, Work& work);
   void connect();
+  void widen(Work& work, int connections);
   void route_sum(const Op& op, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);

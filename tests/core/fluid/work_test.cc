@@ -128,7 +128,7 @@ TEST_CASE("the shares of a sharded copy move side by side, and share the memory 
   CHECK(maker.path(work).find("gpu[0].gpu0.up*1") != std::string::npos);
   CHECK(maker.path(work).find("gpu[0].gpu1.up*1") != std::string::npos);
   CHECK(maker.path(work).find("*2") != std::string::npos);  // the bus
-  CHECK(maker.resource(work) == "gpu[0] copy out");
+  CHECK(maker.resource(work) == "gpu[0] copy shares out");
   CHECK(maker.table->shortest(OpId(0)) == 400_us);
 }
 
@@ -138,6 +138,21 @@ TEST_CASE("a reduce-scatter passes all but one share over each hop of the ring")
       maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
   CHECK(work.size == 4_MB);
   CHECK(maker.resource(work) == "gpu[0] reduce");
+}
+
+// A reduce-scatter of two GPUs passes half of the bytes over each hop, and a copy of the first GPU's all.
+TEST_CASE("collectives and copies of a machine have connections in proportion to what they move") {
+  Maker maker;
+  Op copy = make_op(OpKind::kCopy, {maker.gradient, 0, 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB});
+  copy.machine = MachineId(0);
+  maker.builder.add(copy);
+  maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
+  const Work& copied = maker.table->of(OpId(0));
+  CHECK(copied.connections == 2);
+  CHECK(copied.size == 4_MB);
+  CHECK(maker.path(copied).find("gpu[0].gpu0.up*2") != std::string::npos);
+  CHECK(maker.table->shortest(OpId(0)) == 800_us);
+  CHECK(maker.table->of(OpId(1)).connections == 1);
 }
 
 TEST_CASE("a reduce passes all bytes along the chain to its root") {
