@@ -76,11 +76,15 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
   visitor.optional(
       "pull_requests", options.pull_requests,
       "whether workers ask for each sum once their push of it is through, as of parameter servers");
+  visitor.optional("update_barrier", options.update_barrier,
+                   "whether no sum leaves a parameter server before those of all are complete");
   visitor.optional("overlap", options.overlap,
                    "whether gradients leave while backward goes on, not only when all of it is done");
   visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
-  visitor.optional("placement", options.placement,
-                   "how parts find the machine that sums them: as the shares say, or by BytePS's hash");
+  visitor.optional(
+      "placement", options.placement,
+      "how parts find the machine that sums them: as the shares say, by BytePS's hash, or whole tensors "
+      "in turn");
   visitor.optional("numa", options.numa,
                    "the NUMA node where a NIC's bytes lie in host memory and are summed: its own, another, "
                    "or all in turn");

@@ -79,6 +79,13 @@ std::vector<Assigned> assign_as_mxnet(const Workload& workload, const std::vecto
   return assigned;
 }
 
+std::vector<Assigned> assign_in_turn(const Workload& workload, const std::vector<MachineId>& servers) {
+  std::vector<Assigned> assigned;
+  for (const Workload::Whole& tensor : workload.tensors())
+    assigned.push_back({tensor.part, chosen(static_cast<std::uint64_t>(tensor.tensor), servers)});
+  return assigned;
+}
+
 const std::vector<MachineId>& mxnet_servers(const Cluster& cluster) {
   return cluster.cpu_machines().empty() ? cluster.gpu_machines() : cluster.cpu_machines();
 }

@@ -1,4 +1,5 @@
-// Placements by hash, as other systems have them: blind to sizes, so that some machines sum more than others.
+// Placements by number, as other systems have them: blind to sizes, so that some machines sum more than
+// others.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,10 @@ Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Wor
 /// those of a million elements and more (MXNET_KVSTORE_BIGARRAY_BOUND) are cut evenly over all servers. In
 /// order of readiness.
 std::vector<Assigned> assign_as_mxnet(const Workload& workload, const std::vector<MachineId>& servers);
+
+/// TensorFlow's replica_device_setter: whole tensors, in the order of the model one machine after the other.
+/// In order of readiness.
+std::vector<Assigned> assign_in_turn(const Workload& workload, const std::vector<MachineId>& servers);
 
 /// The CPU machines; the GPU machines where there are none.
 const std::vector<MachineId>& mxnet_servers(const Cluster& cluster);

@@ -124,6 +124,11 @@ std::vector<LocalMix> local_mix(const Cluster& cluster, MachineId id, int nic, L
     }
     case LocalStage::kGpuDirect:
       return rooted(machine, beside(machine, machine.nics[static_cast<std::size_t>(nic)]), true);
+    case LocalStage::kApart: {
+      std::vector<LocalMix> mix;
+      for (const std::vector<int>& gpu : one_by_one(machine)) mix.push_back({{{gpu}}, 1.0});
+      return mix;
+    }
     case LocalStage::kAuto:
     case LocalStage::kReduceScatter:
       break;

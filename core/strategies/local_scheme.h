@@ -29,7 +29,8 @@ struct LocalMix {
 };
 
 /// The schemes of one machine under a local stage, for bytes that go through one of its NICs (any number in a
-/// machine without NICs). `stage` is not kAuto, and the machine has what it needs.
+/// machine without NICs). `stage` is not kAuto, and the machine has what it needs. Of kApart a scheme for
+/// each GPU, which knows no other and by which all bytes go.
 std::vector<LocalMix> local_mix(const Cluster& cluster, MachineId id, int nic, LocalStage stage,
                                 double brute_force);
 

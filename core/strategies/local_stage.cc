@@ -187,6 +187,12 @@ LocalWay LocalStages::out(MachineId machine, const Part& part, int nic, bool dir
   return out_by(mix.scheme, machine, part, nic, numa, direct);
 }
 
+LocalWay LocalStages::out_of_gpu(MachineId machine, int gpu, const Part& part, int nic) {
+  const Schemes& schemes = at(machine).schemes[static_cast<std::size_t>(nic)];
+  const LocalScheme& scheme = schemes.mix[static_cast<std::size_t>(gpu)].scheme;
+  return out_by(scheme, machine, part, nic, numas_.take(machine, nic, part.range.size), false);
+}
+
 LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic,
                              int near, bool direct) {
   State& state = at(machine);

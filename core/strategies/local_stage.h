@@ -47,6 +47,8 @@ class LocalStages {
   /// slice. That lies on the NUMA node of the NIC which the part uses, or where the options place it; if
   /// `direct` and the machine's stage allows it, on a GPU beside that NIC.
   LocalWay out(MachineId machine, const Part& part, int nic, bool direct = false);
+  /// The same for what one GPU alone has, where the machine's stage is kApart; the way ends with that GPU.
+  LocalWay out_of_gpu(MachineId machine, int gpu, const Part& part, int nic);
   /// The same by a scheme of the caller's choice, which outlives this, and with staging on the NUMA node
   /// `near`.
   LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, int near,

@@ -19,15 +19,17 @@ enum class LocalStage {
   kReduceInTurn,   // the same, part by part to another of the GPUs that are as far from the NICs
   kCpuAssisted,    // reduce-scatter under each PCIe switch; the CPU adds up what the switches' GPUs copy
   kGpuDirect,      // reduce to a GPU under the NIC's switch, which the NIC reads and writes itself
+  kApart,          // nothing: each GPU's gradient goes on its own, and each GPU gets a sum of its own
 };
 
 constexpr auto enum_names(LocalStage /*local*/) {
-  return std::array<Named<LocalStage>, 6>{{{LocalStage::kAuto, "auto"},
+  return std::array<Named<LocalStage>, 7>{{{LocalStage::kAuto, "auto"},
                                            {LocalStage::kReduceScatter, "reduce_scatter"},
                                            {LocalStage::kReduce, "reduce"},
                                            {LocalStage::kReduceInTurn, "reduce_in_turn"},
                                            {LocalStage::kCpuAssisted, "cpu_assisted"},
-                                           {LocalStage::kGpuDirect, "gpu_direct"}}};
+                                           {LocalStage::kGpuDirect, "gpu_direct"},
+                                           {LocalStage::kApart, "apart"}}};
 }
 
 /// Over what frameworks that fuse or cut tensors themselves run their all-reduces.
@@ -47,11 +49,13 @@ constexpr auto enum_names(Collective /*collective*/) {
 enum class PartPlacement {
   kBalanced,  // as closely to the shares as elements allow (placement.h)
   kHash,      // by BytePS's hash of tensor and part, whatever their sizes (hashed_placement.h)
+  kInTurn,    // whole tensors, one machine after the other, as TensorFlow places them
 };
 
 constexpr auto enum_names(PartPlacement /*placement*/) {
-  return std::array<Named<PartPlacement>, 2>{
-      {{PartPlacement::kBalanced, "balanced"}, {PartPlacement::kHash, "hash"}}};
+  return std::array<Named<PartPlacement>, 3>{{{PartPlacement::kBalanced, "balanced"},
+                                              {PartPlacement::kHash, "hash"},
+                                              {PartPlacement::kInTurn, "in_turn"}}};
 }
 
 /// On which of a machine's NUMA nodes lies what goes through a NIC: staging, landing and accumulating memory.
@@ -153,6 +157,9 @@ struct Options {
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.
   bool pull_requests = false;
+  /// Of `ps` alone: no sum leaves before those of all servers are complete, as TensorFlow's
+  /// SyncReplicasOptimizer lets nobody read a parameter before all are updated.
+  bool update_barrier = false;
   /// A gradient may leave as soon as its layer's backward is done. Without it all gradients leave when the
   /// whole backward is done: as where collectives and the model take turns on the GPUs, or a framework runs
   /// the backward as one operator.
@@ -160,7 +167,7 @@ struct Options {
   /// Layers know nothing of each other: the gradient of each comes when it comes, is summed in memory of its
   /// own, and is read when its sum is there, any number of times more often than another's. What applications
   /// hand over tensor by tensor needs that (run/node.h, Rounds::kApart); of unified, ps and colocated-ps
-  /// alone. No file sets it, and `overlap` and `barrier` mean nothing with it.
+  /// alone. No file sets it, and `overlap`, `barrier` and `update_barrier` mean nothing with it.
   bool independent_layers = false;
   /// The next forward waits for all parameters, not only for those of its layer.
   bool barrier = false;

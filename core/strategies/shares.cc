@@ -120,6 +120,12 @@ class Costs {
     return sources;
   }
 
+  // How many gradients leave a machine.
+  double senders(MachineId worker) const {
+    const bool apart = stages_[worker.index()] == LocalStage::kApart;
+    return apart ? static_cast<double>(cluster_.machine(worker).gpus.size()) : 1.0;
+  }
+
   // Every worker sends its part to the machine that sums it, and gets the sum back. Pairs of machines that
   // stand for no class matter only to links that machines share.
   void add_exchange() {
@@ -131,6 +137,7 @@ class Costs {
     for (const MachineId worker : cluster_.gpu_machines()) {
       for (std::size_t out = 0; out < fractions[worker.index()].size(); ++out) {
         const auto places = sources(worker, static_cast<int>(out));
+        const double copies = senders(worker);
         for (std::size_t s = 0; s < cluster_.machines().size(); ++s) {
           const MachineId server(s);
           if (server == worker) {
@@ -143,7 +150,7 @@ class Costs {
             for (const auto& [there, sum] : hosts(server, static_cast<int>(in))) {
               for (const auto& [here, fraction] : places) {
                 add_pair({worker, here, static_cast<int>(out)}, {server, there, static_cast<int>(in)},
-                         fraction * sum * nics);
+                         fraction * sum * nics * copies);
               }
             }
           }
@@ -178,7 +185,8 @@ class Costs {
 
   // What the cores of each NUMA node and their memory do with others' parts: they sum and update.
   void add_sums(std::size_t index) {
-    const auto sums = static_cast<double>(cluster_.gpu_machines().size()) - 1.0;
+    double sums = -1.0;
+    for (const MachineId worker : cluster_.gpu_machines()) sums += senders(worker);
     const MachineId first = members_[index].front();
     const std::vector<double> fractions = nic_fractions(cluster_, first);
     const double updates = static_cast<double>(size(Dtype::kF32).count()) /

@@ -159,14 +159,16 @@ double byte_scheduler_ops(const Cluster& cluster, const Workload& workload, cons
   return ops_of_collectives(cluster, options, parts);
 }
 
-double mxnet_ops(const Cluster& cluster, const Workload& workload, const Options& /*options*/) {
+double mxnet_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto parts = assign_as_mxnet(workload, mxnet_servers(cluster)).size();
-  return kOpsPerRequestedPart * machines(cluster) * static_cast<double>(parts);
+  const double senders = options.local == LocalStage::kApart ? ranks(cluster) : machines(cluster);
+  return kOpsPerRequestedPart * senders * static_cast<double>(parts);
 }
 
 template <Summing summing>
 double summation_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
-  return ops_of_parts(cluster, workload, summation_part(cluster, workload, options, summing));
+  const double senders = options.local == LocalStage::kApart ? ranks(cluster) / machines(cluster) : 1;
+  return senders * ops_of_parts(cluster, workload, summation_part(cluster, workload, options, summing));
 }
 
 constexpr std::string_view kParts = "partition_size and finest_part";

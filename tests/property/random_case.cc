@@ -225,6 +225,10 @@ Case random_case(std::uint64_t seed) {
   add_cores(cores, result.topology);
   result.trace = random_trace(trace, seed);
   result.options = random_options(options, Cluster(result.topology), size(result.trace));
+  Dice servers(random.split(5));
+  if (servers.chance(20)) result.options.placement = PartPlacement::kInTurn;
+  if (servers.chance(20)) result.options.local = LocalStage::kApart;
+  if (servers.chance(20)) result.options.update_barrier = true;
   Dice collective(random.split(4));
   if (collective.chance(33)) result.options.collective = Collective::kNccl;
   return result;
@@ -235,6 +239,12 @@ Case case_for(const Case& random, std::string_view strategy) {
   if (!strategy.ends_with("ps")) taken.options.optimizer = Optimizer::kNone;
   const bool sums_on_one = strategy == "unified" || strategy == "ps" || strategy == "colocated-ps";
   if (!sums_on_one) taken.options.independent_layers = false;
+  // What servers alone can do.
+  Options& options = taken.options;
+  if (strategy != "ps") options.update_barrier = false;
+  if (strategy != "ps" && options.local == LocalStage::kApart) options.local = LocalStage::kAuto;
+  if (strategy == "unified" && options.placement == PartPlacement::kInTurn)
+    options.placement = PartPlacement::kBalanced;
   return taken;
 }
 
@@ -248,18 +258,19 @@ std::string text(const Case& random) {
       "random_case({}): machines:{} {} layers, {}; parts of {} to {}, buckets of {}, {} and {}, credit {}, "
       "{}, "
       "{}, brute force {}, {} placement, numa {}, optimizer {}, efficiency {}, overhead {}, cycle {}, "
-      "{}{}{}{}{}{}",
+      "{}{}{}{}{}{}{}",
       random.seed, machines, random.trace.layers.size(), rounded(size(random.trace)),
       text(options.finest_part), text(options.partition_size), text(options.fusion_size),
       text(options.bucket_size), text(options.fusion_buffer),
       options.credit ? fmt::format("{}", *options.credit) : "unlimited",
       options.policy == Policy::kFifo ? "first come" : "priority", enum_name(options.local),
-      options.brute_force, options.placement == PartPlacement::kHash ? "hashed" : "balanced",
-      static_cast<int>(options.numa), static_cast<int>(options.optimizer), options.allreduce_efficiency,
-      text(options.part_overhead), text(options.cycle_time), enum_name(options.collective),
+      options.brute_force, enum_name(options.placement), static_cast<int>(options.numa),
+      static_cast<int>(options.optimizer), options.allreduce_efficiency, text(options.part_overhead),
+      text(options.cycle_time), enum_name(options.collective),
       options.sum_order == SumOrder::kPlan ? ", sums in order" : "",
-      options.pull_requests ? ", requests" : "", options.barrier ? ", barrier" : "",
-      options.overlap ? "" : ", no overlap", options.independent_layers ? ", independent layers" : "");
+      options.update_barrier ? ", update barrier" : "", options.pull_requests ? ", requests" : "",
+      options.barrier ? ", barrier" : "", options.overlap ? "" : ", no overlap",
+      options.independent_layers ? ", independent layers" : "");
 }
 
 }  // namespace weir::property

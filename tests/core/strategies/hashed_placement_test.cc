@@ -105,5 +105,15 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
   CHECK(mxnet_servers(cluster_of(2, 0)).size() == 2);
 }
 
+TEST_CASE("TensorFlow places whole tensors on one server after the other") {
+  const Cluster cluster = cluster_of(2, 3);
+  const Trace trace = trace_of({10, 20'000'000, 30, 40});
+  const Workload workload(trace);
+  const std::vector<Assigned> parts = assign_in_turn(workload, cluster.cpu_machines());
+  REQUIRE(parts.size() == 4);  // from the last layer on
+  for (std::size_t i = 0; i < 4; ++i) CHECK(parts[i].owner == cluster.cpu_machines()[(3 - i) % 3]);
+  CHECK(parts[2].part.range.size == 80_MB);
+}
+
 }  // namespace
 }  // namespace weir

@@ -1,0 +1,18 @@
+// The ops of a plan in which each part is summed on one machine: every worker pushes its gradient to the
+// part's owner, and pulls the sum.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/strategies/local_stage.h"
+#include "core/strategies/placed_parts.h"
+
+namespace weir {
+
+/// The plan for parts placed so. Where a machine's stage is kApart, each of its GPUs is a worker of its own;
+/// then, and if the options have an update_barrier, no GPU machine owns a part.
+Plan exchange_plan(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
+                   const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts);
+
+}  // namespace weir
