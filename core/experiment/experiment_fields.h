@@ -37,8 +37,15 @@ constexpr auto enum_names(TimelinePoints /*points*/) {
       {{TimelinePoints::kLast, "last"}, {TimelinePoints::kAll, "all"}}};
 }
 
+constexpr auto enum_names(Collectives /*collectives*/) {
+  return std::array<Named<Collectives>, 2>{
+      {{Collectives::kMacro, "macro"}, {Collectives::kPerGpu, "per_gpu"}}};
+}
+
 template <class Visitor>
 void fields(Visitor& visitor, Model& model) {
+  visitor.optional("collectives", model.collectives,
+                   "whether collectives and the copies of shares are one flow each, or one for each GPU");
   visitor.optional("message_overhead", model.message_overhead,
                    "the fixed time that each message occupies its connection", up_to(kLongestOverhead));
   visitor.optional("scatter_entries", model.scatter_entries,

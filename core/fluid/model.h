@@ -7,8 +7,15 @@
 
 namespace weir {
 
+/// What moves when several GPUs of a machine work together: in a collective, or as each copies its share.
+enum class Collectives {
+  kMacro,   // one flow over all links that they load, at the pace of the slowest
+  kPerGpu,  // each GPU's bytes on their own; the op ends with the last of them
+};
+
 /// Settings of a simulation.
 struct Model {
+  Collectives collectives = Collectives::kMacro;
   Duration message_overhead;  // fixed time that each message occupies its channel (theta of ByteScheduler
                               // section 4.1)
   int scatter_entries = 1;    // pieces of memory that a message is described by

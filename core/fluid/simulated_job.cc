@@ -49,12 +49,13 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       first_id_(first_id),
       network_(network),
       observer_(observer),
-      works_(plan_, job.subcluster.cluster),
+      works_(plan_, job.subcluster.cluster, job.model.collectives),
       traffic_(plan_, works_, job.dispatch, job.model),
       carried_(job.subcluster.cluster.links().size()),
       record_(recorded ? Record(plan_.ops().size(), iterations) : Record()),
       runs_(plan_.ops().size(), 0),
-      flowing_(plan_.ops().size(), false) {
+      flowing_(plan_.ops().size(), 0) {
+  if (job.model.collectives == Collectives::kPerGpu) number_strands();
   for (const Op& op : plan_.ops()) forwards_ += op.kind == OpKind::kForward ? 1 : 0;
   for (std::size_t i = 0; i < plan_.machines(); ++i) {
     if (recorded) {
@@ -79,17 +80,39 @@ void SimulatedJob::begin() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) awake_.push_back(i);
 }
 
+void SimulatedJob::number_strands() {
+  std::uint32_t next = ops();
+  for (const Op& op : plan_.ops()) {
+    strand_ids_.push_back(next);
+    const Work& work = works_.of(op.id);
+    if (work.strands != Work::kOneFlow) next += static_cast<std::uint32_t>(works_.strands(work).size());
+  }
+  strand_ids_.push_back(next);
+}
+
 void SimulatedJob::advance(std::uint32_t id) {
   progress_ = network_.now();
   --under_way_;
-  const OpId op(id - first_id_);
-  if (flowing_[op.index()]) {
-    flowing_[op.index()] = false;
-    const Work& work = works_.of(op);
-    network_.end(flow(plan_.op(op)), work.size);
-    carried_.add(works_.paths()[static_cast<std::size_t>(work.path)], work.size);
+  const std::uint32_t local = id - first_id_;
+  OpId op(local);
+  std::size_t strand = 0;
+  if (local >= ops()) {
+    // The last op whose first id is not beyond it: those before that have none of their own have the same.
+    const auto after = std::upper_bound(strand_ids_.begin(), strand_ids_.end(), local);
+    op = OpId(static_cast<std::size_t>(after - strand_ids_.begin()) - 1);
+    strand = local - strand_ids_[op.index()];
+  }
+  if (flowing_[op.index()] > 0) {
+    end_flow(plan_.op(op), strand);
+    if (--flowing_[op.index()] > 0) return;
   }
   traffic_.advance(op);
+}
+
+void SimulatedJob::end_flow(const Op& op, std::size_t i) {
+  const Work& work = works_.of(op.id);
+  network_.end(flow(op, i), work.size);
+  carried_.add(works_.paths()[static_cast<std::size_t>(works_.strands(work)[i])], work.size);
 }
 
 void SimulatedJob::pump() {
@@ -144,15 +167,23 @@ void SimulatedJob::start_timer(const Op& op, Duration duration) {
 }
 
 void SimulatedJob::start_flow(const Op& op) {
-  ++under_way_;
-  flowing_[op.id.index()] = true;
-  const Network::Flow begun = flow(op);
-  const Duration alone = network_.steady(begun.path) ? works_.flow_time(op.id) : Duration(0);
-  network_.start(begun, burden(op, works_.of(op.id).size), alone);
+  const Work& work = works_.of(op.id);
+  const std::span<const int> strands = works_.strands(work);
+  under_way_ += strands.size();
+  flowing_[op.id.index()] = static_cast<std::uint16_t>(strands.size());
+  for (std::size_t i = 0; i < strands.size(); ++i) {
+    const Network::Flow begun = flow(op, i);
+    const Duration alone =
+        network_.steady(begun.path) ? works_.flow_time(strands[i], work.size) : Duration(0);
+    network_.start(begun, burden(op, work.size), alone);
+  }
 }
 
-Network::Flow SimulatedJob::flow(const Op& op) const {
-  return {first_id_ + op.id.value(), first_path_ + works_.of(op.id).path, op.kind == OpKind::kSend};
+Network::Flow SimulatedJob::flow(const Op& op, std::size_t i) const {
+  const Work& work = works_.of(op.id);
+  const bool one = work.strands == Work::kOneFlow;
+  const std::uint32_t id = one ? op.id.value() : strand_ids_[op.id.index()] + static_cast<std::uint32_t>(i);
+  return {first_id_ + id, first_path_ + works_.strands(work)[i], op.kind == OpKind::kSend};
 }
 
 // The bytes that take as long as the op's: of a message that begins within a page of host memory more.

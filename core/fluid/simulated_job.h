@@ -29,7 +29,8 @@ struct Job {
 /// send.
 using Observer = std::function<void(const Op&)>;
 
-/// Its ops, and no others, are known to the network by ids from `first_id` on. One owner thread.
+/// Its timers and flows, and no others, are known to the network by ids() ids from `first_id` on: one for
+/// each op, then those of flows of which an op has several. One owner thread.
 class SimulatedJob {
  public:
   /// Runs that many iterations, and keeps a record. The job's plan and subcluster, the network and the
@@ -46,10 +47,12 @@ class SimulatedJob {
   Paths paths() const;
   void set_first_path(int first_path) { first_path_ = first_path; }
 
+  std::uint32_t ids() const { return strand_ids_.empty() ? ops() : strand_ids_.back(); }
+
   Duration start() const { return job_.start; }
   /// Its first iteration begins.
   void begin();
-  /// The timer or flow of the op with this id has ended.
+  /// The timer or flow with this id has ended.
   void advance(std::uint32_t id);
   /// Follows up everything that happens at this instant: what completes, what nodes submit then, what takes
   /// no time at all; devices, and last of all NICs, choose what to start when nothing more can become ready.
@@ -81,7 +84,11 @@ class SimulatedJob {
   void start_flow(const Op& op);
   void deliver(const Op& op);
   void count_forward(const Op& op);
-  Network::Flow flow(const Op& op) const;
+  std::uint32_t ops() const { return static_cast<std::uint32_t>(plan_.ops().size()); }
+  void number_strands();
+  // The op's flow, the i-th if it has several.
+  Network::Flow flow(const Op& op, std::size_t i) const;
+  void end_flow(const Op& op, std::size_t i);
   Bytes burden(const Op& op, Bytes size) const;
   double hold_factor(const Op& op);
   MachineId whole(MachineId machine) const { return job_.subcluster.machines[machine.index()]; }
@@ -97,12 +104,13 @@ class SimulatedJob {
   Traffic traffic_;
   Carried carried_;
   Record record_;
-  std::vector<std::uint32_t> runs_;  // by op: how often it was submitted, of those that compute
-  std::vector<Instant> ends_;        // by iteration
-  std::vector<std::size_t> left_;    // by iteration: forwards that have not completed
-  std::size_t forwards_ = 0;         // in an iteration
-  std::vector<bool> flowing_;        // by op
-  std::size_t under_way_ = 0;        // timers and flows
+  std::vector<std::uint32_t> runs_;        // by op: how often it was submitted, of those that compute
+  std::vector<Instant> ends_;              // by iteration
+  std::vector<std::size_t> left_;          // by iteration: forwards that have not completed
+  std::size_t forwards_ = 0;               // in an iteration
+  std::vector<std::uint16_t> flowing_;     // by op: its flows under way
+  std::vector<std::uint32_t> strand_ids_;  // by op: of its flows the first id, if any op has several; the end
+  std::size_t under_way_ = 0;              // timers and flows
   bool begun_ = false;
   Instant progress_;
   std::vector<Node> nodes_;

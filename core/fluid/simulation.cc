@@ -25,7 +25,7 @@ class World {
       jobs_.push_back(jobs_.empty()
                           ? std::make_unique<SimulatedJob>(job, iterations, change_, network_, observer)
                           : std::make_unique<SimulatedJob>(job, change_, network_));
-      change_ += static_cast<std::uint32_t>(job.plan.ops().size());
+      change_ += jobs_.back()->ids();
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <span>
 
 #include "core/fluid/connections.h"
@@ -46,8 +47,8 @@ int gpu_of(const Plan& plan, const Slice& slice, int share) {
 
 }  // namespace
 
-WorkTable::WorkTable(const Plan& plan, const Cluster& cluster)
-    : plan_(&plan), cluster_(&cluster), known_(std::make_unique<Known>()) {
+WorkTable::WorkTable(const Plan& plan, const Cluster& cluster, Collectives collectives)
+    : plan_(&plan), cluster_(&cluster), collectives_(collectives), known_(std::make_unique<Known>()) {
   work_.resize(plan.ops().size());
   for (const Op& op : plan.ops()) add(op);
   connect();
@@ -102,15 +103,28 @@ void WorkTable::connect() {
 void WorkTable::widen(Work& work, int connections) {
   work.connections = connections;
   if (connections == 1 || work.path == Work::kNoPath) return;
-  const auto [at, fresh] = known_->widened.try_emplace({work.path, connections}, Work::kNoPath);
+  work.path = widened(work.path, connections);
+  work.size = Bytes((work.size.count() + connections - 1) / connections);
+  if (work.strands == Work::kOneFlow) return;
+  const auto [at, fresh] = known_->widened_strands.try_emplace({work.strands, connections}, 0);
   if (fresh) {
-    const PathView narrow = paths_[static_cast<std::size_t>(work.path)];
-    Path uses(narrow.begin(), narrow.end());
+    std::vector<int> wide;
+    for (const int narrow : strands(work)) wide.push_back(widened(narrow, connections));
+    at->second = static_cast<int>(strands_.size());
+    strands_.push_back(std::move(wide));
+  }
+  work.strands = at->second;
+}
+
+int WorkTable::widened(int narrow, int connections) {
+  const auto [at, fresh] = known_->widened.try_emplace({narrow, connections}, Work::kNoPath);
+  if (fresh) {
+    const PathView view = paths_[static_cast<std::size_t>(narrow)];
+    Path uses(view.begin(), view.end());
     for (LinkUse& use : uses) use.weight *= connections;
     at->second = path(uses);
   }
-  work.path = at->second;
-  work.size = Bytes((work.size.count() + connections - 1) / connections);
+  return at->second;
 }
 
 std::uint32_t WorkTable::resource(Resource resource) {
@@ -131,9 +145,28 @@ WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route
     Path uses;
     for (const auto& [link, weight] : weights) uses.push_back({link, weight});
     result.path = path(uses);
+    if (collectives_ == Collectives::kPerGpu) result.strands = add_strands(routes);
   }
   known_->routes.emplace(key, result);
   return result;
+}
+
+// A flow for each route, where there are several.
+int WorkTable::add_strands(const std::vector<Route>& routes) {
+  std::vector<int> strands;
+  for (const Route& route : routes) {
+    Path uses;
+    for (const LinkId link : std::set(route.links.begin(), route.links.end())) uses.push_back({link, 1});
+    if (!uses.empty()) strands.push_back(path(uses));
+  }
+  if (strands.size() < 2) return Work::kOneFlow;
+  strands_.push_back(std::move(strands));
+  return static_cast<int>(strands_.size()) - 1;
+}
+
+std::span<const int> WorkTable::strands(const Work& work) const {
+  if (work.strands == Work::kOneFlow) return {&work.path, 1};
+  return strands_[static_cast<std::size_t>(work.strands)];
 }
 
 template <class MakeRoutes>
@@ -141,6 +174,7 @@ void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
   const auto known = known_->routes.find(key);
   const Routed found = known != known_->routes.end() ? known->second : routed(key, make());
   work.path = found.path;
+  work.strands = found.strands;
   work.latency = found.latency;
 }
 
@@ -350,11 +384,10 @@ void WorkTable::add_message(const Op& send, Work& work) {
   });
 }
 
-Duration WorkTable::flow_time(OpId op) const {
-  const Work& work = of(op);
+Duration WorkTable::flow_time(int path, Bytes size) const {
   Duration time;
-  for (const LinkUse& use : paths_[static_cast<std::size_t>(work.path)])
-    time = std::max(time, work.size * use.weight / reached_rate(*plan_, cluster_->link(use.link)));
+  for (const LinkUse& use : paths_[static_cast<std::size_t>(path)])
+    time = std::max(time, size * use.weight / reached_rate(*plan_, cluster_->link(use.link)));
   return time;
 }
 

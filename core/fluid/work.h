@@ -12,6 +12,7 @@
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/engine.h"
+#include "core/fluid/model.h"
 #include "core/fluid/resource.h"
 #include "core/plan/plan.h"
 
@@ -25,12 +26,14 @@ constexpr int kPassesOfSum = 3;
 /// nothing.
 struct Work {
   static constexpr int kNoPath = -1;
+  static constexpr int kOneFlow = -1;
   std::uint32_t resource = 0;  // index into WorkTable::resources()
   std::uint32_t channel =
       0;                // messages: index of the pair of NICs; those of one channel move one after the other
   int connections = 1;  // that its bytes are spread over; shares of links are per connection
   int path = kNoPath;   // index into WorkTable::paths(); none if no limited link is crossed
-  Bytes size;           // bytes of flow
+  int strands = kOneFlow;  // index of the paths of its flows, if those of several GPUs are apart
+  Bytes size;              // bytes of flow, or of each of its flows
   Duration hold;
   Duration latency;
 };
@@ -49,27 +52,31 @@ class WorkTable {
  public:
   static constexpr int kMostConnections = 16;
 
-  WorkTable(const Plan& plan, const Cluster& cluster);
+  WorkTable(const Plan& plan, const Cluster& cluster, Collectives collectives = Collectives::kMacro);
 
   const Work& of(OpId op) const { return work_[op.index()]; }
+  /// The paths of the op's flows: together they load what its path says.
+  std::span<const int> strands(const Work& work) const;
   const Paths& paths() const { return paths_; }
   const std::vector<Resource>& resources() const { return resources_; }
   std::size_t channels() const { return channels_; }
 
   /// The shortest time in which the op can be done, alone in the cluster.
   Duration shortest(OpId op) const;
-  /// How long its flow takes alone; the op flows.
-  Duration flow_time(OpId op) const;
+  /// How long a flow of so many bytes takes alone.
+  Duration flow_time(int path, Bytes size) const;
 
  private:
   struct Routed {
     int path = Work::kNoPath;
+    int strands = Work::kOneFlow;
     Duration latency;
   };
   void add(const Op& op);
   void add_message(const Op& send, Work& work);
   void connect();
   void widen(Work& work, int connections);
+  int widened(int path, int connections);
   void route_sum(const Op& op, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);
@@ -79,6 +86,7 @@ class WorkTable {
   // Of a pair of NICs: machine and NIC, twice.
   using ChannelKey = std::array<int, 4>;
   Routed routed(const RouteKey& key, const std::vector<Route>& routes);
+  int add_strands(const std::vector<Route>& routes);
   int path(PathView uses);
   template <class MakeRoutes>
   void route(const RouteKey& key, Work& work, const MakeRoutes& make);
@@ -86,8 +94,10 @@ class WorkTable {
 
   const Plan* plan_;
   const Cluster* cluster_;
+  Collectives collectives_;
   std::vector<Work> work_;
   Paths paths_;
+  std::vector<std::vector<int>> strands_;  // paths
   std::vector<Resource> resources_;
   std::size_t channels_ = 0;
   // While the table is made: its room is given back as a whole then.
@@ -98,6 +108,7 @@ class WorkTable {
     std::pmr::map<RouteKey, Routed> routes{&room};
     std::pmr::unordered_multimap<std::size_t, int> paths{&room};  // by hash
     std::pmr::map<std::pair<int, int>, int> widened{&room};       // by path and connections
+    std::pmr::map<std::pair<int, int>, int> widened_strands{&room};
   };
   std::unique_ptr<Known> known_;
 };

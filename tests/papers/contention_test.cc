@@ -107,9 +107,10 @@ class Traffic {
   }
 
   // When each ends, in milliseconds, in the order in which they were added; the same in both worlds.
-  std::vector<double> ends() {
+  std::vector<double> ends(Collectives collectives = Collectives::kMacro) {
     const Plan plan = std::move(builder_).build();
     SimulationSettings settings;
+    settings.model.collectives = collectives;
     settings.dispatch.window = 1_GB;
     const auto simgrid = sim::simulate(plan, cluster_, settings);
     REQUIRE(simgrid);
@@ -216,6 +217,20 @@ TEST_CASE("a ring across switches goes at the pace of its narrowest hop", "[cont
   beside.reduce_scatter({0, 1, 2, 3}, 80_MB);
   beside.copy(beside.gpu(0, 100_MB), beside.host(0, 100_MB));
   check(beside.ends(), {20, 20});
+}
+
+// As one flow the ring takes 4 of the 8 GB/s of the first GPU's link, its pace between the sockets, and
+// leaves 4 to the copy. On its own the hop from there to the second GPU takes three quarters of them, in
+// proportion to 60 and 20 MB, and both are done in 10 ms.
+TEST_CASE("a hop of a ring on its own does not wait for the narrowest one", "[contention]") {
+  const auto ends = [](Collectives collectives) {
+    Traffic traffic;
+    traffic.reduce_scatter({0, 1, 4, 5}, 80_MB);
+    traffic.copy(traffic.gpu(0, 20_MB), traffic.host(0, 20_MB));
+    return traffic.ends(collectives);
+  };
+  check(ends(Collectives::kMacro), {15, 5});
+  check(ends(Collectives::kPerGpu), {15, 10});
 }
 
 // A GPU's link has 8 GB/s, the NIC 12 for both.

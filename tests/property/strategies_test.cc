@@ -42,6 +42,7 @@ struct Planned {
     SimulationSettings settings;
     settings.dispatch = dispatch_of(strategy, random.options);
     settings.iterations = iterations;
+    if (random.seed % 3 == 0) settings.model.collectives = Collectives::kPerGpu;
     return settings;
   }
 };

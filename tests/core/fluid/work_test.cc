@@ -99,7 +99,7 @@ TEST_CASE("a sum flows at the rate of its dtype, and passes its memory three tim
   CHECK(work.hold == 0_ms);
   CHECK(f32.path(work) == "cpu[0].numa0.bus*3 cpu[0].numa0 sum*1");
   CHECK(f32.table->shortest(OpId(0)) == 1_ms);
-  CHECK(f32.table->flow_time(OpId(0)) == 1_ms);
+  CHECK(f32.table->flow_time(work.path, work.size) == 1_ms);
   CHECK(f32.resource(work) == "cpu[0].numa0 sum");
   op.dtype = Dtype::kF16;
   Maker f16;
@@ -138,6 +138,23 @@ TEST_CASE("a reduce-scatter passes all but one share over each hop of the ring")
       maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
   CHECK(work.size == 4_MB);
   CHECK(maker.resource(work) == "gpu[0] reduce");
+}
+
+TEST_CASE("flows of single GPUs load together what their collective does") {
+  Maker maker;
+  maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
+  const WorkTable macro(maker.plan, cluster());
+  CHECK(macro.strands(macro.of(OpId(0))).size() == 1);
+  const WorkTable apart(maker.plan, cluster(), Collectives::kPerGpu);
+  const Work& work = apart.of(OpId(0));
+  REQUIRE(apart.strands(work).size() == 2);
+  std::map<LinkId, int> weights;
+  for (const int path : apart.strands(work)) {
+    for (const LinkUse& use : apart.paths()[static_cast<std::size_t>(path)]) weights[use.link] += use.weight;
+  }
+  for (const LinkUse& use : apart.paths()[static_cast<std::size_t>(work.path)])
+    CHECK(weights[use.link] == use.weight);
+  CHECK(work.size == macro.of(OpId(0)).size);
 }
 
 // A reduce-scatter of two GPUs passes half of the bytes over each hop, and a copy of the first GPU's all.
