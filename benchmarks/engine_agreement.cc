@@ -12,7 +12,8 @@
 #include "backends/sim/world.h"
 #include "benchmarks/bert_large.h"
 #include "core/base/units_text.h"
-#include "core/fluid/fluid_engine.h"
+#include "core/fluid/rough_engine.h"
+#include "core/fluid/work.h"
 
 namespace weir::benchmarks {
 namespace {
@@ -46,8 +47,8 @@ bool measure(int gpu_machines, int runs, double precision) {
     const BertLarge training(gpu_machines, gpu_machines / 2, run);
     const Plan plan = training.plan();
     const SimulationSettings settings = training.settings(1);
-    FluidEngine engine(plan, training.cluster(), precision);
-    const auto ours = good(simulate(plan, training.cluster(), settings, engine));
+    const auto engine = fluid_engine(reached_rates(plan, training.cluster()), precision);
+    const auto ours = good(simulate(plan, training.cluster(), settings, *engine));
     fluid.seconds.push_back(end_of(ours, plan, 0).seconds());
     const auto theirs = good(sim::simulate(plan, training.cluster(), settings));
     simgrid.seconds.push_back(end_of(theirs, plan, 0).seconds());

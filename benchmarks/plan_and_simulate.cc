@@ -18,6 +18,7 @@
 #include "benchmarks/stopwatch.h"
 #include "core/base/units_text.h"
 #include "core/fluid/fluid_engine.h"
+#include "core/fluid/rough_engine.h"
 #include "core/plan/proof.h"
 
 namespace weir::benchmarks {
@@ -38,8 +39,7 @@ struct Simulated {
   Duration end;
 };
 
-Simulated by_fluid_engine(const BertLarge& training, const Plan& plan, int iterations, double precision) {
-  FluidEngine engine(plan, training.cluster(), precision);
+Simulated by_engine(const BertLarge& training, const Plan& plan, int iterations, Engine& engine) {
   const Stopwatch stopwatch;
   const Record record = good(simulate(plan, training.cluster(), training.settings(iterations), engine));
   return {stopwatch.seconds(), end_of(record, plan, iterations - 1)};
@@ -59,9 +59,13 @@ bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& mos
   const Stopwatch proving;
   if (most.exact) good(prove(plan, cluster, training.workload()));
   const double proved = proving.seconds();
-  const Simulated rough = by_fluid_engine(training, plan, iterations, kRough);
+  RoughEngine rough_engine(plan, cluster, kRough);
+  const Simulated rough = by_engine(training, plan, iterations, rough_engine);
   std::optional<Simulated> exact;
-  if (most.exact) exact = by_fluid_engine(training, plan, iterations, 0.0);
+  if (most.exact) {
+    FluidEngine engine(plan, cluster);
+    exact = by_engine(training, plan, iterations, engine);
+  }
   const auto seconds_of = [&](double seconds) { return most.exact ? std::optional(seconds) : std::nullopt; };
   fmt::print("{:>4} {:>4} {:>9} {:>9} {:>8.2f}{}{}{} {:>10} {:>12}", gpu_machines, cpu_machines,
              plan.ops().size(), plan.messages().size(), planned, column(seconds_of(proved)),

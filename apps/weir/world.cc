@@ -1,6 +1,9 @@
 #include "apps/weir/world.h"
 
+#include <memory>
+
 #include "core/fluid/fluid_engine.h"
+#include "core/fluid/rough_engine.h"
 #include "core/run/world_names.h"
 
 #ifdef WEIR_SIMGRID
@@ -19,9 +22,10 @@ Result<Lived> lived(Result<SharedRun> run) {
 
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    FluidEngine engine(reached_rates(planned.whole, planned.jobs), precision);
+    const std::unique_ptr<Engine> engine =
+        fluid_engine(reached_rates(planned.whole, planned.jobs), precision);
     return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
-                          planned.settings.conditions, engine));
+                          planned.settings.conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("precision {}", precision) : std::string(),

@@ -17,12 +17,10 @@ constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
-FluidEngine::FluidEngine(const Plan& plan, const Cluster& cluster, double precision)
-    : FluidEngine(reached_rates(plan, cluster), precision) {}
+FluidEngine::FluidEngine(const Plan& plan, const Cluster& cluster)
+    : FluidEngine(reached_rates(plan, cluster)) {}
 
-FluidEngine::FluidEngine(const std::vector<double>& rates, double precision)
-    : precision_(precision), same_(std::max(kSame, precision)), slack_(precision / 2), links_(rates.size()) {
-  WEIR_CHECK(precision >= 0.0 && precision < 1.0, precision);
+FluidEngine::FluidEngine(const std::vector<double>& rates) : links_(rates.size()) {
   for (std::size_t i = 0; i < rates.size(); ++i) {
     WEIR_CHECK(rates[i] > 0.0 && std::isfinite(rates[i]), i, rates[i]);
     links_[i].rate = links_[i].whole = rates[i];
@@ -203,16 +201,15 @@ void FluidEngine::prepare() {
 // others what these do not take. Those that matter are few, and a look at all finds the next one faster than
 // any order that is kept up.
 void FluidEngine::fill() {
-  const auto level = [](const Met& met, double slack) {
-    return met.open == 0 ? kNever
-                         : std::max(0.0, met.room + slack * met.rate) / static_cast<double>(met.open);
+  const auto level = [](const Met& met) {
+    return met.open == 0 ? kNever : std::max(0.0, met.room) / static_cast<double>(met.open);
   };
   levels_.clear();
-  for (const Met& met : met_) levels_.push_back(level(met, slack_));
+  for (const Met& met : met_) levels_.push_back(level(met));
   for (std::size_t open = concerned_.size(); open > 0;) {
     const auto lowest = std::ranges::min_element(levels_);
     const Met& full = met_[static_cast<std::size_t>(lowest - levels_.begin())];
-    const double share = level(full, 0.0);
+    const double share = *lowest;
     for (const Seat& seat : seats(full)) {
       Concerned& flow = concerned_[seat.slot];
       if (!std::exchange(flow.open, false)) continue;
@@ -223,7 +220,7 @@ void FluidEngine::fill() {
         Met& met = met_[number];
         met.room -= weight * share;
         met.open -= weight;
-        levels_[number] = level(met, slack_);
+        levels_[number] = level(met);
       }
     }
   }
@@ -247,14 +244,14 @@ bool FluidEngine::widen() {
       if (flow.next_bottleneck == met.link) level = std::min(level, flow.next);
       if (flow.bottleneck == met.link) --held;
     }
-    const bool full = met.room <= std::max(kSame, slack_) * met.rate;
-    if (held > 0 && (!full || most > link.level * (1 + same_))) concern_held(met.link);
-    if (level < link.most * (1 - same_)) {
+    const bool full = met.room <= kSame * met.rate;
+    if (held > 0 && (!full || most > link.level * (1 + kSame))) concern_held(met.link);
+    if (level < link.most * (1 - kSame)) {
       link.most = 0.0;
       for (const Seat& seat : link.flows) {
         const double rate = flows_[seat.slot].rate;
         link.most = std::max(link.most, rate);
-        if (level < rate * (1 - same_)) concern(seat.slot);
+        if (level < rate * (1 - kSame)) concern(seat.slot);
       }
     }
   }
@@ -268,7 +265,7 @@ void FluidEngine::set_rate(const Concerned& concerned) {
   flow.bottleneck = concerned.next_bottleneck;
   Shared& bottleneck = links_[flow.bottleneck];
   ++bottleneck.held;
-  bottleneck.level = bottleneck.keeps ? std::min(bottleneck.level, next) : next;
+  bottleneck.level = next;
   if (std::abs(next - flow.rate) <= kSame / 10 * flow.rate) return;
   for (const auto& [number, weight] : hops(concerned)) {
     Shared& link = links_[met_[number].link];
@@ -290,9 +287,7 @@ void FluidEngine::share() {
   for (const Slot slot : fresh_) concern(slot);
   for (const std::uint32_t link : left_) {
     links_[link].left = false;
-    // Flows that come may take what those that went leave, unless the link cannot bind any more.
-    const bool taken = precision_ > 0.0 && links_[link].visit == visit_ && !links_[link].idle;
-    if (links_[link].held > 0 && !taken) concern_held(link);
+    if (links_[link].held > 0) concern_held(link);
   }
   for (const std::uint32_t link : scaled_) {
     for (const Seat& seat : links_[link].flows) concern(seat.slot);
@@ -304,18 +299,10 @@ void FluidEngine::share() {
     prepare();
     fill();
   } while (widen());
-  // Where rates are rough, flows that keep theirs may have less than those that come to be held beside them.
-  if (precision_ > 0.0) {
-    for (const Met& met : met_) {
-      std::size_t held = links_[met.link].held;
-      for (const Seat& seat : seats(met)) held -= concerned_[seat.slot].bottleneck == met.link ? 1 : 0;
-      links_[met.link].keeps = held > 0;
-    }
-  }
   for (const Concerned& flow : concerned_) set_rate(flow);
   for (const Met& met : met_) {
     Shared& link = links_[met.link];
-    if (link.held > 0 && precision_ == 0.0) link.most = link.level;
+    if (link.held > 0) link.most = link.level;
   }
 }
 

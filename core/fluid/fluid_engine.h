@@ -1,4 +1,4 @@
-// Weir's own fluid engine, for large sweeps: the rates of fair_rates.h, computed once an instant and only for
+// Weir's own fluid engine: the rates of fair_rates.h, computed once an instant and only for
 // flows whose rates may change then.
 #pragma once
 
@@ -26,13 +26,12 @@ namespace weir {
 class FluidEngine final : public Engine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite.
-  explicit FluidEngine(const std::vector<double>& rates, double precision = 0.0);
+  explicit FluidEngine(const std::vector<double>& rates);
   /// Its links are the cluster's, as the plan's ops reach them.
-  FluidEngine(const Plan& plan, const Cluster& cluster, double precision = 0.0);
+  FluidEngine(const Plan& plan, const Cluster& cluster);
 
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override { return now_; }
-  double precision() const override { return precision_; }
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
@@ -73,7 +72,6 @@ class FluidEngine final : public Engine {
     double most = 0.0;        // no flow of it gets more
     double level = 0.0;       // what flows get whose bottleneck it is
     std::size_t held = 0;     // how many they are
-    bool keeps = false;       // beside new ones, flows whose bottleneck it was before
     bool left = false;        // flows have gone since the last computation
     bool idle = false;        // it cannot bind now: `used` and `most` are not kept, and no flow is held by it
     double whole = 0.0;       // its rate, unless it is scaled
@@ -138,9 +136,6 @@ class FluidEngine final : public Engine {
   double next() const;
   std::vector<std::uint32_t> take(double at);
 
-  double precision_;
-  double same_;   // parts of a rate that are as good as none,
-  double slack_;  // and by how much of its rate a link may be used more or less than wholly
   const Paths* paths_ = nullptr;
   const Binding* binding_ = nullptr;
   std::vector<Covered> covered_;  // by link

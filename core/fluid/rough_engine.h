@@ -1,0 +1,161 @@
+// Weir's fluid engine for the largest clusters: rates that are fair to a precision, at a cost that hardly
+// grows with the flows whose rates change.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/fluid/earliest.h"
+#include "core/fluid/engine.h"
+#include "core/plan/plan.h"
+
+namespace weir {
+
+/// Each flow is held by one link of its path, and all flows that a link holds get the same: its level. A link
+/// counts what a flow has moved that it has held all the time, and of each flow where that count is when it
+/// ends; so a level changes at once for all.
+///
+/// Invariants, once rates are shared out at an instant:
+/// * No link is used by more than half the precision beyond its rate; one that holds flows is used by no less
+///   than that below it.
+/// * No flow over a link that holds flows gets more than its level by more than half the precision.
+/// * Time begins at 0, never goes back, and moves only between two calls of `instant`.
+/// * What ends within a picosecond of the earliest ends in one instant with it.
+/// * The same calls give the same instants bit for bit.
+///
+/// The first two make each flow's link its bottleneck, as max-min fairness wants. Links that break them get
+/// another level, let flows go to links that hold them down more, or take such as get more than they could,
+/// until none does. Those whose flows get the least change none that get less, which is why it ends.
+class RoughEngine final : public Engine {
+ public:
+  /// `rates` are the links' in bytes per second, by id, positive and finite; the precision is above 0 and
+  /// below 1.
+  RoughEngine(const std::vector<double>& rates, double precision);
+  /// Its links are the cluster's, as the plan's ops reach them.
+  RoughEngine(const Plan& plan, const Cluster& cluster, double precision);
+
+  Result<void> set_paths(const Paths& paths, const Binding& binding) override;
+  double seconds() const override { return now_; }
+  double precision() const override { return precision_; }
+  /// To be called within run(), like start_timer(); bytes are positive.
+  void start_flow(std::uint32_t id, int path, Bytes bytes) override;
+  void start_timer(std::uint32_t id, Duration duration) override;
+  void scale_link(LinkId link, double factor) override;
+  Result<void> run(const Begin& begin, const OnInstant& instant) override;
+
+ private:
+  using Slot = std::uint32_t;  // of a flow that is under way
+
+  // A link of a flow's path.
+  struct Hop {
+    std::uint32_t link = 0;
+    int weight = 1;
+    std::uint32_t seat = 0;   // the flow's place among the link's
+    std::uint32_t cover = 0;  // the one that it counts for, of a link that has any
+  };
+  struct Flow {
+    std::uint32_t id = 0;
+    std::uint32_t hops = 0;
+    std::uint32_t holder = 0;  // a link; kNone of flows that have only come
+    std::uint32_t place = 0;   // among those that it holds
+  };
+  struct Seat {
+    Slot slot = 0;
+    int weight = 1;
+  };
+  struct Held {
+    double due = 0.0;  // the link's count when it ends
+    Slot slot = 0;
+    int weight = 1;
+  };
+  // In one line what is read most.
+  struct alignas(64) Shared {
+    double rate = 0.0;
+    double used = 0.0;        // by its flows
+    double level = 0.0;       // what flows get that it holds
+    double most = 0.0;        // none of the others gets more
+    double count = 0.0;       // bytes, at `since`
+    double since = 0.0;       // seconds
+    std::int64_t weight = 0;  // of what it holds
+    bool idle = false;    // it cannot bind now: `used` and `most` are not kept, and it should hold nothing
+    bool queued = false;  // it may break an invariant
+    bool moved = false;   // when its next flow ends is not known any more
+    double whole = 0.0;   // its rate, unless it is scaled
+    std::vector<Held> held;
+    std::vector<Seat> flows;
+  };
+  // Flows of a link that can bind at times only, by cover.
+  struct Covered {
+    std::vector<Cover> covers;
+    std::vector<std::uint32_t> flows;
+    double possible() const;
+  };
+  struct Fresh {
+    Slot slot;
+    double left;  // bytes
+  };
+  // Flows that a link would have to take to bring all of its own to a level.
+  struct Taking {
+    double level = 0.0;
+    std::vector<std::pair<double, Seat>> flows;  // and what they get now, the most first
+  };
+  struct Timer {
+    double at;
+    std::uint32_t id;
+    bool operator>(const Timer& other) const { return at > other.at; }
+  };
+
+  std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
+  std::uint32_t enter(LinkId link, PathView path);
+  void leave(const Hop& hop);
+  void remove(Slot slot);
+
+  double rate_of(Slot slot) const;
+  void count(Shared& link) const;
+  void hold(Fresh flow, std::uint32_t link);
+  Fresh release(Slot slot);
+  void change(Slot slot, double by);
+  void move(Slot slot, std::uint32_t link);
+  void watch(std::uint32_t link);
+  void find(Shared& link, int more, Taking& found);
+  void take_in(std::uint32_t link, const Taking& found);
+  void set_level(std::uint32_t link, double level);
+  void raise(std::uint32_t link);
+  void place(Fresh flow);
+  void evict(std::uint32_t link);
+  void settle(std::uint32_t link);
+  void share();
+  void schedule(std::uint32_t link);
+  double next() const;
+  std::vector<std::uint32_t> take(double at);
+
+  double precision_;
+  double slack_;  // by how much of its rate a link may be used more or less than wholly
+  const Paths* paths_ = nullptr;
+  const Binding* binding_ = nullptr;
+  std::vector<Covered> covered_;  // by link
+  std::size_t longest_ = 0;       // of the paths, without links that never bind
+  std::vector<Shared> links_;     // by id
+  std::vector<Flow> flows_;       // by slot
+  std::vector<Hop> hops_;         // by slot, longest_ for each
+  std::vector<Slot> vacant_;      // slots
+  Earliest ends_;                 // of what links hold, by link
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::vector<Fresh> fresh_;           // flows that have come since rates were shared out
+  std::vector<std::uint32_t> queued_;  // links
+  std::vector<std::uint32_t> moved_;   // links
+  Taking found_;
+  Taking least_;
+  std::size_t under_way_ = 0;  // flows
+  double now_ = 0.0;
+};
+
+/// The fluid engine of that precision: exact if it is 0.
+std::unique_ptr<Engine> fluid_engine(const std::vector<double>& rates, double precision);
+
+}  // namespace weir
