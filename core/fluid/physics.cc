@@ -67,17 +67,18 @@ Result<void> Physics::verdict(double now) const {
   return {};
 }
 
-void Carried::add(PathView path, Bytes bytes) {
-  for (const LinkUse& use : path) bytes_[use.link.index()] += static_cast<double>(bytes.count()) * use.weight;
-}
-
 Result<void> Carried::verdict(const std::vector<Bytes>& planned, double least, double most,
                               const Cluster& cluster) const {
+  std::vector<double> carried(planned.size(), 0.0);  // by link
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    for (const LinkUse& use : (*paths_)[i]) carried[use.link.index()] += bytes_[i] * use.weight;
+  }
+  for (std::size_t i = 0; i < carried.size(); ++i) {
     const auto once = static_cast<double>(planned[i].count());
-    if (bytes_[i] >= once * least * (1 - kTolerance) && bytes_[i] <= once * most * (1 + kTolerance)) continue;
+    if (carried[i] >= once * least * (1 - kTolerance) && carried[i] <= once * most * (1 + kTolerance))
+      continue;
     return failure(fmt::format("the simulation lost bytes: {} carried {} bytes where the plan moves {}",
-                               cluster.links()[i].name, bytes_[i], once * least));
+                               cluster.links()[i].name, carried[i], once * least));
   }
   return {};
 }

@@ -48,9 +48,12 @@ class Physics {
 /// Counts the bytes that the flows of one plan carry over each link.
 class Carried {
  public:
-  explicit Carried(std::size_t links) : bytes_(links, 0.0) {}
+  /// The paths outlive it.
+  explicit Carried(const Paths& paths) : paths_(&paths), bytes_(paths.size(), 0.0) {}
 
-  void add(PathView path, Bytes bytes);
+  void add(int path, Bytes bytes) {
+    bytes_[static_cast<std::size_t>(path)] += static_cast<double>(bytes.count());
+  }
 
   /// Whether that is what the plan loads links with (link_loads) in `least` iterations at least, and `most`
   /// at most.
@@ -58,7 +61,8 @@ class Carried {
                        const Cluster& cluster) const;
 
  private:
-  std::vector<double> bytes_;  // by link
+  const Paths* paths_;
+  std::vector<double> bytes_;  // by path
 };
 
 }  // namespace weir

@@ -185,13 +185,13 @@ RoughEngine::Fresh RoughEngine::release(Slot slot) {
   return {slot, left};
 }
 
-// What a flow gets has become more by so much, or less.
-void RoughEngine::change(Slot slot, double by) {
+// What a flow gets has become more by so much, or less; whoever calls knows of one link, or none.
+void RoughEngine::change(Slot slot, double by, std::uint32_t but) {
   const std::uint32_t holder = flows_[slot].holder;
   const double rate = rate_of(slot);
   for (const Hop& hop : hops(slot)) {
     Shared& link = links_[hop.link];
-    if (link.idle) continue;
+    if (hop.link == but || link.idle) continue;
     link.used += hop.weight * by;
     if (hop.link != holder) link.most = std::max(link.most, rate);
     watch(hop.link);
@@ -201,7 +201,7 @@ void RoughEngine::change(Slot slot, double by) {
 void RoughEngine::move(Slot slot, std::uint32_t link) {
   const double before = rate_of(slot);
   hold(release(slot), link);
-  change(slot, links_[link].level - before);
+  change(slot, links_[link].level - before, kNone);
 }
 
 // The link is looked at if it breaks an invariant.
@@ -258,7 +258,9 @@ void RoughEngine::set_level(std::uint32_t link, double level) {
   const double by = level - shared.level;
   shared.level = level;
   if (!std::exchange(shared.moved, true)) moved_.push_back(link);
-  for (const Held& held : shared.held) change(held.slot, by);
+  for (const Held& held : shared.held) change(held.slot, by, link);
+  shared.used += static_cast<double>(shared.weight) * by;
+  watch(link);
 }
 
 // The link leaves room. Its flows that others hold down more are those links' from now on.
@@ -303,7 +305,7 @@ void RoughEngine::place(Fresh flow) {
   WEIR_CHECK(holder != kNone, flows_[flow.slot].id);
   take_in(holder, least_);
   hold(flow, holder);
-  change(flow.slot, links_[holder].level);
+  change(flow.slot, links_[holder].level, kNone);
 }
 
 // The link cannot bind any more.
@@ -312,7 +314,7 @@ void RoughEngine::evict(std::uint32_t link) {
     const Slot slot = links_[link].held.back().slot;
     const double rate = rate_of(slot);
     const Fresh flow = release(slot);
-    change(slot, -rate);
+    change(slot, -rate, kNone);
     place(flow);
   }
 }
@@ -345,10 +347,10 @@ void RoughEngine::share() {
 void RoughEngine::schedule(std::uint32_t link) {
   Shared& shared = links_[link];
   shared.moved = false;
-  double first = kNever;
-  for (const Held& held : shared.held) first = std::min(first, held.due);
-  const bool ends = shared.level > 0.0 && first < kNever;
-  ends_.set(link, ends ? shared.since + std::max(0.0, first - shared.count) / shared.level : kNever);
+  const auto first = std::ranges::min_element(shared.held, {}, &Held::due);
+  if (first == shared.held.end() || shared.level == 0.0) return ends_.set(link, kNever);
+  shared.first = first->slot;
+  ends_.set(link, shared.since + std::max(0.0, first->due - shared.count) / shared.level);
 }
 
 // When the next thing ends.
@@ -361,7 +363,7 @@ std::vector<std::uint32_t> RoughEngine::take(double at) {
   std::vector<std::uint32_t> ended;
   while (ends_.time() <= at + kInstant) {
     const auto link = static_cast<std::uint32_t>(ends_.thing());
-    const Slot slot = std::ranges::min_element(links_[link].held, {}, &Held::due)->slot;
+    const Slot slot = links_[link].first;
     ended.push_back(flows_[slot].id);
     remove(slot);
     schedule(link);

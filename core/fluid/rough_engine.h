@@ -84,7 +84,8 @@ class RoughEngine final : public Engine {
     std::int64_t weight = 0;  // of what it holds
     bool idle = false;    // it cannot bind now: `used` and `most` are not kept, and it should hold nothing
     bool queued = false;  // it may break an invariant
-    bool moved = false;   // when its next flow ends is not known any more
+    bool moved = false;   // which ends first, or when its is not known any more
+    Slot first = 0;       // of what it holds, the one that ends first
     double whole = 0.0;   // its rate, unless it is scaled
     std::vector<Held> held;
     std::vector<Seat> flows;
@@ -119,7 +120,7 @@ class RoughEngine final : public Engine {
   void count(Shared& link) const;
   void hold(Fresh flow, std::uint32_t link);
   Fresh release(Slot slot);
-  void change(Slot slot, double by);
+  void change(Slot slot, double by, std::uint32_t but);
   void move(Slot slot, std::uint32_t link);
   void watch(std::uint32_t link);
   void find(Shared& link, int more, Taking& found);

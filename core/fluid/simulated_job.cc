@@ -51,7 +51,7 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       observer_(observer),
       works_(plan_, job.subcluster.cluster, job.model.collectives),
       traffic_(plan_, works_, job.dispatch, job.model),
-      carried_(job.subcluster.cluster.links().size()),
+      carried_(works_.paths()),
       record_(recorded ? Record(plan_.ops().size(), iterations) : Record()),
       runs_(plan_.ops().size(), 0),
       flowing_(plan_.ops().size(), 0) {
@@ -90,6 +90,17 @@ void SimulatedJob::number_strands() {
   strand_ids_.push_back(next);
 }
 
+void SimulatedJob::prefetch(std::uint32_t id) const {
+  if (id - first_id_ >= ops()) return;  // one of several flows of an op
+  const OpId op(id - first_id_);
+  const Op& of_plan = plan_.op(op);
+  __builtin_prefetch(&of_plan.id);
+  __builtin_prefetch(&of_plan.duration);
+  works_.prefetch(op);
+  traffic_.prefetch(op);
+  nodes_[of_plan.machine.index()].prefetch(op);
+}
+
 void SimulatedJob::advance(std::uint32_t id) {
   progress_ = network_.now();
   --under_way_;
@@ -112,7 +123,7 @@ void SimulatedJob::advance(std::uint32_t id) {
 void SimulatedJob::end_flow(const Op& op, std::size_t i) {
   const Work& work = works_.of(op.id);
   network_.end(flow(op, i), work.size);
-  carried_.add(works_.paths()[static_cast<std::size_t>(works_.strands(work)[i])], work.size);
+  carried_.add(works_.strands(work)[i], work.size);
 }
 
 void SimulatedJob::pump() {

@@ -52,6 +52,8 @@ class SimulatedJob {
   Duration start() const { return job_.start; }
   /// Its first iteration begins.
   void begin();
+  /// Has the processor fetch what it will need to advance the op with this id: one wait for all of it.
+  void prefetch(std::uint32_t id) const;
   /// The timer or flow with this id has ended.
   void advance(std::uint32_t id);
   /// Follows up everything that happens at this instant: what completes, what nodes submit then, what takes

@@ -60,6 +60,11 @@ class World {
     return network_.set_paths(std::move(paths));
   }
 
+  SimulatedJob& job_of(std::uint32_t op) {
+    const auto next = std::upper_bound(first_ids_.begin(), first_ids_.end(), op);
+    return *jobs_[static_cast<std::size_t>(next - first_ids_.begin()) - 1];
+  }
+
   // Timers of the world's own have the ids after those of all ops: changes of links, then starts of jobs.
   std::uint32_t start_of(std::size_t job) const { return change_ + 1 + static_cast<std::uint32_t>(job); }
 
@@ -80,13 +85,15 @@ class World {
     expired_ = engine_.seconds() > kLongestRun.seconds();
     if (expired_) return;
     for (const std::uint32_t id : ended) {
+      if (id < change_) job_of(id).prefetch(id);
+    }
+    for (const std::uint32_t id : ended) {
       if (id > change_) {
         jobs_[id - change_ - 1]->begin();
       } else if (id == change_) {
         change_links();
       } else {
-        const auto next = std::upper_bound(first_ids_.begin(), first_ids_.end(), id);
-        jobs_[static_cast<std::size_t>(next - first_ids_.begin()) - 1]->advance(id);
+        job_of(id).advance(id);
       }
     }
     if (!over_) pump();

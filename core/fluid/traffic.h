@@ -40,6 +40,8 @@ class Traffic {
   /// What to do now, in order; the caller empties it. Completions of sends stand for both ends.
   std::vector<Action>& actions() { return actions_; }
 
+  /// Has the processor fetch what it will need to advance the op.
+  void prefetch(OpId op) const { __builtin_prefetch(&state_[op.index()]); }
   /// When the op began to use its resource.
   Instant started(OpId op) const { return state_[op.index()].started; }
   /// A message op was submitted, and the other end not yet.

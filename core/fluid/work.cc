@@ -55,21 +55,6 @@ WorkTable::WorkTable(const Plan& plan, const Cluster& cluster, Collectives colle
   known_.reset();
 }
 
-int WorkTable::path(PathView uses) {
-  std::uint64_t hash = 0;
-  for (const auto& [link, weight] : uses)
-    hash = (hash + link.value()) * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(weight);
-  const auto [first, last] = known_->paths.equal_range(hash);
-  const auto known = std::find_if(first, last, [&](const auto& entry) {
-    return std::ranges::equal(paths_[static_cast<std::size_t>(entry.second)], uses);
-  });
-  if (known != last) return known->second;
-  const auto index = static_cast<int>(paths_.size());
-  paths_.add(uses);
-  known_->paths.emplace(hash, index);
-  return index;
-}
-
 // Gives every channel its connections, and on each machine what moves bytes between its memories.
 void WorkTable::connect() {
   std::vector<std::int64_t> sent(channels_);
@@ -106,7 +91,7 @@ void WorkTable::widen(Work& work, int connections) {
   work.path = widened(work.path, connections);
   work.size = Bytes((work.size.count() + connections - 1) / connections);
   if (work.strands == Work::kOneFlow) return;
-  const auto [at, fresh] = known_->widened_strands.try_emplace({work.strands, connections}, 0);
+  const auto [at, fresh] = known_->widened_strands.try_emplace(std::array{work.strands, connections}, 0);
   if (fresh) {
     std::vector<int> wide;
     for (const int narrow : strands(work)) wide.push_back(widened(narrow, connections));
@@ -117,7 +102,7 @@ void WorkTable::widen(Work& work, int connections) {
 }
 
 int WorkTable::widened(int narrow, int connections) {
-  const auto [at, fresh] = known_->widened.try_emplace({narrow, connections}, Work::kNoPath);
+  const auto [at, fresh] = known_->widened.try_emplace(std::array{narrow, connections}, Work::kNoPath);
   if (fresh) {
     const PathView view = paths_[static_cast<std::size_t>(narrow)];
     Path uses(view.begin(), view.end());
@@ -134,7 +119,7 @@ std::uint32_t WorkTable::resource(Resource resource) {
   return at->second;
 }
 
-WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route>& routes) {
+WorkTable::Routed WorkTable::routed(const std::vector<Route>& routes) {
   std::map<LinkId, int> weights;
   Routed result;
   for (const Route& route : routes) {
@@ -147,7 +132,6 @@ WorkTable::Routed WorkTable::routed(const RouteKey& key, const std::vector<Route
     result.path = path(uses);
     if (collectives_ == Collectives::kPerGpu) result.strands = add_strands(routes);
   }
-  known_->routes.emplace(key, result);
   return result;
 }
 
@@ -169,13 +153,17 @@ std::span<const int> WorkTable::strands(const Work& work) const {
   return strands_[static_cast<std::size_t>(work.strands)];
 }
 
+void WorkTable::take(Work& work, const Routed& routed) {
+  work.path = routed.path;
+  work.strands = routed.strands;
+  work.latency = routed.latency;
+}
+
 template <class MakeRoutes>
 void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
-  const auto known = known_->routes.find(key);
-  const Routed found = known != known_->routes.end() ? known->second : routed(key, make());
-  work.path = found.path;
-  work.strands = found.strands;
-  work.latency = found.latency;
+  const auto [known, fresh] = known_->routes.try_emplace(key);
+  if (fresh) known->second = routed(make());
+  take(work, known->second);
 }
 
 void WorkTable::add(const Op& op) {
@@ -364,11 +352,16 @@ void WorkTable::add_message(const Op& send, Work& work) {
   const int source_machine = number(send.machine);
   const int target_machine = number(receive.machine);
   const ChannelKey channel = {source_machine, send.nic, target_machine, receive.nic};
-  work.channel = known_->channels.try_emplace(channel, static_cast<std::uint32_t>(channels_)).first->second;
-  channels_ = known_->channels.size();
+  const auto [known, fresh] = known_->channels.try_emplace(channel);
+  if (fresh) known->second.number = static_cast<std::uint32_t>(channels_++);
+  work.channel = known->second.number;
   const RouteKey key = {4,           source_machine,          target_machine, send.nic, code(from, send.from),
                         receive.nic, code(into, receive.into)};
-  route(key, work, [&] {
+  if (!fresh && known->second.key == key) {
+    take(work, known->second.routed);
+    return;
+  }
+  const auto make = [&] {
     std::vector<Route> routes;
     for (int i = 0; i < shares; ++i) {
       const bool sharded = shares > 1;
@@ -381,7 +374,11 @@ void WorkTable::add_message(const Op& send, Work& work) {
       routes.push_back(cluster_->route(send.machine, source, out, receive.machine, target, in));
     }
     return routes;
-  });
+  };
+  if (!fresh) return route(key, work, make);
+  known->second.key = key;
+  known->second.routed = routed(make());
+  take(work, known->second.routed);
 }
 
 Duration WorkTable::flow_time(int path, Bytes size) const {

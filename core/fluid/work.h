@@ -13,6 +13,7 @@
 #include "core/cluster/cluster.h"
 #include "core/fluid/engine.h"
 #include "core/fluid/model.h"
+#include "core/fluid/path_index.h"
 #include "core/fluid/resource.h"
 #include "core/plan/plan.h"
 
@@ -57,6 +58,8 @@ class WorkTable {
   const Work& of(OpId op) const { return work_[op.index()]; }
   /// The paths of the op's flows: together they load what its path says.
   std::span<const int> strands(const Work& work) const;
+  /// Has the processor fetch it.
+  void prefetch(OpId op) const { __builtin_prefetch(&work_[op.index()]); }
   const Paths& paths() const { return paths_; }
   const std::vector<Resource>& resources() const { return resources_; }
   std::size_t channels() const { return channels_; }
@@ -85,9 +88,10 @@ class WorkTable {
   using RouteKey = std::array<int, 7>;
   // Of a pair of NICs: machine and NIC, twice.
   using ChannelKey = std::array<int, 4>;
-  Routed routed(const RouteKey& key, const std::vector<Route>& routes);
+  Routed routed(const std::vector<Route>& routes);
+  static void take(Work& work, const Routed& routed);
   int add_strands(const std::vector<Route>& routes);
-  int path(PathView uses);
+  int path(PathView uses) { return known_->paths.of(uses, paths_); }
   template <class MakeRoutes>
   void route(const RouteKey& key, Work& work, const MakeRoutes& make);
   std::uint32_t resource(Resource resource);
@@ -100,15 +104,33 @@ class WorkTable {
   std::vector<std::vector<int>> strands_;  // paths
   std::vector<Resource> resources_;
   std::size_t channels_ = 0;
+  // Of numbers that tell the same keys apart.
+  struct Hash {
+    template <std::size_t kNumbers>
+    std::size_t operator()(const std::array<int, kNumbers>& numbers) const {
+      std::uint64_t hash = 0;
+      for (const int number : numbers)
+        hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x9E3779B97F4A7C15U;
+      return hash ^ hash >> 32;
+    }
+  };
+  template <class Key, class Value>
+  using Map = std::pmr::unordered_map<Key, Value, Hash>;
+  // A channel and the route of its first message, which most of its messages take.
+  struct Channel {
+    std::uint32_t number = 0;
+    RouteKey key = {};
+    Routed routed;
+  };
   // While the table is made: its room is given back as a whole then.
   struct Known {
     std::pmr::monotonic_buffer_resource room;
     std::pmr::map<Resource, std::uint32_t> resources{&room};
-    std::pmr::map<ChannelKey, std::uint32_t> channels{&room};
-    std::pmr::map<RouteKey, Routed> routes{&room};
-    std::pmr::unordered_multimap<std::size_t, int> paths{&room};  // by hash
-    std::pmr::map<std::pair<int, int>, int> widened{&room};       // by path and connections
-    std::pmr::map<std::pair<int, int>, int> widened_strands{&room};
+    Map<ChannelKey, Channel> channels{&room};
+    Map<RouteKey, Routed> routes{&room};
+    Map<std::array<int, 2>, int> widened{&room};  // by path and connections
+    Map<std::array<int, 2>, int> widened_strands{&room};
+    PathIndex paths;
   };
   std::unique_ptr<Known> known_;
 };

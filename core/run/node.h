@@ -40,6 +40,13 @@ class Node {
   /// Takes what has completed, submits what has become ready. True if anything completed or was submitted.
   bool pump(Port& port);
 
+  /// Has the processor fetch what it will need when this op of the machine has completed.
+  void prefetch(OpId op) const {
+    __builtin_prefetch(&progress_[op.index() - first_]);
+    const int iteration = groups_.front().first_open;
+    if (record_ != nullptr && iteration < iterations_) __builtin_prefetch(&record_->of(op, iteration));
+  }
+
   /// All iterations are done, or an op failed.
   bool finished() const { return unfinished_ == 0 || error_.has_value(); }
   /// The first op error, if one came.

@@ -59,7 +59,7 @@ class Watch {
   }
   void ended(std::size_t message, double now) {
     physics_.flow_ended(two_.sends[message].value(), path(message), 1_MB, now);
-    carried_.add(path(message), 1_MB);
+    carried_.add(number(message), 1_MB);
     now_ = now;
   }
   void scaled(double factor, double now) {
@@ -77,13 +77,14 @@ class Watch {
   }
 
  private:
+  int number(std::size_t message) const { return two_.works.of(two_.sends[message]).path; }
   PathView path(std::size_t message) const {
-    return two_.works.paths()[static_cast<std::size_t>(two_.works.of(two_.sends[message]).path)];
+    return two_.works.paths()[static_cast<std::size_t>(number(message))];
   }
 
   const TwoMessages& two_;
   Physics physics_;
-  Carried carried_{two_.cluster.links().size()};
+  Carried carried_{two_.works.paths()};
   double now_ = 0.0;
 };
 
