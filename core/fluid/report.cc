@@ -115,9 +115,12 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
     report.samples_per_second = static_cast<double>(samples) / report.iteration.seconds();
   }
   report.links = links_by_use(plan, cluster, WorkTable(plan, cluster), report.iteration);
-  for (std::size_t i = 0; i < plan.machines(); ++i) {
-    report.host_memory.push_back(plan.host_memory(MachineId(i)));
-    report.gpu_memory.push_back(plan.gpu_memory(MachineId(i)));
+  // In one pass: there is a buffer for each pair of machines.
+  report.host_memory.resize(plan.machines());
+  report.gpu_memory.resize(plan.machines());
+  for (const Buffer& buffer : plan.buffers()) {
+    const bool host = buffer.place == Memory::Kind::kHost;
+    (host ? report.host_memory : report.gpu_memory)[buffer.machine.index()] += buffer.size;
   }
   return report;
 }
