@@ -34,10 +34,10 @@ int shares_of(const Op& op, const Plan& plan) {
   return 1;
 }
 
-// Collectives of one machine, and copies.
-bool moves_within(OpKind kind) {
-  return kind == OpKind::kCopy || kind == OpKind::kReduceScatter || kind == OpKind::kAllGather ||
-         kind == OpKind::kReduce || kind == OpKind::kBroadcast;
+// Collectives that leave or spread shares, and copies. What is reduced to a root, and its copy, pass as many
+// bytes over a link.
+bool moves_shares(OpKind kind) {
+  return kind == OpKind::kCopy || kind == OpKind::kReduceScatter || kind == OpKind::kAllGather;
 }
 
 // The GPU of the slice's share i, or the first GPU of a slice that lies on several.
@@ -62,7 +62,7 @@ void WorkTable::connect() {
   for (const Op& op : plan_->ops()) {
     const Work& work = of(op.id);
     if (op.kind == OpKind::kSend) sent[work.channel] += op.from.size.count();
-    if (moves_within(op.kind) && work.path != Work::kNoPath) moved[work.resource] += work.size.count();
+    if (moves_shares(op.kind) && work.path != Work::kNoPath) moved[work.resource] += work.size.count();
   }
   const std::vector<int> of_channel = in_proportion(sent, kMostConnections);
   std::map<MachineId, std::vector<std::size_t>> movers;
@@ -79,7 +79,7 @@ void WorkTable::connect() {
   for (const Op& op : plan_->ops()) {
     Work& work = work_[op.id.index()];
     if (op.kind == OpKind::kSend) widen(work, of_channel[work.channel]);
-    if (moves_within(op.kind)) widen(work, of_resource[work.resource]);
+    if (moves_shares(op.kind)) widen(work, of_resource[work.resource]);
   }
 }
 
