@@ -95,12 +95,13 @@ class ChannelTransport::Loop {
       for (Seat& seat : seats_) {
         if (!seat.lost && seat.wire->can_go_on()) flush(seat);
       }
-      release();
       const Instant now = Clock::monotonic();
-      if (now - beat < Duration(1'000'000'000)) continue;
-      // A thread that was itself held up has not heard what lies there to be read.
-      if (now - beat < settings_.silence / 2) tell_silent(now);
-      beat = now;
+      if (now - beat >= Duration(1'000'000'000)) {
+        // A thread that was itself held up has not heard what lies there to be read.
+        if (now - beat < settings_.silence / 2) tell_silent(now);
+        beat = now;
+      }
+      release();  // last, as all that flushes may be held back
     }
   }
 

@@ -15,7 +15,7 @@ constexpr double kAhead = 2e6;  // nanoseconds that a timer may be late without 
 
 Pace::Pace(BytesPerSecond rate)
     : rate_(static_cast<double>(rate.value()) * 1e-9),
-      most_(std::max(rate_ * kAhead, kChunk)),
+      most_(std::max(rate_ * kAhead, 2 * kChunk)),
       chunk_(kChunk),
       ready_(kChunk) {
   WEIR_CHECK(rate.limited() && rate.value() > 0);

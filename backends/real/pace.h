@@ -9,9 +9,10 @@
 
 namespace weir::real {
 
-/// Lets bytes leave at a rate, however late it is asked: up to two milliseconds' worth that could have left
-/// before may follow at once. Who got none has its turn before those that ask after it: a chunk is kept for
-/// it. Else connections would starve behind one whose thread is always a little sooner. Any thread.
+/// Lets bytes leave at a rate, however late it is asked: up to two milliseconds' worth, or two chunks, that
+/// could have left before may follow at once. Who got none has its turn before those that ask after it: a
+/// chunk is kept for it. Else connections would starve behind one whose thread is always a little sooner. Any
+/// thread.
 class Pace {
  public:
   /// Who asks: any address of its own.
@@ -24,7 +25,7 @@ class Pace {
   std::size_t take(Asker asker, std::size_t most, Instant now);
   /// Of those taken, some have not left after all.
   void give_back(std::size_t bytes);
-  /// When a chunk of the asker's may leave, if those before it take one each.
+  /// When a chunk of the asker's may leave at the earliest: if those before it take one each.
   Instant next(Asker asker, Instant now) const;
 
  private:

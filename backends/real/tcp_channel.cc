@@ -89,8 +89,7 @@ Result<void> TcpChannel::write_data() {
     vectors_.clear();
     const std::size_t header_left = kFrameSize - header_sent_;
     if (header_left > 0) vectors_.push_back({flight.header.data() + header_sent_, header_left});
-    gather(flight, vectors_);
-    const auto sent = send(kTurn);
+    const auto sent = send(std::min(kTurn, header_left + gather(flight, vectors_)));
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) break;
     context_->inbox->count(*sent);

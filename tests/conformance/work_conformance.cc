@@ -300,6 +300,9 @@ void check_work(const World& world) {
   SECTION("2: messages of all sizes arrive whole, at every window") {
     for (const Bytes window : {0_B, 1_B, 5000_B, 100_MB}) check_echo(world, sizes, window, 3);
   }
+  SECTION("2: large messages under way at once do not mix, round after round") {
+    check_echo(world, {9_MiB, 1000_B, 20_MiB + 4_B, 9_MiB + 1_B, 2_B}, 100_MB, 3);
+  }
   SECTION("2: a message may be as large as 1 GiB") { check_large(world, 1_MiB * 1024); }
   SECTION("2: messages may wait for the last of many") { check_crowd(world); }
   SECTION("ops of every kind do what they say, one after the other") { check_kinds(world); }
