@@ -9,6 +9,7 @@ import argparse
 import ctypes
 import os
 import secrets
+import select
 import selectors
 import signal
 import socket
@@ -53,9 +54,13 @@ class Lines:
             self._rest = b""
 
     def _write(self, lines: List[bytes]) -> None:
-        if lines:
-            self._target.write(b"".join(self._prefix + line + b"\n" for line in lines))
-            self._target.flush()
+        # Not by a buffered file: that of Python 3.11 loses what is left of a write that a signal cuts short, as SIGCHLD does.
+        left = memoryview(b"".join(self._prefix + line + b"\n" for line in lines))
+        while left:
+            try:
+                left = left[os.write(self._target.fileno(), left) :]
+            except BlockingIOError:
+                select.select([], [self._target], [])
 
 
 class Process:

@@ -144,6 +144,7 @@ def raises(rank, ranks):
 def killed(rank, ranks):
     weir.push_pull(torch.ones(1000), name="first")
     if rank == ranks - 1:
+        time.sleep(2)  # for the others to have their sums too
         os.kill(os.getpid(), signal.SIGKILL)
     with told(weir.LostError, f"rank {ranks - 1}"):
         weir.push_pull(torch.ones(1000), name="second")
