@@ -57,7 +57,7 @@ TEST_CASE("what did not leave may leave at once") {
 }
 
 TEST_CASE("of several that always want more each gets its part, whoever asks first, at any rate") {
-  const std::int64_t rate = GENERATE(12'500'000, 50'000'000, 1'000'000'000, 3'000'000'000);
+  const std::int64_t rate = GENERATE(12'500'000LL, 50'000'000LL, 1'000'000'000LL, 3'000'000'000LL);
   Pace pace{BytesPerSecond(rate)};
   const std::array<int, 4> askers{};
   std::array<std::size_t, 4> left{};
