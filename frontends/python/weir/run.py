@@ -54,7 +54,7 @@ class Lines:
             self._rest = b""
 
     def _write(self, lines: List[bytes]) -> None:
-        # Not by a buffered file: that of Python 3.11 loses what is left of a write that a signal cuts short, as SIGCHLD does.
+        # Not by a buffered file: with Python 3.11.2's, what was left of some large writes never came while ranks were ending.
         left = memoryview(b"".join(self._prefix + line + b"\n" for line in lines))
         while left:
             try:
