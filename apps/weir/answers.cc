@@ -57,7 +57,7 @@ Chosen choose(const std::vector<Series>& all) {
 }
 
 // What it costs, over the fewest CPU machines.
-std::string money(const Answer& first, const Answer& chosen) {
+std::string more_money(const Answer& first, const Answer& chosen) {
   if (!chosen.cost_per_iteration || !first.cost_per_iteration || *first.cost_per_iteration == 0) return {};
   return fmt::format(" for {} money an hour, {} an iteration",
                      more_or_less(*chosen.price_per_hour / *first.price_per_hour),
@@ -157,8 +157,9 @@ std::string advice(const std::vector<Series>& series, const MoreHelps& more_help
   if (chosen.index > 0) {
     const std::string over =
         first.cpu_machines > 0 ? fmt::format(" rather than {}", first.cpu_machines) : std::string();
-    return fmt::format("{}{}: {} faster{}{}{}.", add, over, percent(answer.speedup - 1), money(first, answer),
-                       beyond(*chosen.series, chosen.index, more_helps), thrift(answers, chosen.index));
+    return fmt::format("{}{}: {} faster{}{}{}.", add, over, percent(answer.speedup - 1),
+                       more_money(first, answer), beyond(*chosen.series, chosen.index, more_helps),
+                       thrift(answers, chosen.index));
   }
   const Answer& best = *std::min_element(answers.begin(), answers.end(), shorter);
   const std::string gain = best.speedup > 1 + kSame ? fmt::format("{} more make an iteration only {} faster",

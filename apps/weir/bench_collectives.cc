@@ -17,7 +17,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct BenchCollectivesChoices {
   std::string name;  // of the command
   BenchJob job;
   std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
@@ -26,7 +26,7 @@ struct Choices {
 };
 
 // Of one size.
-struct Measured {
+struct CollectiveTimes {
   Duration time;             // of the middle iteration
   BytesPerSecond algorithm;  // gradients over it
   BytesPerSecond bus;        // what the busiest machine sends or receives over it
@@ -41,7 +41,7 @@ BytesPerSecond over(Bytes bytes, Duration time) {
   return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
 }
 
-Result<Measured> measure(const BenchJob& job) {
+Result<CollectiveTimes> measure(const BenchJob& job) {
   const auto times = run(job);
   if (!times) return tl::unexpected(times.error());
   real::PlainSettings how;
@@ -51,11 +51,12 @@ Result<Measured> measure(const BenchJob& job) {
   const auto plain = real::plain_rate(how);
   if (!plain) return tl::unexpected(plain.error());
   const Duration time = median(times->iterations);
-  return Measured{time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
-                  plain->all, times->iterations,         times->settings};
+  return CollectiveTimes{
+      time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
+      plain->all, times->iterations,         times->settings};
 }
 
-nlohmann::ordered_json row(Bytes size, const Measured& measured) {
+nlohmann::ordered_json row(Bytes size, const CollectiveTimes& measured) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Duration time : measured.all) all.push_back(time.seconds());
   return {{"bytes", size.count()},
@@ -69,7 +70,7 @@ nlohmann::ordered_json row(Bytes size, const Measured& measured) {
           {"iterations_s", all}};
 }
 
-Result<ExitStatus> bench_collective(const Choices& choices) {
+Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
   BenchJob job = choices.job;
   const std::string name = "bench " + choices.name;
   const auto part = parse_size(choices.part);
@@ -118,7 +119,7 @@ Result<ExitStatus> bench_collective(const Choices& choices) {
   return kExitWell;
 }
 
-void add_common(CLI::App& command, Choices& choices) {
+void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
   BenchJob& job = choices.job;
   command.add_option("--bytes", choices.sizes, "Of the gradients, f32 (4MiB,16MiB,64MiB)")
       ->type_name("SIZES")
@@ -159,7 +160,7 @@ constexpr const char* kAbout =
 void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
       bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "allreduce";
   choices->job.strategy = "unified";
   command->add_option("--nodes", choices->job.workers, "How many processes")
@@ -180,7 +181,7 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
 void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
       bench.add_subcommand("pushpull", "How fast processes of this host sum gradients on parameter servers");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "pushpull";
   choices->job.strategy = "ps";
   choices->job.workers = 2;

@@ -14,13 +14,13 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct BenchCopyChoices {
   std::vector<std::string> sizes = {"1MB", "4MB", "16MB"};
   int repetitions = 8;
   bool json = false;
 };
 
-Result<ExitStatus> bench_copy(const Choices& choices) {
+Result<ExitStatus> bench_copy(const BenchCopyChoices& choices) {
   std::vector<Bytes> sizes;
   for (const std::string& text : choices.sizes) {
     const auto size = parse_size(text);
@@ -64,7 +64,7 @@ Result<ExitStatus> bench_copy(const Choices& choices) {
 void add_bench_copy(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
       bench.add_subcommand("copy", "How fast gradients get from this host's GPUs to its memory and back");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BenchCopyChoices>();
   command->add_option("--parts", choices->sizes, "Of which 256 MiB are copied each way (1MB,4MB,16MB)")
       ->type_name("SIZES")
       ->delimiter(',')

@@ -22,7 +22,7 @@ using real::Team;
 
 constexpr int kMostThreads = 4096;
 
-struct Choices {
+struct BenchSumChoices {
   std::string size = "64MiB";
   std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "i32", "i64"};
   std::vector<int> sources = {1, 2, 4, 8};
@@ -35,13 +35,13 @@ struct Choices {
 std::vector<int> one_and_all(int all) { return all > 1 ? std::vector{1, all} : std::vector{1}; }
 
 // All that was measured, and on what.
-struct Measured {
+struct MeasuredSums {
   std::vector<SumRate> rates;
   Bytes memory;
   Bytes huge;
 };
 
-Table table() {
+Table sums_table() {
   Table table({{"type", Table::Column::Side::kLeft, 4},
                {"sources"},
                {"threads"},
@@ -57,7 +57,7 @@ Table::Cells cells(const SumRate& rate) {
           rounded_in_bytes(rate.limit),  fmt::format("{:.1f} %", 100 * rate.share())};
 }
 
-Result<Measured> measure(const Choices& choices, Bytes size, const std::vector<int>& threads) {
+Result<MeasuredSums> measure(const BenchSumChoices& choices, Bytes size, const std::vector<int>& threads) {
   const int most = *std::max_element(choices.sources.begin(), choices.sources.end());
   std::vector<std::unique_ptr<Team>> teams;
   for (const int count : threads) {
@@ -67,8 +67,8 @@ Result<Measured> measure(const Choices& choices, Bytes size, const std::vector<i
   }
   auto meter = SumMeter::make({size, most, choices.numa});
   if (!meter) return tl::unexpected(meter.error());
-  Measured measured{{}, (*meter)->memory(), (*meter)->huge()};
-  const Table table = weir::table();
+  MeasuredSums measured{{}, (*meter)->memory(), (*meter)->huge()};
+  const Table table = sums_table();
   if (!choices.json) {
     print("into += sources of {} each, {} of memory ({} in huge pages), {} instructions\n", rounded(size),
           rounded(measured.memory), rounded(measured.huge), real::instructions());
@@ -88,7 +88,7 @@ Result<Measured> measure(const Choices& choices, Bytes size, const std::vector<i
   return measured;
 }
 
-std::string json(const Choices& choices, Bytes size, const Measured& measured) {
+std::string json(const BenchSumChoices& choices, Bytes size, const MeasuredSums& measured) {
   nlohmann::ordered_json document = {{"weir", version()},
                                      {"size", text(size)},
                                      {"repetitions", choices.repetitions},
@@ -108,7 +108,7 @@ std::string json(const Choices& choices, Bytes size, const Measured& measured) {
   return document.dump(2) + "\n";
 }
 
-Result<ExitStatus> bench_sum(const Choices& choices) {
+Result<ExitStatus> bench_sum(const BenchSumChoices& choices) {
   const auto size = parse_size(choices.size);
   if (!size) return wrong("bench sum", Error{"--size: " + size.error().text});
   std::vector<int> cpus = real::allowed_cpus();
@@ -140,7 +140,7 @@ std::string check_dtype(const std::string& name) {
 void add_bench_sum(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
       bench.add_subcommand("sum", "How fast the CPU sums gradients, beside what its memory allows");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BenchSumChoices>();
   command->add_option("--size", choices->size, "Of each operand; more than caches hold, to measure memory")
       ->type_name("SIZE")
       ->capture_default_str();

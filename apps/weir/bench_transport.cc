@@ -16,7 +16,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct BenchTransportChoices {
   std::vector<std::string> sizes = {"64KiB", "1MiB", "4MiB", "16MiB"};
   real::TransportSettings settings;
   double seconds = 1.0;
@@ -47,7 +47,7 @@ double share(const std::vector<Rate>& rates, BytesPerSecond Rate::*of) {
 }
 
 template <class Rate>
-Result<std::vector<Rate>> repeat(const Choices& choices, Bytes message,
+Result<std::vector<Rate>> repeat(const BenchTransportChoices& choices, Bytes message,
                                  Result<Rate> (*measure)(const real::TransportSettings&)) {
   real::TransportSettings settings = choices.settings;
   settings.message = message;
@@ -62,16 +62,16 @@ Result<std::vector<Rate>> repeat(const Choices& choices, Bytes message,
 }
 
 // What a size came to, as a row of the table and of the document.
-struct Row {
+struct TransportRow {
   std::vector<std::string> cells;
   nlohmann::ordered_json fields;
 };
 
-Result<Row> measure_sockets(const Choices& choices, Bytes message) {
+Result<TransportRow> measure_sockets(const BenchTransportChoices& choices, Bytes message) {
   using Rate = real::TransportRate;
   const auto rates = repeat<Rate>(choices, message, real::measure_transport);
   if (!rates) return tl::unexpected(rates.error());
-  Row row;
+  TransportRow row;
   const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
   row.cells = {rounded(message), rounded(nodes)};
   row.fields = {{"message_bytes", message.count()}, {"nodes_bytes_per_s", nodes.value()}};
@@ -87,7 +87,7 @@ Result<Row> measure_sockets(const Choices& choices, Bytes message) {
   return row;
 }
 
-Result<Row> measure_writes(const Choices& choices, Bytes message) {
+Result<TransportRow> measure_writes(const BenchTransportChoices& choices, Bytes message) {
   using Rate = real::RdmaRate;
   const auto rates = repeat<Rate>(choices, message, real::measure_rdma);
   if (!rates) return tl::unexpected(rates.error());
@@ -99,14 +99,14 @@ Result<Row> measure_writes(const Choices& choices, Bytes message) {
     registrations += rate.registrations;
     copied += rate.copied;
   }
-  return Row{{rounded(message), rounded(nodes), rounded(writes), percent(share(*rates, &Rate::writes)),
-              std::to_string(registrations), rounded(copied)},
-             {{"message_bytes", message.count()},
-              {"nodes_bytes_per_s", nodes.value()},
-              {"writes_bytes_per_s", writes.value()},
-              {"share", share(*rates, &Rate::writes)},
-              {"registrations", registrations},
-              {"copied_bytes", copied.count()}}};
+  return TransportRow{{rounded(message), rounded(nodes), rounded(writes),
+                       percent(share(*rates, &Rate::writes)), std::to_string(registrations), rounded(copied)},
+                      {{"message_bytes", message.count()},
+                       {"nodes_bytes_per_s", nodes.value()},
+                       {"writes_bytes_per_s", writes.value()},
+                       {"share", share(*rates, &Rate::writes)},
+                       {"registrations", registrations},
+                       {"copied_bytes", copied.count()}}};
 }
 
 // Both nodes have memory for all messages under way, out and in.
@@ -121,7 +121,7 @@ Result<void> check_size(Bytes message, int under_way) {
   return {};
 }
 
-Result<ExitStatus> bench_transport(Choices choices) {
+Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
   if (!choices.addresses.empty()) {
     if (choices.addresses.size() != choices.settings.hosts.size())
       return wrong("bench transport", Error{"--addresses: expected two, as 10.0.0.1,10.0.0.2"});
@@ -196,7 +196,7 @@ Result<ExitStatus> bench_transport(Choices choices) {
 void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   CLI::App* command = bench.add_subcommand(
       "transport", "How fast two nodes of this host exchange messages, beside what others move the same way");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BenchTransportChoices>();
   command->add_option("--sizes", choices->sizes, "Of the messages (64KiB,1MiB,4MiB,16MiB)")
       ->type_name("SIZES")
       ->delimiter(',')

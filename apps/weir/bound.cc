@@ -24,7 +24,7 @@ using Side = Table::Column::Side;
 constexpr std::size_t kNeedsShown = 10;
 constexpr std::size_t kStepsShown = 12;
 
-struct Choices {
+struct BoundChoices {
   Input input;
   std::string strategy;
 };
@@ -160,7 +160,7 @@ Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Wor
   return bounds;
 }
 
-Result<ExitStatus> show_bounds(const Choices& choices) {
+Result<ExitStatus> show_bounds(const BoundChoices& choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong("bound", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
@@ -211,7 +211,7 @@ Result<ExitStatus> show_bounds(const Choices& choices) {
 void add_bound(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("bound", "Says what no schedule can beat, and which resource sets it");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<BoundChoices>();
   add_input(*command, choices->input);
   add_strategy(*command, choices->strategy, "This strategy only (all of the experiment if left out)");
   command->footer(

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMostHeldOut = 0.9;
 
-struct Choices {
+struct CalibrateChoices {
   std::string topology;
   std::vector<std::string> settings;
   MeasurementFiles files;
@@ -25,7 +25,7 @@ struct Choices {
   bool json = false;
 };
 
-Result<ExitStatus> calibrate_topology(const Choices& choices) {
+Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   const auto topology = topology_of(choices.topology, choices.settings);
   if (!topology) return wrong("calibrate", topology.error());
   auto read = read_measurements(choices.files, *topology);
@@ -51,7 +51,7 @@ Result<ExitStatus> calibrate_topology(const Choices& choices) {
 void add_calibrate(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("calibrate", "Fits a topology's values to what was measured on its cluster");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<CalibrateChoices>();
   command->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
   command
       ->add_option("measurements", choices->files.files,

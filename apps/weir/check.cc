@@ -15,7 +15,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct CheckChoices {
   std::vector<std::string> files;
   std::string schema;
 };
@@ -72,7 +72,7 @@ ExitStatus check_files(const std::vector<std::string>& files) {
   return status;
 }
 
-ExitStatus check(const Choices& choices) {
+ExitStatus check(const CheckChoices& choices) {
   if (choices.schema.empty()) return check_files(choices.files);
   const std::map<std::string, std::string (*)()> schemas = {{"topology", topology_schema},
                                                             {"trace", trace_schema},
@@ -87,7 +87,7 @@ ExitStatus check(const Choices& choices) {
 void add_check(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("check", "Says what is wrong with topologies, traces, experiments and settings");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<CheckChoices>();
   CLI::Option_group* either = command->add_option_group("input");
   either->add_option("files", choices->files, "Files, or folders that hold experiment.json")
       ->type_name("FILE");

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostOps = 10;
 
-struct Choices {
+struct CompareChoices {
   std::string a;
   std::string b;
   RecordChoice which;
@@ -29,7 +29,7 @@ Result<void> draw(const KeptRecord& a, const KeptRecord& b, const std::string& f
   return write_text(file, timelines(std::vector{drawn(a, name_of_a(a, b)), drawn(b, name_of_b(a, b))}));
 }
 
-Result<ExitStatus> compare(const Choices& choices) {
+Result<ExitStatus> compare(const CompareChoices& choices) {
   const auto a = kept_record(choices.a, choices.which);
   if (!a) return wrong("compare", a.error());
   const auto b = choices.b.empty() ? kept_prediction(*a) : kept_record(choices.b, choices.which);
@@ -55,7 +55,7 @@ Result<ExitStatus> compare(const Choices& choices) {
 
 void add_compare(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("compare", "Compares two records of one plan, op by op");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<CompareChoices>();
   command->add_option("A", choices->a, "What is judged: a record, or the folder of a run's results")
       ->required()
       ->type_name("RECORD");

@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct DiscoverChoices {
   TopologyOptions topology;
   bool measure = false;
 };
@@ -25,7 +25,7 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-Result<ExitStatus> discover(const Choices& choices) {
+Result<ExitStatus> discover(const DiscoverChoices& choices) {
   const auto unsaid = choices.topology.unsaid();
   if (!unsaid) return wrong("discover", unsaid.error());
   auto parts = real::read_host();
@@ -43,7 +43,7 @@ Result<ExitStatus> discover(const Choices& choices) {
 
 void add_discover(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("discover", "Makes a topology of this host");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<DiscoverChoices>();
   add_topology_options(*command, choices->topology, "The topology's name (that of the host if left out)",
                        "How many such machines the cluster has");
   command->add_flag(

@@ -10,14 +10,14 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct ExportChoices {
   std::string topology;
   std::string out;
 };
 
 using Format = Result<std::string> (*)(const Topology&);
 
-Result<ExitStatus> export_topology(const Choices& choices, Format format) {
+Result<ExitStatus> export_topology(const ExportChoices& choices, Format format) {
   const auto topology = read_topology(choices.topology);
   if (!topology) return wrong("export", topology.error());
   const auto text = format(*topology);
@@ -33,7 +33,7 @@ Result<ExitStatus> export_topology(const Choices& choices, Format format) {
 void add_format(CLI::App& command, ExitStatus& status, const char* name, const char* about,
                 const char* footer, Format format) {
   CLI::App* one = command.add_subcommand(name, about);
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<ExportChoices>();
   one->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
   one->add_option("--out", choices->out, "Where the text goes (the standard output if left out)")
       ->type_name("FILE");

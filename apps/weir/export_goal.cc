@@ -14,7 +14,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct ExportGoalChoices {
   Input input;
   std::string strategy;
   int iterations = 1;
@@ -39,7 +39,7 @@ std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
   return found;
 }
 
-Result<ExitStatus> export_goal(const Choices& choices) {
+Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong("export", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
@@ -69,7 +69,7 @@ Result<ExitStatus> export_goal(const Choices& choices) {
 
 void add_export_goal(CLI::App& command, ExitStatus& status) {
   CLI::App* one = command.add_subcommand("goal", "A plan as a schedule in GOAL, for LogGOPSim and ATLAHS");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<ExportGoalChoices>();
   add_input(*one, choices->input);
   add_strategy(*one, choices->strategy, "Whose plan (the first of the experiment if left out)");
   one->add_option("--iterations", choices->iterations, "How many, one after the other (1)")

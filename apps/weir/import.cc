@@ -7,12 +7,12 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct ImportChoices {
   std::vector<std::string> files;
   TopologyOptions topology;
 };
 
-Result<ExitStatus> import_topology(const Choices& choices) {
+Result<ExitStatus> import_topology(const ImportChoices& choices) {
   const auto unsaid = choices.topology.unsaid();
   if (!unsaid) return wrong("import", unsaid.error());
   const auto imported = import_nccl({choices.files, choices.topology.name, choices.topology.count, *unsaid});
@@ -33,7 +33,7 @@ void add_import(CLI::App& weir, ExitStatus& status) {
 
   CLI::App* nccl = command->add_subcommand(
       "nccl-topo", "A topology of the XML that NCCL writes (NCCL_TOPO_DUMP_FILE) or a cloud provides");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<ImportChoices>();
   nccl->add_option("files", choices->files, "One file a machine; equal machines become one group")
       ->required()
       ->type_name("FILE");

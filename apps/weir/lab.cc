@@ -20,7 +20,7 @@ using Side = Table::Column::Side;
 
 constexpr Duration kShortest(10'000'000);  // of a measurement: some packets of 64 KiB, at the least
 
-struct Choices {
+struct LabChoices {
   std::string topology;
   std::vector<std::string> settings;
   std::vector<std::string> command;
@@ -29,7 +29,7 @@ struct Choices {
   bool commands = false;
 };
 
-Result<Cluster> cluster_of(const Choices& choices) {
+Result<Cluster> cluster_of(const LabChoices& choices) {
   const auto topology = topology_of(choices.topology, choices.settings);
   if (!topology) return tl::unexpected(topology.error());
   return Cluster(*topology);
@@ -40,7 +40,7 @@ Result<std::unique_ptr<real::Lab>> lab_of(const Cluster& cluster) {
   return real::Lab::kept(cluster.name()) ? real::Lab::join(cluster) : real::Lab::up(cluster);
 }
 
-Result<ExitStatus> up(const Choices& choices) {
+Result<ExitStatus> up(const LabChoices& choices) {
   const auto cluster = cluster_of(choices);
   if (!cluster) return wrong("lab", cluster.error());
   const auto wired = real::wiring(*cluster);
@@ -56,7 +56,7 @@ Result<ExitStatus> up(const Choices& choices) {
   return kExitWell;
 }
 
-Result<ExitStatus> down(const Choices& choices) {
+Result<ExitStatus> down(const LabChoices& choices) {
   const auto cluster = cluster_of(choices);
   if (!cluster) return wrong("lab", cluster.error());
   if (const auto ended = real::Lab::down(cluster->name()); !ended) return tl::unexpected(ended.error());
@@ -64,7 +64,7 @@ Result<ExitStatus> down(const Choices& choices) {
   return kExitWell;
 }
 
-Result<ExitStatus> run(const Choices& choices) {
+Result<ExitStatus> run(const LabChoices& choices) {
   const auto cluster = cluster_of(choices);
   if (!cluster) return wrong("lab", cluster.error());
   std::optional<Duration> deadline;
@@ -144,7 +144,7 @@ Result<void> show_all_to_all(real::Lab& lab, const Cluster& cluster, const real:
   return {};
 }
 
-Result<ExitStatus> rate(const Choices& choices) {
+Result<ExitStatus> rate(const LabChoices& choices) {
   const auto cluster = cluster_of(choices);
   if (!cluster) return wrong("lab", cluster.error());
   const auto time = parse_duration(choices.time);
@@ -166,9 +166,9 @@ Result<ExitStatus> rate(const Choices& choices) {
   return kExitWell;
 }
 
-using Act = Result<ExitStatus> (*)(const Choices&);
+using Act = Result<ExitStatus> (*)(const LabChoices&);
 
-CLI::App* add_act(CLI::App& command, ExitStatus& status, const std::shared_ptr<Choices>& choices,
+CLI::App* add_act(CLI::App& command, ExitStatus& status, const std::shared_ptr<LabChoices>& choices,
                   const char* name, const char* about, Act act) {
   CLI::App* one = command.add_subcommand(name, about);
   one->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
@@ -191,7 +191,7 @@ void add_lab(CLI::App& weir, ExitStatus& status) {
       "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'\n"
       "  weir lab rate topologies/lab-4.json\n"
       "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<LabChoices>();
   CLI::App* one = add_act(*command, status, choices, "up", "Keeps a lab until it is told down", up);
   one->add_flag("--commands", choices->commands, "Only prints what ip and tc are told");
   add_act(*command, status, choices, "down", "Ends the lab that is kept, with all that runs in it", down);

@@ -43,10 +43,10 @@ Result<SumRates> measure_sums(const Planned& planned, int workers) {
   if (!meter) return tl::unexpected(meter.error());
   const auto team = real::Team::make(threads, std::nullopt);
   if (!team) return tl::unexpected(team.error());
-  constexpr int kRepetitions = 5;
+  constexpr int kSumRepetitions = 5;
   SumRates rates;
   for (const Dtype dtype : dtypes) {
-    const BytesPerSecond all = (*meter)->measure(dtype, 1, **team, kRepetitions).rate;
+    const BytesPerSecond all = (*meter)->measure(dtype, 1, **team, kSumRepetitions).rate;
     rates.by_dtype[dtype] = BytesPerSecond(std::max<std::int64_t>(all.value() / machines, 1));
   }
   return rates;

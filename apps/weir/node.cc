@@ -17,7 +17,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct NodeChoices {
   std::string key;
   std::optional<int> machine;
   std::vector<std::string> listen;
@@ -63,7 +63,7 @@ Result<real::JobKey> key_of(const std::string& file) {
   return real::parse_key(start_of(stream), file);
 }
 
-Result<ExitStatus> take_part(const Choices& choices) {
+Result<ExitStatus> take_part(const NodeChoices& choices) {
   const auto key = key_of(choices.key);
   if (!key) return wrong("node", key.error());
   for (const std::string& host : choices.listen) {
@@ -91,7 +91,7 @@ Result<ExitStatus> take_part(const Choices& choices) {
 }
 
 // Of a training session, whose settings are in the environment (frontends/c/weir.h).
-Result<ExitStatus> serve(const Choices& choices) {
+Result<ExitStatus> serve(const NodeChoices& choices) {
   const auto settings = real::read_session_settings(
       fmt::format(R"({{"server": {}, "listen": "{}"}})", *choices.server, choices.listen.front()),
       real::process_environment, true);
@@ -106,7 +106,7 @@ Result<ExitStatus> serve(const Choices& choices) {
 void add_node(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("node", "Is one machine of a job: joins it, runs its part, and ends with it");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<NodeChoices>();
   command->add_option(
       "--job", choices->key,
       "The file with the job's key; - reads it from the standard input\n"

@@ -22,7 +22,7 @@ namespace {
 
 using Side = Table::Column::Side;
 
-struct Choices {
+struct PlanChoices {
   Input input;
   std::string strategy;
   bool text = false;
@@ -131,7 +131,7 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
   print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);
 }
 
-Result<ExitStatus> make_plan(const Choices& choices) {
+Result<ExitStatus> make_plan(const PlanChoices& choices) {
   auto experiment = choices.input.base();
   if (!experiment) return wrong("plan", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
@@ -168,7 +168,7 @@ Result<ExitStatus> make_plan(const Choices& choices) {
 void add_plan(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("plan", "Shows what a strategy plans: who sends, sums and stores how much");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<PlanChoices>();
   add_input(*command, choices->input);
   add_strategy(*command, choices->strategy, "Whose plan (the first of the experiment if left out)");
   CLI::Option* text = command->add_flag("--text", choices->text, "Prints the plan, a line for each op");

@@ -11,12 +11,12 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct ReportChoices {
   std::string folder;
   std::string page;
 };
 
-Result<ExitStatus> report(const Choices& choices) {
+Result<ExitStatus> report(const ReportChoices& choices) {
   const auto sweep = SweepFolder::read(choices.folder);
   if (!sweep) return wrong("report", sweep.error());
   for (const std::string& line : sweep->findings.unreadable) print_error("weir report: {}\n", line);
@@ -31,7 +31,7 @@ Result<ExitStatus> report(const Choices& choices) {
 
 void add_report(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("report", "Makes a page of a sweep's results, finished or not");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<ReportChoices>();
   command->add_option("results", choices->folder, "The folder of a sweep")->required()->type_name("FOLDER");
   command->add_option("-o,--out", choices->page, "The page (report.html in the folder)")->type_name("FILE");
   command->footer(

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Choices {
+struct RunChoices {
   Input input;
   std::string out;
   std::string page;
@@ -55,7 +55,7 @@ fs::path named(const fs::path& file) {
 }
 
 // The experiment in the file, whose name is that on the command line or of a suite's there.
-Result<Job> job_of(const std::string& file, const Choices& choices) {
+Result<Job> job_of(const std::string& file, const RunChoices& choices) {
   Input input = choices.input;
   input.file = file;
   auto read = input.read();
@@ -79,7 +79,7 @@ Result<Job> job_of(const std::string& file, const Choices& choices) {
 
 // All experiments that are asked for. Results go to results/NAME; those of a suite into folders of that, laid
 // out as the suite is.
-Result<std::vector<Job>> jobs_of(const Choices& choices) {
+Result<std::vector<Job>> jobs_of(const RunChoices& choices) {
   const auto files = choices.input.experiments();
   if (!files) return tl::unexpected(files.error());
   std::vector<Job> jobs;
@@ -180,7 +180,7 @@ Result<std::optional<int>> run_all(const ExperimentFile& file, Results& results,
   return signal;
 }
 
-Result<Ran> run_job(const Job& job, const Choices& choices, const World& world) {
+Result<Ran> run_job(const Job& job, const RunChoices& choices, const World& world) {
   Results results(job.file, job.configuration, job.folder, world);
   if (choices.records) results.keep_records(job.folder);
   ResultFiles files(results, job.folder);
@@ -216,7 +216,7 @@ Result<ExitStatus> compare(const std::vector<Comparison>& all, const std::string
   return static_cast<std::size_t>(within) == all.size() ? kExitWell : kExitFailed;
 }
 
-Result<ExitStatus> run_experiments(const char* command, const Choices& choices) {
+Result<ExitStatus> run_experiments(const char* command, const RunChoices& choices) {
   // A reader of the table that leaves ends nothing but the table.
   std::signal(SIGPIPE, SIG_IGN);
   const auto streams = choices.input.streams();
@@ -246,7 +246,7 @@ Result<ExitStatus> run_experiments(const char* command, const Choices& choices) 
 CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, const char* about,
                       const char* on) {
   CLI::App* command = weir.add_subcommand(name, about);
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<RunChoices>();
   choices->world.on = on;
   add_input(*command, choices->input);
   command

@@ -23,7 +23,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct SweepChoices {
   Input input;
   std::string folder;
   std::string share;
@@ -165,7 +165,7 @@ ExitStatus conclude(const Share& share, std::size_t failed) {
   return share == Share{} ? kExitFailed : kExitWell;
 }
 
-Result<ExitStatus> compute(const Choices& choices, const ExperimentFile& file, const World& world,
+Result<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& file, const World& world,
                            const Share& share, Duration deadline) {
   constexpr std::size_t kMany = 1000;
   if (share.index == 0 && file.points() >= kMany)
@@ -210,7 +210,7 @@ Result<ExitStatus> compute(const Choices& choices, const ExperimentFile& file, c
   return conclude(share, failed + computation.failed());
 }
 
-Result<ExitStatus> sweep(const Choices& choices) {
+Result<ExitStatus> sweep(const SweepChoices& choices) {
   std::signal(SIGPIPE, SIG_IGN);
   if (choices.status) return show_status(choices.folder);
   if (!choices.file.empty()) return export_runs(choices.folder, choices.file);
@@ -233,7 +233,7 @@ Result<ExitStatus> sweep(const Choices& choices) {
 void add_sweep(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("sweep", "Runs all points of an experiment, on one machine or many, resumably");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<SweepChoices>();
   add_input(*command, choices->input);
   command->get_option("experiment")->required(false);
   command

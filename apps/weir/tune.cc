@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostTrials = 10'000;  // as of an experiment's points
 
-struct Choices {
+struct TuneChoices {
   Input input;
   std::string strategy;
   std::string over;
@@ -48,14 +48,14 @@ struct Subject {
   Duration deadline;  // of each
 };
 
-Result<std::string> strategy_of(const Choices& choices, const Experiment& experiment) {
+Result<std::string> strategy_of(const TuneChoices& choices, const Experiment& experiment) {
   if (!choices.strategy.empty()) return choices.strategy;
   if (experiment.strategies.size() == 1) return experiment.strategies.front();
   return failure("--strategy: say which one; the experiment has " + quoted(experiment.strategies));
 }
 
 // What is varied must not stand fast elsewhere.
-Result<void> check_free(const Choices& choices, const Subject& subject) {
+Result<void> check_free(const TuneChoices& choices, const Subject& subject) {
   const auto variant = subject.experiment.variants.find(subject.strategy);
   for (const Tunable& tunable : subject.tunables) {
     for (const Setting& setting : subject.file.settings()) {
@@ -93,7 +93,7 @@ Result<void> check_values(const Subject& subject) {
   return {};
 }
 
-Result<std::size_t> trials_of(const Choices& choices, const Experiment& experiment,
+Result<std::size_t> trials_of(const TuneChoices& choices, const Experiment& experiment,
                               const tune::Space& space) {
   constexpr std::size_t kUsual = 25;
   constexpr std::size_t kMostModelled = 300;  // a model of them takes seconds to make
@@ -116,7 +116,7 @@ Result<std::size_t> trials_of(const Choices& choices, const Experiment& experime
                              trials, kMostModelled));
 }
 
-Result<Subject> subject_of(const Choices& choices) {
+Result<Subject> subject_of(const TuneChoices& choices) {
   auto file = choices.input.read();
   if (!file) return tl::unexpected(file.error());
   if (!file->axes().empty()) {
@@ -150,7 +150,7 @@ Result<Subject> subject_of(const Choices& choices) {
 /// Runs what a search asks for, and keeps what comes out.
 class Tuner {
  public:
-  Tuner(const Choices& choices, const Subject& subject, const World& world, tune::SearchSettings settings)
+  Tuner(const TuneChoices& choices, const Subject& subject, const World& world, tune::SearchSettings settings)
       : choices_(choices),
         subject_(subject),
         search_(space_of(subject.tunables), std::move(settings)),
@@ -228,7 +228,7 @@ class Tuner {
     return weir::run({subject_.strategy, experiment->seeds.front(), {}, {}, {}, {}}, *experiment, *world);
   }
 
-  const Choices& choices_;
+  const TuneChoices& choices_;
   const Subject& subject_;
   tune::Search search_;
   TuneTable table_;
@@ -250,7 +250,7 @@ Result<SettingsFile> with_given(SettingsFile tuned, const std::string& file) {
   return tuned;
 }
 
-Result<ExitStatus> tell(const Choices& choices, const Tuning& tuning, std::optional<int> signal) {
+Result<ExitStatus> tell(const TuneChoices& choices, const Tuning& tuning, std::optional<int> signal) {
   if (choices.json) {
     print("{}", json(tuning, !signal));
   } else if (tuning.best) {
@@ -271,7 +271,7 @@ Result<ExitStatus> tell(const Choices& choices, const Tuning& tuning, std::optio
   return 128 + *signal;
 }
 
-Result<ExitStatus> tune_experiment(Choices choices) {
+Result<ExitStatus> tune_experiment(TuneChoices choices) {
   std::signal(SIGPIPE, SIG_IGN);
   const auto streams = choices.input.streams();
   if (!streams) return wrong("tune", streams.error());
@@ -295,7 +295,7 @@ Result<ExitStatus> tune_experiment(Choices choices) {
   return tell(choices, tuner.tuning(), *signal);
 }
 
-void add_search(CLI::App& command, Choices& choices) {
+void add_search(CLI::App& command, TuneChoices& choices) {
   add_strategy(command, choices.strategy,
                "What to tune, if the experiment has several: a strategy or a variant");
   command
@@ -338,7 +338,7 @@ void add_search(CLI::App& command, Choices& choices) {
 void add_tune(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand(
       "tune", "Searches partition size, credit and other settings for the shortest iteration");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<TuneChoices>();
   add_input(*command, choices->input);
   add_search(*command, *choices);
   add_world(*command, choices->world, true);

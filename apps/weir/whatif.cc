@@ -23,7 +23,7 @@
 namespace weir {
 namespace {
 
-struct Choices {
+struct WhatifChoices {
   std::vector<std::string> files;
   Input input;
   Wishes wishes;
@@ -227,7 +227,7 @@ void show(const std::vector<Series>& all, const Scenarios& scenarios, const Word
   if (whole) print("\n{}\n", advice(all, scenarios));
 }
 
-nlohmann::ordered_json members(const Experiment& experiment, const Choices& choices,
+nlohmann::ordered_json members(const Experiment& experiment, const WhatifChoices& choices,
                                const Scenarios& scenarios, const std::vector<Series>& all, bool finished) {
   nlohmann::ordered_json members = {{"weir", version()},
                                     {"topology", choices.files.front()},
@@ -247,7 +247,7 @@ nlohmann::ordered_json members(const Experiment& experiment, const Choices& choi
   return members;
 }
 
-Result<ExitStatus> answer(Choices choices) {
+Result<ExitStatus> answer(WhatifChoices choices) {
   std::signal(SIGPIPE, SIG_IGN);
   choices.input.file = choices.files.front();
   if (choices.files.size() > 1) choices.input.trace = choices.files.back();
@@ -327,7 +327,7 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
 void add_whatif(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("whatif", "Answers how many CPU machines, what NICs and which roots pay");
-  const auto choices = std::make_shared<Choices>();
+  const auto choices = std::make_shared<WhatifChoices>();
   command->add_option("files", choices->files, "A topology and a trace; or an experiment, or its folder")
       ->required()
       ->expected(1, 2)

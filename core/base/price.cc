@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::string_view kAnHour = "/h";
 constexpr std::size_t kLongestCurrency = 8;        // bytes
-constexpr std::size_t kMostDigits = 15;            // as many as a double holds
+constexpr std::size_t kMostPriceDigits = 15;       // as many as a double holds
 constexpr std::string_view kNoCurrency = "+-.,/";  // would look like part of the number
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_currency(std::string_view text) {
   return text.size() <= kLongestCurrency && std::none_of(text.begin(), text.end(), [](char c) {
@@ -24,7 +24,7 @@ bool is_currency(std::string_view text) {
 
 // The number that is the whole text: digits, perhaps with a point between them.
 std::optional<double> decimal(std::string_view text) {
-  if (text.empty() || text.size() > kMostDigits + 1 || !digit(text.front()) || !digit(text.back()))
+  if (text.empty() || text.size() > kMostPriceDigits + 1 || !is_digit(text.front()) || !is_digit(text.back()))
     return std::nullopt;
   double number = 0;
   const auto [end, error] =
@@ -36,7 +36,8 @@ std::optional<double> decimal(std::string_view text) {
 }  // namespace
 
 Result<Price> parse_price(std::string_view text) {
-  const auto first = static_cast<std::size_t>(std::find_if(text.begin(), text.end(), digit) - text.begin());
+  const auto first =
+      static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_digit) - text.begin());
   std::string_view currency = text.substr(0, first);
   std::string_view rest = text.substr(first);
   if (currency.ends_with(' ')) currency.remove_suffix(1);

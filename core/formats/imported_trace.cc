@@ -13,14 +13,14 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kLongest = 180;  // of 200, which leaves room for a number
+constexpr std::size_t kLongestName = 180;  // of 200, which leaves room for a number
 
 /// Gives each name once.
 class Unique {
  public:
   std::string of(const std::string& wanted) {
     std::string name = on_one_line(wanted);
-    if (name.size() > kLongest) name = name.substr(name.size() - kLongest);  // the end tells most
+    if (name.size() > kLongestName) name = name.substr(name.size() - kLongestName);  // the end tells most
     if (name.empty()) name = "unnamed";
     std::string tried = name;
     while (!taken_.insert(tried).second)

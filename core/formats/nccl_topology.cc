@@ -17,7 +17,7 @@ namespace {
 
 using nccl::text_of;
 
-constexpr int kMostMachines = 4096;
+constexpr int kMostEqualMachines = 4096;
 constexpr std::size_t kMostElements = 20'000;  // checks compare each with each
 
 struct Rule {
@@ -150,9 +150,9 @@ Result<void> check_machines(const Topology& topology, const std::string& file) {
   int machines = 0;
   for (const GroupSpec& group : topology.groups) machines += group.count;
   for (const GroupSpec& group : topology.groups) {
-    if (group.count > kMostMachines) {
-      return failure(
-          fmt::format("{}: {} equal machines; a group has {} at most", file, group.count, kMostMachines));
+    if (group.count > kMostEqualMachines) {
+      return failure(fmt::format("{}: {} equal machines; a group has {} at most", file, group.count,
+                                 kMostEqualMachines));
     }
     if (machines == 1 || nic_count(group) > 0) continue;
     return failure(

@@ -19,10 +19,10 @@ namespace {
 // them complete.
 constexpr double kFewestSlots = 4;
 
-class Builder {
+class ExchangeBuilder {
  public:
-  Builder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
-          const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts)
+  ExchangeBuilder(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
+                  const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts)
       : cluster_(cluster),
         options_(options),
         shares_(shares),
@@ -361,7 +361,8 @@ class Builder {
 
 Plan exchange_plan(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
                    const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts) {
-  return Builder(std::move(name), cluster, workload, options, stages, shares, std::move(parts)).build();
+  return ExchangeBuilder(std::move(name), cluster, workload, options, stages, shares, std::move(parts))
+      .build();
 }
 
 }  // namespace weir

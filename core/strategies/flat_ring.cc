@@ -20,9 +20,10 @@ struct Rank {
   int gpu = 0;
 };
 
-class Builder {
+class RingBuilder {
  public:
-  Builder(const Cluster& cluster, const Workload& workload, const Options& options, const Buckets& buckets)
+  RingBuilder(const Cluster& cluster, const Workload& workload, const Options& options,
+              const Buckets& buckets)
       : cluster_(cluster),
         plan_(buckets.strategy, cluster.machines().size()),
         local_(cluster, workload, options, no_local_stages(cluster), plan_),
@@ -194,7 +195,7 @@ class Builder {
 
 Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                             const Buckets& buckets) {
-  return Builder(cluster, workload, options, buckets).build();
+  return RingBuilder(cluster, workload, options, buckets).build();
 }
 
 }  // namespace weir

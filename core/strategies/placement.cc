@@ -10,7 +10,8 @@
 namespace weir {
 namespace {
 
-constexpr double kSlack = 0.0005;  // a part may exceed what is left of a share by this fraction of the share
+constexpr double kShareSlack =
+    0.0005;  // a part may exceed what is left of a share by this fraction of the share
 // A part is not cut into pieces that are smaller than this fraction of a share, and as many bytes: they would
 // cost more than they gain.
 constexpr double kSmallestPiece = 0.004;
@@ -84,7 +85,7 @@ class Placer {
   Bytes fit(std::size_t summer, const Part& part) const {
     const auto bytes = static_cast<double>(part.range.size.count());
     const double room = std::max(left(summer), smallest(summer));
-    if (bytes <= room + kSlack * summers_[summer].share * total_ || bytes - room < smallest(summer))
+    if (bytes <= room + kShareSlack * summers_[summer].share * total_ || bytes - room < smallest(summer))
       return part.range.size;
     const std::int64_t element = size(part.dtype).count();
     return Bytes(static_cast<std::int64_t>(room) / element * element);

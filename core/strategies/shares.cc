@@ -13,7 +13,8 @@ namespace weir {
 namespace {
 
 constexpr double kNothing = 1e-7;  // of a share
-constexpr double kSlack = 1e-8;  // of the time: what it may exceed the least one by, for the sake of the sum
+constexpr double kTimeSlack =
+    1e-8;  // of the time: what it may exceed the least one by, for the sake of the sum
 
 // How the time of one resource depends on the shares: seconds per byte of model = fixed + sum of by_class x
 // share.
@@ -246,7 +247,7 @@ std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector
 
   Eigen::VectorXd all = a.colwise().sum();
   all(classes) = 0.0;
-  b.array() += (*first)(classes) + kSlack;
+  b.array() += (*first)(classes) + kTimeSlack;
   a.col(classes).setZero();
   const std::optional<Eigen::VectorXd> second = minimise(all, a, b, e, f);
   const Eigen::VectorXd& x = second ? *second : *first;

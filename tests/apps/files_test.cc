@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("weir-files-" + std::to_string(getpid()))) {
+struct FilesFolder {
+  FilesFolder() : path(fs::temp_directory_path() / ("weir-files-" + std::to_string(getpid()))) {
     fs::create_directories(path);
   }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path); }
+  FilesFolder(const FilesFolder&) = delete;
+  FilesFolder& operator=(const FilesFolder&) = delete;
+  ~FilesFolder() { fs::remove_all(path); }
   std::string file(const char* name) const { return path / name; }
   fs::path path;
 };
@@ -43,7 +43,7 @@ bool vanishes(const std::string& file) {
 }
 
 TEST_CASE("whoever reads a secret while it is replaced finds a whole one") {
-  const Folder folder;
+  const FilesFolder folder;
   const std::string file = folder.file("secret");
   const std::string secret(100'000, 's');
   REQUIRE(write_secret(file, secret));
@@ -63,7 +63,7 @@ TEST_CASE("whoever reads a secret while it is replaced finds a whole one") {
 }
 
 TEST_CASE("a secret that cannot be written is told, and nothing is left of it") {
-  const Folder folder;
+  const FilesFolder folder;
   const std::string file = folder.file("secret");
   fs::create_directories(file + "/full");
   const auto written = write_secret(file, "s");
@@ -73,7 +73,7 @@ TEST_CASE("a secret that cannot be written is told, and nothing is left of it") 
 }
 
 TEST_CASE("links stay when what they lead to is written, and devices stay what they are") {
-  const Folder folder;
+  const FilesFolder folder;
   fs::create_symlink(folder.file("real"), folder.file("link"));
   REQUIRE(write_text(folder.file("link"), "new"));
   CHECK(fs::is_symlink(folder.file("link")));
@@ -88,7 +88,7 @@ TEST_CASE("links stay when what they lead to is written, and devices stay what t
 }
 
 TEST_CASE("guarded files go with their guard") {
-  const Folder folder;
+  const FilesFolder folder;
   const std::string file = folder.file("a");
   auto guard = FileGuard::make({file, folder.file("none")});
   REQUIRE(guard);
@@ -98,7 +98,7 @@ TEST_CASE("guarded files go with their guard") {
 }
 
 TEST_CASE("guarded files go with their process, whatever ends it and all that it has started") {
-  const Folder folder;
+  const FilesFolder folder;
   const std::string file = folder.file("a");
   for (const int signal : {SIGKILL, SIGINT, SIGTERM}) {
     const pid_t process = fork();

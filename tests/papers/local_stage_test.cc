@@ -15,7 +15,7 @@ namespace {
 
 using namespace weir::literals;
 
-struct Outcome {
+struct StageOutcome {
   Duration iteration;
   std::vector<LinkLoad> links;
 };
@@ -25,7 +25,7 @@ const Trace& one_gigabyte() {
   return trace;
 }
 
-Outcome simulated(std::string_view strategy, const Topology& topology, const Options& options) {
+StageOutcome simulated(std::string_view strategy, const Topology& topology, const Options& options) {
   const Cluster cluster(topology);
   const Workload workload(one_gigabyte());
   const Strategy& named = **strategy_named(strategy);
@@ -40,7 +40,7 @@ Outcome simulated(std::string_view strategy, const Topology& topology, const Opt
 }
 
 // Bytes over the link, as a fraction of the model.
-double load(const Outcome& outcome, const Topology& topology, std::string_view link) {
+double load(const StageOutcome& outcome, const Topology& topology, std::string_view link) {
   const Cluster cluster(topology);
   for (const LinkLoad& found : outcome.links) {
     if (cluster.link(found.link).name == link) return static_cast<double>(found.bytes.count()) / 1e9;
@@ -55,7 +55,7 @@ Options with(LocalStage stage) {
 }
 
 // The time that the busiest link takes, over that of one byte of model at 105 Gbps.
-double busiest(const Outcome& outcome, const Topology& topology) {
+double busiest(const StageOutcome& outcome, const Topology& topology) {
   const Cluster cluster(topology);
   Duration most;
   for (const LinkLoad& found : outcome.links)
@@ -68,11 +68,11 @@ TEST_CASE("the CPU's help relieves the links between switches and CPU, and makes
   Topology topology = shipped_topology("byteps-v100-pcie");
   topology.groups.resize(1);
   topology.groups[0].count = 1;
-  const Outcome flat = simulated("flat-ring", topology, Options());
-  const Outcome assisted = simulated("unified", topology, with(LocalStage::kCpuAssisted));
+  const StageOutcome flat = simulated("flat-ring", topology, Options());
+  const StageOutcome assisted = simulated("unified", topology, with(LocalStage::kCpuAssisted));
   CHECK(load(flat, topology, "gpu[0].p0.up") == Approx(7.0 / 4).epsilon(0.001));
   CHECK(load(assisted, topology, "gpu[0].p0.up") == Approx(1.0).epsilon(0.001));
-  for (const Outcome* outcome : {&flat, &assisted}) {
+  for (const StageOutcome* outcome : {&flat, &assisted}) {
     CHECK(load(*outcome, topology, "gpu[0].gpu1.up") == Approx(7.0 / 4).epsilon(0.001));
   }
   CHECK(busiest(assisted, topology) / busiest(flat, topology) == Approx(80.0 / 105).epsilon(0.001));
@@ -91,7 +91,7 @@ TEST_CASE("a fifth copied by brute force is best where all links are equal", "[l
     Options options = with(LocalStage::kCpuAssisted);
     options.brute_force = x;
     options.partition_size = 1_MB;
-    const Outcome outcome = simulated("unified", topology, options);
+    const StageOutcome outcome = simulated("unified", topology, options);
     const double bound = std::max(7.0 / 4 * (1 - x) + x, 4 * x + (1 - x));
     times[x] = outcome.iteration.seconds() / (1e9 / (105e9 / 8));
     CAPTURE(x, times[x], bound);

@@ -15,7 +15,7 @@ namespace {
 using namespace weir::literals;
 
 //   gpu0 --- numa0 --- nic0 --10-- nic0 --- numa0 --4-- numa1, each of which moves 90 MB/s and sums 15
-Cluster cluster() {
+Cluster memory_cluster() {
   return cluster_of(R"({"name": "two sockets", "groups": [
     {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10MB/s"}]},
     {"name": "cpu", "count": 1, "numa": [{"memory_rate": "90MB/s", "sum_rate": "15MB/s"},
@@ -30,15 +30,15 @@ Trace trace(std::int64_t elements) {
   return trace;
 }
 
-struct Outcome {
+struct MemoryOutcome {
   double ms = 0.0;
   double bound = 0.0;  // ms
   Bytes over_socket;   // each way
 };
 
 // Of 90 KB in parts of this size.
-Outcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
-  const Cluster machines = cluster();
+MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
+  const Cluster machines = memory_cluster();
   const Trace model = trace(22'500);
   const Workload workload(model);
   Options options;
@@ -63,7 +63,7 @@ Outcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
   REQUIRE(toy);
   CHECK(toy->wrong.empty());
   CHECK(end(toy->record) == Approx(end(*simgrid)).epsilon(1e-6));
-  Outcome result{end(*simgrid), plan_bound(*plan, machines, workload).time.seconds() * 1e3, {}};
+  MemoryOutcome result{end(*simgrid), plan_bound(*plan, machines, workload).time.seconds() * 1e3, {}};
   const std::vector<Bytes> loads = link_loads(*plan, machines, WorkTable(*plan, machines));
   for (std::size_t i = 0; i < loads.size(); ++i) {
     if (machines.links()[i].kind == Link::Kind::kSocket) result.over_socket += loads[i];
@@ -72,7 +72,7 @@ Outcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
   return result;
 }
 
-void check(const Outcome& found, double ms, Bytes over_socket) {
+void check(const MemoryOutcome& found, double ms, Bytes over_socket) {
   CHECK(found.ms == Approx(ms).epsilon(1e-6));
   CHECK(found.over_socket == over_socket);
 }
@@ -96,7 +96,7 @@ TEST_CASE("a server updates a part before it sends it back", "[memory]") {
 }
 
 TEST_CASE("strategies that are no parameter servers refuse an optimizer", "[memory]") {
-  const Cluster machines = cluster();
+  const Cluster machines = memory_cluster();
   const Trace model = trace(1000);
   const Workload workload(model);
   Options options;

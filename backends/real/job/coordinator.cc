@@ -15,7 +15,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{100'000'000};
+constexpr Duration kCoordinatorSlice{100'000'000};
 constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
 constexpr const char* kNcclHint =
     "; GPUs meet through NCCL: NCCL_DEBUG=INFO has it tell how, NCCL_SOCKET_IFNAME names its network";
@@ -132,7 +132,7 @@ Result<std::optional<Note>> Coordinator::next(const Cluster& cluster) {
   if (settings_.watch) {
     if (auto well = settings_.watch(); !well) return tl::unexpected(well.error());
   }
-  auto note = socket_->receive(kSlice);
+  auto note = socket_->receive(kCoordinatorSlice);
   if (note) return note;
   const Instant now = Clock::monotonic();
   for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -311,7 +311,7 @@ void Coordinator::turn_away(const Error& why) {
   const Instant until = Clock::monotonic() + kMoment;
   const auto absent = [](const Member& member) { return member.connection.empty(); };
   while (std::any_of(members_.begin(), members_.end(), absent) && Clock::monotonic() < until) {
-    const auto note = socket_->receive(kSlice);
+    const auto note = socket_->receive(kCoordinatorSlice);
     if (!note || note->type != JoinNote::kType) continue;
     socket_->send(note_of(FailedNote{"the job has failed: " + why.text}, note->from));
     const auto join = content_of<JoinNote>(*note);

@@ -25,9 +25,9 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{100'000'000};      // after which deadlines are looked at
-constexpr Duration kRefused{4'000'000'000};  // while nobody listens where the coordinator should
-constexpr std::size_t kPiece = 256 << 10;    // bytes of a record in one note
+constexpr Duration kMemberSlice{100'000'000};  // after which deadlines are looked at
+constexpr Duration kRefused{4'000'000'000};    // while nobody listens where the coordinator should
+constexpr std::size_t kPiece = 256 << 10;      // bytes of a record in one note
 constexpr Duration kMoment{
     1'000'000'000};  // for the coordinator to say what it takes for the cause of a failure
 
@@ -125,7 +125,7 @@ class Member {
   Result<T> hear() {
     const Instant until = Clock::monotonic() + settings_.patience;
     while (true) {
-      const auto note = receive(kSlice);
+      const auto note = receive(kMemberSlice);
       if (!note) {
         if (auto well = check_silence(); !well) return tl::unexpected(well.error());
         if (auto there = check_reached(); !there) return tl::unexpected(there.error());
@@ -317,7 +317,7 @@ class Member {
     tell(own);
     const Instant until = Clock::monotonic() + kMoment;
     while (Clock::monotonic() < until) {
-      const auto note = receive(kSlice);
+      const auto note = receive(kMemberSlice);
       if (note && note->type == FailedNote::kType) return verdict(*note);
     }
     return own;
@@ -327,7 +327,7 @@ class Member {
   template <class T>
   Result<T> await() {
     while (true) {
-      const auto note = receive(kSlice);
+      const auto note = receive(kMemberSlice);
       if (note && note->type == T::kType) return content_of<T>(*note);
       if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
       if (note) continue;

@@ -12,7 +12,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{20'000'000};
+constexpr Duration kLeaderSlice{20'000'000};
 constexpr Duration kCounting{2'000'000'000};  // for ranks to say how often they have handed a tensor over
 
 std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -130,7 +130,7 @@ Result<void> Leader::seat_all() {
       fmt::print(stderr, "weir: for {} these have not come: {}\n", rounded(now - began), missing());
       warn = now + settings_.warn_after;
     }
-    const auto note = socket_->receive(kSlice);
+    const auto note = socket_->receive(kLeaderSlice);
     if (!note) {
       if (auto well = check_silence(); !well) return well;
       continue;
@@ -158,7 +158,7 @@ Result<void> Leader::lead() {
   while (!over()) {
     if (stop_) return failure("rank 0 has ended");
     if (auto opened = open_next(); !opened) return opened;
-    const auto note = socket_->receive(kSlice);
+    const auto note = socket_->receive(kLeaderSlice);
     const Instant now = Clock::monotonic();
     for (auto count = counts_.begin(); count != counts_.end();) {
       const auto& times = count->second.times;

@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{100'000'000};
+constexpr Duration kMemberSlice{100'000'000};
 constexpr Duration kAgain{500'000'000};
 constexpr Duration kMoment{1'000'000'000};  // for the leader to say what it takes for the cause of a failure
 
@@ -77,7 +77,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
       say(seat);
       said = Clock::monotonic();
     }
-    const auto welcomed = serve(kSlice);
+    const auto welcomed = serve(kMemberSlice);
     if (!welcomed) return tl::unexpected(welcomed.error());
     if (Clock::monotonic() < until) continue;
     return failure(
@@ -134,7 +134,7 @@ Error SessionMember::fail(const Error& own) {
     say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
     while (Clock::monotonic() < until) {
-      const auto note = socket_->receive(kSlice);
+      const auto note = socket_->receive(kMemberSlice);
       if (note && note->type == FailedNote::kType) return verdict(*note);
     }
   }

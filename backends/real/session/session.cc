@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{5'000'000};  // after which what was handed over first is told to the leader
+constexpr Duration kHandoverSlice{5'000'000};  // after which what was handed over first is told to the leader
 constexpr std::chrono::seconds kSpeed{10};
 constexpr std::chrono::seconds kShortest{1};
 
@@ -76,7 +76,7 @@ void Session::run() {
       const Error cause = member_->fail(Error{give_up->text});
       return end(give_up->status, cause.text);
     }
-    const auto served = member_->serve(kSlice);
+    const auto served = member_->serve(kHandoverSlice);
     if (!served) return end(SessionStatus::kLost, served.error().text);
     if (*served) {
       member_.reset();

@@ -11,7 +11,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kPatience{300'000'000};
+constexpr Duration kChildPatience{300'000'000};
 
 template <class Body>
 pid_t child(const Body& body) {
@@ -23,9 +23,9 @@ pid_t child(const Body& body) {
 
 TEST_CASE("children that end well are waited for, and one that fails is named") {
   const auto nothing = [] {};
-  CHECK(wait_for_children({child(nothing), child(nothing)}, "which does nothing", kPatience * 10));
+  CHECK(wait_for_children({child(nothing), child(nothing)}, "which does nothing", kChildPatience * 10));
   const pid_t failing = child([] { ::_exit(1); });
-  const auto waited = wait_for_children({child(nothing), failing}, "which fails", kPatience * 10);
+  const auto waited = wait_for_children({child(nothing), failing}, "which fails", kChildPatience * 10);
   REQUIRE_FALSE(waited);
   CHECK(waited.error().text == "process " + std::to_string(failing) + ", which fails, failed");
 }
@@ -34,8 +34,8 @@ TEST_CASE("a child that is stopped is named after so long, and none is left") {
   const pid_t stopped = child([] { ::raise(SIGSTOP); });
   const pid_t waiting = child([] { ::pause(); });
   const Instant begin = Clock::monotonic();
-  const auto waited = wait_for_children({stopped, waiting}, "which waits", kPatience);
-  CHECK(Clock::monotonic() - begin < kPatience * 10);
+  const auto waited = wait_for_children({stopped, waiting}, "which waits", kChildPatience);
+  CHECK(Clock::monotonic() - begin < kChildPatience * 10);
   REQUIRE_FALSE(waited);
   CHECK(waited.error().text ==
         "process " + std::to_string(stopped) + ", which waits, has not ended after 0.3s");

@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-constexpr std::uint32_t kFlows = 2000;
+constexpr std::uint32_t kRoughFlows = 2000;
 constexpr std::size_t kLinks = 40;
 
 // When each of many flows ends that come one after the other, each over two links of one rate.
@@ -26,19 +26,19 @@ std::vector<double> ends(double precision) {
   const Binding binding(rates, paths, std::vector<bool>(kLinks, false));
   const std::unique_ptr<Engine> engine = fluid_engine(rates, precision);
   REQUIRE(engine->set_paths(paths, binding));
-  std::vector<double> ends(kFlows);
+  std::vector<double> ends(kRoughFlows);
   const auto begin = [&] {
-    for (std::uint32_t i = 0; i < kFlows; ++i) engine->start_timer(kFlows + i, Duration(2000 * i));
+    for (std::uint32_t i = 0; i < kRoughFlows; ++i) engine->start_timer(kRoughFlows + i, Duration(2000 * i));
   };
   const auto instant = [&](std::span<const std::uint32_t> ended) {
     for (const std::uint32_t id : ended) {
-      if (id < kFlows) {
+      if (id < kRoughFlows) {
         ends[id] = engine->seconds();
         continue;
       }
       Random random = Random(1).split(id);
       const int path = static_cast<int>(random.between(0, static_cast<std::int64_t>(paths.size()) - 1));
-      engine->start_flow(id - kFlows, path, Bytes(random.between(50'000, 100'000)));
+      engine->start_flow(id - kRoughFlows, path, Bytes(random.between(50'000, 100'000)));
     }
   };
   REQUIRE(engine->run(begin, instant));
@@ -60,7 +60,7 @@ TEST_CASE("a rough engine's flows end about when an exact one's do") {
     }
     CHECK(worst > 0.0);
     CHECK(worst < 4 * precision);
-    CHECK(std::abs(sum / kFlows) < precision / 5);
+    CHECK(std::abs(sum / kRoughFlows) < precision / 5);
   }
 }
 
@@ -111,15 +111,16 @@ TEST_CASE("after any number of changes rates are fair") {
     const auto begin = [&] {
       for (std::uint32_t i = 0; i < kLong; ++i)
         engine.start_flow(i, path[i], Bytes(std::llround(fair[i] * kSeconds)));
-      for (std::uint32_t i = 0; i < kFlows; ++i) engine.start_timer(kLong + kFlows + i, Duration(500 * i));
+      for (std::uint32_t i = 0; i < kRoughFlows; ++i)
+        engine.start_timer(kLong + kRoughFlows + i, Duration(500 * i));
     };
     const auto instant = [&](std::span<const std::uint32_t> ended) {
       for (const std::uint32_t id : ended) {
         if (id < kLong) ends[id] = engine.seconds();
-        if (id < kLong + kFlows) continue;
-        engine.start_flow(id - kFlows, some_path(), Bytes(random.between(1'000, 500'000)));
+        if (id < kLong + kRoughFlows) continue;
+        engine.start_flow(id - kRoughFlows, some_path(), Bytes(random.between(1'000, 500'000)));
         const auto slow = static_cast<std::size_t>(random.between(0, kLinks / 4 - 1)) * 4;
-        const bool last = id >= kLong + 2 * kFlows - 100;
+        const bool last = id >= kLong + 2 * kRoughFlows - 100;
         engine.scale_link(LinkId(last ? (id % (kLinks / 4)) * 4 : slow), last ? 1.0 : random.uniform());
       }
     };

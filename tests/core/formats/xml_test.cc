@@ -5,7 +5,7 @@
 namespace weir {
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string xml_refusal(const std::string& text) {
   const auto parsed = parse_xml(text, "f.xml");
   return parsed ? "accepted" : parsed.error().text;
 }
@@ -27,31 +27,31 @@ TEST_CASE("an element knows its line, its attributes and what stands in it") {
 }
 
 TEST_CASE("what is no XML is told with its line") {
-  CHECK(refusal("") == "f.xml:1: this is no XML: no element found");
-  CHECK(refusal("{\"groups\": []}") == "f.xml:1: this is no XML: not well-formed (invalid token)");
-  CHECK(refusal("<a>\n<b>\n</a>") == "f.xml:3: this is no XML: mismatched tag");
-  CHECK(refusal("<a>\n<b c=\"1\" c=\"2\"/></a>") == "f.xml:2: this is no XML: duplicate attribute");
-  CHECK(refusal("<a>\n<b c=\"1") == "f.xml:2: this is no XML: unclosed token");
-  CHECK(refusal("<a/>\n<b/>") == "f.xml:2: this is no XML: junk after document element");
-  CHECK(refusal(std::string("<a>\0</a>", 8)).find("f.xml:1: this is no XML") == 0);
+  CHECK(xml_refusal("") == "f.xml:1: this is no XML: no element found");
+  CHECK(xml_refusal("{\"groups\": []}") == "f.xml:1: this is no XML: not well-formed (invalid token)");
+  CHECK(xml_refusal("<a>\n<b>\n</a>") == "f.xml:3: this is no XML: mismatched tag");
+  CHECK(xml_refusal("<a>\n<b c=\"1\" c=\"2\"/></a>") == "f.xml:2: this is no XML: duplicate attribute");
+  CHECK(xml_refusal("<a>\n<b c=\"1") == "f.xml:2: this is no XML: unclosed token");
+  CHECK(xml_refusal("<a/>\n<b/>") == "f.xml:2: this is no XML: junk after document element");
+  CHECK(xml_refusal(std::string("<a>\0</a>", 8)).find("f.xml:1: this is no XML") == 0);
 }
 
 TEST_CASE("entities that expand without end are refused before they do") {
-  CHECK(refusal("<!DOCTYPE a [<!ENTITY b \"cccc\"><!ENTITY d \"&b;&b;&b;\">]>\n<a>&d;</a>") ==
+  CHECK(xml_refusal("<!DOCTYPE a [<!ENTITY b \"cccc\"><!ENTITY d \"&b;&b;&b;\">]>\n<a>&d;</a>") ==
         "f.xml:1: a document type (<!DOCTYPE>) has no place here; remove it");
 }
 
 TEST_CASE("nothing is too deep or too long to be told") {
   std::string deep;
   for (int i = 0; i < 1'000'000; ++i) deep += "<a>\n";
-  CHECK(refusal(deep) == "f.xml:101: elements stand more than 100 deep in each other");
+  CHECK(xml_refusal(deep) == "f.xml:101: elements stand more than 100 deep in each other");
   std::string deepest;
   for (int i = 0; i < 100; ++i) deepest += "<a>";
   for (int i = 0; i < 100; ++i) deepest += "</a>";
-  CHECK(refusal(deepest) == "accepted");
+  CHECK(xml_refusal(deepest) == "accepted");
   const std::string huge(std::size_t{10} << 20, 'x');
   CHECK(parse_xml("<a b=\"" + huge + "\"/>", "f.xml")->find("b")->size() == huge.size());
-  CHECK(refusal(std::string(std::size_t{65} << 20, ' ')) ==
+  CHECK(xml_refusal(std::string(std::size_t{65} << 20, ' ')) ==
         "f.xml: this is no topology: it holds more than 64 MiB");
 }
 

@@ -12,7 +12,7 @@ namespace {
 using namespace weir::literals;
 
 // Layers of one tensor of so many kilobytes each, from the input on, of 1 ms each way.
-Trace trace_of(const std::vector<std::int64_t>& kilobytes) {
+Trace trace_of_kilobytes(const std::vector<std::int64_t>& kilobytes) {
   Trace trace;
   trace.name = "layers";
   for (const std::int64_t size : kilobytes) {
@@ -30,7 +30,7 @@ std::vector<std::int64_t> kilobytes(const Buckets& buckets) {
 
 TEST_CASE(
     "PyTorch's buckets are whole tensors from the last layer on, the first of 1 MiB and closed when full") {
-  const Trace trace = trace_of({100, 26'000, 20'000, 10'000, 5'000, 400, 700});
+  const Trace trace = trace_of_kilobytes({100, 26'000, 20'000, 10'000, 5'000, 400, 700});
   const Workload workload(trace);
   CHECK(kilobytes(ddp_buckets(workload, Options{})) == std::vector<std::int64_t>{1'100, 35'000, 26'100});
   Options small;
@@ -40,7 +40,7 @@ TEST_CASE(
 }
 
 TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the cycle's end") {
-  const Trace trace = trace_of({500, 1'000, 2'000, 3'000, 4'000});
+  const Trace trace = trace_of_kilobytes({500, 1'000, 2'000, 3'000, 4'000});
   const Workload workload(trace);
   const Cluster cluster(shipped_topology("toy-two-machines"));
   Options options;
@@ -60,7 +60,7 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
 }
 
 TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once as its credit") {
-  const Trace trace = trace_of({100, 900});
+  const Trace trace = trace_of_kilobytes({100, 900});
   const Workload workload(trace);
   Options options;
   options.partition_size = 300_KB;
@@ -74,7 +74,7 @@ TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once 
 }
 
 TEST_CASE("each part waits for its machine's scheduler, once for each machine") {
-  const Trace trace = trace_of({100, 900});
+  const Trace trace = trace_of_kilobytes({100, 900});
   const Workload workload(trace);
   const Cluster cluster(shipped_topology("toy-two-machines"));
   Options options;
@@ -96,7 +96,7 @@ TEST_CASE("each part waits for its machine's scheduler, once for each machine") 
 
 // One bucket for all of 4 MB on machines with as many GPUs and NICs as asked.
 Plan nccl_plan_of(const Cluster& cluster, const Options& options) {
-  static const Trace trace = trace_of({1'000, 1'000, 1'000, 1'000});
+  static const Trace trace = trace_of_kilobytes({1'000, 1'000, 1'000, 1'000});
   static const Workload workload(trace);
   return strategy_named("ddp").value()->plan(cluster, workload, options).value();
 }

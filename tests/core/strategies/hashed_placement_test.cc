@@ -18,7 +18,7 @@ Cluster cluster_of(int gpu_machines, int cpu_machines) {
   return Cluster(topology);
 }
 
-Trace trace_of(const std::vector<std::int64_t>& elements) {
+Trace trace_of_elements(const std::vector<std::int64_t>& elements) {
   Trace trace;
   for (const std::int64_t count : elements)
     trace.layers.push_back({"", 1_ms, 1_ms, {{"w", count, Dtype::kF32}}});
@@ -42,7 +42,7 @@ TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its
   constexpr int kTensors = 40;
   constexpr std::int64_t kParts = 50;
   const Cluster cluster = cluster_of(8, 4);
-  const Trace trace = trace_of(std::vector<std::int64_t>(kTensors, kParts * 1'000'000));
+  const Trace trace = trace_of_elements(std::vector<std::int64_t>(kTensors, kParts * 1'000'000));
   const Workload workload(trace);
   const auto assigned = assign_as_byteps(cluster, workload, 4_MB, Summing::kOptimal);
   REQUIRE(assigned);
@@ -79,7 +79,7 @@ TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its
 }
 
 TEST_CASE("mixed mode takes no more CPU machines than GPU machines, and at least two of these") {
-  const Trace trace = trace_of({1'000'000});
+  const Trace trace = trace_of_elements({1'000'000});
   const Workload workload(trace);
   for (const auto& [gpus, cpus] : {std::pair(2, 3), std::pair(1, 1)}) {
     const auto assigned = assign_as_byteps(cluster_of(gpus, cpus), workload, 4_MB, Summing::kOptimal);
@@ -92,7 +92,7 @@ TEST_CASE("mixed mode takes no more CPU machines than GPU machines, and at least
 
 TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes whole ones to one") {
   const Cluster cluster = cluster_of(2, 3);
-  const Trace trace = trace_of({10, 999'999, 1'000'000, 30});
+  const Trace trace = trace_of_elements({10, 999'999, 1'000'000, 30});
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_as_mxnet(workload, mxnet_servers(cluster));
   const std::vector<MachineId>& servers = cluster.cpu_machines();
@@ -107,7 +107,7 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
 
 TEST_CASE("TensorFlow places whole tensors on one server after the other") {
   const Cluster cluster = cluster_of(2, 3);
-  const Trace trace = trace_of({10, 20'000'000, 30, 40});
+  const Trace trace = trace_of_elements({10, 20'000'000, 30, 40});
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_in_turn(workload, cluster.cpu_machines());
   REQUIRE(parts.size() == 4);  // from the last layer on

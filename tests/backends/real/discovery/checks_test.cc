@@ -7,7 +7,7 @@
 namespace weir::real {
 namespace {
 
-const PcieLink kGen5 = {"32.0 GT/s PCIe", 16};
+const PcieLink kChecksGen5 = {"32.0 GT/s PCIe", 16};
 
 HostLimits good_limits() {
   HostLimits limits;
@@ -26,7 +26,7 @@ HostParts box(int gpus) {
     gpu.name = "NVIDIA H200";
     gpu.capability = 90;
     gpu.place.id = "0000:0" + std::to_string(i) + ":00.0";
-    gpu.place.own = gpu.place.link = kGen5;
+    gpu.place.own = gpu.place.link = kChecksGen5;
     gpu.place.lanes_now = 16;
     gpu.nvlinks.assign(18, {HostParts::Nvlink::Target::kSwitch, ""});
     parts.gpus.push_back(gpu);
@@ -123,7 +123,7 @@ TEST_CASE("NICs are told with what slows them", "[discovery]") {
   nic.place.link = {"16.0 GT/s PCIe", 16};
   parts.nics = {nic};
   CHECK(find(check_nics(parts), "nic eth0").grade == Grade::kWarning);  // 24 of 25 GB/s
-  parts.nics[0].place.link = kGen5;
+  parts.nics[0].place.link = kChecksGen5;
   CHECK(find(check_nics(parts), "nic eth0").grade == Grade::kOk);
   parts.nics[0].mtu = 1500;
   CHECK(find(check_nics(parts), "nic eth0").grade == Grade::kNote);
