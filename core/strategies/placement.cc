@@ -10,8 +10,8 @@
 namespace weir {
 namespace {
 
-constexpr double kShareSlack =
-    0.0005;  // a part may exceed what is left of a share by this fraction of the share
+// A part may exceed what is left of a share by this fraction of the share.
+constexpr double kShareSlack = 0.0005;
 // A part is not cut into pieces that are smaller than this fraction of a share, and as many bytes: they would
 // cost more than they gain.
 constexpr double kSmallestPiece = 0.004;

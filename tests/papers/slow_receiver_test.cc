@@ -75,8 +75,9 @@ TEST_CASE("what a machine sends itself through its NIC is twice its load") {
   CHECK(about(iteration("colocated-ps", 0, memory), all * 1.5, 0.03));
   CHECK(about(iteration("colocated-ps", 0, nic), all * 2.0, 0.03));
   // D = n^2 + kn - 2k = 20: w = (n-k) M / D = 0.1 M.
-  CHECK(about(iteration("unified", 2, memory), all * 1.2, 0.05));
-  CHECK(about(iteration("unified", 2, nic), all * 1.4, 0.05));
+  CHECK(about(iteration("unified", 2, memory), all * 1.2,
+              0.05));  // to fill the pipeline takes as long for any model
+  CHECK(about(iteration("unified", 2, nic), all * 1.4, 0.03));
 }
 
 TEST_CASE("messages that begin on pages are not slowed down, and others are") {

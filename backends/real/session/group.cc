@@ -110,7 +110,7 @@ std::optional<Error> Group::error() const {
 
 void Group::run() {
   constexpr int kForEver = std::numeric_limits<int>::max();
-  constexpr Duration kPumpSlice{100'000'000};
+  constexpr Duration kSlice{100'000'000};
   const Plan& plan = plan_->plan;
   Node node(plan, self_, kForEver, Rounds::kApart);
   PortSettings settings;
@@ -122,7 +122,7 @@ void Group::run() {
   RealPort port(plan, *plan_->cluster, *works_, self_, settings, Clock(Clock::monotonic()), *transport_,
                 *workers_, inbox_);
   while (!stop_ && !node.error()) {
-    if (!node.pump(port)) port.wait(kPumpSlice);
+    if (!node.pump(port)) port.wait(kSlice);
   }
   if (!node.error()) return;
   const std::lock_guard lock(mutex_);
