@@ -12,8 +12,9 @@
 namespace weir {
 namespace {
 
-constexpr double kNothing = 1e-7;    // of a share
-constexpr double kTimeSlack = 1e-8;  // of the time: may exceed the least one, for the sake of the sum
+constexpr double kNothing = 1e-7;  // of a share
+// Of the time: what it may exceed the least one by, for the sake of the sum.
+constexpr double kTimeSlack = 1e-8;
 
 // How the time of one resource depends on the shares: seconds per byte of model = fixed + sum of by_class x
 // share.

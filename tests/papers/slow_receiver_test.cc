@@ -75,8 +75,8 @@ TEST_CASE("what a machine sends itself through its NIC is twice its load") {
   CHECK(about(iteration("colocated-ps", 0, memory), all * 1.5, 0.03));
   CHECK(about(iteration("colocated-ps", 0, nic), all * 2.0, 0.03));
   // D = n^2 + kn - 2k = 20: w = (n-k) M / D = 0.1 M.
-  CHECK(about(iteration("unified", 2, memory), all * 1.2,
-              0.05));  // to fill the pipeline takes as long for any model
+  // 4 % over for a model of this size, less than 3 % for one twice as large.
+  CHECK(about(iteration("unified", 2, memory), all * 1.2, 0.05));
   CHECK(about(iteration("unified", 2, nic), all * 1.4, 0.03));
 }
 
