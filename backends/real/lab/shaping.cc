@@ -46,6 +46,10 @@ BytesPerSecond wire_rate(BytesPerSecond goodput) {
   return BytesPerSecond(static_cast<std::int64_t>(packets + packets / kAcknowledgements));
 }
 
+Bytes longest_queue(BytesPerSecond goodput) {
+  return std::max(kLeastQueue, in(wire_rate(goodput), kQueuesPerSecond));
+}
+
 std::string shaping(const std::string& interface, BytesPerSecond goodput, std::size_t sources) {
   if (!goodput.limited()) return "";
   const BytesPerSecond rate = wire_rate(goodput);
@@ -53,7 +57,7 @@ std::string shaping(const std::string& interface, BytesPerSecond goodput, std::s
   const std::string burst =
       fmt::format("burst {0}b cburst {0}b quantum {1}",
                   std::max(kLeastBurst, in(rate, kBurstsPerSecond)).count(), kPacket.count());
-  const Bytes queue = std::max(kLeastQueue, in(rate, kQueuesPerSecond));
+  const Bytes queue = longest_queue(goodput);
   const BytesPerSecond rest = BytesPerSecond(rate.value() - urgent.value());
   std::string text = fmt::format(
       "qdisc add dev {0} root handle 1: htb default 10\n"

@@ -15,6 +15,9 @@ constexpr Bytes kMtu = Bytes(9000);
 /// moves as much the other way: headers of Ethernet, IP and TCP, and acknowledgements. `goodput` is limited.
 BytesPerSecond wire_rate(BytesPerSecond goodput);
 
+/// How many bytes wait before a link at most. `goodput` is limited.
+Bytes longest_queue(BytesPerSecond goodput);
+
 /// Lines for `tc -batch` that shape what leaves through the interface; none if the rate is unlimited. What
 /// comes from the first `sources` machines has a queue for each, which are served in turn; 0 is one queue for
 /// all. `sources` is at most kMostSources.

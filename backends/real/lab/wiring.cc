@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -14,7 +15,9 @@ constexpr int kMachinesPerByte = 250;
 constexpr const char* kOwnAddressOnly =
     "net/ipv4/conf/all/arp_ignore=1\nnet/ipv4/conf/all/arp_announce=2\nnet/ipv4/conf/all/rp_filter=0\n"
     "net/ipv4/conf/default/rp_filter=0\n";
+
 constexpr int kTable = 100;  // the routing table of the first NIC
+constexpr Bytes kWidestBuffer = Bytes(8 << 20);
 
 std::string port(MachineId machine, std::size_t nic) { return fmt::format("m{}n{}", machine.index(), nic); }
 
@@ -50,6 +53,7 @@ std::map<int, Uplink> uplinks(const Cluster& cluster) {
 void add_switch(const Cluster& cluster, Wiring& wiring) {
   std::string ip = "link set lo up\n" + bridge("core");
   std::string tc;
+  std::string steered;
   const std::map<int, Uplink> racks = uplinks(cluster);
   for (const auto& [rack, rates] : racks) {
     const std::string name = fmt::format("rack{}", rack);
@@ -57,6 +61,7 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
     ip += fmt::format("link add up{0} mtu {1} type veth peer name down{0} mtu {1}\n", rack, kMtu.count());
     ip += fmt::format("link set up{} master {}\n", rack, name) + up(fmt::format("up{}", rack));
     ip += fmt::format("link set down{} master core\n", rack) + up(fmt::format("down{}", rack));
+    steered += fmt::format("up{0}\ndown{0}\n", rack);
     tc += shaping(fmt::format("up{}", rack), rates.up);
     tc += shaping(fmt::format("down{}", rack), rates.down);
   }
@@ -70,11 +75,13 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
       ip += fmt::format("link add {} mtu {} type veth peer name eth{} mtu {} netns /proc/self/fd/{}\n", name,
                         kMtu.count(), nic, kMtu.count(), Wiring::kFirstFile + static_cast<int>(m));
       ip += fmt::format("link set {} master {}\n", name, home) + up(name);
+      steered += name + "\n";
       tc += shaping(name, cluster.link(machine.nics[nic].in).rate, sources);
     }
   }
   wiring.batches.push_back({MachineId::none(), "ip", std::move(ip)});
   if (!tc.empty()) wiring.batches.push_back({MachineId::none(), "tc", std::move(tc)});
+  wiring.batches.push_back({MachineId::none(), "steer", std::move(steered), false});
 }
 
 // Routes are told what the host's defaults would leave to chance: which congestion control (reno shares a
@@ -86,6 +93,20 @@ std::string route(const std::string& where, std::size_t nic, const std::string& 
                      nic, address, table);
 }
 
+// Acknowledgements overtake data, and a packet that acknowledges less than what has arrived since by more
+// than a window is thrown away (RFC 5961, 5.2). Windows that have yet to grow are narrower than what a fast
+// link's queue holds: so buffers are as large from their start. On slow links that would only fill queues
+// sooner.
+std::string wide_windows(const Cluster& cluster, const Machine& machine) {
+  Bytes longest = Bytes(0);
+  for (const auto& nic : machine.nics) {
+    const BytesPerSecond rate = cluster.link(nic.in).rate;
+    longest = std::max(longest, rate.limited() ? longest_queue(rate) : kWidestBuffer);
+  }
+  if (longest == longest_queue(BytesPerSecond(1))) return "";
+  return fmt::format("net/ipv4/tcp_rmem=4096 {} 33554432\n", std::min(longest, kWidestBuffer).count());
+}
+
 // Of several NICs each speaks for its own address: what comes from it leaves through it, and what goes to the
 // others' NICs of the same number too. It answers for that address alone, whose packets would otherwise come
 // through whichever NIC answered first.
@@ -94,6 +115,7 @@ void add_machine(const Cluster& cluster, MachineId id, Wiring& wiring) {
   const bool several = machine.nics.size() > 1;
   std::string ip = "link set lo up\n";
   std::string tc;
+  std::string steered;
   for (std::size_t nic = 0; nic < machine.nics.size(); ++nic) {
     const std::string name = fmt::format("eth{}", nic);
     const std::string address = lab_address(id, static_cast<int>(nic));
@@ -107,10 +129,14 @@ void add_machine(const Cluster& cluster, MachineId id, Wiring& wiring) {
       ip += fmt::format("rule add from {} table {}\n", address, table);
     }
     tc += shaping(name, cluster.link(machine.nics[nic].out).rate);
+    steered += name + "\n";
   }
   if (several) wiring.batches.push_back({id, "sysctl", kOwnAddressOnly});
   wiring.batches.push_back({id, "ip", std::move(ip)});
   if (!tc.empty()) wiring.batches.push_back({id, "tc", std::move(tc)});
+  if (std::string wide = wide_windows(cluster, machine); !wide.empty())
+    wiring.batches.push_back({id, "sysctl", std::move(wide), false});
+  wiring.batches.push_back({id, "steer", std::move(steered), false});
 }
 
 }  // namespace

@@ -22,9 +22,10 @@ namespace weir::real {
 struct Wiring {
   /// Lines for one call of a program in one network namespace.
   struct Batch {
-    MachineId machine;  // none: the switch
-    std::string tool;   // "ip", "tc" or "sysctl", whose lines are "path/below/proc/sys=value"
-    std::string lines;
+    MachineId machine;   // none: the switch
+    std::string tool;    // "ip", "tc", "sysctl", whose lines are "path/below/proc/sys=value", or "steer"
+    std::string lines;   // of "steer" interfaces, each connection into which is one CPU's work
+    bool needed = true;  // else the lab is made without what is not allowed here
     friend bool operator==(const Batch&, const Batch&) = default;
   };
 

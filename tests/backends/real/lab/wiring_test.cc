@@ -136,6 +136,22 @@ TEST_CASE("Each of several NICs speaks for its own address") {
   CHECK_THAT(wired, has_text("machine 1: ip rule add from 10.1.0.2 table 101\n"));
 }
 
+TEST_CASE("What keeps packets in order may be forbidden") {
+  const auto wired = real::wiring(Cluster(topology(machines(2, {both(1_Gbps), both(10_Gbps)}))));
+  REQUIRE(wired);
+  CHECK_THAT(wired->text(), has_text("machine 1: sysctl net/ipv4/tcp_rmem=4096 8388608 33554432\n"));
+  CHECK_THAT(text(topology(machines(2, {both(1_Gbps)}))),
+             has_text("sysctl net/ipv4/tcp_rmem=4096 2520686 33554432\n"));
+  CHECK_THAT(text(topology(machines(2, {both(BytesPerSecond(6'250'000))}))), !has_text("tcp_rmem"));
+  CHECK_THAT(wired->text(), has_text("switch: steer m1n0\n"));
+  CHECK_THAT(wired->text(), has_text("machine 0: steer eth1\n"));
+  for (const real::Wiring::Batch& batch : wired->batches) {
+    CAPTURE(batch.tool, batch.lines);
+    const bool wish = batch.tool == "steer" || batch.lines.find("tcp_rmem") != std::string::npos;
+    CHECK(batch.needed != wish);
+  }
+}
+
 TEST_CASE("Machines beyond a byte have addresses of their own") {
   CHECK(real::lab_address(MachineId(249), 0) == "10.0.0.250");
   CHECK(real::lab_address(MachineId(250), 3) == "10.3.1.1");
