@@ -81,16 +81,22 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "switch: ip link set m1n0 master core\n"
       "switch: ip link set m1n0 up\n" +
       lines("switch", "m0n0", false) + lines("switch", "m1n0", false) +
+      "switch: steer m0n0\n"
+      "switch: steer m1n0\n"
       "machine 0: ip link set lo up\n"
       "machine 0: ip link set eth0 up\n"
       "machine 0: ip address add 10.0.0.1/8 dev eth0 noprefixroute\n"
       "machine 0: ip route replace 10.0.0.0/8 dev eth0 src 10.0.0.1 rto_min 50ms initcwnd 20 congctl reno\n" +
       lines("machine 0", "eth0", true) +
+      "machine 0: sysctl net/ipv4/tcp_rmem=4096 1260479 33554432\n"
+      "machine 0: steer eth0\n" +
       "machine 1: ip link set lo up\n"
       "machine 1: ip link set eth0 up\n"
       "machine 1: ip address add 10.0.0.2/8 dev eth0 noprefixroute\n"
       "machine 1: ip route replace 10.0.0.0/8 dev eth0 src 10.0.0.2 rto_min 50ms initcwnd 20 congctl reno\n" +
-      lines("machine 1", "eth0", true);
+      lines("machine 1", "eth0", true) +
+      "machine 1: sysctl net/ipv4/tcp_rmem=4096 1260479 33554432\n"
+      "machine 1: steer eth0\n";
   // 1 Gbps out of a machine, 0.5 Gbps into it.
   CHECK(text(topology(machines(2, {{BytesPerSecond(62'500'000), 1_Gbps}}))) == expected);
 }
@@ -141,7 +147,7 @@ TEST_CASE("What keeps packets in order may be forbidden") {
   REQUIRE(wired);
   CHECK_THAT(wired->text(), has_text("machine 1: sysctl net/ipv4/tcp_rmem=4096 8388608 33554432\n"));
   CHECK_THAT(text(topology(machines(2, {both(1_Gbps)}))),
-             has_text("sysctl net/ipv4/tcp_rmem=4096 2520686 33554432\n"));
+             has_text("sysctl net/ipv4/tcp_rmem=4096 2520958 33554432\n"));
   CHECK_THAT(text(topology(machines(2, {both(BytesPerSecond(6'250'000))}))), !has_text("tcp_rmem"));
   CHECK_THAT(wired->text(), has_text("switch: steer m1n0\n"));
   CHECK_THAT(wired->text(), has_text("machine 0: steer eth1\n"));
