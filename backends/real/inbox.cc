@@ -27,6 +27,8 @@ void Inbox::take(std::vector<Event>& into) {
   events_.clear();
 }
 
+void Inbox::end_wait() { wake(wake_); }
+
 bool Inbox::wait(std::optional<Duration> timeout) {
   {
     const std::lock_guard lock(mutex_);

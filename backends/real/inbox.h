@@ -42,8 +42,10 @@ class Inbox {
   /// Moves all events, in the order in which they came, to the end of `into`.
   void take(std::vector<Event>& into);
   /// Waits for an event, until `timeout` is over if there is one. False if none came. May be
-  /// true for one that has been taken already.
+  /// true for one that has been taken already, or after end_wait().
   bool wait(std::optional<Duration> timeout);
+  /// Ends the wait that is under way, or the next one. Any thread.
+  void end_wait();
 
   /// Bytes that messages have come forward by, of messages that are not done too: any thread counts and
   /// reads.

@@ -81,6 +81,7 @@ Result<std::unique_ptr<Group>> Group::open(std::shared_ptr<const TensorPlan> ten
 
 Group::~Group() {
   stop_ = true;
+  inbox_.end_wait();
   if (thread_.joinable()) thread_.join();
   transport_.reset();
   workers_.reset();

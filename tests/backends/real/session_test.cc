@@ -66,6 +66,20 @@ TEST_CASE("sums over ranks arrive at all of them, whoever sums") {
   }
 }
 
+TEST_CASE("a session that has planned often ends at once") {
+  const bool well = Sessions({2, 1}).run([](Session& session, int) -> std::string {
+    for (int i = 0; i < 100; ++i) {
+      if (auto wrong = round_of<float>(session, fmt::format("t{}", i), Dtype::kF32, 10, 0); !wrong.empty())
+        return wrong;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    if (auto left = session.leave(); !left) return left.error().text;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return took.count() < 2 ? "" : fmt::format("to leave took {} s", took.count());
+  });
+  CHECK(well);
+}
+
 TEST_CASE("each tensor goes in rounds of its own, whatever the order on each rank") {
   const bool well = Sessions({3, 1}).run([](Session& session, int rank) -> std::string {
     constexpr std::int64_t kElements = 50'000;
