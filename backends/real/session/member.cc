@@ -88,7 +88,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   return {};
 }
 
-// Fails if the leader is gone, or a group has failed.
+// Fails if a group has.
 Result<void> SessionMember::check() {
   for (const auto& [number, opened] : groups_) {
     if (const auto error = opened.group->error())
@@ -102,7 +102,7 @@ Result<bool> SessionMember::serve(Duration patience) {
   if (note) {
     silence_.end(Clock::monotonic());
     heard_ = true;
-    if (auto handled = handle(*note); !handled) return tl::unexpected(handled.error());
+    if (auto handled = handle(*note); !handled && !over_) return tl::unexpected(handled.error());
   } else if (silence_.length(Clock::monotonic()) > kSilence) {
     told_ = true;  // as far as it can be
     socket_->drop_unsent();
@@ -110,8 +110,13 @@ Result<bool> SessionMember::serve(Duration patience) {
     return failure(
         fmt::format("rank 0, which leads the session, has said nothing for {}", weir::text(kSilence)));
   }
-  if (auto well = check(); !well) return tl::unexpected(well.error());
+  if (auto well = check(); !well && !over_) return tl::unexpected(well.error());
   return over_;
+}
+
+void SessionMember::end() {
+  over_ = true;
+  socket_->drop_unsent();
 }
 
 void SessionMember::end_groups() {
@@ -127,15 +132,16 @@ Error SessionMember::verdict(const Note& note) {
 }
 
 // The connections are held until the leader has heard why: else a peer that sees them closed might be heard
-// first, and blame this process.
+// first, and blame this process. It may say goodbye instead: peers that have heard it before are gone.
 Error SessionMember::fail(const Error& own) {
   const std::string why = world_ ? world_->with_roles(own.text, world_->cluster(), {}) : own.text;
   if (!std::exchange(told_, true)) {
     say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
-    while (Clock::monotonic() < until) {
+    while (!over_ && Clock::monotonic() < until) {
       const auto note = socket_->receive(kMemberSlice);
       if (note && note->type == FailedNote::kType) return verdict(*note);
+      if (note && note->type == GoodbyeNote::kType) end();
     }
   }
   end_groups();
@@ -150,8 +156,7 @@ Result<void> SessionMember::handle(const Note& note) {
   if (note.type == AliveNote::kType) return {};
   if (note.type == FailedNote::kType) return tl::unexpected(verdict(note));
   if (note.type == GoodbyeNote::kType) {
-    over_ = true;
-    socket_->drop_unsent();
+    end();
     return {};
   }
   if (note.type == WelcomeNote::kType) {
@@ -220,6 +225,7 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster&
       silence_.end(Clock::monotonic());
       if (heard->type != FailedNote::kType) {
         if (auto handled = handle(*heard); !handled) return handled;
+        if (over_) return failure("the session is over");
         continue;
       }
       told_ = true;

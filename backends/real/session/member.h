@@ -63,6 +63,7 @@ class SessionMember {
   GroupSettings group_settings(const OpenNote& note, const Cluster& cluster, const Token& token);
   Result<void> check();
   Error verdict(const Note& note);
+  void end();
   void end_groups();
 
   struct Opened {
