@@ -193,7 +193,7 @@ void add_lab(CLI::App& weir, ExitStatus& status) {
       "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
   const auto choices = std::make_shared<LabChoices>();
   CLI::App* one = add_act(*command, status, choices, "up", "Keeps a lab until it is told down", up);
-  one->add_flag("--commands", choices->commands, "Only prints what ip and tc are told");
+  one->add_flag("--commands", choices->commands, "Only prints what ip, tc and the kernel are told");
   add_act(*command, status, choices, "down", "Ends the lab that is kept, with all that runs in it", down);
   one = add_act(*command, status, choices, "run", "Runs a command in every machine at once", run);
   one->add_option("command", choices->command, "What to run, after --")->required()->type_name("COMMAND");

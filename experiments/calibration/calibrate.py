@@ -48,6 +48,8 @@ def sets():
         Set("lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"),
             tuple(file.relative_to(ROOT) for file in own)),
         Set("H200, 10 Gbps", gpu_lab, (measured / "2026-11-22-lab-10Gbps.jsonl",), lab_of_h200),
+        Set("H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
+        Set("H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
         Set("two H100, 10 Gbps, sums and training", gpu_lab,
             (measured / "2026-11-25-two-h100-sums-10Gbps.results", measured / "2026-11-25-two-h100-training.results")),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
@@ -66,7 +68,7 @@ def measure(weir, repetitions):
     now = datetime.datetime.now(datetime.timezone.utc)
     for number in range(1, repetitions + 1):
         with tempfile.TemporaryDirectory() as folder:
-            output_of([weir, "run", str(HERE / "experiment.json"), "--on", "lab", "--no-plots", "--out", folder])
+            output_of([weir, "run", str((HERE / "experiment.json").relative_to(ROOT)), "--on", "lab", "--no-plots", "--out", folder])
             kept = HERE / "measured" / f"{now:%Y-%m-%d-%H%M}-lab-{number}.results"
             kept.write_text((Path(folder) / "results.json").read_text())
             print(f"{kept.relative_to(ROOT)}: {now.isoformat(timespec='seconds')}, {os.cpu_count()} cores, "

@@ -1,6 +1,7 @@
 // Runs one batch of a wiring in a network namespace.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "backends/real/descriptor.h"
@@ -8,8 +9,11 @@
 
 namespace weir::real {
 
+/// CPUs as the kernel reads them: hexadecimal words of 32, the highest first. At least one.
+std::string cpu_mask(const std::vector<int>& cpus);
+
 /// Runs the batch in the namespace, with the machines' namespaces at the numbers that its lines name. Fails
-/// with what the program complained of, or if it takes longer than a minute, unless the batch is not needed.
+/// with what the program complained of, or if it takes longer than a minute.
 /// To be called from a process with one thread, whose children nobody else waits for.
 Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
                        const std::vector<Descriptor>& machines);

@@ -155,7 +155,8 @@ Result<Namespaces> make(const Orders& orders) {
   const Descriptor own = own_namespace("net");
   for (const Wiring::Batch& batch : orders.wiring->batches) {
     const Descriptor& space = batch.machine.valid() ? made.machines[batch.machine.index()] : own;
-    if (const auto run = run_batch(batch, space, made.machines); !run) return tl::unexpected(run.error());
+    const auto run = run_batch(batch, space, made.machines);
+    if (!run && batch.needed) return tl::unexpected(run.error());
   }
   return made;
 }

@@ -25,7 +25,6 @@ constexpr Bytes kPacket = Bytes(65536);
 // A full queue means a wait of 20 ms. Shorter ones lose packets when several machines send to one; longer
 // ones make every small message wait.
 constexpr std::int64_t kQueuesPerSecond = 50;
-constexpr Bytes kLeastQueue = Bytes(512 << 10);
 
 // Acknowledgements and words, IP packets below 256 bytes, go first, with so much of the rate for sure. Behind
 // the data of the other direction they would make a link that is busy both ways lose a tenth of each.

@@ -15,7 +15,8 @@ constexpr Bytes kMtu = Bytes(9000);
 /// moves as much the other way: headers of Ethernet, IP and TCP, and acknowledgements. `goodput` is limited.
 BytesPerSecond wire_rate(BytesPerSecond goodput);
 
-/// How many bytes wait before a link at most. `goodput` is limited.
+/// How many bytes wait before a link at most: those of 20 ms, or kLeastQueue. `goodput` is limited.
+constexpr Bytes kLeastQueue = Bytes(512 << 10);
 Bytes longest_queue(BytesPerSecond goodput);
 
 /// Lines for `tc -batch` that shape what leaves through the interface; none if the rate is unlimited. What

@@ -15,9 +15,9 @@ constexpr int kMachinesPerByte = 250;
 constexpr const char* kOwnAddressOnly =
     "net/ipv4/conf/all/arp_ignore=1\nnet/ipv4/conf/all/arp_announce=2\nnet/ipv4/conf/all/rp_filter=0\n"
     "net/ipv4/conf/default/rp_filter=0\n";
-
-constexpr int kTable = 100;  // the routing table of the first NIC
-constexpr Bytes kWidestBuffer = Bytes(8 << 20);
+constexpr int kTable = 100;                      // the routing table of the first NIC
+constexpr Bytes kWidestBuffer = Bytes(8 << 20);  // twice what a kernel lets a connection have under way
+constexpr Bytes kGrownBuffer = Bytes(32 << 20);  // as large as the kernel may make one
 
 std::string port(MachineId machine, std::size_t nic) { return fmt::format("m{}n{}", machine.index(), nic); }
 
@@ -103,8 +103,9 @@ std::string wide_windows(const Cluster& cluster, const Machine& machine) {
     const BytesPerSecond rate = cluster.link(nic.in).rate;
     longest = std::max(longest, rate.limited() ? longest_queue(rate) : kWidestBuffer);
   }
-  if (longest == longest_queue(BytesPerSecond(1))) return "";
-  return fmt::format("net/ipv4/tcp_rmem=4096 {} 33554432\n", std::min(longest, kWidestBuffer).count());
+  if (longest == kLeastQueue) return "";
+  return fmt::format("net/ipv4/tcp_rmem=4096 {} {}\n", std::min(longest, kWidestBuffer).count(),
+                     kGrownBuffer.count());
 }
 
 // Of several NICs each speaks for its own address: what comes from it leaves through it, and what goes to the

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include "backends/real/clock.h"
+#include "backends/real/lab/batch.h"
+#include "backends/real/lab/holder.h"
 #include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 
@@ -35,6 +37,30 @@ TEST_CASE("a wait for a process ends in time where there are no descriptors left
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE_FALSE(ended);
   CHECK(Clock::monotonic() - begin < Duration(2'000'000'000));
+}
+
+TEST_CASE("CPUs are told in words of 32, the highest first") {
+  CHECK(cpu_mask({0}) == "00000001");
+  CHECK(cpu_mask({31, 32}) == "00000001,80000000");
+  CHECK(cpu_mask({2, 64}) == "00000001,00000000,00000004");
+}
+
+TEST_CASE("a lab stands without what is not needed, and not without the rest") {
+  const auto document = parse_document(R"({"name": "two", "groups": [{"name": "cpu", "count": 2,
+      "nics": [{"at": "numa0", "rate": "1Gbps"}]}]})",
+                                       "test");
+  const Cluster cluster(read_topology(document.value(), "").value());
+  if (const auto lab = Lab::up(cluster); !lab) {
+    WARN("no lab can be had here: " + lab.error().text);
+    return;
+  }
+  auto wired = wiring(cluster).value();
+  wired.batches.push_back({MachineId(0), "sysctl", "no/such/setting=1\n", false});
+  CHECK(hold(wired, 2, nullptr).has_value());
+  wired.batches.back().needed = true;
+  const auto held = hold(wired, 2, nullptr);
+  REQUIRE_FALSE(held);
+  CHECK_THAT(held.error().text, has_text("/proc/sys/no/such/setting cannot be written"));
 }
 
 }  // namespace

@@ -100,6 +100,20 @@ class Lab(unittest.TestCase):
         self.assertEqual(sorted(done.stdout.splitlines()),
                          [f"gpu[{i}] | gpu[{i}] {i} of 4, 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4" for i in range(4)])
 
+    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_rmem", os.W_OK), "the kernel's settings cannot be written here")
+    def test_windows_are_as_wide_as_queues(self):
+        done = lab("run", "--set", "topology.groups.gpu.nics.0.rate=1Gbps", "--", "cat", "/proc/sys/net/ipv4/tcp_rmem")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["4096", "2520958", "33554432"]] * 4)
+
+    @unittest.skipUnless(os.geteuid() == 0 and len(os.sched_getaffinity(0)) > 4, "not root, or few CPUs")
+    def test_a_connection_is_the_work_of_one_cpu(self):
+        done = lab("run", "--", "unshare", "--mount", "sh", "-c",
+                   "mount -t sysfs sysfs /sys && cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for line in done.stdout.splitlines():
+            self.assertGreater(int(line.split()[2].replace(",", ""), 16), 1, done.stdout)
+
     def test_a_failure_anywhere_is_a_failure(self):
         done = lab("run", "--", "sh", "-c", "exit $WEIR_RANK")
         self.assertEqual(done.returncode, 1)

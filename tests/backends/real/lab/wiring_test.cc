@@ -120,6 +120,7 @@ TEST_CASE("A rack is a bridge behind a shaped uplink") {
   const std::string wired = text(racks);
   CHECK_THAT(wired, has_text("ip link add up1 mtu 9000 type veth peer name down1 mtu 9000\n"));
   CHECK_THAT(wired, has_text("ip link set m1n0 master rack0\n"));
+  CHECK_THAT(wired, has_text("switch: steer up0\nswitch: steer down0\n"));
   CHECK_THAT(wired, has_text("ip link set m2n0 master rack1\n"));
   const std::int64_t half = real::wire_rate(BytesPerSecond(62'500'000)).value();
   CHECK_THAT(wired, has_text(fmt::format("dev up0 parent 1: classid 1:1 htb rate {}bps", half)));
