@@ -153,8 +153,9 @@ Bounds bounds_of(const Experiment& experiment, const Cluster& cluster, const Wor
       bounds.others += fmt::format("{}: {}\n", name, plan.error().text);
       continue;
     }
-    const Bound bound = plan_bound(*plan, cluster, workload);
-    const Label label = label_of(*plan, cluster, experiment, found);
+    const WorkTable works(*plan, cluster);
+    const Bound bound = plan_bound(*plan, cluster, works, workload);
+    const Label label = label_of(*plan, cluster, works, experiment, found);
     bounds.possible.push_back({name, std::move(*plan), bound, label});
   }
   return bounds;

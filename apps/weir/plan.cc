@@ -125,7 +125,7 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
   if (const auto least = ideal(cluster, workload, contender.options); least && *least > Duration(0)) {
     print(", {:.4f} of the optimal split's {}", most.time / *least, rounded(*least));
   }
-  const Bound bound = plan_bound(plan, cluster, workload);
+  const Bound bound = plan_bound(plan, cluster, works, workload);
   const Bound any = cluster_bound(cluster, workload);
   print("\nBound of this plan: {} by {}\n", rounded(bound.time), bound.binding);
   print("Bound of any plan: {} by {}\n", rounded(any.time), any.binding);

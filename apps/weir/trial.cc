@@ -187,16 +187,17 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
 
   // A real run is judged by the rates that were measured beside it.
   const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
-  const Report measured = report(*plan, judged, workload, lived->record, experiment.warm_up);
+  const WorkTable works(*plan, judged);
+  const Report measured = report(*plan, judged, works, workload, lived->record, experiment.warm_up);
   const Bound least = cluster_bound(judged, workload);
-  const Bound planned = plan_bound(*plan, judged, workload);
+  const Bound planned = plan_bound(*plan, judged, works, workload);
   if (world.simulated) {
     const auto held = check_bounds(measured, least, planned, settings);
     if (!held) return failed(held.error().text);
   }
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
-  if (world.simulated) set_label(outcome.row, label_of(*plan, cluster, experiment, *found));
+  if (world.simulated) set_label(outcome.row, label_of(*plan, judged, works, experiment, *found));
   if (lived->over_links) {
     const BytesPerSecond most = goodput_bound(judged);
     if (most.limited()) outcome.row.goodput_bound_bytes_per_s = most.value();
@@ -218,9 +219,10 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
     foretold = std::move(*simulated);
     Experiment with_paced = experiment;
     with_paced.topology = *lived->paced;
-    set_label(outcome.row, label_of(*plan, paced, with_paced, *found));
+    const WorkTable on_paced(*plan, paced);
+    set_label(outcome.row, label_of(*plan, paced, on_paced, with_paced, *found));
     outcome.row.predicted_ns =
-        report(*plan, paced, workload, foretold->record, experiment.warm_up).iteration.ns();
+        report(*plan, paced, on_paced, workload, foretold->record, experiment.warm_up).iteration.ns();
   }
   if (const auto added = add_neighbours(undertaken, *neighbours, *lived, world, outcome.row); !added)
     return failed(added.error().text);

@@ -70,8 +70,9 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
     }
     const auto plan = strategy.plan(cluster, workload, options);
     if (!plan) return {Outcome::Kind::kImpossible, {}, plan.error().text};
-    bound = plan_bound(*plan, cluster, workload);
-    label = label_of(*plan, cluster, experiment, {&strategy, options});
+    const WorkTable works(*plan, cluster);
+    bound = plan_bound(*plan, cluster, works, workload);
+    label = label_of(*plan, cluster, works, experiment, {&strategy, options});
   }
   Outcome outcome{Outcome::Kind::kRow, {}, {}};
   outcome.row.strategy = name;

@@ -119,10 +119,10 @@ Label label_of(const Uses& uses, const Experiment& experiment, const Contender& 
   return Judge(uses, experiment, contender).label();
 }
 
-Label label_of(const Plan& plan, const Cluster& cluster, const Experiment& experiment,
+Label label_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
                const Contender& contender) {
   if (!experiment.topology.calibration) return {Trust::kVendorConstant, "the topology has no calibration"};
-  return label_of(uses_of(plan, cluster, experiment, contender), experiment, contender);
+  return label_of(uses_of(plan, cluster, works, experiment, contender), experiment, contender);
 }
 
 }  // namespace weir

@@ -32,7 +32,7 @@ struct Label {
 Label label_of(const Uses& uses, const Experiment& experiment, const Contender& contender);
 
 /// The same of a plan. It is that contender's on the cluster of the experiment's topology.
-Label label_of(const Plan& plan, const Cluster& cluster, const Experiment& experiment,
+Label label_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
                const Contender& contender);
 
 }  // namespace weir

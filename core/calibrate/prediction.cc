@@ -45,7 +45,8 @@ Result<std::unique_ptr<PreparedRun>> PreparedRun::make(const RealRun& run) {
   auto plan = planned(own, made->cluster_, made->workload_);
   if (!plan) return failure(run.source + ": " + plan.error().text);
   made->plan_ = std::move(*plan);
-  made->uses_ = uses_of(made->plan_, made->cluster_, *run.experiment, own);
+  made->uses_ =
+      uses_of(made->plan_, made->cluster_, WorkTable(made->plan_, made->cluster_), *run.experiment, own);
   return made;
 }
 

@@ -84,7 +84,9 @@ Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Clu
     if (!check_size(unified, part.cluster, workload, options)) break;
     const auto plan = unified.plan(part.cluster, workload, options);
     if (!plan) continue;
-    Uses uses = of_whole(uses_of(*plan, part.cluster, experiment, contender), cluster, experiment.topology);
+    const WorkTable works(*plan, part.cluster);
+    Uses uses =
+        of_whole(uses_of(*plan, part.cluster, works, experiment, contender), cluster, experiment.topology);
     Label label = label_of(uses, experiment, contender);
     if (label.trust != Trust::kCalibrated) return label;
     unknown = {Trust::kExtrapolated, "the plan that tells the sizes of its messages is too large to be made"};
@@ -92,7 +94,7 @@ Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Clu
   }
   if (!check_size(unified, cluster, workload, options)) return unknown;
   const auto plan = unified.plan(cluster, workload, options);
-  return plan ? label_of(*plan, cluster, experiment, contender) : unknown;
+  return plan ? label_of(*plan, cluster, WorkTable(*plan, cluster), experiment, contender) : unknown;
 }
 
 }  // namespace weir

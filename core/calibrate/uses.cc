@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <optional>
 #include <set>
 
 #include "core/cluster/link_values.h"
-#include "core/fluid/work.h"
 #include "core/strategies/all_reduce.h"
 
 namespace weir {
@@ -19,49 +20,76 @@ Bytes share(const Slice& slice, const Plan& plan) {
 
 class Finder {
  public:
-  Finder(const Plan& plan, const Cluster& cluster, const Experiment& experiment, const Contender& contender)
+  Finder(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
+         const Contender& contender)
       : plan_(plan),
         cluster_(cluster),
+        works_(works),
         experiment_(experiment),
-        works_(plan, cluster),
-        links_(link_values(experiment.topology, cluster)),
-        all_reduce_(is_all_reduce(*contender.strategy)),
-        part_overhead_(contender.options.part_overhead > Duration(0)) {
-    for (const GroupSpec& group : experiment.topology.groups) {
-      hidden_[group.name] = latencies_without_links(group);
-      groups_[group.name] = &group;
+        links_(link_values(experiment.topology, cluster)) {
+    for (const LinkValues& link : links_) {
+      rates_.push_back(value(link.rate));
+      latencies_.push_back(link.latency.empty() ? kNone : value(link.latency));
+    }
+    for (const GroupSpec& group : experiment.topology.groups) groups_[group.name] = &group;
+    for (const Machine& machine : cluster.machines()) {
+      specs_.push_back(groups_.at(machine.group));
+      hidden_.emplace_back();
+      for (const std::string& latency : latencies_without_links(*specs_.back()))
+        hidden_.back().push_back(value(latency));
     }
     const Model& model = experiment.model;
-    if (part_overhead_) of_messages_.emplace_back("part_overhead");
+    of_messages_.push_back(value(std::string(kMessageOverhead)));
+    if (is_all_reduce(*contender.strategy)) of_messages_.push_back(value(std::string(kAllreduceEfficiency)));
+    of_all_reduces_.push_back(value(std::string(kAllreduceEfficiency)));
+    if (contender.options.part_overhead > Duration(0)) {
+      of_messages_.push_back(value("part_overhead"));
+      of_all_reduces_.push_back(value("part_overhead"));
+    }
     if (model.entry_overhead > Duration(0) && model.scatter_entries > 1)
-      of_messages_.emplace_back("model.entry_overhead");
-    if (model.unaligned_efficiency != 1.0) of_messages_.emplace_back("model.unaligned_efficiency");
+      of_messages_.push_back(value("model.entry_overhead"));
+    if (model.unaligned_efficiency != 1.0) of_messages_.push_back(value("model.unaligned_efficiency"));
     // Which nobody measures.
-    if (!experiment.conditions.none()) use("conditions", Bytes(0));
-    if (!experiment.other_jobs.empty()) use("other_jobs", Bytes(0));
+    if (!experiment.conditions.none()) use(value("conditions"), Bytes(0));
+    if (!experiment.other_jobs.empty()) use(value("other_jobs"), Bytes(0));
   }
 
   Uses uses() {
     for (const Op& op : plan_.ops()) add(op);
-    uses_.machines = static_cast<int>(cluster_.machines().size());
+    Uses uses;
+    for (const auto& [path, value] : values_) {
+      if (sizes_[value]) uses.values[path] = *sizes_[value];
+    }
+    uses.machines = static_cast<int>(cluster_.machines().size());
     if (experiment_.topology.network.racks) {
       std::set<int> racks;
       for (const Machine& machine : cluster_.machines()) racks.insert(machine.rack);
-      uses_.racks = static_cast<int>(racks.size());
+      uses.racks = static_cast<int>(racks.size());
     }
-    return std::move(uses_);
+    return uses;
   }
 
  private:
-  void use(const std::string& path, Bytes size) {
-    const Sizes sizes{size, size};
-    const auto [at, fresh] = uses_.values.try_emplace(path, sizes);
-    if (!fresh) at->second.take(sizes);
+  using Value = std::size_t;  // index of a path: ops are many, paths few
+  static constexpr Value kNone = std::numeric_limits<Value>::max();
+
+  Value value(const std::string& path) {
+    const auto [at, fresh] = values_.try_emplace(path, sizes_.size());
+    if (fresh) sizes_.emplace_back();
+    return at->second;
+  }
+
+  void use(Value value, Bytes size) {
+    std::optional<Sizes>& sizes = sizes_[value];
+    if (!sizes) sizes = {size, size};
+    sizes->take({size, size});
+  }
+  void use(const std::vector<Value>& values, Bytes size) {
+    for (const Value one : values) use(one, size);
   }
 
   void add(const Op& op) {
-    const Machine& machine = cluster_.machine(op.machine);
-    if (is_compute(op.kind)) return add_compute(machine);
+    if (is_compute(op.kind)) return add_compute(op.machine);
     if (op.kind == OpKind::kReceive || op.kind == OpKind::kJoin || is_delay(op.kind)) return;
     const Work& work = works_.of(op.id);
     const bool copies = op.kind == OpKind::kSend || op.kind == OpKind::kCopy;
@@ -70,89 +98,90 @@ class Finder {
       for (const LinkUse& link : works_.paths()[static_cast<std::size_t>(work.path)])
         add(op, link.link, size);
     }
-    for (const std::string& latency : hidden_.at(machine.group)) use(latency, size);
+    use(hidden_[op.machine.index()], size);
     if (op.kind == OpKind::kSend) add_message(op, size);
-    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, machine, size);
-    if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, machine, size);
+    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
+    if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, size);
   }
 
   void add(const Op& op, LinkId link, Bytes size) {
-    const LinkValues& values = links_[link.index()];
-    if (!values.latency.empty()) use(values.latency, size);
-    if (cluster_.link(link).kind != Link::Kind::kSum) return use(values.rate, size);
-    const GroupSpec& group = *groups_.at(cluster_.machine(op.machine).group);
+    if (latencies_[link.index()] != kNone) use(latencies_[link.index()], size);
+    if (cluster_.link(link).kind != Link::Kind::kSum) return use(rates_[link.index()], size);
+    const std::string& rate = links_[link.index()].rate;
     const auto index = static_cast<std::size_t>(plan_.buffer(op.into.buffer).numa);
-    const NumaSpec& numa = group.numa[index];
+    const NumaSpec& numa = specs_[op.machine.index()]->numa[index];
     const Dtype dtype = op.kind == OpKind::kUpdate ? Dtype::kF32 : op.dtype;
-    add_sum(values.rate, numa.sum_rate, dtype, size);
-    if (numa.sum_threads > 0) add_sum(values.rate + "_per_thread", numa.sum_rate_per_thread, dtype, size);
+    add_sum(rate, numa.sum_rate, dtype, size);
+    if (numa.sum_threads > 0) add_sum(rate + "_per_thread", numa.sum_rate_per_thread, dtype, size);
   }
 
   void add_sum(const std::string& path, const SumRates& rates, Dtype dtype, Bytes size) {
     if (!rates.of(dtype).limited()) return;
-    if (rates.by_dtype.empty()) return use(path, size);
-    use(path + "." + (rates.by_dtype.contains(dtype) ? std::string(name(dtype)) : "other"), size);
+    if (rates.by_dtype.empty()) return use(value(path), size);
+    use(value(path + "." + (rates.by_dtype.contains(dtype) ? std::string(name(dtype)) : "other")), size);
   }
 
   void add_network(const Machine& from, const Machine& into, Bytes size) {
-    use("network.latency", size);
+    use(network_latency_, size);
     if (from.rack == into.rack) return;
     const std::optional<RacksSpec>& racks = experiment_.topology.network.racks;
-    if (racks && racks->latency > Duration(0)) use("network.racks.latency", size);
+    if (racks && racks->latency > Duration(0)) use(racks_latency_, size);
   }
 
   void add_message(const Op& send, Bytes size) {
-    const Machine& from = cluster_.machine(send.machine);
-    const Machine& into = cluster_.machine(send.peer);
-    use(std::string(kMessageOverhead), size);
-    if (send.machine != send.peer) add_network(from, into, size);
-    for (const std::string& latency : hidden_.at(into.group)) use(latency, size);
-    if (all_reduce_) use(std::string(kAllreduceEfficiency), size);
-    for (const std::string& path : of_messages_) use(path, size);
+    use(of_messages_, size);
+    use(hidden_[send.peer.index()], size);
+    if (send.machine != send.peer)
+      add_network(cluster_.machine(send.machine), cluster_.machine(send.peer), size);
   }
 
-  void add_all_reduce(const Op& op, const Machine& machine, Bytes size) {
-    use(std::string(kAllreduceEfficiency), size);
-    if (part_overhead_) use("part_overhead", size);
+  void add_all_reduce(const Op& op, Bytes size) {
+    use(of_all_reduces_, size);
     for (const OpId other : plan_.all_reduce(op.all_reduce)) {
-      if (other != op.id) add_network(machine, cluster_.machine(plan_.op(other).machine), size);
+      if (other != op.id)
+        add_network(cluster_.machine(op.machine), cluster_.machine(plan_.op(other).machine), size);
     }
   }
 
-  void add_gpu_sum(const Op& op, const Machine& machine, Bytes size) {
-    const GroupSpec& group = *groups_.at(machine.group);
+  void add_gpu_sum(const Op& op, Bytes size) {
+    const GroupSpec& group = *specs_[op.machine.index()];
     const std::size_t spec = spec_of(group.gpus, op.into.on.single() ? op.into.on.index : 0);
     if (!group.gpus[spec].sum_rate.limited()) return;
-    use(fmt::format("groups.{}.gpus.{}.sum_rate", machine.group, spec), size);
+    use(value(fmt::format("groups.{}.gpus.{}.sum_rate", group.name, spec)), size);
   }
 
   // Compute times are the trace's, but slower GPUs and jitter are not.
-  void add_compute(const Machine& machine) {
-    const GroupSpec& group = *groups_.at(machine.group);
+  void add_compute(MachineId machine) {
+    const GroupSpec& group = *specs_[machine.index()];
     for (std::size_t i = 0; i < group.gpus.size(); ++i) {
-      if (group.gpus[i].speed != 1.0) use(fmt::format("groups.{}.gpus.{}.speed", machine.group, i), Bytes(0));
+      if (group.gpus[i].speed != 1.0)
+        use(value(fmt::format("groups.{}.gpus.{}.speed", group.name, i)), Bytes(0));
     }
-    if (experiment_.model.compute_jitter > 0) use("model.compute_jitter", Bytes(0));
+    if (experiment_.model.compute_jitter > 0) use(value("model.compute_jitter"), Bytes(0));
   }
 
   const Plan& plan_;
   const Cluster& cluster_;
+  const WorkTable& works_;
   const Experiment& experiment_;
-  WorkTable works_;
-  std::vector<LinkValues> links_;
-  bool all_reduce_;
-  bool part_overhead_;
-  std::map<std::string, std::vector<std::string>> hidden_;  // latencies, by group
+  std::map<std::string, Value> values_;
+  std::vector<std::optional<Sizes>> sizes_;  // by value; none if it is not used
+  const Value network_latency_ = value("network.latency");
+  const Value racks_latency_ = value("network.racks.latency");
+  const std::vector<LinkValues> links_;
+  std::vector<Value> rates_, latencies_;  // by link
   std::map<std::string, const GroupSpec*> groups_;
-  std::vector<std::string> of_messages_;  // values of the experiment that are set
-  Uses uses_;
+  std::vector<const GroupSpec*> specs_;     // by machine
+  std::vector<std::vector<Value>> hidden_;  // latencies, by machine
+  std::vector<Value> of_messages_;
+  std::vector<Value> of_all_reduces_;
 };
 
 }  // namespace
 
-Uses uses_of(const Plan& plan, const Cluster& cluster, const Experiment& experiment,
+Uses uses_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
              const Contender& contender) {
-  return Finder(plan, cluster, experiment, contender).uses();
+  return Finder(plan, cluster, works, experiment, contender).uses();
 }
 
 }  // namespace weir

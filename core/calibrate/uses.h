@@ -8,6 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/experiment/experiment.h"
+#include "core/fluid/work.h"
 #include "core/plan/plan.h"
 
 namespace weir {
@@ -30,7 +31,7 @@ struct Uses {
 };
 
 /// Of a plan of that contender on the cluster of the experiment's topology.
-Uses uses_of(const Plan& plan, const Cluster& cluster, const Experiment& experiment,
+Uses uses_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
              const Contender& contender);
 
 }  // namespace weir

@@ -92,6 +92,11 @@ Interval measured_time(const Plan& plan, const Record& record, int warm_up) {
 
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
               int warm_up) {
+  return report(plan, cluster, WorkTable(plan, cluster), workload, record, warm_up);
+}
+
+Report report(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload,
+              const Record& record, int warm_up) {
   const int iterations = static_cast<int>(record.iterations.size());
   WEIR_CHECK(warm_up >= 0 && warm_up < iterations, warm_up, iterations);
   const int measured = iterations - warm_up;
@@ -114,7 +119,7 @@ Report report(const Plan& plan, const Cluster& cluster, const Workload& workload
   if (report.iteration > Duration(0)) {
     report.samples_per_second = static_cast<double>(samples) / report.iteration.seconds();
   }
-  report.links = links_by_use(plan, cluster, WorkTable(plan, cluster), report.iteration);
+  report.links = links_by_use(plan, cluster, works, report.iteration);
   // In one pass: there is a buffer for each pair of machines.
   report.host_memory.resize(plan.machines());
   report.gpu_memory.resize(plan.machines());

@@ -49,6 +49,9 @@ Interval measured_time(const Plan& plan, const Record& record, int warm_up);
 /// The report of a run whose first iterations, `warm_up` of them, are not measured.
 Report report(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
               int warm_up);
+/// By whoever has the plan's table on the cluster.
+Report report(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload,
+              const Record& record, int warm_up);
 
 /// What each link carries in an iteration of that length: those that carry anything, the most used first.
 std::vector<LinkLoad> links_by_use(const Plan& plan, const Cluster& cluster, const WorkTable& works,

@@ -273,8 +273,8 @@ std::vector<Candidate> cluster_candidates(const Cluster& cluster, const Workload
   return candidates;
 }
 
-std::vector<Candidate> plan_candidates(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  const WorkTable works(plan, cluster);
+std::vector<Candidate> plan_candidates(const Plan& plan, const Cluster& cluster, const WorkTable& works,
+                                       const Workload& workload) {
   const Compute compute(cluster, workload);
   std::vector<Candidate> candidates = {compute_alone(compute)};
   Loads(plan, cluster, works, static_cast<std::size_t>(workload.layers())).offer(compute, candidates);
@@ -305,11 +305,15 @@ Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares
 }
 
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  return needs(plan_candidates(plan, cluster, workload));
+  return needs(plan_candidates(plan, cluster, WorkTable(plan, cluster), workload));
 }
 
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  return bound(plan_candidates(plan, cluster, workload));
+  return plan_bound(plan, cluster, WorkTable(plan, cluster), workload);
+}
+
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload) {
+  return bound(plan_candidates(plan, cluster, works, workload));
 }
 
 BytesPerSecond goodput_bound(const Cluster& cluster) {

@@ -61,6 +61,8 @@ Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares
 /// both layer by layer as above, and the longest path through its ops. The longest first.
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload);
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload);
+/// By whoever has the plan's table on the cluster.
+Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload);
 
 /// How many bytes of the model any schedule can exchange in a second in which messages are under way, by the
 /// first three of the cluster's needs; unlimited on fewer than two GPU machines.

@@ -16,7 +16,7 @@ Label label(const Experiment& experiment) {
   const Workload workload(experiment.trace);
   const auto plan = found->strategy->plan(cluster, workload, found->options);
   if (!plan) FAIL(plan.error().text);
-  return label_of(*plan, cluster, experiment, *found);
+  return label_of(*plan, cluster, WorkTable(*plan, cluster), experiment, *found);
 }
 
 Topology calibrated() {
@@ -99,7 +99,7 @@ TEST_CASE("Messages smaller or larger than those that were measured are extrapol
   const Cluster cluster(experiment.topology);
   const Workload workload(experiment.trace);
   const Plan plan = *found->strategy->plan(cluster, workload, found->options);
-  const Uses uses = uses_of(plan, cluster, experiment, *found);
+  const Uses uses = uses_of(plan, cluster, WorkTable(plan, cluster), experiment, *found);
   for (CalibratedValue& one : whole.calibration->values) {
     const auto used = uses.values.find(one.path);
     if (used == uses.values.end()) continue;

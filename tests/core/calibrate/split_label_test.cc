@@ -20,7 +20,7 @@ Label label_by_plan(const Experiment& experiment) {
   const Contender unified{*strategy_named("unified"), experiment.options};
   const Cluster cluster(experiment.topology);
   const auto plan = unified.strategy->plan(cluster, Workload(experiment.trace), unified.options).value();
-  return label_of(plan, cluster, experiment, unified);
+  return label_of(plan, cluster, WorkTable(plan, cluster), experiment, unified);
 }
 
 }  // namespace
