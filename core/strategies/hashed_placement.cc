@@ -40,24 +40,21 @@ std::uint64_t djb2(std::uint64_t number) {
   return hash;
 }
 
-Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Workload& workload,
-                                               Bytes partition, Summing summing) {
+std::vector<Assigned> assign_as_byteps(const Cluster& cluster, const Workload& workload, Bytes partition,
+                                       Summing summing) {
   const std::vector<MachineId>& gpus = cluster.gpu_machines();
   const std::vector<MachineId>& cpus = cluster.cpu_machines();
-  const bool mixed = summing == Summing::kOptimal && !cpus.empty();
-  if (mixed && (cpus.size() > gpus.size() || gpus.size() < 2)) {
-    return failure(
-        fmt::format("BytePS's hash has no place for {} CPU machines beside {} with GPUs: it takes at "
-                    "least two with GPUs, and no more without; try placement 'balanced'",
-                    cpus.size(), gpus.size()));
-  }
+  const bool optimal = summing == Summing::kOptimal;
+  const bool mixed = optimal && !cpus.empty() && cpus.size() < gpus.size();
+  const bool on_cpus =
+      optimal ? gpus.size() > 1 && cpus.size() >= gpus.size() : summing == Summing::kCpuMachines;
+  const std::vector<MachineId>& servers = on_cpus ? cpus : gpus;
   const MixedMode mixed_mode(cluster);
   std::vector<Assigned> assigned;
   for (const Workload::Whole& tensor : workload.tensors()) {
     std::uint64_t key = static_cast<std::uint64_t>(tensor.tensor) << 16;
     for (const Part& part : cut(tensor.part, partition)) {
-      const MachineId owner =
-          mixed ? mixed_mode.owner(key) : chosen(djb2(key), summing == Summing::kCpuMachines ? cpus : gpus);
+      const MachineId owner = mixed ? mixed_mode.owner(key) : chosen(djb2(key), servers);
       assigned.push_back({part, owner});
       ++key;
     }

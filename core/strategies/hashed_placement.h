@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/strategies/placement.h"
 #include "core/strategies/shares.h"
@@ -26,13 +25,13 @@ struct Assigned {
 };
 
 /// BytePS: every tensor cut into parts of at most `partition`, with the key tensor x 65536 + part. Over one
-/// kind of machine the key's hash chooses among them. In mixed mode, with n GPU machines and k CPU machines,
-/// the key falls into one of kMixedSlots slots; those below the fraction 2k(n-1) / (n^2 + kn - 2k) belong to
-/// the CPU machines, and the slot's hash chooses one. So loads follow the optimal split in steps of a slot,
-/// and the hashes of slots come out unevenly. Fails where mixed mode has no such fraction: k > n, or n = 1
-/// beside CPU machines. Some machine must be one that sums. In order of readiness.
-Result<std::vector<Assigned>> assign_as_byteps(const Cluster& cluster, const Workload& workload,
-                                               Bytes partition, Summing summing);
+/// kind of machine the key's hash chooses among them. With fewer CPU machines, k, than GPU machines, n, both
+/// sum (mixed mode): the key falls into one of kMixedSlots slots; those below the fraction 2k(n-1) / (n^2 +
+/// kn - 2k) belong to the CPU machines, and the slot's hash chooses one. So loads follow the optimal split in
+/// steps of a slot, and the hashes of slots come out unevenly. As many CPU machines sum alone, and a GPU
+/// machine that has no peer sums its own. Some machine must be one that sums. In order of readiness.
+std::vector<Assigned> assign_as_byteps(const Cluster& cluster, const Workload& workload, Bytes partition,
+                                       Summing summing);
 
 /// MXNet's key-value store (kvstore_dist.h): whole tensors, the key times 9973 modulo the number of servers;
 /// those of a million elements and more (MXNET_KVSTORE_BIGARRAY_BOUND) are cut evenly over all servers. In

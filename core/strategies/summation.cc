@@ -48,12 +48,10 @@ Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Work
     case PartPlacement::kBalanced:
       parts = balanced_parts(cluster, workload, options, shares);
       break;
-    case PartPlacement::kHash: {
-      const auto assigned = assign_as_byteps(cluster, workload, options.partition_size, summing);
-      if (!assigned) return tl::unexpected(assigned.error());
-      parts = assigned_parts(cluster, workload, options, shares, *assigned);
+    case PartPlacement::kHash:
+      parts = assigned_parts(cluster, workload, options, shares,
+                             assign_as_byteps(cluster, workload, options.partition_size, summing));
       break;
-    }
     case PartPlacement::kInTurn: {
       const bool on_gpus = summing == Summing::kGpuMachines;
       const auto& servers = on_gpus ? cluster.gpu_machines() : cluster.cpu_machines();

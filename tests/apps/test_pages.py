@@ -281,7 +281,8 @@ class Reproduction(unittest.TestCase):
         """The tables, and whether all values are met."""
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.md"
-            done = program.run("run", ROOT / experiment, "--no-plots", "--out", folder, "--page", page, timeout=800)
+            done = program.run("run", ROOT / experiment, "--engine", "fluid", "--no-plots", "--out", folder, "--page", page,
+                               timeout=800)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             return page.read_text(encoding="utf-8"), done.returncode == 0
 

@@ -66,9 +66,6 @@ bool documented(const Case& random, std::string_view strategy, const Error& why)
   if (strategy == "hierarchical" || chosen) {
     return !equal && why.text.find("as many GPUs") != std::string::npos;
   }
-  if (strategy == "unified" && random.options.placement == PartPlacement::kHash) {
-    return why.text.find("BytePS's hash has no place for") != std::string::npos;
-  }
   return false;
 }
 
