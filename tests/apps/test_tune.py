@@ -185,8 +185,8 @@ class Trials(unittest.TestCase):
 
     @staticmethod
     def tuned(strategy, model, *more):
-        done = program.run("tune", "experiments/tuning", "--strategy", strategy, "--set", f"trace=traces/{model}.json",
-                           "--json", *more, cwd=ROOT, timeout=600)
+        done = program.run("tune", "experiments/tuning", "--engine", "fluid", "--strategy", strategy, "--set",
+                           f"trace=traces/{model}.json", "--json", *more, cwd=ROOT, timeout=600)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
