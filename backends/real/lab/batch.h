@@ -13,7 +13,7 @@ namespace weir::real {
 std::string cpu_mask(const std::vector<int>& cpus);
 
 /// Runs the batch in the namespace, with the machines' namespaces at the numbers that its lines name. Fails
-/// with what the program complained of, or if it takes longer than a minute.
+/// with what the program complained of, or if it takes longer than a minute, or than 5 s if it is not needed.
 /// To be called from a process with one thread, whose children nobody else waits for.
 Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
                        const std::vector<Descriptor>& machines);

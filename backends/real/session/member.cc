@@ -79,6 +79,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
     }
     const auto welcomed = serve(kMemberSlice);
     if (!welcomed) return tl::unexpected(welcomed.error());
+    if (*welcomed) return failure("the session was over before it began");
     if (Clock::monotonic() < until) continue;
     return failure(
         fmt::format("rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or "
@@ -117,6 +118,7 @@ Result<bool> SessionMember::serve(Duration patience) {
 void SessionMember::end() {
   over_ = true;
   socket_->drop_unsent();
+  events_.ending();
 }
 
 void SessionMember::end_groups() {
@@ -135,7 +137,7 @@ Error SessionMember::verdict(const Note& note) {
 // first, and blame this process. It may say goodbye instead: peers that have heard it before are gone.
 Error SessionMember::fail(const Error& own) {
   const std::string why = world_ ? world_->with_roles(own.text, world_->cluster(), {}) : own.text;
-  if (!std::exchange(told_, true)) {
+  if (!over_ && !std::exchange(told_, true)) {
     say(FailedNote{why});
     const Instant until = Clock::monotonic() + kMoment;
     while (!over_ && Clock::monotonic() < until) {

@@ -27,7 +27,7 @@ class MemberEvents {
   virtual void counted(const CountNote& /*note*/) {}
   virtual void missing(const MissingNote& /*note*/) {}
   virtual void watch(const WatchNote& /*note*/) {}
-  /// The session fails: groups that have begun are gone once this returns.
+  /// The session ends: groups that have begun are not to be used any more.
   virtual void ending() {}
 };
 
