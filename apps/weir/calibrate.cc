@@ -37,12 +37,12 @@ Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   if (!calibrated) return wrong("calibrate", calibrated.error());
   for (const std::string& remark : calibrated->remarks) print_error("weir calibrate: {}\n", remark);
   calibrated->topology.calibration->weir = version();
-  if (!choices.output.empty()) {
-    const auto written = write_text(choices.output, topology_text(calibrated->topology));
-    if (!written) return tl::unexpected(written.error());
-  }
-  print("{}", choices.json ? json(*calibrated) : text(*calibrated));
-  if (!choices.json && !choices.output.empty()) print("\n{} is calibrated\n", choices.output);
+  print("{}",
+        choices.json ? json(*calibrated) : text(*calibrated));  // fits take long: not lost if the file is
+  if (choices.output.empty()) return kExitWell;
+  const auto written = write_text(choices.output, topology_text(calibrated->topology));
+  if (!written) return tl::unexpected(written.error());
+  if (!choices.json) print("\n{} is calibrated\n", choices.output);
   return kExitWell;
 }
 

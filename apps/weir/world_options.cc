@@ -198,7 +198,7 @@ void add_engine(CLI::App& command, SimulationOptions& into) {
           "--precision", into.precision,
           "About by what part of them the fluid engine's rates may be off: 0.005 makes runs of hundreds of\n"
           "machines several times as fast")
-      ->check(CLI::Range(0.0, kCoarsest))
+      ->check(number_within(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();
 }

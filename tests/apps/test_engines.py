@@ -73,7 +73,8 @@ class Engines(Case):
         self.assertEqual(self.run_weir("--engine", "fluid", "--precision", "0.005").returncode, 0)
         world = json.loads((self.out / "results.json").read_text())["world"]
         self.assertEqual(world, {"name": "the fluid engine", "settings": "precision 0.005"})
-        for words in (("--engine", "simgrid", "--precision", "0.005"), ("--engine", "fluid", "--precision", "2")):
+        for words in (("--engine", "simgrid", "--precision", "0.005"), ("--engine", "fluid", "--precision", "2"),
+                      ("--engine", "fluid", "--precision", "nan")):
             done = self.run_weir(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn("--precision", done.stderr)
