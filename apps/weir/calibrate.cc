@@ -37,8 +37,8 @@ Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   if (!calibrated) return wrong("calibrate", calibrated.error());
   for (const std::string& remark : calibrated->remarks) print_error("weir calibrate: {}\n", remark);
   calibrated->topology.calibration->weir = version();
-  print("{}",
-        choices.json ? json(*calibrated) : text(*calibrated));  // fits take long: not lost if the file is
+  // First, as a fit takes long: it is not lost if the file is.
+  print("{}", choices.json ? json(*calibrated) : text(*calibrated));
   if (choices.output.empty()) return kExitWell;
   const auto written = write_text(choices.output, topology_text(calibrated->topology));
   if (!written) return tl::unexpected(written.error());

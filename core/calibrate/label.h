@@ -31,7 +31,8 @@ struct Label {
 /// The weakest of the labels of the values that are used.
 Label label_of(const Uses& uses, const Experiment& experiment, const Contender& contender);
 
-/// The same of a plan. It is that contender's on the cluster of the experiment's topology.
+/// The same of a plan. It is that contender's on the cluster of the experiment's topology, and `works` its
+/// table.
 Label label_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
                const Contender& contender);
 

@@ -30,7 +30,7 @@ struct Uses {
   int racks = 0;  // 0 without racks
 };
 
-/// Of a plan of that contender on the cluster of the experiment's topology.
+/// Of a plan of that contender on the cluster of the experiment's topology, whose table is `works`.
 Uses uses_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
              const Contender& contender);
 

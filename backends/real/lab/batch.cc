@@ -49,6 +49,8 @@ std::string text_of(const Descriptor& file) {
   return text;
 }
 
+unsigned deadline(const Wiring::Batch& batch) { return batch.needed ? kDeadline : kDeadlineOfWish; }
+
 int write_settings(const std::string& lines) {
   std::size_t from = 0;
   while (from < lines.size()) {
@@ -104,7 +106,7 @@ void become(const std::string& tool) {
                       const std::vector<Descriptor>& machines, const Descriptor& input,
                       const Descriptor& output) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  alarm(batch.needed ? kDeadline : kDeadlineOfWish);
+  alarm(deadline(batch));
   if (setns(space.number(), CLONE_NEWNET) != 0) _exit(kNoNamespace);
   dup2(input.number(), STDIN_FILENO);
   dup2(output.number(), STDOUT_FILENO);
@@ -148,8 +150,7 @@ Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
     return failure("a network namespace of the lab cannot be entered; is setns forbidden here?");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    return failure(fmt::format("{} -batch was not done after {} s", batch.tool,
-                               batch.needed ? kDeadline : kDeadlineOfWish));
+    return failure(fmt::format("{} -batch was not done after {} s", batch.tool, deadline(batch)));
   const std::string where =
       batch.machine.valid() ? fmt::format("machine {}", batch.machine) : std::string("the switch");
   return failure(

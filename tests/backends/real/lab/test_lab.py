@@ -18,11 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests" / "apps"))
 
+import host  # noqa: E402  pylint: disable=wrong-import-position
 import program  # noqa: E402  pylint: disable=wrong-import-position
 import tiny  # noqa: E402  pylint: disable=wrong-import-position
 
 NO_LAB = 77
-FOLDERS = Path("/sys/fs/cgroup")
 # A name of its own, so that a lab of the user's is left alone.
 SMALL = ("--set", "topology.groups.cpu.count=0", "--set", f"topology.name=test-{os.getpid()}")
 
@@ -31,70 +31,23 @@ def lab(what, *arguments, topology="topologies/lab-4.json", **how):
     return program.run("lab", what, topology, *SMALL, *arguments, cwd=ROOT, **how)
 
 
-def is_root_of_host():
-    """Not of a user namespace, and not without the right to manage the host's networks."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    rights = int(re.search(r"CapEff:\s*(\w+)", status).group(1), 16)
-    admin = 1 << 12 | 1 << 21  # CAP_NET_ADMIN, CAP_SYS_ADMIN
-    return Path("/proc/self/uid_map").read_text(encoding="ascii").split() == ["0", "0", "4294967295"] and rights & admin == admin
-
-
-def networks():
-    """The network namespaces that some process is in or has open."""
-    found = set()
-    for pattern in ("[0-9]*/ns/net", "[0-9]*/fd/*"):
-        for path in Path("/proc").glob(pattern):
-            try:
-                target = os.readlink(path)
-            except OSError:
-                continue
-            if target.startswith("net:"):
-                found.add(target)
-    return found
-
-
-def processes(word):
-    """The numbers of processes whose command line begins so."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if path.read_bytes().startswith(word.encode()):
-                found.append(path.parent.name)
-        except OSError:
-            continue
-    return found
-
-
-def links():
-    return subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
-
-
-def listeners():
-    return Path("/proc/net/unix").read_text(encoding="utf-8").count("@weir-lab/")
-
-
-def folders():
-    """The control groups of labs, wherever they stand."""
-    return {Path(where, name) for where, names, _ in os.walk(FOLDERS) for name in names if name.startswith("weir-lab-")}
-
-
 def percents(text):
     return [float(found) for found in re.findall(r"([\d.]+) %", text)]
 
 
 class Lab(unittest.TestCase):
     def setUp(self):
-        self.before = (networks(), links(), listeners(), folders())
+        self.before = (host.networks(), host.links(), host.listeners(), host.folders())
 
     def tearDown(self):
         # The kernel removes networks after those who held them, not with them.
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline and (networks(), links(), listeners(), folders()) != self.before:
+        while time.monotonic() < deadline and (host.networks(), host.links(), host.listeners(), host.folders()) != self.before:
             time.sleep(0.05)
-        self.assertLessEqual(networks(), self.before[0])
-        self.assertEqual(links(), self.before[1])
-        self.assertEqual(listeners(), self.before[2])
-        self.assertLessEqual(folders(), self.before[3])
+        self.assertLessEqual(host.networks(), self.before[0])
+        self.assertEqual(host.links(), self.before[1])
+        self.assertEqual(host.listeners(), self.before[2])
+        self.assertLessEqual(host.folders(), self.before[3])
 
     def wait_for(self, condition):
         deadline = time.monotonic() + 20
@@ -114,7 +67,7 @@ class Lab(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["4096", "2520958", "33554432"]] * 4)
 
-    @unittest.skipUnless(is_root_of_host() and len(os.sched_getaffinity(0)) > 4, "not the host's root, or few CPUs")
+    @unittest.skipUnless(host.is_root_of_host() and len(os.sched_getaffinity(0)) > 4, "not the host's root, or few CPUs")
     def test_a_connection_is_the_work_of_one_cpu(self):
         done = lab("run", "--", "unshare", "--mount", "sh", "-c",
                    "mount -t sysfs sysfs /sys && cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
@@ -147,13 +100,13 @@ class Lab(unittest.TestCase):
         with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sh", "-c", script),
                               cwd=ROOT, stderr=subprocess.DEVNULL) as run:
             try:
-                self.wait_for(lambda: len(processes(f"sleep\0{word}")) == 8)
+                self.wait_for(lambda: len(host.processes(f"sleep\0{word}")) == 8)
                 run.send_signal(number)
             except AssertionError:
                 run.kill()
                 raise
             status = run.wait(timeout=20)
-        self.wait_for(lambda: not processes(f"sleep\0{word}"))
+        self.wait_for(lambda: not host.processes(f"sleep\0{word}"))
         return status
 
     def test_an_interrupt_leaves_nothing(self):
@@ -193,10 +146,10 @@ class Lab(unittest.TestCase):
             with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sleep", word),
                                   cwd=ROOT, stderr=subprocess.DEVNULL) as run:
                 try:
-                    self.wait_for(lambda: len(processes(f"sleep\0{word}")) == 4)
+                    self.wait_for(lambda: len(host.processes(f"sleep\0{word}")) == 4)
                 finally:
                     run.kill()
-            self.wait_for(lambda: not processes(f"sleep\0{word}"))
+            self.wait_for(lambda: not host.processes(f"sleep\0{word}"))
             self.assertEqual(lab("run", "--", "true").returncode, 0)
         finally:
             self.assertEqual(lab("down").returncode, 0)
