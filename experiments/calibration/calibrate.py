@@ -52,6 +52,7 @@ def sets():
         Set("H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
         Set("two H100, 10 Gbps, sums and training", gpu_lab,
             (measured / "2026-11-25-two-h100-sums-10Gbps.results", measured / "2026-11-25-two-h100-training.results")),
+        Set("two H100, four machines, 10 Gbps, training", gpu_lab, (measured / "2026-11-25-four-machines-training.results",)),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
     ]
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/real/pieces.h"
 #include "backends/real/transport.h"
 #include "core/strategies/critical_path.h"
 
@@ -40,6 +41,12 @@ double seconds_of_busiest_link(const Plan& plan, const Cluster& cluster, const W
         std::max(busiest, static_cast<double>(loads[i].count()) / static_cast<double>(link.rate.value()));
   }
   return busiest;
+}
+
+bool goes_in_pieces(const Plan& plan) {
+  return std::any_of(plan.messages().begin(), plan.messages().end(), [&](const MessageEnds& ends) {
+    return plan.op(ends.send).from.size > Pieces::kLargestWhole;
+  });
 }
 
 }  // namespace
@@ -108,17 +115,20 @@ void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& 
 
 int channels_for(const Plan& plan, const Cluster& cluster, int threads, double factor) {
   if (threads == 1) return 1;
+  std::size_t fewest = 0;  // lanes of a machine that has any
+  for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
+    const std::size_t own = lanes_of(plan, MachineId(machine)).size();
+    if (own > 0 && (fewest == 0 || own < fewest)) fewest = own;
+  }
   if (factor > 0) {
     BytesPerSecond fastest(0);
     for (const auto& machine : paces(plan, cluster, WorkTable(plan, cluster))) {
       for (const auto& [lane, rate] : machine) fastest = std::max(fastest, times(rate, factor));
     }
-    if (fastest > BytesPerSecond(0) && fastest <= kFastestByKernel) return 1;
-  }
-  std::size_t fewest = 0;  // lanes of a machine that has any
-  for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
-    const std::size_t own = lanes_of(plan, MachineId(machine)).size();
-    if (own > 0 && (fewest == 0 || own < fewest)) fewest = own;
+    const bool paced = fastest > BytesPerSecond(0);
+    if (paced && fastest <= kFastestByKernel) return 1;
+    // Pieces are equally long, but connections that nothing paces not equally fast.
+    if (!paced && fewest > 1 && goes_in_pieces(plan)) return 1;
   }
   constexpr int kMost = 4;
   const int lanes = std::max(1, static_cast<int>(fewest));

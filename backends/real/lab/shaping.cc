@@ -10,7 +10,7 @@ namespace weir::real {
 namespace {
 
 constexpr std::int64_t kEthernet = 14;
-constexpr std::int64_t kIpAndTcp = 52;            // with timestamps
+constexpr std::int64_t kIpAndTcp = 40;            // without timestamps
 constexpr std::int64_t kAcknowledgements = 1000;  // one part in so many goes to those of the other direction
 
 // How much may leave at once, which is what a message that comes after a pause gains on the link. It makes up

@@ -161,5 +161,24 @@ TEST_CASE("as many connections as keep threads evenly busy, or one that has a pa
   CHECK(channels_for(std::move(all).build(), three(), 3, 0) == 3);
 }
 
+TEST_CASE("one connection of each lane, where large messages cannot be paced") {
+  PlanBuilder builder("by hand", 3);
+  message(builder, 0, 1, 9_MB);
+  message(builder, 1, 0, 9_MB);
+  PlanBuilder several("by hand", 3);
+  PlanBuilder small("by hand", 3);
+  for (std::size_t from = 0; from < 3; ++from) {
+    message(several, from, (from + 1) % 3, 9_MB);
+    message(several, from, (from + 2) % 3, 9_MB);
+    message(small, from, (from + 1) % 3, 8_MB);
+    message(small, from, (from + 2) % 3, 8_MB);
+  }
+  const Plan plan = std::move(several).build();
+  CHECK(channels_for(plan, three(), 4, 1.02) == 1);
+  CHECK(channels_for(plan, three(), 4, 0) == 4);
+  CHECK(channels_for(std::move(small).build(), three(), 4, 1.02) == 4);
+  CHECK(channels_for(std::move(builder).build(), three(), 4, 1.02) == 4);
+}
+
 }  // namespace
 }  // namespace weir::real
