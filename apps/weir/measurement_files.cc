@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "apps/weir/kept_record.h"
 #include "core/calibrate/bench_points.h"
@@ -16,6 +17,11 @@ namespace weir {
 namespace {
 
 namespace fs = std::filesystem;
+
+Point without_source(Point point) {
+  point.source.clear();
+  return point;
+}
 
 class Files {
  public:
@@ -82,10 +88,23 @@ class Files {
     return take(Result<RealRuns>(std::move(runs)));
   }
 
+  // A time that an earlier file tells too was measured once: twice it would be held out against itself, and
+  // make fits look surer than they are.
   Result<void> take(Result<std::vector<Point>> points) {
     if (!points) return tl::unexpected(points.error());
-    std::vector<Point>& all = all_.measurements.points;
-    all.insert(all.end(), points->begin(), points->end());
+    std::vector<Point> own;
+    std::size_t doubles = 0;
+    for (const Point& point : *points) {
+      const bool again = earlier_.contains(without_source(point));
+      doubles += again ? 1 : 0;
+      if (again) continue;
+      own.push_back(without_source(point));
+      all_.measurements.points.push_back(point);
+    }
+    earlier_.insert(own.begin(), own.end());
+    if (doubles > 0)
+      all_.remarks.push_back(fmt::format("{}: {} of {} times stand in an earlier file too, and are left out",
+                                         points->front().source, doubles, points->size()));
     return {};
   }
 
@@ -107,6 +126,7 @@ class Files {
 
   RowsOf rows_;
   const Topology& topology_;
+  std::set<Point> earlier_;  // without their sources
   ReadMeasurements all_;
 };
 

@@ -2,6 +2,7 @@
 // (bench_points.h), point_fit.h makes values of points.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct Point {
   nccl::Test test = nccl::Test::kAllReduce;  // of collectives
   int ranks = 0;
   int hosts = 0;
+  friend auto operator<=>(const Point&, const Point&) = default;
 };
 
 }  // namespace weir

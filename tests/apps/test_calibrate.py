@@ -81,6 +81,21 @@ class Values(Case):
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
+    def test_what_is_given_twice_counts_once(self):
+        """Else it would be held out against itself, and two points would look as sure as four."""
+        two = transport(SIZES[:2])
+        self.write("transport.json", two)
+        self.write("copy.json", {**two, "rows": two["rows"] + transport([SIZES[-1]])["rows"]})
+        once = json.loads(self.calibrate("--json").stdout)
+        done = self.calibrate("--json", files=("transport.json", "transport.json"))
+        twice = json.loads(done.stdout)
+        self.assertEqual((twice["values"], twice["errors"]), (once["values"], once["errors"]))
+        self.assertIn("transport.json: 2 of 2 times stand in an earlier file too, and are left out\n", done.stderr)
+        done = self.calibrate("--hold-out", "0.5", "--json", files=("transport.json", "copy.json"))
+        self.assertIn("copy.json: 2 of 3 times stand in an earlier file too, and are left out\n", done.stderr)
+        errors = json.loads(done.stdout)["errors"]["points"]
+        self.assertEqual(errors["held_out"]["count"], 1)
+
     def test_measurements_of_machines_of_another_make_are_refused_or_doubted(self):
         self.assertEqual(self.calibrate().stderr, "")
         fast = transport()
