@@ -207,7 +207,7 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command
       ->add_option("--entries", choices->settings.entries,
                    "Pieces of memory that each plain write over RDMA is described by")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number_from(1))
       ->capture_default_str();
   command->add_option("--under-way", choices->settings.under_way, "How many messages a node may send at once")
       ->check(CLI::Range(1, 1024))

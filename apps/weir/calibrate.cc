@@ -69,7 +69,9 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
                    "The fraction that is not fitted, but foretold to see how well that goes")
       ->check(number_within(0.0, kMostHeldOut))
       ->capture_default_str();
-  command->add_option("--seed", choices->hold_out.seed, "Chooses what is held out")->capture_default_str();
+  command->add_option("--seed", choices->hold_out.seed, "Chooses what is held out")
+      ->check(whole_number_from(0))
+      ->capture_default_str();
   add_settings(*command, choices->settings);
   command->add_flag("--json", choices->json, "JSON instead of tables, with every run");
   command->footer(

@@ -72,7 +72,8 @@ void add_compare(CLI::App& weir, ExitStatus& status) {
               "Of a folder's records, those at this point of the sweep: 'topology.groups.cpu.count=4'")
           ->type_name("VALUES");
   CLI::Option* seed =
-      command->add_option("--seed", choices->seed, "Of a folder's records, those with this seed");
+      command->add_option("--seed", choices->seed, "Of a folder's records, those with this seed")
+          ->check(whole_number_from(0));
   command->add_option("--timeline", choices->timeline, "A file to draw both runs in, one over the other")
       ->type_name("FILE");
   command->add_flag("--json", choices->json, "Prints the comparison as JSON");

@@ -72,8 +72,7 @@ void add_kineto(CLI::App& command, ExitStatus& status) {
   one->add_option("files", choices->import.files, "One file, or those of a job's ranks with --rank")
       ->required()
       ->type_name("FILE");
-  one->add_option("--rank", choices->import.rank, "Takes the file of this rank")
-      ->check(CLI::NonNegativeNumber);
+  one->add_option("--rank", choices->import.rank, "Takes the file of this rank")->check(whole_number_from(0));
   one->add_option("--step", choices->import.step,
                   "Takes ProfilerStep#N (the last one that another follows, if left out)")
       ->type_name("N");

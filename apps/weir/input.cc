@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
@@ -114,6 +115,17 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings) {
 
 void add_strategy(CLI::App& command, std::string& name, const std::string& about) {
   command.add_option("--strategy", name, about)->type_name("NAME");
+}
+
+CLI::Validator whole_number_from(std::uint64_t least) {
+  const auto check = [least](const std::string& text) -> std::string {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec == std::errc() && read.ptr == end && value >= least) return {};
+    return fmt::format("'{}' is no whole number from {} on", text, least);
+  };
+  return {check, fmt::format("INT from {} on", least)};
 }
 
 CLI::Validator number_within(double least, double most) {

@@ -1,6 +1,7 @@
 // What commands have in common: an experiment file, and settings that replace what it says.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings);
 /// Adds --strategy, which takes the name of a strategy or of the experiment's variant of one. The name
 /// outlives the command.
 void add_strategy(CLI::App& command, std::string& name, const std::string& about);
+
+/// A check that text is a whole number of no less than this: CLI11 takes one below 0 for a large one.
+CLI::Validator whole_number_from(std::uint64_t least);
 
 /// A check that a number is one, and within these: CLI::Range takes what is none.
 CLI::Validator number_within(double least, double most);

@@ -135,7 +135,7 @@ void add_node(CLI::App& weir, ExitStatus& status) {
           "--server", choices->server,
           "Is this CPU machine, from 0, of a training session instead (docs/pytorch.md), which it finds by\n"
           "WEIR_LEADER, WEIR_SECRET, WEIR_SIZE and WEIR_SERVERS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number_from(0));
   command->footer(
       "Launchers start it, one for each machine of the topology: weir run --on local, weir launch, or a "
       "batch "

@@ -319,8 +319,10 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       ->check(CLI::Range(std::size_t{1}, kMostTrials));
   command
       .add_option("--steps", choices.steps, "At most so many iterations in all, those that warm up included")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--seed", choices.seed, "Of the choice of trials")->capture_default_str();
+      ->check(whole_number_from(1));
+  command.add_option("--seed", choices.seed, "Of the choice of trials")
+      ->check(whole_number_from(0))
+      ->capture_default_str();
   command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
   command.add_option("--jobs", choices.jobs, "How many runs at once, where several trials are known ahead")
       ->check(CLI::Range(1, 4096))

@@ -133,8 +133,9 @@ class Values(Case):
             done = self.weir("calibrate", "small.json", *files, status=2)
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
-        (self.folder / "unknown").mkdir()
-        self.weir("calibrate", "small.json", "transport.json", "--output", "unknown", status=1)
+        for seed in ("-1", "1.5", "one"):
+            self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
+                          self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
     def test_simulated_runs_measure_nothing(self):
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})

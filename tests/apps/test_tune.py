@@ -97,6 +97,9 @@ class Search(unittest.TestCase):
         self.write(warm_up=1, iterations=3)
         self.assertEqual(len(self.found("--steps", "27", "--over", SIZES)["trials"]), 6)
         self.assertIn("--steps: a trial alone takes 4", self.refused("--steps", "3"))
+        for steps in ("0", "-1", "few"):
+            self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
+        self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
 
     def test_mistakes_are_told(self):
         for over, what in {"partition_sise": "did you mean 'partition_size'?",
