@@ -28,6 +28,9 @@ struct CalibrateChoices {
 Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   const auto topology = topology_of(choices.topology, choices.settings);
   if (!topology) return wrong("calibrate", topology.error());
+  if (!choices.output.empty()) {
+    if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());
+  }
   auto read = read_measurements(choices.files, *topology);
   if (!read) return wrong("calibrate", read.error());
   if (const std::size_t runs = read->measurements.runs.size(); runs > 0)

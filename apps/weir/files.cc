@@ -27,30 +27,62 @@ std::string end_of_links(const std::string& file) {
   return end.string();
 }
 
+// How a file is written: devices and pipes are written into. What a link leads to is replaced, not the link.
+struct Way {
+  bool replaced = false;
+  std::string target;
+  std::string written_first;
+};
+
+Way way_to(const std::string& file) {
+  std::error_code ignored;
+  const fs::file_status kind = fs::status(file, ignored);
+  if (exists(kind) && !is_regular_file(kind)) return {false, file, file};
+  const std::string target = end_of_links(file);
+  return {true, target, unfinished(target)};
+}
+
+std::string not_written(const std::string& file) {
+  return fmt::format("{}: cannot be written: {}", file, std::strerror(errno));
+}
+
 }  // namespace
 
 std::string unfinished(const std::string& file) { return file + ".part"; }
 
-Result<void> write_text(const std::string& file, const std::string& text) {
+Result<void> check_writable(const std::string& file) {
+  const Way way = way_to(file);
   std::error_code ignored;
-  const fs::file_status kind = fs::status(file, ignored);
-  // Devices and pipes are written into. What a link leads to is replaced, not the link.
-  const bool replaced = !exists(kind) || is_regular_file(kind);
-  const std::string target = replaced ? end_of_links(file) : file;
-  const std::string written_first = replaced ? unfinished(target) : target;
+  if (!way.replaced) {  // and not opened, which the reader of a pipe would see
+    const bool folder = fs::is_directory(file, ignored);
+    if (!folder && ::access(file.c_str(), W_OK) == 0) return {};
+    if (folder) errno = EISDIR;
+    return failure(not_written(file));
+  }
+  const bool there = fs::exists(way.written_first, ignored);
+  std::FILE* stream = std::fopen(way.written_first.c_str(), "ab");
+  if (stream == nullptr) return failure(not_written(file));
+  (void)std::fclose(stream);
+  if (!there) fs::remove(way.written_first, ignored);
+  return {};
+}
+
+Result<void> write_text(const std::string& file, const std::string& text) {
+  const Way way = way_to(file);
   const auto failed = [&] {
-    std::string why = fmt::format("{}: cannot be written: {}", file, std::strerror(errno));
-    if (replaced) fs::remove(written_first, ignored);
+    std::string why = not_written(file);
+    std::error_code ignored;
+    if (way.replaced) fs::remove(way.written_first, ignored);
     return failure(std::move(why));
   };
-  std::FILE* stream = std::fopen(written_first.c_str(), "wb");
+  std::FILE* stream = std::fopen(way.written_first.c_str(), "wb");
   if (stream == nullptr) return failed();
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   const int why = errno;  // of what went wrong first
   const bool closed = std::fclose(stream) == 0;
   if (!written) errno = why;
   if (!written || !closed) return failed();
-  if (replaced && std::rename(written_first.c_str(), target.c_str()) != 0) return failed();
+  if (way.replaced && std::rename(way.written_first.c_str(), way.target.c_str()) != 0) return failed();
   return {};
 }
 

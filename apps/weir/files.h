@@ -10,6 +10,9 @@ namespace weir {
 /// Replaces the file by one that holds the text.
 Result<void> write_text(const std::string& file, const std::string& text);
 
+/// Fails if it could not be written now: for who works long before it is. Leaves everything as it is.
+Result<void> check_writable(const std::string& file);
+
 /// The name under which a file is written before it takes its own.
 std::string unfinished(const std::string& file);
 

@@ -227,6 +227,9 @@ Result<ExitStatus> run_experiments(const char* command, const RunChoices& choice
   if (!world) return wrong(command, world.error());
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong(command, jobs.error());
+  if (!choices.page.empty()) {
+    if (const auto open = check_writable(choices.page); !open) return tl::unexpected(open.error());
+  }
   ExitStatus status = kExitWell;
   std::vector<Comparison> all;
   for (const Job& job : *jobs) {

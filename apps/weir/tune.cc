@@ -280,6 +280,9 @@ Result<ExitStatus> tune_experiment(TuneChoices choices) {
   if (!world) return wrong("tune", world.error());
   const auto subject = subject_of(choices);
   if (!subject) return wrong("tune", subject.error());
+  if (!choices.output.empty()) {
+    if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());
+  }
   const Options options = contender(subject->experiment, subject->strategy)->options;
   tune::SearchSettings settings{choices.method, subject->trials, choices.seed, !world->simulated,
                                 nearest_point(subject->tunables, options, *streams)};

@@ -87,6 +87,22 @@ TEST_CASE("links stay when what they lead to is written, and devices stay what t
   CHECK(content(folder.file("real")) == "again");
 }
 
+TEST_CASE("whether a file can be written is found out without a trace") {
+  const FilesFolder folder;
+  CHECK(check_writable(folder.file("new")));
+  CHECK(fs::is_empty(folder.path));
+  REQUIRE(write_text(folder.file("old"), "text"));
+  CHECK(check_writable(folder.file("old")));
+  CHECK(content(folder.file("old")) == "text");
+  CHECK(check_writable("/dev/null"));
+  for (const std::string& file : {folder.path.string(), folder.file("none/file"), folder.file("old/file")}) {
+    const auto open = check_writable(file);
+    REQUIRE_FALSE(open);
+    CHECK_THAT(open.error().text, has_text(file + ": cannot be written: "));
+    CHECK(write_text(file, "text").error().text == open.error().text);
+  }
+}
+
 TEST_CASE("guarded files go with their guard") {
   const FilesFolder folder;
   const std::string file = folder.file("a");

@@ -137,6 +137,13 @@ class Values(Case):
             self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
                           self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
+    def test_an_output_that_cannot_be_written_is_told_before_anything_is_fitted(self):
+        (self.folder / "folder").mkdir()
+        for output in ("folder", "none/file.json"):
+            done = self.weir("calibrate", "small.json", "transport.json", "--output", output, status=1)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(f"{output}: cannot be written: ", done.stderr)
+
     def test_simulated_runs_measure_nothing(self):
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--records")

@@ -113,6 +113,9 @@ class Run(Case):
         done = self.weir("run", "--out", self.folder / "file/out")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/out: cannot be made", done.stderr)
+        done = self.run_weir("--page", self.folder / "file/page.md")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("file/page.md: cannot be written", done.stderr)
 
     def test_a_folder_that_is_none_is_refused(self):
         done = self.weir("run", "--out", "")

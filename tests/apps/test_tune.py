@@ -101,6 +101,11 @@ class Search(unittest.TestCase):
             self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
         self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
 
+    def test_an_output_that_cannot_be_written_is_told_before_the_first_trial(self):
+        done = self.weir("tune", "mine.json", "--output", "none/best.json")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("none/best.json: cannot be written: No such file or directory", done.stderr)
+
     def test_mistakes_are_told(self):
         for over, what in {"partition_sise": "did you mean 'partition_size'?",
                            "partition_size=4MB..1MB": "the range from 4MB to 1MB is empty",
