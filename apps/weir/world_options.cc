@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
 #include "apps/weir/input.h"
@@ -20,6 +19,25 @@ constexpr double kCoarsest = 0.1;  // precision
 std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
   const std::vector<const CLI::Option*> all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
+}
+
+// Adds an option whose values are names of an enumeration's, of these or of all.
+template <class T>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& into, const std::string& about,
+                        const std::vector<T>& among = {}) {
+  std::vector<std::string> names;
+  for (const auto& named : enum_names(into)) {
+    if (among.empty() || std::find(among.begin(), among.end(), named.value) != among.end())
+      names.emplace_back(named.name);
+  }
+  const auto choose = [&into](const std::string& text) {
+    for (const auto& named : enum_names(into)) {
+      if (named.name == text) into = named.value;
+    }
+  };
+  return command.add_option_function<std::string>(name, choose, about)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::string(enum_name(into)));
 }
 
 void add_cluster(CLI::App& command, WorldOptions& options) {
@@ -142,6 +160,9 @@ Result<void> check(const WorldOptions& options) {
   if (const auto* option = given(options.of_clusters); option != nullptr && options.on != "cluster")
     return failure(
         fmt::format("{}: has no meaning --on {}; it is for --on cluster", option->get_name(), options.on));
+  if (const auto* option = given(options.of_simulation); option != nullptr && options.on != "simulation")
+    return failure(
+        fmt::format("{}: has no meaning --on {}; it is for simulation", option->get_name(), options.on));
   if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
     return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
                                option->get_name()));
@@ -167,32 +188,13 @@ Result<void> check(const WorldOptions& options) {
 
 CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
                            const std::string& name, const std::vector<real::TransportChoice>& among) {
-  std::vector<std::string> names;
-  for (const auto& named : enum_names(into)) {
-    if (among.empty() || std::find(among.begin(), among.end(), named.value) != among.end())
-      names.emplace_back(named.name);
-  }
-  const auto choose = [&into](const std::string& text) {
-    for (const auto& named : enum_names(into)) {
-      if (named.name == text) into = named.value;
-    }
-  };
-  return command.add_option_function<std::string>(name, choose, about)
-      ->check(CLI::IsMember(names))
-      ->default_str(std::string(enum_name(into)));
+  return add_choice(command, name, into, about, among);
 }
 
 void add_engine(CLI::App& command, SimulationOptions& into) {
-  const std::map<std::string, SimulationEngine> names = {{"simgrid", SimulationEngine::kSimGrid},
-                                                         {"fluid", SimulationEngine::kFluid}};
-  command
-      .add_option(
-          "--engine", into.engine,
-          "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
-          "many flows are under way")
-      ->transform(CLI::CheckedTransformer(names, CLI::ignore_case).description(""))
-      ->type_name("simgrid|fluid")
-      ->default_str(into.engine == SimulationEngine::kFluid ? "fluid" : "simgrid");
+  add_choice(command, "--engine", into.engine,
+             "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
+             "many flows are under way");
   command
       .add_option(
           "--precision", into.precision,
@@ -228,7 +230,9 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
             "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
         ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
         ->capture_default_str();
+    const auto before = command.get_options().size();
     add_engine(command, options.simulation);
+    options.of_simulation = added_since(command, before);
   }
   add_cluster(command, options);
   const auto before = command.get_options().size();

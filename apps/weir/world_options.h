@@ -18,7 +18,8 @@ struct WorldOptions {
   std::string hosts;  // a file
   std::string remote_shell = "ssh -o BatchMode=yes";
   const CLI::Option* poll = nullptr;
-  std::vector<const CLI::Option*> of_clusters;  // that mean something there alone
+  std::vector<const CLI::Option*> of_simulation;  // that mean something there alone
+  std::vector<const CLI::Option*> of_clusters;
   std::vector<const CLI::Option*> of_real_runs;
 };
 

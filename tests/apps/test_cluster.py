@@ -188,6 +188,8 @@ class Cluster(Real):
     def test_options_that_would_change_nothing_are_refused(self):
         for words, why in ((("--encrypt",), "--encrypt: has no meaning in simulation"),
                            (("--on", "local", "--hosts", "x"), "--hosts: has no meaning --on local"),
+                           (("--on", "lab", "--engine", "fluid"), "--engine: has no meaning --on lab; it is for simulation"),
+                           (("--on", "local", "--precision", "0"), "--precision: has no meaning --on local"),
                            (("--on", "lab", "--transport", "shm"), "machines of a lab share no memory"),
                            (("--on", "local", "--transport", "shm", "--encrypt"), "--encrypt: machines that share")):
             done = self.run_weir(*words)

@@ -65,9 +65,10 @@ class Engines(Case):
         self.assertEqual(len(times[0]), 10)
         for simgrid, fluid in zip(*times):
             self.assertLessEqual(abs(simgrid - fluid), 2)
-        done = self.run_weir("--engine", "ns3")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("--engine", done.stderr)
+        for engine in ("ns3", "1"):
+            done = self.run_weir("--engine", engine)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--engine: {engine} not in {{simgrid,fluid}}", done.stderr)
 
     def test_results_say_how_precise_rates_were(self):
         self.assertEqual(self.run_weir("--engine", "fluid", "--precision", "0.005").returncode, 0)
