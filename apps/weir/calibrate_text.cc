@@ -27,6 +27,13 @@ std::string value_text(const Value& value) {
   return time ? rounded(*time) : value.as_string();
 }
 
+// Of a time that hardly matters to what was measured, say: it may be anything up to twice the value, or none.
+std::string note(const CalibratedValue& value) {
+  constexpr double kNothingToldPercent = 100;
+  const bool told = value.standard_error_percent.value_or(0) <= kNothingToldPercent;
+  return told ? "" : "not determined by these measurements";
+}
+
 std::string was_text(const std::string& was) { return was.empty() ? "-" : value_text(Value(was)); }
 
 std::string sources_text(const CalibratedValue& value) {
@@ -61,7 +68,7 @@ std::string text(const Calibrated& calibrated) {
          value.standard_error_percent ? fmt::format("{:.2f} %", *value.standard_error_percent) : "-",
          std::to_string(value.points),
          fmt::format("{} to {}", rounded(value.least_size), rounded(value.most_size)),
-         value.machines ? std::to_string(*value.machines) : "-", sources_text(value)});
+         value.machines ? std::to_string(*value.machines) : "-", sources_text(value), note(value)});
   }
   std::string all = text({{"value", Side::kLeft},
                           {"was"},
@@ -70,7 +77,8 @@ std::string text(const Calibrated& calibrated) {
                           {"points"},
                           {"sizes"},
                           {"machines"},
-                          {"measured in", Side::kLeft}},
+                          {"measured in", Side::kLeft},
+                          {"", Side::kLeft}},
                          rows);
   rows.clear();
   add_misses(rows, "times of benchmarks", "fitted", calibrated.points.fitted);

@@ -138,7 +138,7 @@ Result<void> PointFit::take(const Topology& topology, const Line& line) {
 }
 
 CalibratedValue* PointFit::add(const Line& line, const std::string& path, const Value& value,
-                               double error_percent) {
+                               std::optional<double> error_percent) {
   CalibratedValue own;
   own.path = path;
   own.value = value;

@@ -2,6 +2,7 @@
 // robustly, and what it says of the values.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class PointFit {
     Point of;  // the first of its points, for its kind
     double overhead_s = 0;
     double s_per_byte = 0;
-    double overhead_error_percent = 0;
+    std::optional<double> overhead_error_percent;  // none of an overhead of 0
     double rate_error_percent = 0;
     double residual_percent = 0;
     int points = 0;
@@ -53,7 +54,8 @@ class PointFit {
   Result<void> take_exchange(const Topology& topology, const Line& line);
   Result<void> take_efficiency(const Topology& topology, const Line& line);
   /// None if another line of the same value tells it.
-  CalibratedValue* add(const Line& line, const std::string& path, const Value& value, double error_percent);
+  CalibratedValue* add(const Line& line, const std::string& path, const Value& value,
+                       std::optional<double> error_percent);
 
   std::vector<Line> lines_;
   std::vector<CalibratedValue> values_;

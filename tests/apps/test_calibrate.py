@@ -81,6 +81,25 @@ class Values(Case):
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
+    def test_a_value_less_exact_than_itself_is_noted(self):
+        told = transport([2**i for i in range(20, 26)])
+        for i, row in enumerate(told["rows"]):
+            row["nodes_bytes_per_s"] *= (1.02, 0.98)[i % 2]
+        self.write("transport.json", told)
+        done = self.calibrate()
+        note = "not determined by these measurements"
+        self.assertRegex(done.stdout, rf"model.message_overhead .* transport.json  {note}\n")
+        self.assertEqual(done.stdout.count(note), 1)
+        self.assertGreater(self.values()["model.message_overhead"]["standard_error_percent"], 100)
+        self.weir("check", "calibrated.json")
+        for i, row in enumerate(told["rows"]):
+            row["nodes_bytes_per_s"] *= (1.03, 0.97)[i % 2]
+        self.write("transport.json", told)
+        self.calibrate()
+        overhead = self.values()["model.message_overhead"]  # fits would have it below 0
+        self.assertEqual(overhead["value"], "0s")
+        self.assertNotIn("standard_error_percent", overhead)
+
     def test_what_is_given_twice_counts_once(self):
         """Else it would be held out against itself, and two points would look as sure as four."""
         two = transport(SIZES[:2])
