@@ -37,7 +37,7 @@ void fields(Visitor& visitor, SlowLinks& slow) {
 template <class Visitor>
 void fields(Visitor& visitor, Background& background) {
   visitor.required("from", background.from, "names of the machines that send; * stands for any text");
-  visitor.required("into", background.into, "names of the machines that each of them sends to");
+  visitor.required("into", background.into, "names of the machines that each of them sends to, but itself");
   visitor.required("rate", background.rate, "between each two, whatever else moves");
   spell_fields(visitor, background.spell);
 }

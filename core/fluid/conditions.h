@@ -38,8 +38,8 @@ struct SlowLinks {
   double factor = 1.0;  // of their rates; 0 is down
   Spell spell;
 };
-/// Traffic that does not give way: each machine of the one sends each of the other `rate`, through the first
-/// NIC of both.
+/// Traffic that does not give way: each machine of the one sends each of the other, but not itself, `rate`,
+/// through the first NIC of both.
 struct Background {
   std::string from;
   std::string into;
@@ -75,7 +75,7 @@ struct Conditions {
 };
 
 /// What cannot be on this cluster, each with its path, such as "links[0].links": names of nothing, background
-/// traffic that leaves a link no rate.
+/// traffic that leaves a link no rate or that a machine sends itself.
 std::vector<std::pair<std::string, std::string>> faults(const Conditions& conditions, const Cluster& cluster);
 
 /// The conditions as one run on one cluster meets them; they have no faults. The cluster outlives it.
