@@ -48,7 +48,8 @@ void add_export(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("export", "Writes topologies and plans in other programs' formats");
   command->require_subcommand(1);
   command->footer(
-      "A drawn picture, as PNG and PDF: plots/machine.py topologies/h200-nvlink.json h200\n\n"
+      "A drawn picture, as PNG and PDF: plots/machine.py topologies/h200-nvlink.json h200\n"
+      "A timeline of a run, for Perfetto: weir run EXPERIMENT --set 'timelines=[\"all\"]'\n\n"
       "Examples:\n"
       "  weir export graphviz topologies/h200-nvlink.json | dot -Tsvg > h200.svg\n"
       "  weir export simgrid topologies/racks-oversubscribed.json --out racks.xml\n"

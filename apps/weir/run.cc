@@ -291,14 +291,15 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "and how\n"
       "near the run comes to it, the speed-up over the baseline, and the resource that binds the strategy's "
       "plan.\n"
-      "Timelines open in chrome://tracing and https://ui.perfetto.dev. A folder without experiment.json is a "
-      "suite: all\n"
-      "experiments below it are run. What a publication reports for an experiment stands in a table at the "
-      "end; the\n"
-      "exit status is 0 only if all of it is met.\n\n"
+      "Runs of the strategies in 'timelines' are drawn, for chrome://tracing and https://ui.perfetto.dev. A "
+      "folder without\n"
+      "experiment.json is a suite: all experiments below it are run. What a publication reports for an "
+      "experiment stands\n"
+      "in a table at the end; the exit status is 0 only if all of it is met.\n\n"
       "Examples:\n"
       "  weir run experiments/quickstart\n"
       "  weir run experiments/quickstart --set topology.groups.cpu.count=4 --set partition_size=1MB\n"
+      "  weir run experiments/quickstart --set 'timelines=[\"unified\", \"ring\"]'\n"
       "  weir run mine.json --out /tmp/mine --jobs 1 --set 'strategies=[\"unified\", \"ring\"]'");
 }
 

@@ -84,6 +84,9 @@ class Export(Case):
                                        check=False)
                 self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
 
+    def test_help_tells_where_timelines_come_from(self):
+        self.assertIn("""for Perfetto: weir run EXPERIMENT --set 'timelines=["all"]'""", self.weir("export", "--help").stdout)
+
     def test_a_wrong_topology_is_told(self):
         (self.folder / "bad.json").write_text('{"name": "bad"}')
         self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=2).stderr)
