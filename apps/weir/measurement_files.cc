@@ -43,9 +43,16 @@ class Files {
 
  private:
   Result<void> read(const std::string& file, const std::string& group) {
+    std::error_code ignored;
+    if (fs::is_directory(file, ignored))
+      return failure(
+          file + ": this is a folder; name files of measurements, as results.json in what weir run wrote");
     if (fs::path(file).extension() == ".record") return take_record(file);
     const auto text = read_text(file);
     if (!text) return tl::unexpected(text.error());
+    if (text->starts_with("SQLite format 3"))
+      return failure(fmt::format("{}: this is a database of weir sweep, whose folder weir report takes; {}",
+                                 file, no_measurement(kFluidWorld)));
     if (fs::path(file).extension() == ".jsonl") return take_lines(*text, file, group);
     if (fs::path(file).extension() == ".csv") return take(read_csv(*text, file, rows_));
     const auto document = parse_document(*text, file);

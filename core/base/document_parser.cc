@@ -166,8 +166,10 @@ class File {
     if (number_ >= 0) ::close(number_);
   }
 
-  // A directory opens like a file.
-  bool readable() const { return number_ >= 0 && kind_ != std::filesystem::file_type::directory; }
+  bool readable() const { return number_ >= 0; }
+
+  /// Which opens like a file.
+  bool folder() const { return kind_ == std::filesystem::file_type::directory; }
 
   /// Whether something comes through a pipe, or its end; waits for it. True of all other files.
   bool comes(std::chrono::milliseconds patience) const {
@@ -204,6 +206,7 @@ Result<Value> parse_document(std::string_view text, const std::string& file) {
 
 Result<std::string> read_text(const std::string& file) {
   const File opened(file);
+  if (opened.folder()) return failure(fmt::format("{}: this is a folder; expected a file", file));
   if (!opened.readable()) return failure(fmt::format("{}: there is no such file to read", file));
   constexpr std::chrono::seconds kPatience(10);
   if (!opened.comes(kPatience)) {

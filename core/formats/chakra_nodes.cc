@@ -229,12 +229,19 @@ std::string_view name(CollectiveType type) { return kCollectives[static_cast<std
 Result<std::vector<Node>> read_nodes(const std::string& file) {
   InflatedFile bytes(file);
   if (const auto opened = bytes.open(); !opened) return tl::unexpected(opened.error());
+  // Which may begin a message too, so it counts only once something is wrong.
+  const bool like_json = bytes.more() && (bytes.peek() == '{' || bytes.peek() == '[');
   Messages messages(bytes);
   std::vector<Node> nodes;
   for (std::size_t count = 0;; ++count) {
     const auto message = messages.next();
     const auto wrong = [&](const std::string& text) {
-      return failure(fmt::format("{}: message {}: {}", file, count + 1, text));
+      if (!like_json) return failure(fmt::format("{}: message {}: {}", file, count + 1, text));
+      return failure(
+          fmt::format("{}: this looks like JSON; expected a Chakra execution trace, which is protobuf (.et). "
+                      "Recordings of PyTorch's profiler are for weir import kineto; what has 'layers' is a "
+                      "trace of Weir, and needs no import",
+                      file));
     };
     if (!message) return wrong(message.error().text);
     if (!*message) break;

@@ -1,9 +1,11 @@
 """weir calibrate and the labels of results, as users meet them. Run: python3 tests/apps/test_calibrate.py WEIR"""
 
+import contextlib
 import csv
 import io
 import json
 import shutil
+import sqlite3
 import tempfile
 import unittest
 from pathlib import Path
@@ -145,7 +147,12 @@ class Values(Case):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
         (self.folder / "rows.jsonl").write_text('{"weir": "1"}\n{"strategy": "ring", "iteration_ns": 5}\n')
-        for files, text in [(("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
+        with contextlib.closing(sqlite3.connect(self.folder / "runs.db")) as database:
+            database.execute("CREATE TABLE runs(key TEXT)")
+        (self.folder / "out").mkdir()
+        for files, text in [(("out",), "out: this is a folder; name files of measurements, as results.json in what weir run wrote"),
+                            (("runs.db",), "runs.db: this is a database of weir sweep, whose folder weir report takes; these runs were simulated"),
+                            (("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
                             (("trace.json",), "no measurement that is known"),
                             (("rows.jsonl",), "rows.jsonl:2: rows alone do not say what was run; name it with --experiment")]:

@@ -377,6 +377,8 @@ class Chakra(Case):
                 (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type 44 is no collective"),
                 (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])), "is a collective without comm_type"),
                 (chakra.trace(*self.nodes()[:2]), "no collective sums gradients"),
+                (json.dumps(kineto.recording(kineto.events())).encode(), "this looks like JSON; expected a Chakra execution trace"),
+                (b"[]", "Recordings of PyTorch's profiler are for weir import kineto"),
                 (metadata, "there is no node"), (b"", "there is no node"), (b"\x00\x00\x00", "it has no type"),
                 (gzip.compress(good)[:-9], "it ends in the midst of what is compressed")):
             with self.subTest(told=told):

@@ -79,7 +79,7 @@ TEST_CASE("what no value can hold is an error") {
 TEST_CASE("a missing file is an error") {
   CHECK(read_document("no/such.json").error().text == "no/such.json: there is no such file to read");
   CHECK(read_document(WEIR_SOURCE_DIR).error().text ==
-        std::string(WEIR_SOURCE_DIR) + ": there is no such file to read");
+        std::string(WEIR_SOURCE_DIR) + ": this is a folder; expected a file");
 }
 
 constexpr const char* kGroups = R"({"groups": [{"name": "gpu", "count": 8, "nics": [{"rate": "1Gbps"}]},
