@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/result.h"
 
@@ -17,7 +18,8 @@ namespace weir {
 /// One statement of a database, which outlives it. Parameters count from 1, columns from 0. A resource.
 class Statement {
  public:
-  Statement(sqlite3* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  Statement(sqlite3* database, const std::string& name, sqlite3_stmt* statement)
+      : database_(database), name_(name), statement_(statement) {}
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
   ~Statement();
@@ -39,6 +41,7 @@ class Statement {
 
  private:
   sqlite3* database_;
+  const std::string& name_;
   sqlite3_stmt* statement_;
 };
 
@@ -46,9 +49,10 @@ class Statement {
 class Database {
  public:
   enum class Mode { kMake, kRead };
-  /// A new file, or one that is there. Errors name the file.
-  static Result<std::unique_ptr<Database>> open(const std::string& file, Mode mode);
-  explicit Database(sqlite3* database) : database_(database) {}
+  /// A new file, or one that is there. Errors begin with the name: that of the file, or of what it is a copy
+  /// of.
+  static Result<std::unique_ptr<Database>> open(const std::string& file, Mode mode, const std::string& name);
+  Database(sqlite3* database, std::string name) : database_(database), name_(std::move(name)) {}
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
@@ -59,6 +63,7 @@ class Database {
 
  private:
   sqlite3* database_;
+  std::string name_;
 };
 
 }  // namespace weir

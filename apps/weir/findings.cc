@@ -130,8 +130,8 @@ Result<std::int64_t> number_of(Database& database, std::string_view question) {
   return (*statement)->integer(0);
 }
 
-Result<void> read_copy(const std::string& copy, SweepFindings& into) {
-  const auto database = Database::open(copy, Database::Mode::kRead);
+Result<void> read_copy(const std::string& copy, const std::string& file, SweepFindings& into) {
+  const auto database = Database::open(copy, Database::Mode::kRead, file);
   if (!database) return tl::unexpected(database.error());
   const auto tables =
       number_of(**database, "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'computations')");
@@ -179,7 +179,7 @@ Result<std::unique_ptr<FindingsFile>> FindingsFile::make(const std::string& fold
 
 Result<std::unique_ptr<FindingsFile>> FindingsFile::make(const std::string& file) {
   std::unique_ptr<FindingsFile> made(new FindingsFile());
-  auto database = Database::open(file, Database::Mode::kMake);
+  auto database = Database::open(file, Database::Mode::kMake, file);
   if (!database) return tl::unexpected(database.error());
   made->database_ = std::move(*database);
   if (const auto prepared = made->prepare(); !prepared) return tl::unexpected(prepared.error());
@@ -278,12 +278,17 @@ Result<SweepFindings> SweepFindings::read(const std::string& folder, const std::
   for (const std::string& file : files) {
     if (beat) beat();
     const auto copy = copy_of(file, scratch.path());
-    const auto read = copy ? read_copy(*copy, findings) : tl::unexpected(copy.error());
+    const auto read = copy ? read_copy(*copy, file, findings) : tl::unexpected(copy.error());
     if (copy) fs::remove(*copy, error);
     if (copy) fs::remove(*copy + "-wal", error);
-    if (!read) findings.unreadable.push_back(fmt::format("{}: {}", file, read.error().text));
+    if (!read) findings.unreadable.push_back(read.error().text);
   }
   return findings;
+}
+
+Result<void> SweepFindings::whole() const {
+  if (unreadable.empty()) return {};
+  return failure(fmt::format("{}", fmt::join(unreadable, "\n")));
 }
 
 }  // namespace weir

@@ -96,6 +96,9 @@ struct SweepFindings {
 
   /// Calls `beat` ahead of each file.
   static Result<SweepFindings> read(const std::string& folder, const std::function<void()>& beat = {});
+
+  /// Fails if some file could not be read.
+  Result<void> whole() const;
 };
 
 }  // namespace weir

@@ -19,7 +19,11 @@ struct ReportChoices {
 Result<ExitStatus> report(const ReportChoices& choices) {
   const auto sweep = SweepFolder::read(choices.folder);
   if (!sweep) return wrong("report", sweep.error());
-  for (const std::string& line : sweep->findings.unreadable) print_error("weir report: {}\n", line);
+  if (const auto whole = sweep->findings.whole(); !whole) {
+    return wrong("report", Error{whole.error().text +
+                                 "\nwhat these files hold would be missing on the page; mend what is wrong, "
+                                 "or move them away"});
+  }
   const std::string page = choices.page.empty() ? choices.folder + "/report.html" : choices.page;
   const auto written = write_text(page, report_page(*sweep, choices.folder));
   if (!written) return tl::unexpected(written.error());

@@ -181,11 +181,11 @@ Result<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& fi
     return tl::unexpected(written.error());
   const auto findings = SweepFindings::read(choices.folder, [&] { (*presence)->beat(); });
   if (!findings) return tl::unexpected(findings.error());
-  if (!findings->unreadable.empty()) {
+  if (const auto whole = findings->whole(); !whole) {
     return failure(
         fmt::format("{}\nwhat these files hold would be computed again; mend what is wrong, or move "
                     "them away",
-                    fmt::join(findings->unreadable, "\n")));
+                    whole.error().text));
   }
 
   const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);

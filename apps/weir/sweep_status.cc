@@ -89,14 +89,18 @@ Result<ExitStatus> show_status(const std::string& folder) {
   }
   const std::size_t strangers = sweep->findings.found.size() - tally.count();
   if (strangers > 0) print("beside {} results of other designs or programs\n", strangers);
-  for (const std::string& line : sweep->findings.unreadable) print_error("weir sweep: {}\n", line);
+  if (const auto whole = sweep->findings.whole(); !whole) return wrong("sweep", whole.error());
   return kExitWell;
 }
 
 Result<ExitStatus> export_runs(const std::string& folder, const std::string& file) {
   const auto sweep = SweepFolder::read(folder);
   if (!sweep) return wrong("sweep", sweep.error());
-  for (const std::string& line : sweep->findings.unreadable) print_error("weir sweep: {}\n", line);
+  if (const auto whole = sweep->findings.whole(); !whole) {
+    return wrong("sweep", Error{whole.error().text +
+                                "\nwhat these files hold would be missing; mend what is wrong, or move them "
+                                "away"});
+  }
   const std::string ending = std::filesystem::path(file).extension().string();
   Result<void> written;
   if (ending == ".csv") {

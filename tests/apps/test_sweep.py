@@ -191,6 +191,23 @@ class Reports(sweeping.Case):
         self.assertGreaterEqual(sum(tag == "svg" for tag, _ in page.elements), 8)
         self.assertTrue(any(attributes.get("href", "").startswith("timeline-") for _, attributes in page.elements))
 
+    def test_a_database_that_is_damaged_is_told_in_place_of_a_page_that_lacks_it(self):
+        self.write(strategies=["ring"], sweep={})
+        self.sweep()
+        (file,) = self.results.glob("runs-*.db")
+        whole = file.read_bytes()
+        for damaged in (b"no database" + whole[11:], whole[:len(whole) // 2]):
+            file.write_bytes(damaged)
+            for command in (("report", self.results), ("sweep", "--results", self.results, "--status"),
+                            ("sweep", "--results", self.results, "--export", self.folder / "all.csv")):
+                done = program.run(*command)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|database disk image is malformed)\n")
+            self.assertFalse((self.results / "report.html").exists())
+            self.assertFalse((self.folder / "all.csv").exists())
+        file.write_bytes(whole)
+        self.page()
+
     def test_each_run_in_a_folder_has_a_timeline_of_its_own(self):
         self.write(strategies=["unified"], sweep={}, timelines=["unified"])
         for size in ("100KB", "1MB", "1MB"):
