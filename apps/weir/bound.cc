@@ -6,6 +6,7 @@
 #include <set>
 
 #include "apps/weir/commands.h"
+#include "apps/weir/configuration.h"
 #include "apps/weir/input.h"
 #include "apps/weir/labels.h"
 #include "apps/weir/output.h"
@@ -172,8 +173,9 @@ Result<ExitStatus> show_bounds(const BoundChoices& choices) {
       return wrong("bound", Error{"--strategy: " + known.error().text});
     }
   }
-  const Bounds bounds =
-      bounds_of(*experiment, cluster, workload, one ? std::vector{choices.strategy} : experiment->strategies);
+  const std::vector<std::string> strategies = one ? std::vector{choices.strategy} : experiment->strategies;
+  tell_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
+  const Bounds bounds = bounds_of(*experiment, cluster, workload, strategies);
   if (bounds.possible.empty()) return failure("none of the strategies is possible\n" + bounds.others);
 
   const std::vector<Need> needs = cluster_needs(cluster, workload);

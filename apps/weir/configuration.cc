@@ -23,13 +23,16 @@ Result<Configuration> configuration_of(const ExperimentFile& file, const Experim
   const auto read = file.each_point([&](const Experiment& experiment) {
     seen(experiment);
     if (all.points.empty()) all.first = experiment;
-    const std::string model =
-        fmt::format("{} ({} bytes)", experiment.trace.name, size(experiment.trace).count());
+    const std::string model = name_of(experiment.trace);
     all.points.push_back({position(all.topologies, hashed(experiment.topology), experiment.topology.name),
                           position(all.traces, hashed(experiment.trace), model)});
   });
   if (!read) return tl::unexpected(read.error());
   return all;
+}
+
+std::string name_of(const Trace& trace) {
+  return fmt::format("{} ({} bytes)", trace.name, size(trace).count());
 }
 
 std::string names(const std::vector<Source>& sources) {

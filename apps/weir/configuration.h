@@ -33,6 +33,9 @@ struct Configuration {
 Result<Configuration> configuration_of(
     const ExperimentFile& file, const ExperimentFile::Seen& seen = [](const Experiment&) {});
 
+/// The name of a trace as a source: "VGG-16 (553430176 bytes)".
+std::string name_of(const Trace& trace);
+
 /// The names of the sources, each once: "small, large".
 std::string names(const std::vector<Source>& sources);
 

@@ -10,6 +10,7 @@
 
 #include "apps/weir/output.h"
 #include "core/base/file_kind.h"
+#include "core/base/nearest.h"
 #include "core/calibrate/real_runs.h"
 #include "core/cluster/topology_file.h"
 
@@ -58,6 +59,20 @@ Result<Streams> Input::streams() const {
   const auto read_file = read_settings(settings_file);
   if (!read_file) return tl::unexpected(read_file.error());
   return read_file->run;
+}
+
+void tell_tuned_for_others(const char* command, const Input& input,
+                           const std::vector<std::string>& strategies, const std::string& traces) {
+  if (input.settings_file.empty()) return;
+  const auto settings = read_settings(input.settings_file);
+  if (!settings || !settings->tuned) return;
+  const Tuned& tuned = *settings->tuned;
+  std::vector<std::string> others = strategies;
+  if (tuned.trace.value_or(traces) == traces) std::erase(others, tuned.strategy);
+  if (others.empty()) return;
+  print_error("weir {}: {} was tuned for '{}' of {}, and is applied to {} of {}\n", command,
+              input.settings_file, tuned.strategy, tuned.trace.value_or(tuned.experiment), quoted(others),
+              traces);
 }
 
 Result<std::vector<std::string>> Input::experiments() const {

@@ -28,6 +28,11 @@ struct Input {
   Result<Experiment> base() const;
 };
 
+/// Tells on the error stream what the input's settings were tuned for, if that is another strategy than some
+/// of these or other traces (name_of() in configuration.h): they go for all of them.
+void tell_tuned_for_others(const char* command, const Input& input,
+                           const std::vector<std::string>& strategies, const std::string& traces);
+
 /// The topology in the file, with settings put into it whose paths are those in experiments.
 Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings);
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apps/weir/commands.h"
+#include "apps/weir/configuration.h"
 #include "apps/weir/input.h"
 #include "apps/weir/loads.h"
 #include "apps/weir/output.h"
@@ -139,6 +140,7 @@ Result<ExitStatus> make_plan(const PlanChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
+  tell_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (choices.text) {

@@ -234,6 +234,9 @@ Result<ExitStatus> run_experiments(const char* command, const RunChoices& choice
   std::vector<Comparison> all;
   for (const Job& job : *jobs) {
     if (jobs->size() > 1) print("{}== {}\n", &job == &jobs->front() ? "" : "\n", job.name);
+    const Configuration& configuration = job.configuration;
+    tell_tuned_for_others(command, choices.input, configuration.first.strategies,
+                          names(configuration.traces));
     auto ran = run_job(job, choices, *world);
     if (!ran) return tl::unexpected(ran.error());
     status = std::max(status, ran->status);

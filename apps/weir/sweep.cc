@@ -191,6 +191,7 @@ Result<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& fi
   const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);
   const Results results(design->study, choices.folder, design->keys);
   if (share.index == 0) {
+    tell_tuned_for_others("sweep", choices.input, design->study.strategies, names(design->study.traces));
     print_error("weir sweep: share {}: {} points, {} runs, of which {} {} to be computed here; into {}\n",
                 text(share), design->study.points.size(), design->keys.size(), runs.size(),
                 runs.size() == 1 ? "is" : "are", choices.folder);

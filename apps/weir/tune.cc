@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "apps/weir/commands.h"
+#include "apps/weir/configuration.h"
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
@@ -167,7 +168,8 @@ class Tuner {
                      {},
                      std::string(version()),
                      {},
-                     {}};
+                     {},
+                     name_of(subject.experiment.trace)};
     tuning_.began_near = choices.method != tune::Method::kGrid;
   }
 
@@ -283,6 +285,7 @@ Result<ExitStatus> tune_experiment(TuneChoices choices) {
   if (!choices.output.empty()) {
     if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());
   }
+  tell_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));
   const Options options = contender(subject->experiment, subject->strategy)->options;
   tune::SearchSettings settings{choices.method, subject->trials, choices.seed, !world->simulated,
                                 nearest_point(subject->tunables, options, *streams)};

@@ -7,6 +7,7 @@
 
 #include "apps/weir/answers_text.h"
 #include "apps/weir/commands.h"
+#include "apps/weir/configuration.h"
 #include "apps/weir/input.h"
 #include "apps/weir/labels.h"
 #include "apps/weir/output.h"
@@ -256,6 +257,7 @@ Result<ExitStatus> answer(WhatifChoices choices) {
   if (!experiment) return wrong("whatif", experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
   if (!scenarios) return wrong("whatif", scenarios.error());
+  tell_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
   std::optional<World> world;
   if (!choices.bound_only) {
     const auto built = simulated_world();

@@ -43,6 +43,7 @@ void fields(Visitor& visitor, Tuned& tuned) {
   visitor.required("experiment", tuned.experiment, "the experiment that was run");
   visitor.optional("set", tuned.set, "what replaced values of it");
   visitor.required("strategy", tuned.strategy, "the strategy, or the experiment's variant of one");
+  visitor.optional("trace", tuned.trace, "the trace, by name and size");
   visitor.required("world", tuned.world, "where it was run");
   visitor.required("method", tuned.method, "how trials were chosen");
   visitor.required("seed", tuned.seed, "the seed of that");

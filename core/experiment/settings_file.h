@@ -28,7 +28,7 @@ struct Streams {
 constexpr std::array<std::pair<std::string_view, std::optional<int> Streams::*>, 3> kStreams = {
     {{"channels", &Streams::channels}, {"io_threads", &Streams::io_threads}, {"workers", &Streams::workers}}};
 
-/// Where settings come from: for people, nothing reads it.
+/// Where settings come from: for people, who are told if they go for another strategy or trace.
 struct Tuned {
   std::string experiment;
   std::vector<std::string> set;  // what replaced values of the experiment, "path=value"
@@ -41,6 +41,7 @@ struct Tuned {
   std::string weir;                         // the version
   std::optional<std::string> label;         // of that time, if it was simulated (core/calibrate/label.h)
   std::optional<std::string> label_reason;  // none if calibrated
+  std::optional<std::string> trace;         // its name, and its size
 };
 
 /// A value.

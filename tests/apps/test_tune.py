@@ -138,6 +138,28 @@ class Search(unittest.TestCase):
             self.assertIn(f"channels={channels} ", said)
             self.assertIn("workers=2 ", said)
 
+    def test_settings_that_were_tuned_for_something_else_are_told(self):
+        self.found("--over", "credit=2|3", "--output", "best.json")
+        size = " (64000000 bytes)"
+        runs = ("run", "mine.json", "--settings", "best.json", "--no-plots", "--out", "out", "--set")
+        self.assertEqual(self.weir(*runs, "seeds=[1]").stderr, "")
+        for more, line in ((("strategies=[\"ring\",\"ps\"]",), "'ring' of net"), (("trace.name=other",), "'ps' of other"),
+                           (("strategies=[\"ring\",\"ps\"]", "--set", "trace.name=other"), "'ring', 'ps' of other")):
+            done = self.weir(*runs, *more)
+            self.assertEqual((done.returncode, done.stderr),
+                             (0, f"weir run: best.json was tuned for 'ps' of net{size}, and is applied to {line}{size}\n"))
+        told = f"best.json was tuned for 'ps' of net{size}, and is applied to 'ring' of net{size}\n"
+        for command in (("plan",), ("bound",), ("sweep", "--results", "swept"), ("tune", "--over", "fusion_size", "--trials", "1")):
+            done = self.weir(*command, "mine.json", "--settings", "best.json", "--set", "strategies=[\"ring\"]")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"weir {command[0]}: {told}", done.stderr)
+        done = self.weir("whatif", "lab.json", "net.json", "--settings", "best.json", "--bound-only")
+        self.assertIn(told.replace("ring", "unified"), done.stderr)
+        settings = json.loads((self.folder / "best.json").read_text())
+        del settings["tuned"]["trace"]  # as settings had none once
+        (self.folder / "best.json").write_text(json.dumps(settings))
+        self.assertEqual(self.weir(*runs, "trace.name=other").stderr, "")
+
     def test_trials_run_for_real(self):
         found = self.found("--on", "local", "--over", "credit=2|8,workers=1|2", "--trials", "5")
         self.assertEqual(len(found["trials"]), 5)  # of four settings: noise makes it worth trying one again

@@ -57,12 +57,14 @@ TEST_CASE("settings are written as they are read") {
   file.settings.append("credit", Value(std::int64_t{3}));
   file.run.workers = 2;
   file.tuned = Tuned{"an experiment", {"a=b"}, "ps", "SimGrid", "bayes", 1, 15, Duration(1'500'000), "0.1.0"};
+  file.tuned->trace = "net";
   const Folder folder;
   folder.write("best.json", text(file));
   const auto again = read_settings(folder.path() + "/best.json");
   REQUIRE(again);
   CHECK(text(*again) == text(file));
   CHECK(again->tuned->iteration == Duration(1'500'000));
+  CHECK(again->tuned->trace == "net");
 }
 
 }  // namespace
