@@ -48,12 +48,12 @@ def sets():
         Set("lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"),
             tuple(file.relative_to(ROOT) for file in own)),
         Set("H200, 10 Gbps", gpu_lab, (measured / "2026-11-22-lab-10Gbps.jsonl",), lab_of_h200),
-        Set("H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
-        Set("H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
         Set("two H100, 10 Gbps, sums and training", gpu_lab,
             (measured / "2026-11-25-two-h100-sums-10Gbps.results", measured / "2026-11-25-two-h100-training.results")),
         Set("two H100, four machines, 10 Gbps, training", gpu_lab, (measured / "2026-11-25-four-machines-training.results",)),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
+        Set("before: H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
+        Set("before: H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
     ]
 
 
