@@ -158,6 +158,8 @@ class Finder {
         use(value(fmt::format("groups.{}.gpus.{}.speed", group.name, i)), Bytes(0));
     }
     if (experiment_.model.compute_jitter > 0) use(value("model.compute_jitter"), Bytes(0));
+    if (experiment_.model.collective_overhead > Duration(0))
+      use(value("model.collective_overhead"), Bytes(0));
   }
 
   const Plan& plan_;

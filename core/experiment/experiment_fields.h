@@ -57,6 +57,9 @@ void fields(Visitor& visitor, Model& model) {
       "unaligned_efficiency", model.unaligned_efficiency,
       "the fraction of a NIC's rate that messages reach which begin within a page of host memory",
       within(0.01, 1));
+  visitor.optional("collective_overhead", model.collective_overhead,
+                   "what each collective among the GPUs of a machine takes from computing on them",
+                   up_to(kLongestOverhead));
   visitor.optional("compute_jitter", model.compute_jitter,
                    "the relative standard deviation of compute times; 0 is exact", within(0, 1));
 }
@@ -105,6 +108,9 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
                    "whether parts leave from and land in slices of host memory that begin on a page");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
+  visitor.optional("update_passes", options.update_passes,
+                   "how many passes over memory that takes as long as; 0 for those that it makes",
+                   within(0, 1000));
   visitor.optional(
       "allreduce_efficiency", options.allreduce_efficiency,
       "the fraction of a NIC's rate that messages of all-reduces reach; NCCL's 63 of 90 Gbps are 0.7",

@@ -22,8 +22,10 @@ struct Model {
   Duration entry_overhead;    // what each of them but the first adds to the overhead
   double unaligned_efficiency = 1.0;  // the fraction of their rate that messages reach which begin within a
                                       // page of host memory, at either end: they take as long as larger ones
-  double compute_jitter = 0.0;        // relative standard deviation of compute times; 0 is exact
-  std::uint64_t seed = 1;             // of the jitter
+  Duration collective_overhead;  // what each reduction, gathering or broadcast among a machine's GPUs takes
+                                 // from computing the layer that it is for: its kernels stand between
+  double compute_jitter = 0.0;   // relative standard deviation of compute times; 0 is exact
+  std::uint64_t seed = 1;        // of the jitter
 
   Duration overhead_of_message() const { return message_overhead + entry_overhead * (scatter_entries - 1); }
 };

@@ -56,6 +56,7 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       runs_(plan_.ops().size(), 0),
       flowing_(plan_.ops().size(), 0) {
   if (job.model.collectives == Collectives::kPerGpu) number_strands();
+  if (job.model.collective_overhead > Duration(0)) count_collectives();
   for (const Op& op : plan_.ops()) forwards_ += op.kind == OpKind::kForward ? 1 : 0;
   for (std::size_t i = 0; i < plan_.machines(); ++i) {
     if (recorded) {
@@ -213,7 +214,7 @@ Bytes SimulatedJob::burden(const Op& op, Bytes size) const {
 void SimulatedJob::deliver(const Op& op) {
   std::vector<Completion>& inbox = doors_[op.machine.index()]->inbox;
   if (inbox.empty()) awake_.push_back(op.machine.index());
-  inbox.push_back({op.id, traffic_.started(op.id), network_.now()});
+  inbox.push_back({op.id, traffic_.started(op.id) + taken(op), network_.now()});
   if (op.kind == OpKind::kForward) count_forward(op);
 }
 
@@ -225,8 +226,17 @@ void SimulatedJob::count_forward(const Op& op) {
 
 void SimulatedJob::submit(const Op& op) { traffic_.submit(op, hold_factor(op)); }
 
+// Those that bring sums about count with backward, those that hand them out with forward.
+void SimulatedJob::count_collectives() {
+  for (const Op& op : plan_.ops()) {
+    const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
+    if (out || op.kind == OpKind::kAllGather || op.kind == OpKind::kBroadcast)
+      ++collectives_[{op.machine, out ? OpKind::kBackward : OpKind::kForward, op.layer}];
+  }
+}
+
 // Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the same
-// whatever the strategy and runs with one seed can be compared.
+// whatever the strategy and runs with one seed can be compared. What collectives take comes on top.
 double SimulatedJob::hold_factor(const Op& op) {
   if (!is_compute(op.kind)) return 1.0;
   Random random = Random(job_.model.seed)
@@ -234,7 +244,17 @@ double SimulatedJob::hold_factor(const Op& op) {
                       .split(static_cast<std::uint64_t>(op.kind))
                       .split(static_cast<std::uint64_t>(op.layer))
                       .split(runs_[op.id.index()]++);
-  return network_.circumstances().compute_factor(whole(op.machine), job_.model.compute_jitter, random);
+  const double factor =
+      network_.circumstances().compute_factor(whole(op.machine), job_.model.compute_jitter, random);
+  const Duration alone = works_.of(op.id).hold;
+  if (collectives_.empty() || alone == Duration(0)) return factor;
+  return factor + taken(op).seconds() / alone.seconds();
+}
+
+// By collectives, ahead of the op.
+Duration SimulatedJob::taken(const Op& op) const {
+  const auto own = collectives_.find({op.machine, op.kind, op.layer});
+  return own == collectives_.end() ? Duration(0) : job_.model.collective_overhead * own->second;
 }
 
 bool SimulatedJob::finished() const {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/cluster/subcluster.h"
@@ -92,7 +94,9 @@ class SimulatedJob {
   Network::Flow flow(const Op& op, std::size_t i) const;
   void end_flow(const Op& op, std::size_t i);
   Bytes burden(const Op& op, Bytes size) const;
+  void count_collectives();
   double hold_factor(const Op& op);
+  Duration taken(const Op& op) const;
   MachineId whole(MachineId machine) const { return job_.subcluster.machines[machine.index()]; }
 
   const Job job_;
@@ -106,10 +110,12 @@ class SimulatedJob {
   Traffic traffic_;
   Carried carried_;
   Record record_;
-  std::vector<std::uint32_t> runs_;        // by op: how often it was submitted, of those that compute
-  std::vector<Instant> ends_;              // by iteration
-  std::vector<std::size_t> left_;          // by iteration: forwards that have not completed
-  std::size_t forwards_ = 0;               // in an iteration
+  std::vector<std::uint32_t> runs_;  // by op: how often it was submitted, of those that compute
+  std::vector<Instant> ends_;        // by iteration
+  std::vector<std::size_t> left_;    // by iteration: forwards that have not completed
+  std::size_t forwards_ = 0;         // in an iteration
+  std::map<std::tuple<MachineId, OpKind, int>, int>
+      collectives_;                        // which a layer's backward or forward waits for
   std::vector<std::uint16_t> flowing_;     // by op: its flows under way
   std::vector<std::uint32_t> strand_ids_;  // by op: of its flows the first id, if any op has several; the end
   std::size_t under_way_ = 0;              // timers and flows

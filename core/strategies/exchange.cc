@@ -239,7 +239,7 @@ class ExchangeBuilder {
     if (options_.optimizer == Optimizer::kNone) return summed;
     Op update = op_for(part, owner, OpKind::kUpdate);
     update.into = total;
-    update.passes = memory_passes(options_.optimizer);
+    update.passes = memory_passes(options_);
     const OpId id = plan_.add(update);
     plan_.order(summed, id);
     return id;

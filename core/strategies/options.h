@@ -153,6 +153,7 @@ struct Options {
   bool page_aligned = true;
   /// Of parameter servers alone.
   Optimizer optimizer = Optimizer::kNone;
+  int update_passes = 0;  // over memory, that an update takes as long as; 0: as many as it makes
   /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
   /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
   /// complete.
@@ -184,5 +185,11 @@ struct Options {
   Bytes fusion_buffer = Bytes(std::int64_t{64} << 20);
   Duration cycle_time = Duration(5'000'000);
 };
+
+/// Those that an update takes as long as.
+constexpr int memory_passes(const Options& options) {
+  const int own = memory_passes(options.optimizer);
+  return own > 0 && options.update_passes > 0 ? options.update_passes : own;
+}
 
 }  // namespace weir

@@ -33,7 +33,7 @@ class Costs {
         dtype_(dtype),
         options_(options),
         stages_(stages),
-        passes_(summing == Summing::kOptimal ? 0 : memory_passes(options.optimizer)) {
+        passes_(summing == Summing::kOptimal ? 0 : memory_passes(options)) {
     std::map<int, std::size_t> classes;
     for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
       const int original = cluster.machine_class(MachineId(i));

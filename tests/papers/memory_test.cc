@@ -37,7 +37,7 @@ struct MemoryOutcome {
 };
 
 // Of 90 KB in parts of this size.
-MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
+MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer, int update_passes = 0) {
   const Cluster machines = memory_cluster();
   const Trace model = trace(22'500);
   const Workload workload(model);
@@ -45,6 +45,7 @@ MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer) {
   options.partition_size = options.finest_part = part;
   options.numa = numa;
   options.optimizer = optimizer;
+  options.update_passes = update_passes;
   const Strategy& ps = **strategy_named("ps");
   const Result<Plan> plan = ps.plan(machines, workload, options);
   REQUIRE(plan);
@@ -91,6 +92,9 @@ TEST_CASE("a server updates a part before it sends it back", "[memory]") {
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kMomentum), 18 + 10, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kRmsprop), 18 + 10, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kAdam), 18 + 14, 0_B);
+  // An update that takes as long as 20 passes do; without an optimizer there is none.
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kSgd, 20), 18 + 40, 0_B);
+  check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kNone, 20), 18, 0_B);
   // In four parts, each 2.25 ms there and back, of which the updates take 3.5 each and follow one another.
   check(outcome(Bytes(22'500), NumaPlacement::kNic, Optimizer::kAdam), 2.25 + 4 * 3.5 + 2.25, 0_B);
 }

@@ -30,9 +30,9 @@ void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& 
 
 /// How many connections a lane takes where nothing else is said, as so many threads of each machine move
 /// bytes and lanes are paced by the factor (0: not). One if kernels can pace all: it has the pace for itself,
-/// so that one message moves as fast as many. One, too, of each of several lanes that cannot be paced although that
-/// is asked for, if messages are so large that they would go in pieces. Else as many as keep the threads evenly
-/// busy.
+/// so that one message moves as fast as many. One, too, of each of several lanes that cannot be paced
+/// although that is asked for, if messages are so large that they would go in pieces. Else as many as keep
+/// the threads evenly busy.
 int channels_for(const Plan& plan, const Cluster& cluster, int threads, double factor);
 
 }  // namespace weir::real

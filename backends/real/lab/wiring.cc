@@ -15,7 +15,7 @@ constexpr int kMachinesPerByte = 250;
 constexpr const char* kOwnAddressOnly =
     "net/ipv4/conf/all/arp_ignore=1\nnet/ipv4/conf/all/arp_announce=2\nnet/ipv4/conf/all/rp_filter=0\n"
     "net/ipv4/conf/default/rp_filter=0\n";
-constexpr int kTable = 100;                      // the routing table of the first NIC
+constexpr int kTable = 100;  // the routing table of the first NIC
 constexpr Bytes kWidestBuffer = Bytes(32 << 20);
 constexpr Bytes kGrownBuffer = Bytes(64 << 20);  // as large as the kernel may make one
 
@@ -95,9 +95,10 @@ std::string route(const std::string& where, std::size_t nic, const std::string& 
 
 // Acknowledgements overtake data. A packet that acknowledges less than what has arrived since by more than a
 // window is thrown away (RFC 5961, 5.2). Windows that have yet to grow are narrower than what a fast link's
-// queue holds: so buffers are as large from their start. On slow links that would only fill queues sooner. And
-// of packets that acknowledge nothing new the kernel keeps no timestamp, so what it echoes is seconds old where
-// both ways are busy: the sender takes resent packets for superfluous ones, and waits as long for the next.
+// queue holds: so buffers are as large from their start. On slow links that would only fill queues sooner.
+// And of packets that acknowledge nothing new the kernel keeps no timestamp, so what it echoes is seconds old
+// where both ways are busy: the sender takes resent packets for superfluous ones, and waits as long for the
+// next.
 std::string settings(const Cluster& cluster, const Machine& machine) {
   Bytes longest = Bytes(0);
   for (const auto& nic : machine.nics) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace weir::literals;
 
-Cluster cluster_of(int gpu_machines, int cpu_machines) {
+Cluster machines_with(int gpu_machines, int cpu_machines) {
   Topology topology = shipped_topology("one-gpu-90gbps");
   for (GroupSpec& group : topology.groups) group.count = gpu_count(group) > 0 ? gpu_machines : cpu_machines;
   return Cluster(topology);
@@ -41,7 +41,7 @@ std::vector<double> loads(const std::vector<Assigned>& parts, std::size_t machin
 TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its servers unevenly") {
   constexpr int kTensors = 40;
   constexpr std::int64_t kParts = 50;
-  const Cluster cluster = cluster_of(8, 4);
+  const Cluster cluster = machines_with(8, 4);
   const Trace trace = trace_of_elements(std::vector<std::int64_t>(kTensors, kParts * 1'000'000));
   const Workload workload(trace);
   const auto assigned = assign_as_byteps(cluster, workload, 4_MB, Summing::kOptimal);
@@ -82,7 +82,7 @@ TEST_CASE("as many CPU machines as GPU machines sum alone, by the hash of keys")
   const Trace trace = trace_of_elements(std::vector<std::int64_t>(kTensors, 1'000'000));
   const Workload workload(trace);
   for (const auto& [gpus, cpus] : {std::pair(3, 3), std::pair(2, 5)}) {
-    const Cluster cluster = cluster_of(gpus, cpus);
+    const Cluster cluster = machines_with(gpus, cpus);
     const auto servers = static_cast<std::size_t>(cpus);
     std::vector<double> expected(cluster.machines().size());
     for (std::uint64_t tensor = 0; tensor < kTensors; ++tensor)
@@ -95,13 +95,13 @@ TEST_CASE("as many CPU machines as GPU machines sum alone, by the hash of keys")
 TEST_CASE("a GPU machine without a peer sums its own, whatever CPU machines there are") {
   const Trace trace = trace_of_elements({1'000'000, 1'000'000, 1'000'000});
   const Workload workload(trace);
-  const Cluster cluster = cluster_of(1, 2);
+  const Cluster cluster = machines_with(1, 2);
   for (const Assigned& one : assign_as_byteps(cluster, workload, 4_MB, Summing::kOptimal))
     CHECK(one.owner == cluster.gpu_machines()[0]);
 }
 
 TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes whole ones to one") {
-  const Cluster cluster = cluster_of(2, 3);
+  const Cluster cluster = machines_with(2, 3);
   const Trace trace = trace_of_elements({10, 999'999, 1'000'000, 30});
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_as_mxnet(workload, mxnet_servers(cluster));
@@ -112,11 +112,11 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
   CHECK(parts[4].owner == servers[1 * 9973 % 3]);
   CHECK(parts[4].part.range.size == 3999996_B);
   CHECK(parts[5].owner == servers[0]);
-  CHECK(mxnet_servers(cluster_of(2, 0)).size() == 2);
+  CHECK(mxnet_servers(machines_with(2, 0)).size() == 2);
 }
 
 TEST_CASE("TensorFlow places whole tensors on one server after the other") {
-  const Cluster cluster = cluster_of(2, 3);
+  const Cluster cluster = machines_with(2, 3);
   const Trace trace = trace_of_elements({10, 20'000'000, 30, 40});
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_in_turn(workload, cluster.cpu_machines());
