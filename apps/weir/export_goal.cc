@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "apps/weir/configuration.h"
 #include "apps/weir/files.h"
 #include "apps/weir/input.h"
 #include "apps/weir/output.h"
@@ -47,6 +48,7 @@ Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
+  tell_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (!plan->all_reduces().empty()) {

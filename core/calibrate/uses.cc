@@ -39,6 +39,7 @@ class Finder {
         hidden_.back().push_back(value(latency));
     }
     const Model& model = experiment.model;
+    if (contender.options.update_passes > 0) update_passes_ = value("update_passes");
     of_messages_.push_back(value(std::string(kMessageOverhead)));
     if (is_all_reduce(*contender.strategy)) of_messages_.push_back(value(std::string(kAllreduceEfficiency)));
     of_all_reduces_.push_back(value(std::string(kAllreduceEfficiency)));
@@ -99,6 +100,7 @@ class Finder {
         add(op, link.link, size);
     }
     use(hidden_[op.machine.index()], size);
+    if (op.kind == OpKind::kUpdate && update_passes_ != kNone) use(update_passes_, size);
     if (op.kind == OpKind::kSend) add_message(op, size);
     if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
     if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, size);
@@ -168,6 +170,7 @@ class Finder {
   const Experiment& experiment_;
   std::map<std::string, Value> values_;
   std::vector<std::optional<Sizes>> sizes_;  // by value; none if it is not used
+  Value update_passes_ = kNone;
   const Value network_latency_ = value("network.latency");
   const Value racks_latency_ = value("network.racks.latency");
   const std::vector<LinkValues> links_;

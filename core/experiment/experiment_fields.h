@@ -108,9 +108,10 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
                    "whether parts leave from and land in slices of host memory that begin on a page");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
-  visitor.optional("update_passes", options.update_passes,
-                   "how many passes over memory that takes as long as; 0 for those that it makes",
-                   within(0, 1000));
+  visitor.optional(
+      "update_passes", options.update_passes,
+      "how many passes over memory an optimizer's update takes as long as; 0: as many as it makes",
+      within(0, 1000));
   visitor.optional(
       "allreduce_efficiency", options.allreduce_efficiency,
       "the fraction of a NIC's rate that messages of all-reduces reach; NCCL's 63 of 90 Gbps are 0.7",

@@ -23,7 +23,8 @@ struct Model {
   double unaligned_efficiency = 1.0;  // the fraction of their rate that messages reach which begin within a
                                       // page of host memory, at either end: they take as long as larger ones
   Duration collective_overhead;  // what each reduction, gathering or broadcast among a machine's GPUs takes
-                                 // from computing the layer that it is for: its kernels stand between
+                                 // from computing the layer that it is for, as its kernels stand between; of
+                                 // rings among machines each chunk of a bucket has its own
   double compute_jitter = 0.0;   // relative standard deviation of compute times; 0 is exact
   std::uint64_t seed = 1;        // of the jitter
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "core/base/random.h"
 
@@ -214,6 +216,7 @@ Bytes SimulatedJob::burden(const Op& op, Bytes size) const {
 void SimulatedJob::deliver(const Op& op) {
   std::vector<Completion>& inbox = doors_[op.machine.index()]->inbox;
   if (inbox.empty()) awake_.push_back(op.machine.index());
+  // What collectives take is no computing: the op has waited for it.
   inbox.push_back({op.id, traffic_.started(op.id) + taken(op), network_.now()});
   if (op.kind == OpKind::kForward) count_forward(op);
 }
@@ -224,21 +227,28 @@ void SimulatedJob::count_forward(const Op& op) {
   if (--left_[iteration] == 0) ends_.push_back(network_.now());
 }
 
-void SimulatedJob::submit(const Op& op) { traffic_.submit(op, hold_factor(op)); }
+void SimulatedJob::submit(const Op& op) { traffic_.submit(op, hold(op)); }
 
 // Those that bring sums about count with backward, those that hand them out with forward.
 void SimulatedJob::count_collectives() {
+  std::map<std::tuple<MachineId, OpKind, int>, std::uint32_t> found;
   for (const Op& op : plan_.ops()) {
     const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
     if (out || op.kind == OpKind::kAllGather || op.kind == OpKind::kBroadcast)
-      ++collectives_[{op.machine, out ? OpKind::kBackward : OpKind::kForward, op.layer}];
+      ++found[{op.machine, out ? OpKind::kBackward : OpKind::kForward, op.layer}];
+  }
+  collectives_.assign(plan_.ops().size(), 0);
+  for (const Op& op : plan_.ops()) {
+    if (const auto own = found.find({op.machine, op.kind, op.layer}); own != found.end())
+      collectives_[op.id.index()] = own->second;
   }
 }
 
 // Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the same
-// whatever the strategy and runs with one seed can be compared. What collectives take comes on top.
-double SimulatedJob::hold_factor(const Op& op) {
-  if (!is_compute(op.kind)) return 1.0;
+// whatever the strategy and runs with one seed can be compared.
+Duration SimulatedJob::hold(const Op& op) {
+  const Duration alone = works_.of(op.id).hold;
+  if (!is_compute(op.kind)) return alone;
   Random random = Random(job_.model.seed)
                       .split(whole(op.machine).value())
                       .split(static_cast<std::uint64_t>(op.kind))
@@ -246,15 +256,12 @@ double SimulatedJob::hold_factor(const Op& op) {
                       .split(runs_[op.id.index()]++);
   const double factor =
       network_.circumstances().compute_factor(whole(op.machine), job_.model.compute_jitter, random);
-  const Duration alone = works_.of(op.id).hold;
-  if (collectives_.empty() || alone == Duration(0)) return factor;
-  return factor + taken(op).seconds() / alone.seconds();
+  return (factor == 1.0 ? alone : Duration::from_seconds(alone.seconds() * factor)) + taken(op);
 }
 
-// By collectives, ahead of the op.
+// By collectives, ahead of what the op computes.
 Duration SimulatedJob::taken(const Op& op) const {
-  const auto own = collectives_.find({op.machine, op.kind, op.layer});
-  return own == collectives_.end() ? Duration(0) : job_.model.collective_overhead * own->second;
+  return collectives_.empty() ? Duration(0) : job_.model.collective_overhead * collectives_[op.id.index()];
 }
 
 bool SimulatedJob::finished() const {

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "core/cluster/subcluster.h"
@@ -95,7 +93,7 @@ class SimulatedJob {
   void end_flow(const Op& op, std::size_t i);
   Bytes burden(const Op& op, Bytes size) const;
   void count_collectives();
-  double hold_factor(const Op& op);
+  Duration hold(const Op& op);
   Duration taken(const Op& op) const;
   MachineId whole(MachineId machine) const { return job_.subcluster.machines[machine.index()]; }
 
@@ -114,9 +112,9 @@ class SimulatedJob {
   std::vector<Instant> ends_;        // by iteration
   std::vector<std::size_t> left_;    // by iteration: forwards that have not completed
   std::size_t forwards_ = 0;         // in an iteration
-  std::map<std::tuple<MachineId, OpKind, int>, int>
-      collectives_;                        // which a layer's backward or forward waits for
-  std::vector<std::uint16_t> flowing_;     // by op: its flows under way
+  std::vector<std::uint32_t>
+      collectives_;                     // by op: those that take from it, if the model has them take anything
+  std::vector<std::uint16_t> flowing_;  // by op: its flows under way
   std::vector<std::uint32_t> strand_ids_;  // by op: of its flows the first id, if any op has several; the end
   std::size_t under_way_ = 0;              // timers and flows
   bool begun_ = false;

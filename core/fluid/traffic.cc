@@ -25,13 +25,12 @@ Traffic::Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispa
   offered_.resize(queues_.size());
 }
 
-void Traffic::submit(const Op& op, double hold_factor) {
+void Traffic::submit(const Op& op, Duration hold) {
   State& state = state_[op.id.index()];
   WEIR_CHECK(state.phase == Phase::kIdle, op.id);
   if (state.all_reduce) return meet(op);
   if (!state.other.valid()) {
-    const Duration hold = works_->of(op.id).hold;
-    state.hold = hold_factor == 1.0 ? hold : Duration::from_seconds(hold.seconds() * hold_factor);
+    state.hold = hold;
     return enqueue(op.id);
   }
   state.phase = Phase::kOffered;

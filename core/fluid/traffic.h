@@ -28,8 +28,8 @@ class Traffic {
   /// All outlive the traffic.
   Traffic(const Plan& plan, const WorkTable& works, const Dispatch& dispatch, const Model& model);
 
-  /// A node submits an op. Jitter scales the hold of compute ops.
-  void submit(const Op& op, double hold_factor);
+  /// A node submits an op, which holds its resource so long before bytes flow; of messages the model says.
+  void submit(const Op& op, Duration hold);
   /// The engine has ended the op's timer or flow.
   void advance(OpId op);
   /// Lets resources choose what they start next. To be called when nothing more can become ready at this

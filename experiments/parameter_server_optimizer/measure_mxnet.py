@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What MXNet's own updates and sums take on this host's CPU, which its parameter server runs on.
 Needs MXNet (pip install mxnet==1.9.1 'numpy<1.24').
-Run: OMP_NUM_THREADS=2 experiments/parameter_server_optimizer/measure_mxnet.py"""
+Run: OMP_NUM_THREADS=1 experiments/parameter_server_optimizer/measure_mxnet.py"""
 
 import os
 import statistics

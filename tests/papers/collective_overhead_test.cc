@@ -20,18 +20,19 @@ Cluster machines_of(int gpus) {
                                 gpus));
 }
 
-// The second layer has two parts, of 4 MB and less.
-Trace two_layers() {
+// The second layer has two parts, of 4 MB and less; the third computes nothing.
+Trace three_layers() {
   Trace trace;
-  trace.name = "two layers";
+  trace.name = "three layers";
   trace.layers = {{"a", 10_ms, 20_ms, {{"a", 1000, Dtype::kF32}}},
-                  {"b", 10_ms, 20_ms, {{"b", 1'500'000, Dtype::kF32}}}};
+                  {"b", 10_ms, 20_ms, {{"b", 1'500'000, Dtype::kF32}}},
+                  {"c", Duration(0), Duration(0), {{"c", 1000, Dtype::kF32}}}};
   return trace;
 }
 
 Report run(int gpus, Duration overhead, bool by_simgrid) {
   const Cluster cluster = machines_of(gpus);
-  const Trace of = two_layers();
+  const Trace of = three_layers();
   const Workload workload(of);
   Options options;
   options.partition_size = options.finest_part = 4_MB;
@@ -44,6 +45,11 @@ Report run(int gpus, Duration overhead, bool by_simgrid) {
   const Result<Record> record =
       by_simgrid ? sim::simulate(*plan, cluster, settings) : simulate(*plan, cluster, settings, *engine);
   REQUIRE(record);
+  for (const Op& op : plan->ops()) {
+    const auto& times = record->of(op.id, 1);
+    CHECK(times.submitted <= times.started);
+    CHECK(times.started <= times.completed);
+  }
   return report(*plan, cluster, workload, *record, 1);
 }
 
@@ -51,7 +57,7 @@ TEST_CASE("each collective takes its time from computing, there and back") {
   for (const bool by_simgrid : {true, false}) {
     const Report without = run(2, Duration(0), by_simgrid);
     const Report with = run(2, 100_us, by_simgrid);
-    CHECK(with.iteration == without.iteration + 100_us * 6);  // three parts, reduced and gathered
+    CHECK(with.iteration == without.iteration + 100_us * 8);  // four parts, reduced and gathered
     CHECK(with.compute == 60_ms);                             // it is communication's cost
     CHECK(run(1, 100_us, by_simgrid).iteration == run(1, Duration(0), by_simgrid).iteration);
   }

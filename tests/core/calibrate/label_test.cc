@@ -179,6 +179,13 @@ TEST_CASE("What no calibration tells is a vendor constant once it is stated") {
   Experiment experiment = test::experiment(calibrated(), "unified", 3, 1);
   experiment.model.unaligned_efficiency = 0.8;
   CHECK(label(experiment) == Label{Trust::kVendorConstant, "model.unaligned_efficiency was not measured"});
+  Experiment busy = test::experiment(calibrated(), "unified", 3, 1);
+  busy.model.collective_overhead = Duration(1'000);
+  CHECK(label(busy) == Label{Trust::kVendorConstant, "model.collective_overhead was not measured"});
+  Experiment updating = test::experiment(calibrated(), "ps", 3, 1);
+  updating.options.optimizer = Optimizer::kSgd;
+  updating.options.update_passes = 20;
+  CHECK(label(updating) == Label{Trust::kVendorConstant, "update_passes was not measured"});
 }
 
 TEST_CASE("Machines made up otherwise, and racks, are beyond what was measured") {

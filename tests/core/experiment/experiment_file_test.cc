@@ -68,9 +68,10 @@ TEST_CASE(
   CHECK(file.experiment({}).value().topology.network.latency == 5_us);
   CHECK(files.error({"topology.networks.latency=5us"}) ==
         "--set topology.networks.latency: unknown key 'networks'; did you mean 'network'?");
-  CHECK(files.error({R"(model={"foo": 1})"}) ==
-        "--set model: foo: unknown key 'foo'; the keys here are 'collectives', 'message_overhead', "
-        "'scatter_entries', 'entry_overhead', 'unaligned_efficiency', 'compute_jitter'");
+  CHECK(
+      files.error({R"(model={"foo": 1})"}) ==
+      "--set model: foo: unknown key 'foo'; the keys here are 'collectives', 'message_overhead', "
+      "'scatter_entries', 'entry_overhead', 'unaligned_efficiency', 'collective_overhead', 'compute_jitter'");
   CHECK(files.error({"topology.groups.cpu.count=-1"}) ==
         "--set topology.groups.cpu.count: -1 is too small; at least 0");
   CHECK(files.error({"credit=0"}) ==

@@ -67,6 +67,12 @@ class Lab(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["4096", "2517582", "67108864"]] * 4)
 
+    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_timestamps", os.W_OK), "the kernel's settings cannot be written here")
+    def test_packets_carry_no_timestamps(self):
+        done = lab("run", "--", "cat", "/proc/sys/net/ipv4/tcp_timestamps")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["0"]] * 4)
+
     @unittest.skipUnless(host.is_root_of_host() and len(os.sched_getaffinity(0)) > 4, "not the host's root, or few CPUs")
     def test_a_connection_is_the_work_of_one_cpu(self):
         done = lab("run", "--", "unshare", "--mount", "sh", "-c",

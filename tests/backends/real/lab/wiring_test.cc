@@ -88,16 +88,16 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "machine 0: ip address add 10.0.0.1/8 dev eth0 noprefixroute\n"
       "machine 0: ip route replace 10.0.0.0/8 dev eth0 src 10.0.0.1 rto_min 50ms initcwnd 20 congctl reno\n" +
       lines("machine 0", "eth0", true) +
-      "machine 0: sysctl net/ipv4/tcp_timestamps=0\n"
       "machine 0: sysctl net/ipv4/tcp_rmem=4096 1258791 67108864\n"
+      "machine 0: sysctl net/ipv4/tcp_timestamps=0\n"
       "machine 0: steer eth0\n" +
       "machine 1: ip link set lo up\n"
       "machine 1: ip link set eth0 up\n"
       "machine 1: ip address add 10.0.0.2/8 dev eth0 noprefixroute\n"
       "machine 1: ip route replace 10.0.0.0/8 dev eth0 src 10.0.0.2 rto_min 50ms initcwnd 20 congctl reno\n" +
       lines("machine 1", "eth0", true) +
-      "machine 1: sysctl net/ipv4/tcp_timestamps=0\n"
       "machine 1: sysctl net/ipv4/tcp_rmem=4096 1258791 67108864\n"
+      "machine 1: sysctl net/ipv4/tcp_timestamps=0\n"
       "machine 1: steer eth0\n";
   // 1 Gbps out of a machine, 0.5 Gbps into it.
   CHECK(text(topology(machines(2, {{BytesPerSecond(62'500'000), 1_Gbps}}))) == expected);
