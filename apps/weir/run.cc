@@ -228,8 +228,7 @@ Result<ExitStatus> run_experiments(const char* command, const RunChoices& choice
   const auto jobs = jobs_of(choices);
   if (!jobs) return wrong(command, jobs.error());
   // A folder that is not there yet may be the run's own.
-  if (const fs::path folder = fs::absolute(choices.page).parent_path();
-      !choices.page.empty() && fs::exists(folder)) {
+  if (!choices.page.empty() && fs::exists(fs::absolute(choices.page).parent_path())) {
     if (const auto open = check_writable(choices.page); !open) return tl::unexpected(open.error());
   }
   ExitStatus status = kExitWell;
