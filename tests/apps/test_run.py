@@ -116,6 +116,8 @@ class Run(Case):
         done = self.run_weir("--page", self.folder / "file/page.md")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/page.md: cannot be written", done.stderr)
+        self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)  # which the run makes
+        self.assertTrue((self.out / "page.md").is_file())
 
     def test_a_folder_that_is_none_is_refused(self):
         done = self.weir("run", "--out", "")
