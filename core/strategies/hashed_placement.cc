@@ -51,10 +51,12 @@ std::vector<Assigned> assign_as_byteps(const Cluster& cluster, const Workload& w
   const std::vector<MachineId>& servers = on_cpus ? cpus : gpus;
   const MixedMode mixed_mode(cluster);
   std::vector<Assigned> assigned;
+  std::vector<int> ranks(static_cast<std::size_t>(workload.layers()), 0);
   for (const Workload::Whole& tensor : workload.tensors()) {
     std::uint64_t key = static_cast<std::uint64_t>(tensor.tensor) << 16;
-    for (const Part& part : cut(tensor.part, partition)) {
+    for (Part part : cut(tensor.part, partition)) {
       const MachineId owner = mixed ? mixed_mode.owner(key) : chosen(djb2(key), servers);
+      part.rank = ranks[static_cast<std::size_t>(part.first_layer)]++;
       assigned.push_back({part, owner});
       ++key;
     }

@@ -65,7 +65,6 @@ std::vector<PlacedPart> assigned_parts(const Cluster& cluster, const Workload& w
                                        const std::vector<Assigned>& assigned) {
   std::vector<Part> parts;
   for (const Assigned& part : assigned) parts.push_back(part.part);
-  workload.rank(parts);
   NicTurns nics(cluster);
   std::map<MachineId, std::size_t> owned;
   std::vector<PlacedPart> placed;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/strategies/summation.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
 
@@ -112,7 +113,28 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
   CHECK(parts[4].owner == servers[1 * 9973 % 3]);
   CHECK(parts[4].part.range.size == 3999996_B);
   CHECK(parts[5].owner == servers[0]);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(parts[1 + i].part.priority() == parts[1].part.priority());
   CHECK(mxnet_servers(machines_with(2, 0)).size() == 2);
+}
+
+TEST_CASE("MXNet hands a tensor out once it is there as a whole, and back to GPUs once all its pieces are") {
+  const Cluster cluster = machines_with(2, 3);
+  const Trace trace = trace_of_elements({3'000'000});
+  const Workload workload(trace);
+  const Result<Plan> plan = mxnet_plan(cluster, workload, {});
+  REQUIRE(plan);
+  const auto bytes_of = [&](OpKind kind, MachineId machine) {
+    std::vector<Bytes> sizes;
+    for (const Op& op : plan->ops()) {
+      if (op.kind != kind || op.machine != machine) continue;
+      sizes.push_back(std::max(op.from.size, op.into.size));
+    }
+    return sizes;
+  };
+  for (const MachineId machine : cluster.gpu_machines()) {
+    CHECK(bytes_of(OpKind::kCopy, machine) == std::vector<Bytes>{12_MB, 12_MB});  // out and in
+    CHECK(bytes_of(OpKind::kSend, machine) == std::vector<Bytes>{4_MB, 4_MB, 4_MB});
+  }
 }
 
 TEST_CASE("TensorFlow places whole tensors on one server after the other") {
