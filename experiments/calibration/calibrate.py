@@ -51,6 +51,8 @@ def sets():
         Set("two H100, 10 Gbps, sums and training", gpu_lab,
             (measured / "2026-11-25-two-h100-sums-10Gbps.results", measured / "2026-11-25-two-h100-training.results")),
         Set("two H100, four machines, 10 Gbps, training", gpu_lab, (measured / "2026-11-25-four-machines-training.results",)),
+        Set("two H100, four machines, 16 Gbps", gpu_lab,
+            tuple(measured / f"2026-11-25-four-machines-sums-16Gbps-{i}.results" for i in (1, 2)), rate("16Gbps")),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
         Set("before: H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
         Set("before: H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
