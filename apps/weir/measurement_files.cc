@@ -8,8 +8,10 @@
 #include <set>
 
 #include "apps/weir/kept_record.h"
+#include "core/base/hash.h"
 #include "core/calibrate/bench_points.h"
 #include "core/calibrate/other_cluster.h"
+#include "core/experiment/run_inputs.h"
 #include "core/fluid/report.h"
 #include "core/run/world_names.h"
 
@@ -22,6 +24,9 @@ Point without_source(Point point) {
   point.source.clear();
   return point;
 }
+
+// A run's inputs and the time it took, to the nanosecond.
+using Told = std::pair<std::string, std::int64_t>;
 
 class Files {
  public:
@@ -95,7 +100,7 @@ class Files {
     return take(Result<RealRuns>(std::move(runs)));
   }
 
-  // A time that an earlier file tells too was measured once: twice it would be held out against itself, and
+  // A time, or a run, that an earlier file tells too was measured once: twice it would be held out against itself, and
   // make fits look surer than they are.
   Result<void> take(Result<std::vector<Point>> points) {
     if (!points) return tl::unexpected(points.error());
@@ -119,13 +124,20 @@ class Files {
     if (!runs) return tl::unexpected(runs.error());
     all_.remarks.insert(all_.remarks.end(), runs->remarks.begin(), runs->remarks.end());
     std::map<std::string, std::size_t> others;  // why, and how many
+    std::vector<Told> own;
     for (RealRun& run : runs->runs) {
       if (const auto other = other_cluster(topology_, run.experiment->topology)) {
         ++others[fmt::format("{}: of another cluster, as {}", run.source, *other)];
         continue;
       }
+      own.emplace_back(hash_of(RunInputs(*run.experiment).text(run.contender, 0)), run.iteration.ns());
+      if (told_.contains(own.back())) {
+        ++others[run.source + ": in an earlier file too"];
+        continue;
+      }
       all_.measurements.runs.push_back(std::move(run));
     }
+    told_.insert(own.begin(), own.end());
     for (const auto& [why, count] : others)
       all_.remarks.push_back(fmt::format("{} runs are left out: {}", count, why));
     return {};
@@ -134,6 +146,7 @@ class Files {
   RowsOf rows_;
   const Topology& topology_;
   std::set<Point> earlier_;  // without their sources
+  std::set<Told> told_;
   ReadMeasurements all_;
 };
 

@@ -130,7 +130,11 @@ class Values(Case):
         results = self.folder / "out" / "results.json"
         text = results.read_text()
         results.write_text(text.replace(json.loads(text)["world"]["name"], "a lab on one host"))
-        self.calibrate(files=("out/results.json",))
+        once = json.loads(self.calibrate("--json", files=("out/results.json",)).stdout)
+        self.write("copy.json", json.loads(results.read_text()))
+        done = self.calibrate("--json", files=("out/results.json", "copy.json"))
+        self.assertIn("1 runs are left out: copy.json: in an earlier file too\n", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["errors"], once["errors"])
         other = json.loads(json.dumps(TOPOLOGY))
         other["groups"][0]["nics"][0]["count"] = 2
         self.write("small.json", other)
