@@ -100,8 +100,8 @@ class Files {
     return take(Result<RealRuns>(std::move(runs)));
   }
 
-  // A time, or a run, that an earlier file tells too was measured once: twice it would be held out against itself, and
-  // make fits look surer than they are.
+  // A time, or a run, that an earlier file tells too was measured once: twice it would be held out against
+  // itself, and make fits look surer than they are.
   Result<void> take(Result<std::vector<Point>> points) {
     if (!points) return tl::unexpected(points.error());
     std::vector<Point> own;
