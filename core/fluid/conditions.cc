@@ -128,11 +128,10 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
   for (std::size_t i = 0; i < conditions.background.size(); ++i) {
     need_machines(fmt::format("background[{}].from", i), conditions.background[i].from);
     need_machines(fmt::format("background[{}].into", i), conditions.background[i].into);
-    const std::vector<MachineId> from = machines_named(conditions.background[i].from, cluster);
-    if (from.size() == 1 && from == machines_named(conditions.background[i].into, cluster))
+    const auto& [from, into, rate, spell] = conditions.background[i];
+    if (from == into && from.find('*') == std::string::npos)
       wrong.emplace_back(fmt::format("background[{}].into", i),
-                         fmt::format("{} sends itself nothing through the network; name another",
-                                     cluster.machine(from.front()).name));
+                         fmt::format("{} sends itself nothing through the network; name another", into));
   }
   if (const auto full = full_link(conditions.background, left, cluster)) {
     wrong.emplace_back(fmt::format("background[{}].rate", full->first),
