@@ -29,6 +29,11 @@ Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   const auto topology = topology_of(choices.topology, choices.settings);
   if (!topology) return wrong("calibrate", topology.error());
   if (!choices.output.empty()) {
+    std::vector<std::string> inputs = choices.files.files;
+    for (const std::string& named : choices.files.files) inputs.push_back(named.substr(named.find('=') + 1));
+    inputs.push_back(choices.files.experiment);
+    if (const auto apart = check_no_input(choices.output, inputs); !apart)
+      return wrong("calibrate", apart.error());
     if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());
   }
   auto read = read_measurements(choices.files, *topology);

@@ -67,6 +67,15 @@ Result<void> check_writable(const std::string& file) {
   return {};
 }
 
+Result<void> check_no_input(const std::string& file, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored) && fs::equivalent(file, input, ignored))
+      return failure(fmt::format("{}: this is what is read; name another file to write into", file));
+  }
+  return {};
+}
+
 Result<void> write_text(const std::string& file, const std::string& text) {
   const Way way = way_to(file);
   const auto failed = [&] {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -12,6 +13,9 @@ Result<void> write_text(const std::string& file, const std::string& text);
 
 /// Fails if it could not be written now: for who works long before it is. Leaves everything as it is.
 Result<void> check_writable(const std::string& file);
+
+/// Fails if the file is one of those that are read: an output would take its place.
+Result<void> check_no_input(const std::string& file, const std::vector<std::string>& inputs);
 
 /// The name under which a file is written before it takes its own.
 std::string unfinished(const std::string& file);

@@ -263,17 +263,22 @@ Result<void> FindingsFile::add_all(const std::vector<const Finding*>& findings) 
   return database_->run("COMMIT");
 }
 
-Result<SweepFindings> SweepFindings::read(const std::string& folder, const std::function<void()>& beat) {
-  const Scratch scratch;
-  if (scratch.path().empty()) return failure("there is no folder for temporary files; set TMPDIR to one");
+std::vector<std::string> SweepFindings::files(const std::string& folder, std::error_code& error) {
   std::vector<std::string> files;
-  std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kBegin) && name.ends_with(kEnd)) files.push_back(entry.path().string());
   }
-  if (error) return failure(fmt::format("{}: {}", folder, error.message()));
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<SweepFindings> SweepFindings::read(const std::string& folder, const std::function<void()>& beat) {
+  const Scratch scratch;
+  if (scratch.path().empty()) return failure("there is no folder for temporary files; set TMPDIR to one");
+  std::error_code error;
+  const std::vector<std::string> files = SweepFindings::files(folder, error);
+  if (error) return failure(fmt::format("{}: {}", folder, error.message()));
   SweepFindings findings;
   for (const std::string& file : files) {
     if (beat) beat();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "apps/weir/database.h"
@@ -94,6 +95,8 @@ struct SweepFindings {
   /// Why files could not be read, a line for each; the others have been.
   std::vector<std::string> unreadable;
 
+  /// The databases in the folder, by name.
+  static std::vector<std::string> files(const std::string& folder, std::error_code& error);
   /// Calls `beat` ahead of each file.
   static Result<SweepFindings> read(const std::string& folder, const std::function<void()>& beat = {});
 

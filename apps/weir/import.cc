@@ -1,4 +1,5 @@
 #include "apps/weir/commands.h"
+#include "apps/weir/files.h"
 #include "apps/weir/import_trace.h"
 #include "apps/weir/input.h"
 #include "apps/weir/topology_options.h"
@@ -15,6 +16,8 @@ struct ImportChoices {
 Result<ExitStatus> import_topology(const ImportChoices& choices) {
   const auto unsaid = choices.topology.unsaid();
   if (!unsaid) return wrong("import", unsaid.error());
+  if (const auto apart = check_no_input(choices.topology.out, choices.files); !apart)
+    return wrong("import", apart.error());
   const auto imported = import_nccl({choices.files, choices.topology.name, choices.topology.count, *unsaid});
   if (!imported) return wrong("import", imported.error());
   return deliver("import", *imported, choices.topology.out);

@@ -60,6 +60,15 @@ Result<ExitStatus> deliver(const Result<ImportedTrace>& made, const std::string&
   return kExitWell;
 }
 
+template <class Import>
+Result<ExitStatus> import_trace(Result<ImportedTrace> (*import)(const Import&), Import what,
+                                const TraceOptions& options) {
+  if (const auto apart = check_no_input(options.out, what.files); !apart)
+    return wrong("import", apart.error());
+  what.about = options.said();
+  return deliver(import(what), options.out);
+}
+
 struct KinetoChoices {
   KinetoImport import;
   TraceOptions trace;
@@ -88,9 +97,7 @@ void add_kineto(CLI::App& command, ExitStatus& status) {
       "  weir import kineto resnet.json.gz --batch 256 --sample image --out resnet.json\n"
       "  weir import kineto log/*.pt.trace.json --rank 0 --step 12 --out rank0.json");
   one->callback([choices, &status] {
-    KinetoImport what = choices->import;
-    what.about = choices->trace.said();
-    status = exit_status("import", deliver(import_kineto(what), choices->trace.out));
+    status = exit_status("import", import_trace(import_kineto, choices->import, choices->trace));
   });
 }
 
@@ -127,8 +134,7 @@ void add_chakra(CLI::App& command, ExitStatus& status) {
   one->callback([choices, &status] {
     ChakraImport what = choices->import;
     what.dtype = *dtype_named(choices->dtype);
-    what.about = choices->trace.said();
-    status = exit_status("import", deliver(import_chakra(what), choices->trace.out));
+    status = exit_status("import", import_trace(import_chakra, what, choices->trace));
   });
 }
 

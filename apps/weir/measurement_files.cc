@@ -115,8 +115,8 @@ class Files {
     }
     earlier_.insert(own.begin(), own.end());
     if (doubles > 0)
-      all_.remarks.push_back(fmt::format("{}: {} of {} times stand in an earlier file too, and are left out",
-                                         points->front().source, doubles, points->size()));
+      all_.remarks.push_back(fmt::format("{} of {} times are left out: {}: in an earlier file too", doubles,
+                                         points->size(), points->front().source));
     return {};
   }
 

@@ -25,7 +25,9 @@ Result<ExitStatus> report(const ReportChoices& choices) {
                                  "or move them away"});
   }
   const std::string page = choices.page.empty() ? choices.folder + "/report.html" : choices.page;
-  const auto written = write_text(page, report_page(*sweep, choices.folder));
+  if (const auto apart = check_no_input(page, sweep->files(choices.folder)); !apart)
+    return wrong("report", apart.error());
+  const auto written = write_text(page, report_page(*sweep, choices.folder, page));
   if (!written) return tl::unexpected(written.error());
   print("{}\n", page);
   return kExitWell;

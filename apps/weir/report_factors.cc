@@ -264,9 +264,14 @@ std::string origin_part(const ReportMatter& matter) {
                               escaped(last), seconds));
   add("experiment in full", "<code>" + escaped(json(study.experiment).dump()) + "</code>");
   std::string links;
-  for (const std::string& name : timelines) links += fmt::format("<a href='{0}'>{0}</a> ", escaped(name));
-  if (!links.empty())
-    add("timelines", links + "<br>beside this page; chrome://tracing and Perfetto open them");
+  namespace fs = std::filesystem;
+  const fs::path beside = fs::absolute(matter.page).parent_path();
+  const fs::path way =
+      fs::absolute(matter.folder).lexically_normal().lexically_relative(beside.lexically_normal());
+  for (const std::string& name : timelines)
+    links +=
+        fmt::format("<a href='{}'>{}</a> ", escaped((way / name).lexically_normal().string()), escaped(name));
+  if (!links.empty()) add("timelines", links + "<br>chrome://tracing and Perfetto open them");
   return html + "</table>";
 }
 

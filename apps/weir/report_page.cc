@@ -59,24 +59,24 @@ std::string legend(const Study& study) {
 
 }  // namespace
 
-std::string report_page(const SweepFolder& sweep, const std::string& folder) {
+std::string report_page(const SweepFolder& sweep, const std::string& folder, const std::string& page) {
   const Results results = sweep.results(folder);
   const Study& study = results.study();
   const std::vector<StrategySummary> summaries = weir::summaries(results);
   const Effects effects = weir::effects(results);
-  const ReportMatter matter{sweep, folder, results, summaries, effects};
+  const ReportMatter matter{sweep, folder, page, results, summaries, effects};
   const std::string title =
       study.question.empty() ? std::filesystem::path(study.file).filename().string() : study.question;
-  std::string page = fmt::format(
+  std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{}</title><style>{}</style></head>"
       "<body>\n<h1>{}</h1>\n",
       escaped(title), kStyle, escaped(title));
-  page += state(matter) + legend(study);
+  html += state(matter) + legend(study);
   for (const auto part :
        {answer_part, strategies_part, effects_part, binding_part, failures_part, origin_part, runs_part}) {
-    page += part(matter) + "\n";
+    html += part(matter) + "\n";
   }
-  return page + fmt::format("<script>{}</script></body></html>\n", kScript);
+  return html + fmt::format("<script>{}</script></body></html>\n", kScript);
 }
 
 }  // namespace weir

@@ -7,7 +7,7 @@
 
 namespace weir {
 
-/// The folder is what the page says it is made of.
-std::string report_page(const SweepFolder& sweep, const std::string& folder);
+/// The folder is what the page says it is made of; the page links what lies there from where it is to lie.
+std::string report_page(const SweepFolder& sweep, const std::string& folder, const std::string& page);
 
 }  // namespace weir

@@ -12,6 +12,7 @@ namespace weir {
 struct ReportMatter {
   const SweepFolder& sweep;
   const std::string& folder;
+  const std::string& page;  // the file that it becomes
   const Results& results;
   const std::vector<StrategySummary>& summaries;
   const Effects& effects;

@@ -114,6 +114,13 @@ Result<SweepFolder> SweepFolder::read(const std::string& folder) {
                      std::move(*findings)};
 }
 
+std::vector<std::string> SweepFolder::files(const std::string& folder) {
+  std::error_code ignored;
+  std::vector<std::string> files = SweepFindings::files(folder, ignored);
+  files.push_back(file_in(folder));
+  return files;
+}
+
 const Finding* SweepFolder::finding(std::size_t run) const {
   const auto found = findings.found.find(design.keys[run]);
   return found == findings.found.end() ? nullptr : &found->second;

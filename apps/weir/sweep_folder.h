@@ -37,6 +37,8 @@ struct SweepFolder {
   /// Leaves the design there if it is not the one that is.
   static Result<void> write(const std::string& folder, const std::string& design);
   static Result<SweepFolder> read(const std::string& folder);
+  /// What read() reads.
+  static std::vector<std::string> files(const std::string& folder);
 
   /// Every run of the design with what it came to, if it has.
   Results results(const std::string& folder) const;

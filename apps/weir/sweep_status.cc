@@ -101,6 +101,8 @@ Result<ExitStatus> export_runs(const std::string& folder, const std::string& fil
                                 "\nwhat these files hold would be missing; mend what is wrong, or move them "
                                 "away"});
   }
+  if (const auto apart = check_no_input(file, sweep->files(folder)); !apart)
+    return wrong("sweep", apart.error());
   const std::string ending = std::filesystem::path(file).extension().string();
   Result<void> written;
   if (ending == ".csv") {

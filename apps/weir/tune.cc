@@ -283,6 +283,9 @@ Result<ExitStatus> tune_experiment(TuneChoices choices) {
   const auto subject = subject_of(choices);
   if (!subject) return wrong("tune", subject.error());
   if (!choices.output.empty()) {
+    const std::string& file = choices.input.file;
+    const auto apart = check_no_input(choices.output, {file, file + "/experiment.json", choices.input.trace});
+    if (!apart) return wrong("tune", apart.error());
     if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());
   }
   tell_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));

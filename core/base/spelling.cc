@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <nlohmann/json.hpp>
 
 #include "core/base/check.h"
 
@@ -58,7 +59,11 @@ std::string pattern(Spelling spelling) {
 std::string on_one_line(std::string_view text) {
   std::string line(text);
   std::replace_if(line.begin(), line.end(), is_control, '?');
-  return line;
+  if (std::none_of(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }))
+    return line;
+  using nlohmann::json;
+  const std::string valid = json(line).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(valid).get<std::string>();
 }
 
 }  // namespace weir

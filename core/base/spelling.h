@@ -21,7 +21,7 @@ std::string misspelt(std::string_view text, Spelling spelling);
 /// The regular expression for schemas.
 std::string pattern(Spelling spelling);
 
-/// The text with '?' for each control character, to be shown on one line.
+/// The text with '?' for each control character, and U+FFFD for what is no UTF-8, to be shown on one line.
 std::string on_one_line(std::string_view text);
 
 }  // namespace weir

@@ -1,6 +1,9 @@
 #include "core/calibrate/calibrate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -13,6 +16,8 @@
 
 namespace weir {
 namespace {
+
+constexpr double kWorstMedian = 50;  // percent, of the runs that were fitted
 
 // Which of so many are held out: some, but not all.
 std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint64_t what) {
@@ -73,6 +78,7 @@ class Calibrator {
     std::vector<Point> fitted;
     std::vector<Point> held;
     const std::vector<bool> out = held_out(measurements_.points.size(), hold_out_, 1);
+    remark_on(out, "times of benchmarks");
     for (std::size_t i = 0; i < out.size(); ++i) (out[i] ? held : fitted).push_back(measurements_.points[i]);
     const auto fit = PointFit::fit(topology_, fitted);
     if (!fit) return tl::unexpected(fit.error());
@@ -89,6 +95,7 @@ class Calibrator {
     const std::vector<std::size_t>& kinds = fitter->kinds();
     const std::size_t count = kinds.empty() ? 0 : *std::max_element(kinds.begin(), kinds.end()) + 1;
     const std::vector<bool> out = held_out(count, hold_out_, 2);
+    remark_on(out, "kinds of runs");
     std::vector<std::size_t> fitted;
     std::vector<std::size_t> held;
     for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? held : fitted).push_back(i);
@@ -101,12 +108,22 @@ class Calibrator {
       }
     }
     if (const auto done = foretell(*fitter, fitted, false); !done) return done;
+    if (const double median = all_.runs.fitted.median; median > kWorstMedian)
+      return failure(
+          fmt::format("half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
+                      "another cluster, "
+                      "or something decides their times that simulation does not know",
+                      std::floor(median)));
     return foretell(*fitter, held, true);
   }
 
   Result<Calibrated> finish() {
-    if (values_.empty())
-      return failure("nothing was measured that a value of the topology could be fitted to");
+    if (values_.empty()) {
+      std::string why = "nothing was measured that a value of the topology could be fitted to";
+      if (!measurements_.runs.empty())
+        why += "; more runs are needed than values, and ones that depend on them";
+      return failure(std::move(why));
+    }
     const Value written = written_values(topology_);
     for (auto& [path, value] : values_) {
       value.was = was(written, path);
@@ -120,6 +137,13 @@ class Calibrator {
   }
 
  private:
+  // Whether the fraction was too small for any.
+  void remark_on(const std::vector<bool>& out, std::string_view what) {
+    if (out.empty() || hold_out_.fraction == 0 || std::ranges::find(out, true) != out.end()) return;
+    all_.remarks.push_back(fmt::format("a fraction of {} of {} {} is none: nothing of them is held out",
+                                       hold_out_.fraction, out.size(), what));
+  }
+
   Values told() const {
     Values told;
     for (const auto& [path, value] : values_) told[path] = value.value;

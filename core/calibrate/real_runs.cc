@@ -10,7 +10,6 @@
 #include <regex>
 #include <sstream>
 
-#include "core/base/number_in.h"
 #include "core/experiment/experiment_file.h"
 #include "core/run/world_names.h"
 
@@ -44,6 +43,19 @@ std::optional<double> number(const Value& value) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(read) : std::nullopt;
 }
 
+// The time that an iteration took.
+std::optional<Duration> nanoseconds(const Value& value) {
+  constexpr double kLongest = 1e15;
+  const auto time = number(value);
+  return time && *time >= 1 && *time <= kLongest ? std::optional(Duration(std::llround(*time)))
+                                                 : std::nullopt;
+}
+
+std::string no_nanoseconds(const Value* value) {
+  return "expected a number of nanoseconds above 0" +
+         (value == nullptr ? std::string() : ", not " + description(*value));
+}
+
 // The value that a setting's text says: JSON, or else a string. A file's name starts at the experiment.
 Setting setting(const std::string& path, const std::string& text) {
   const auto parsed = parse_document(text, path);
@@ -64,16 +76,13 @@ class Rows {
 
   Result<void> add(const std::string& where, const std::string& strategy, const Value& iteration_ns,
                    const std::vector<Setting>& settings) {
-    const auto time = number(iteration_ns);
-    constexpr double kLongest = 1e15;
-    if (!time || *time < 1 || *time > kLongest)
-      return failure(fmt::format("{}: iteration_ns: expected a number of nanoseconds above 0, not {}", where,
-                                 description(iteration_ns)));
+    const auto time = nanoseconds(iteration_ns);
+    if (!time) return failure(fmt::format("{}: iteration_ns: {}", where, no_nanoseconds(&iteration_ns)));
     auto experiment = experiment_with(where, settings);
     if (!experiment) return tl::unexpected(experiment.error());
     if (const auto known = contender(**experiment, strategy); !known)
       return failure(where + ": strategy: " + known.error().text);
-    all_.runs.push_back({source_, std::move(*experiment), strategy, Duration(std::llround(*time))});
+    all_.runs.push_back({source_, std::move(*experiment), strategy, *time});
     return {};
   }
 
@@ -240,21 +249,28 @@ bool is_results(const Value& document) {
 Result<RealRuns> read_results(const Value& document, const std::string& source) {
   const Value* world = document.find("world");
   const Value* name = world == nullptr ? nullptr : world->find("name");
-  const std::string_view why =
-      name != nullptr && name->is(Value::Kind::kString) ? no_measurement(name->as_string()) : "";
-  if (!why.empty()) {
-    return failure(complaint(*name, "world.name", why));
+  if (name == nullptr || !name->is(Value::Kind::kString)) {
+    return failure(complaint(world == nullptr ? document : *world, "world.name",
+                             "expected what ran it, such as 'lab' or 'cluster'"));
   }
+  if (const std::string_view why = no_measurement(name->as_string()); !why.empty())
+    return failure(complaint(*name, "world.name", why));
   const Value& rows = *document.find("rows");
   if (!rows.is(Value::Kind::kArray)) return failure(complaint(rows, "rows", "expected an array"));
   RealRuns all;
   std::map<std::string, std::shared_ptr<const Experiment>> known;
+  std::size_t index = 0;
   for (const Value& row : rows.elements()) {
-    const auto time = number_in(row, "iteration_ns");
+    const std::string path = joined("rows", index++);
     const Value* strategy = row.find("strategy");
-    if (!time || *time < 1 || strategy == nullptr || !strategy->is(Value::Kind::kString))
-      return failure(
-          complaint(row, "rows", "expected 'strategy' and 'iteration_ns', as weir run writes them"));
+    if (strategy == nullptr || !strategy->is(Value::Kind::kString))
+      return failure(complaint(strategy == nullptr ? row : *strategy, joined(path, "strategy"),
+                               "expected a strategy's name, as weir run writes it"));
+    const Value* iteration = row.find("iteration_ns");
+    const auto time = iteration == nullptr ? std::nullopt : nanoseconds(*iteration);
+    if (!time)
+      return failure(complaint(iteration == nullptr ? row : *iteration, joined(path, "iteration_ns"),
+                               no_nanoseconds(iteration)));
     std::string key;
     for (const char* part : {"topology", "trace", "values"})
       key += row.find(part) == nullptr ? "" : json(*row.find(part)).dump();
@@ -264,7 +280,7 @@ Result<RealRuns> read_results(const Value& document, const std::string& source) 
       if (!read) return tl::unexpected(read.error());
       experiment = std::move(*read);
     }
-    all.runs.push_back({source, experiment, strategy->as_string(), Duration(std::llround(*time))});
+    all.runs.push_back({source, experiment, strategy->as_string(), *time});
   }
   return all;
 }

@@ -164,8 +164,7 @@ Circumstances::Circumstances(const Conditions& conditions, const Cluster& cluste
   for (const Stop& stop : conditions.stops) {
     const std::vector<MachineId> machines = machines_named(stop.machines, cluster);
     if (!stop.spell.lasting) {
-      const Instant at = Instant() + stop.spell.at;
-      if (!failure_ || at < failure_->second) failure_.emplace(machines.front(), at);
+      for (const MachineId machine : machines) failures_.emplace_back(machine, Instant() + stop.spell.at);
       continue;
     }
     for (const MachineId machine : machines) {
@@ -176,6 +175,7 @@ Circumstances::Circumstances(const Conditions& conditions, const Cluster& cluste
     }
     spells_.push_back(stop.spell);
   }
+  std::ranges::stable_sort(failures_, {}, &std::pair<MachineId, Instant>::second);
   for (std::size_t i = 0; i < by_link_.size(); ++i) {
     if (!by_link_[i].empty()) changing_.emplace_back(i);
   }
@@ -252,7 +252,5 @@ Duration Circumstances::stretched(MachineId machine, Instant now, Duration work)
   }
   return at - now;
 }
-
-std::optional<std::pair<MachineId, Instant>> Circumstances::failure() const { return failure_; }
 
 }  // namespace weir

@@ -100,8 +100,8 @@ class Circumstances {
   double compute_factor(MachineId machine, double jitter, Random& random) const;
   /// How long the machine takes for what takes it `work` while it does not stop.
   Duration stretched(MachineId machine, Instant now, Duration work) const;
-  /// The first machine that fails for good, and when.
-  std::optional<std::pair<MachineId, Instant>> failure() const;
+  /// Machines that fail for good, and when, the first one first.
+  const std::vector<std::pair<MachineId, Instant>>& failures() const { return failures_; }
 
  private:
   // What acts on a link: a part of its rate goes, as a factor or as bytes per second.
@@ -120,7 +120,7 @@ class Circumstances {
   std::vector<Spell> spells_;                 // of all that acts on links
   std::vector<std::vector<Straggler>> slow_;  // by machine
   std::vector<std::vector<Spell>> stops_;     // by machine, those that end
-  std::optional<std::pair<MachineId, Instant>> failure_;
+  std::vector<std::pair<MachineId, Instant>> failures_;
   Instant once_over_;
 };
 

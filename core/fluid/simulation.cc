@@ -27,6 +27,12 @@ class World {
                           : std::make_unique<SimulatedJob>(job, change_, network_));
       change_ += jobs_.back()->ids();
     }
+    const auto works = [&](MachineId machine) {
+      return std::ranges::any_of(jobs, [&](const Job& job) { return works_on(job, machine); });
+    };
+    for (const auto& one : network_.circumstances().failures()) {
+      if (!failure_ && works(one.first)) failure_ = one;
+    }
   }
 
   Result<SharedRun> run() {
@@ -50,6 +56,13 @@ class World {
   }
 
  private:
+  static bool works_on(const Job& job, MachineId machine) {
+    const std::vector<MachineId>& machines = job.subcluster.machines;
+    const auto at = std::ranges::find(machines, machine);
+    return at != machines.end() &&
+           !job.plan.ops(MachineId(static_cast<std::size_t>(at - machines.begin()))).empty();
+  }
+
   Result<void> set_paths() {
     std::vector<Paths> paths;
     int first = 0;
@@ -113,7 +126,7 @@ class World {
   void change_links() {
     const Instant at = network_.now();
     const Circumstances& met = network_.circumstances();
-    failed_ = met.failure() && met.failure()->second <= at;
+    failed_ = failure_ && failure_->second <= at;
     over_ = over_ || failed_;
     if (over_) return;
     network_.change();
@@ -122,7 +135,7 @@ class World {
       return;
     }
     std::optional<Instant> next = met.next_change(at);
-    if (met.failure() && (!next || met.failure()->second < *next)) next = met.failure()->second;
+    if (failure_ && (!next || failure_->second < *next)) next = failure_->second;
     if (next) engine_.start_timer(change_, *next - at);
   }
 
@@ -135,7 +148,7 @@ class World {
   }
 
   std::string failed_text() const {
-    const auto [machine, at] = *network_.circumstances().failure();
+    const auto [machine, at] = *failure_;
     return fmt::format("{} fails at {}, and no strategy goes on without one of its machines",
                        cluster_.machine(machine).name, text(at - Instant()));
   }
@@ -147,7 +160,8 @@ class World {
   std::vector<std::uint32_t> first_ids_;  // by job: of its ops
   std::uint32_t change_ = 0;              // the id of the timer of the next change of links
   bool over_ = false;
-  bool failed_ = false;  // a machine
+  std::optional<std::pair<MachineId, Instant>> failure_;  // the first of a machine that works
+  bool failed_ = false;                                   // it has come
   bool expired_ = false;
   Result<void> verdict_;
 };

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "core/base/spelling.h"
 #include "core/formats/inflated.h"
 
 namespace weir::kineto {
@@ -56,16 +57,16 @@ class Names {
 
 /// One event of the list, as its fields come.
 struct Event {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::string phase, category, name, process, thread;
-  double begin = 0;  // us
-  double duration = 0;
+  double begin = kNone;  // us
+  double duration = kNone;
   std::int64_t sequence = -1;
   std::int64_t correlation = -1;
   std::int64_t elements = -1;  // of a collective
   std::string collective;      // its name
   std::string dtype;
   GradientInput first;  // input
-  bool typed = false;   // the type of the first input was read
 };
 
 Bytes size_of_type(const std::string& type) {
@@ -75,6 +76,14 @@ Bytes size_of_type(const std::string& type) {
       {"Int", 4},    {"Long", 8},          {"int", 4},    {"long int", 8}};
   const auto found = sizes.find(type);
   return Bytes(found == sizes.end() ? 0 : found->second);
+}
+
+// Categories, as this and earlier versions of PyTorch name them.
+bool is_op(std::string_view category) { return category == "cpu_op" || category == "Operator"; }
+
+bool is_work(std::string_view category) {
+  return category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
+         category == "Kernel" || category == "Memcpy" || category == "Memset";
 }
 
 bool starts(std::string_view text, std::string_view with) { return text.starts_with(with); }
@@ -144,6 +153,8 @@ class Reader {
     if (depth() == 2) in_events_ = bracket == '[' && key_at(1) == "traceEvents";
     events = events || in_events_;
     if (depth() == 3 && in_events_) event_ = Event();
+    if (depth() == 6 && in_event() && key_at(3) == "args" && key_at(4) == "Input Dims" && index(5) == 1)
+      event_.first.shaped = true;
     return true;
   }
   bool close() {
@@ -157,7 +168,7 @@ class Reader {
   }
   bool number(double value, std::int64_t whole);
   void number_of_event(double value, std::int64_t whole);
-  void take();
+  bool take();
   void take_op(Span span);
   bool take_collective(Span span);
 
@@ -226,14 +237,19 @@ bool Reader::string(std::string& value) {
 }
 
 bool Reader::end_object() {
-  if (depth() == 3 && in_events_ && event_.phase == "X") take();
+  if (depth() == 3 && in_events_ && event_.phase == "X" && !take()) return false;
   return close();
 }
 
-void Reader::take() {
+bool Reader::take() {
   // To 2^62 ns, some 146 years: times outside are nonsense that must not wrap around.
   constexpr double kMost = 4.6e15;
-  if (!(event_.begin >= 0 && event_.begin < kMost && event_.duration >= 0 && event_.duration < kMost)) return;
+  const auto timed = [](double time) { return time >= 0 && time < kMost; };
+  if (!timed(event_.begin) || !timed(event_.duration)) {
+    if (!is_op(event_.category) && !is_work(event_.category)) return true;
+    return fail(fmt::format("the event '{}' has no {}: expected a number of microseconds from 0 on",
+                            on_one_line(event_.name), timed(event_.begin) ? "'dur'" : "'ts'"));
+  }
   const std::int64_t begin = std::llround(event_.begin * 1e3);
   const Span span = {Instant(begin), Instant(begin + std::llround(event_.duration * 1e3))};
   constexpr std::string_view kStep = "ProfilerStep#";
@@ -242,7 +258,7 @@ void Reader::take() {
   const auto thread = [&] {
     return threads_.of(fmt::format("pid {}, tid {}", event_.process, event_.thread));
   };
-  if (category == "gpu_user_annotation") return;
+  if (category == "gpu_user_annotation") return true;
   if (starts(event_.name, kStep)) {
     Step step{0, span, thread()};
     const char* end = event_.name.data() + event_.name.size();
@@ -250,10 +266,9 @@ void Reader::take() {
     recording_.steps.push_back(step);
   } else if (take_collective(span)) {
     // On a thread of its own.
-  } else if (category == "cpu_op" || category == "Operator") {
+  } else if (is_op(category)) {
     take_op(span);
-  } else if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
-             category == "Kernel" || category == "Memcpy" || category == "Memset") {
+  } else if (is_work(category)) {
     const bool collective =
         starts(event_.name, "nccl") || event_.name.find("ncclDevKernel") != std::string::npos;
     recording_.work.push_back({span, event_.correlation, thread(), collective});
@@ -263,6 +278,7 @@ void Reader::take() {
   } else if (category == "python_function" && starts(event_.name, kModule)) {
     recording_.modules.push_back({span, names_.of(event_.name.substr(kModule.size())), thread()});
   }
+  return true;
 }
 
 // Gloo's run as annotations on threads of their own; NCCL's are ops that only call it.
@@ -294,7 +310,6 @@ void Reader::take_op(Span span) {
   op.line = file_.line();
   if (event_.name == kAccumulate) {
     op.gradient = static_cast<int>(recording_.gradients.size());
-    event_.first.shaped = !event_.first.type.empty();
     recording_.gradients.push_back(event_.first);
   }
   recording_.ops.push_back(op);

@@ -185,10 +185,10 @@ Error Finder::nested(const CpuOp& accumulate, const CpuOp& function) const {
 
 Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
   const GradientInput& input = recording_.gradients[static_cast<std::size_t>(accumulate.gradient)];
-  if (!input.shaped) {
+  if (!input.shaped || input.type.empty()) {
     return failure(
-        fmt::format("{}: AccumulateGrad has no 'Input Dims' and no 'Input type', which tell the sizes of "
-                    "tensors: {}",
+        fmt::format("{}: AccumulateGrad has no 'Input Dims' or no 'Input type', which tell the "
+                    "sizes of tensors: {}",
                     where(accumulate), kShapes));
   }
   const auto dtype = dtype_of(input.type);

@@ -52,6 +52,15 @@ std::optional<double> number(const std::string& word) {
   return value;
 }
 
+bool is_time(double us) {
+  constexpr double kLongest = 1e12;
+  return us > 0 && us <= kLongest;
+}
+
+std::string not_a_time(double us) {
+  return fmt::format("expected a time in microseconds above 0, not {}", us);
+}
+
 // By the ratio of bus to algorithm bandwidth, which tables round, and by whether elements are reduced.
 Test guess(double ratio, int ranks, bool reduces) {
   const double shared = bus_factor(Test::kAllGather, ranks);
@@ -125,7 +134,10 @@ class Table {
       const auto algorithm = number(all[first + 1]);
       const auto bus = number(all[first + 2]);
       if (!time || !algorithm || !bus) return bad();
-      if (*time <= 0 || *size == 0) continue;
+      if (*size == 0) continue;
+      if (!is_time(*time)) return failure(fmt::format("{}:{}: {}", file_, at, not_a_time(*time)));
+      if (number(all[first + 3]).value_or(0) > 0)
+        return failure(fmt::format("{}:{}: {} elements were wrong (#wrong)", file_, at, all[first + 3]));
       tested_.times.push_back({Bytes(std::llround(*size)), *time * kMicrosecond});
       if (*algorithm > most_) {  // the least rounded
         most_ = *algorithm;
@@ -217,16 +229,22 @@ Result<Tested> read_nccl_tests(const Value& document) {
   const Value& results = *document.find("results");
   if (!results.is(Value::Kind::kArray))
     return wrong(results, "results", "expected an array, not " + description(results));
+  std::size_t index = 0;
   for (const Value& result : results.elements()) {
     const auto size = number_in(result, "size");
     if (!size || *size < 0 || *size > 1e15)
-      return wrong(result, "results", "expected 'size', a number of bytes");
+      return wrong(result, joined("results", index), "expected 'size', a number of bytes");
     for (const char* place : {"out_of_place", "in_place"}) {
       const Value* body = result.find(place);
       const auto time = body == nullptr ? std::nullopt : number_in(*body, "time");
-      if (time && *time > 0 && *size > 0)
-        tested.times.push_back({Bytes(std::llround(*size)), *time * kMicrosecond});
+      if (!time || *size == 0) continue;
+      const std::string path = joined("results", index) + "." + place;
+      if (!is_time(*time)) return wrong(*body, path + ".time", not_a_time(*time));
+      if (const double elements = number_in(*body, "nwrong").value_or(0); elements > 0)
+        return wrong(*body, path + ".nwrong", fmt::format("{} elements were wrong", elements));
+      tested.times.push_back({Bytes(std::llround(*size)), *time * kMicrosecond});
     }
+    ++index;
   }
   if (tested.times.empty()) return wrong(results, "results", "there is no 'time' in it");
   return tested;

@@ -35,8 +35,9 @@ std::vector<Assigned> assign_as_byteps(const Cluster& cluster, const Workload& w
 
 /// MXNet's key-value store (kvstore_dist.h): whole tensors, the key times 9973 modulo the number of servers;
 /// those of a million elements and more (MXNET_KVSTORE_BIGARRAY_BOUND) are cut evenly over all servers. The
-/// pieces of a tensor have one priority, as MXNet hands tensors out, and takes them back, whole. In order of
-/// readiness.
+/// pieces of a tensor have one priority, as MXNet hands tensors out, and takes them back, whole: a machine's
+/// pieces for others are one part, which uses one of its NICs. (Pieces for itself, where GPU machines serve,
+/// are apart.) In order of readiness.
 std::vector<Assigned> assign_as_mxnet(const Workload& workload, const std::vector<MachineId>& servers);
 
 /// TensorFlow's replica_device_setter: whole tensors, in the order of the model one machine after the other.

@@ -21,7 +21,8 @@ Bytes part_size(const Cluster& cluster, const Workload& workload, const Options&
 std::vector<PlacedPart> balanced_parts(const Cluster& cluster, const Workload& workload,
                                        const Options& options, const Shares& shares);
 
-/// These parts, in that order too, behind NICs that take turns. Those of one priority are pieces of one part.
+/// These parts, in that order too, behind NICs that take turns. Under first come, first served those of one
+/// priority are pieces of one part.
 std::vector<PlacedPart> assigned_parts(const Cluster& cluster, const Workload& workload,
                                        const Options& options, const Shares& shares,
                                        const std::vector<Assigned>& assigned);

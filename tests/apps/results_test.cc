@@ -235,6 +235,21 @@ TEST_CASE("the files hold what has ended, and take the place of earlier ones onl
   CHECK(held("results.csv").value() == results.csv());
 }
 
+TEST_CASE("a machine that fails ends the runs of strategies that use it, and of no others") {
+  const Scene scene;
+  const Experiment experiment = scene.file.experiment(scene.file.point(1)).value();
+  const Cluster cluster(experiment.topology);
+  const Workload workload(experiment.trace);
+  for (const auto& [name, goes_on] : {std::pair("ring", true), {"unified", false}}) {
+    const Plan plan = (*strategy_named(name))->plan(cluster, workload, experiment.options).value();
+    SimulationSettings settings{dispatch_of(**strategy_named(name), experiment.options), experiment.model, 3};
+    settings.conditions.stops = {{"cpu[1]", {Duration(1'000'000), {}, {}}}};
+    const auto record = toy_run(plan, cluster, settings);
+    CHECK(record.has_value() == goes_on);
+    if (!record) CHECK_THAT(record.error().text, has_text("cpu[1] fails at 1ms"));
+  }
+}
+
 TEST_CASE(
     "runs with one seed compute equally long whatever the strategy, and no run exposes less than nothing") {
   const Scene scene;

@@ -235,6 +235,8 @@ class Kineto(Case):
         stepless = [one for one in kineto.events() if one["cat"] != "user_annotation"]
         gpu = [one for one in kineto.events() if one["cat"] != "cpu_op"]
         for events, told in ((without("Input Dims", "Input type"), "record_shapes=True"),
+                             (without("Input Dims"), "record_shapes=True"),
+                             (without("Input type"), "record_shapes=True"),
                              (without("Sequence number"), "'Sequence number'"),
                              (gpu, "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"),
                              ([], "ProfilerActivity.CPU"),
@@ -269,8 +271,13 @@ class Kineto(Case):
         bad_type[bad_type.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input type"] = ["c10::Float8_e4m3fn"]
         bad_shape = kineto.events()
         bad_shape[bad_shape.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input Dims"] = [[10, -3]]
+        endless, early = kineto.events(), kineto.events()
+        del endless[-1]["dur"]
+        early[1]["ts"] = -5
         whole = json.dumps(kineto.recording(kineto.events()), indent=1).encode()
-        for content, told in ((kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
+        for content, told in ((kineto.recording(endless), "the event 'gemm' has no 'dur'"),
+                              (kineto.recording(early), "the event 'aten::linear' has no 'ts'"),
+                              (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
                               (kineto.recording(bad_shape), "[10, -3]"),
                               (b"", "bad.json:1: the file is empty"),
                               (whole[:3000], "this is no JSON"),
@@ -284,6 +291,12 @@ class Kineto(Case):
                 self.assertIn(told, self.refused(self.write(content, "bad.json")))
         self.assertIn("there is no such file to read", self.refused(self.folder / "none.json"))
         self.assertIn("this is no regular file", self.refused(self.folder))
+
+    def test_what_is_read_is_not_written_into(self):
+        file = self.write(kineto.recording(kineto.events()), "net.json")
+        before = file.read_bytes()
+        self.assertIn("net.json: this is what is read", self.refused(file, "--out", file))
+        self.assertEqual(file.read_bytes(), before)
 
 
 class Chakra(Case):

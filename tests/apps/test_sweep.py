@@ -114,6 +114,9 @@ class Sweeps(sweeping.Case):
         self.sweep()
         self.assertEqual(len(self.keys()), 3)
         self.ask("--export", self.folder / "all.db")
+        for own in (self.results / "design.json", next(self.results.glob("*.db"))):
+            done = program.run("sweep", "--results", self.results, "--export", own)
+            self.assertEqual((done.returncode, "this is what is read" in done.stderr), (2, True), done.stderr)
         with sqlite3.connect(self.folder / "all.db") as database:
             rows = database.execute("SELECT status, point, strategy, iteration_ns > 0 FROM runs").fetchall()
             labels = database.execute("SELECT DISTINCT label, label_reason FROM runs").fetchall()
@@ -190,6 +193,10 @@ class Reports(sweeping.Case):
         self.assertIn("<b>Is it & 'right'?</b>", page.text())
         self.assertGreaterEqual(sum(tag == "svg" for tag, _ in page.elements), 8)
         self.assertTrue(any(attributes.get("href", "").startswith("timeline-") for _, attributes in page.elements))
+        program.run("report", self.results, "-o", self.folder / "page.html")
+        links = [attributes["href"] for _, attributes in Page((self.folder / "page.html").read_text()).elements
+                 if "timeline-" in attributes.get("href", "")]
+        self.assertTrue(links and all((self.folder / link).is_file() for link in links), links)
 
     def test_a_database_that_is_damaged_is_told_in_place_of_a_page_that_lacks_it(self):
         self.write(strategies=["ring"], sweep={})

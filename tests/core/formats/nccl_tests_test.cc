@@ -73,6 +73,10 @@ TEST_CASE("What is no table is told with its line") {
   };
   CHECK_THAT(wrong("# nThread 1\n"), has_text("table.txt: there is no line with a size and times"));
   CHECK_THAT(wrong(with(kTable, "Rank", "Bank")), has_text("says which GPUs took part"));
+  CHECK_THAT(wrong(with(kTable, "95.20", "0.00")),
+             has_text("expected a time in microseconds above 0, not 0"));
+  CHECK_THAT(wrong(with(kTable, "95.20", "1e300")), has_text("not 1e+300"));
+  CHECK_THAT(wrong(with(kTable, "      0 ", "      7 ")), has_text("7 elements were wrong"));
   CHECK_THAT(wrong(with(kTable, "13.97", "fast")), has_text("table.txt:14: expected size, count, type"));
 }
 
@@ -95,6 +99,8 @@ TEST_CASE("The JSON of nccl-tests is read") {
   CHECK(tested->times[1].seconds == Approx(96e-6));
   for (const auto& [old, now, text] : {std::tuple("sendrecv_perf", "mine", "nccl.json:1: args"),
                                        {"\"hostname\"", "\"host\"", "config.devices"},
+                                       {"\"time\": 95.2", "\"time\": -1", "results[0].out_of_place.time"},
+                                       {"\"alg_bw\": 11.0", "\"nwrong\": 3", "3 elements were wrong"},
                                        {"\"size\": 1048576", "\"size\": \"big\"", "results"}}) {
     const auto other = parse_document(with(kJson, old, now), "nccl.json");
     REQUIRE(other);
