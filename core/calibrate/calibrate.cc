@@ -84,7 +84,8 @@ class Calibrator {
     if (!fit) return tl::unexpected(fit.error());
     std::erase_if(fitted, [&](const Point& point) { return !fit->judged(point); });
     all_.points = {misses_of(fit->predict(fitted)), misses_of(fit->predict(held))};
-    all_.remarks = fit->remarks();
+    const std::vector<std::string> remarks = fit->remarks();
+    all_.remarks.insert(all_.remarks.end(), remarks.begin(), remarks.end());
     for (const CalibratedValue& value : fit->values()) values_[value.path] = value;
     return {};
   }
@@ -99,16 +100,18 @@ class Calibrator {
     std::vector<std::size_t> fitted;
     std::vector<std::size_t> held;
     for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? held : fitted).push_back(i);
+    bool any = false;
     if (!fitted.empty()) {
       const auto fit = fitter->fit(fitted);
       if (!fit) return tl::unexpected(fit.error());
+      any = !fit->values.empty();
       for (const CalibratedValue& value : fit->values) values_[value.path] = value;
       for (const std::string& path : fit->untold) {
         if (!values_.contains(path)) all_.untold.push_back(path);
       }
     }
     if (const auto done = foretell(*fitter, fitted, false); !done) return done;
-    if (const double median = all_.runs.fitted.median; median > kWorstMedian)
+    if (const double median = all_.runs.fitted.median; any && median > kWorstMedian)
       return failure(
           fmt::format("half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
                       "another cluster, "

@@ -61,6 +61,8 @@ TEST_CASE("Tables with other columns are read too") {
   const std::string old = with(kTable, "sum      -1 ", "sum ");  // without roots
   CHECK(read_nccl_tests(old, "t")->times.size() == 6);
   CHECK(read_nccl_tests(old, "t")->times[0].seconds == Approx(95.20e-6));
+  const std::string deviating = with(old, "      0 ", "  2e-07 ");
+  CHECK(read_nccl_tests(deviating, "t")->times.size() == 6);
   const std::string dated = with(kTable, "16.71      0\n", "16.71      0  2026-01-01 10:00:00\n");
   CHECK(read_nccl_tests(dated, "t")->times[1].seconds == Approx(94.10e-6));
 }
