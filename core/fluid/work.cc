@@ -35,7 +35,8 @@ void WorkTable::connect() {
     if (op.kind == OpKind::kSend) sent[work.channel] += op.from.size.count();
     if (moves_shares(op.kind) && work.path != Work::kNoPath) moved[work.resource] += work.size.count();
   }
-  const std::vector<int> of_channel = in_proportion(sent, kMostConnections);
+  const std::vector<int> of_channel =
+      plan_->paced() ? in_proportion(sent, kMostConnections) : std::vector<int>(channels_, 1);
   std::map<MachineId, std::vector<std::size_t>> movers;
   for (std::size_t i = 0; i < moved.size(); ++i) {
     if (moved[i] > 0) movers[resources_[i].machine].push_back(i);

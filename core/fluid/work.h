@@ -44,7 +44,8 @@ struct Work {
 /// A channel (a pair of NICs) has 1 to kMostConnections connections, in proportion to the bytes that the plan
 /// sends over it, and spreads each message over them. Links are shared fairly between connections, so that
 /// channels get about the rates at which all of them would end together: else a channel with much to send,
-/// sharing its NIC evenly with others that have little, would go on alone at the end. So have the resources
+/// sharing its NIC evenly with others that have little, would go on alone at the end. (One connection each if
+/// the plan is not paced.) So have the resources
 /// of a machine that serve reduce-scatters, all-gathers and copies: a reduce-scatter of four GPUs moves three
 /// bytes over a GPU's link for each that the GPU then copies out. Sharing the link evenly with it, the copy
 /// would be through long before the next one can begin, and as the copy in of a part follows its copy out,

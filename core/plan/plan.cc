@@ -113,6 +113,7 @@ Plan PlanBuilder::build() && {
   Plan plan;
   plan.strategy_ = std::move(strategy_);
   plan.message_efficiency_ = message_efficiency_;
+  plan.paced_ = paced_;
   plan.buffers_ = std::move(buffers_);
   plan.groups_ = std::move(groups_);
   plan.first_op_.assign(machines_ + 1, 0);

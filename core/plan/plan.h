@@ -39,6 +39,9 @@ class Plan {
   const std::string& strategy() const { return strategy_; }
   /// The fraction of a NIC's rate that the plan's messages reach together.
   double message_efficiency() const { return message_efficiency_; }
+  /// Whether pairs of NICs get shares of links by the bytes that they have to move, so that all end together.
+  /// Else they share evenly.
+  bool paced() const { return paced_; }
   std::size_t machines() const { return first_op_.size() - 1; }
 
   std::span<const Op> ops() const { return ops_; }
@@ -76,6 +79,7 @@ class Plan {
   friend class PlanBuilder;
   std::string strategy_;
   double message_efficiency_ = 1.0;
+  bool paced_ = true;
   std::vector<Buffer> buffers_;
   std::vector<std::vector<int>> groups_;
   std::vector<Op> ops_;
@@ -96,6 +100,8 @@ class PlanBuilder {
 
   /// 1 unless set: above 0, up to 1.
   void set_message_efficiency(double efficiency);
+  /// For plans whose parts go through many machines one after the other: each message is wanted soon.
+  void do_not_pace() { paced_ = false; }
   /// From now on reserve() begins slices that fill a page on one.
   void align_to_pages() { to_pages_ = true; }
 
@@ -137,6 +143,7 @@ class PlanBuilder {
   };
   std::string strategy_;
   double message_efficiency_ = 1.0;
+  bool paced_ = true;
   bool to_pages_ = false;
   std::size_t machines_;
   std::size_t messages_ = 0;

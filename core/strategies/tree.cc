@@ -69,6 +69,7 @@ class Builder {
         parts_(workload.partition(options.partition_size)),
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
+    plan_.do_not_pace();
     for (const Part& part : parts_) largest_ = std::max(largest_, part.range.size);
     order_ = service_order(workload, parts_, options, all_reduce_time(cluster, workload, options));
   }

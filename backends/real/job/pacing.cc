@@ -53,6 +53,7 @@ bool goes_in_pieces(const Plan& plan) {
 
 Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   Paces rates(plan.machines());
+  if (!plan.paced()) return rates;
   const double busiest = seconds_of_busiest_link(plan, cluster, works, any);
   if (busiest == 0.0) return rates;
   std::vector<std::map<Lane, double>> bytes(plan.machines());

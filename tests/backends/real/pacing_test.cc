@@ -110,6 +110,13 @@ TEST_CASE("what waits for one message after the other is not paced") {
   for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
 }
 
+TEST_CASE("a plan that wants each message soon is not paced") {
+  PlanBuilder builder("by hand", 3);
+  for (int i = 0; i < 10; ++i) message(builder, 0, 1, 200_KB);
+  builder.do_not_pace();
+  for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
+}
+
 // A channel of machine 0 whose data connection ends nowhere.
 Channel channel_to(std::size_t peer, int index) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

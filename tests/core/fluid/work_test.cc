@@ -172,6 +172,31 @@ TEST_CASE("collectives and copies of a machine have connections in proportion to
   CHECK(maker.table->of(OpId(1)).connections == 1);
 }
 
+TEST_CASE("messages share links in proportion to what their channel moves, or evenly if nothing paces them") {
+  for (const bool paced : {true, false}) {
+    Maker maker;
+    if (!paced) maker.builder.do_not_pace();
+    const auto message = [&](MachineId from, MachineId into, Bytes size) {
+      Op send = make_op(OpKind::kSend, {maker.staging, 0, 0_B, size}, {});
+      send.machine = from;
+      send.peer = into;
+      send.message = maker.builder.add_message();
+      maker.builder.add(send);
+      Op receive = make_op(OpKind::kReceive, {}, {maker.landing, 0, 0_B, size});
+      receive.machine = into;
+      receive.peer = from;
+      receive.message = send.message;
+      maker.builder.add(receive);
+    };
+    message(MachineId(0), MachineId(1), 3_MB);
+    message(MachineId(1), MachineId(0), 1_MB);
+    const Plan plan = std::move(maker.builder).build();
+    const WorkTable table(plan, cluster());
+    CHECK(table.of(plan.messages()[0].send).connections == (paced ? 3 : 1));
+    CHECK(table.of(plan.messages()[1].send).connections == 1);
+  }
+}
+
 TEST_CASE("a reduce passes all bytes along the chain to its root") {
   Maker maker;
   const Work work = maker.work(make_op(OpKind::kReduce, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
