@@ -45,7 +45,6 @@ def sets():
     measured = H200 / "measured"
     lab_of_h200 = ("--experiment", str(H200 / "lab.json"))
     own = tuple(file.relative_to(ROOT) for file in sorted((HERE / "measured").glob("*-lab-*.results")))
-    trees = (HERE / "measured" / "2026-11-26-double-trees.results").relative_to(ROOT)
     return [
         Set("lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"), own),
         Set("H200, 10 Gbps", gpu_lab, (measured / "2026-11-22-lab-10Gbps.jsonl",), lab_of_h200),
@@ -55,7 +54,6 @@ def sets():
         Set("two H100, four machines, 16 Gbps", gpu_lab,
             tuple(measured / f"2026-11-26-four-machines-sums-16Gbps-{i}.results" for i in (1, 2)), rate("16Gbps")),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
-        Set("with double trees: lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"), (*own, trees)),
         Set("before: H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
         Set("before: H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
     ]
@@ -102,7 +100,7 @@ def show(name, seeds, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
-    parser.add_argument("--measure", action="store_true", help="in the lab, some two minutes a repetition")
+    parser.add_argument("--measure", action="store_true", help="in the lab, some four minutes a repetition")
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=5, help="how many ways to split the measurements")
     parser.add_argument("--sets", default="", help="those whose names hold this text")

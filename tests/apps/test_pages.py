@@ -271,7 +271,7 @@ class Calibration(unittest.TestCase):
                               capture_output=True, text=True, timeout=1200, check=True)
         told = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
                           re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(told), 2, done.stdout)  # without and with double trees
+        self.assertEqual(len(told), 1, done.stdout)
         for name, runs, median, p95, within in told:
             self.assertIn(f"| {name} | {runs} | {median} % | {p95} % | {'yes' if within == 'within' else 'no'} |", page)
 
