@@ -114,8 +114,7 @@ class Calibrator {
     if (const double median = all_.runs.fitted.median; any && median > kWorstMedian)
       return failure(
           fmt::format("half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
-                      "another cluster, "
-                      "or something decides their times that simulation does not know",
+                      "another cluster, or something decides their times that simulation does not know",
                       std::floor(median)));
     return foretell(*fitter, held, true);
   }
@@ -124,7 +123,7 @@ class Calibrator {
     if (values_.empty()) {
       std::string why = "nothing was measured that a value of the topology could be fitted to";
       if (!measurements_.runs.empty())
-        why += "; more runs are needed than values, and ones that depend on them";
+        why += "; more kinds of runs are needed than values, and ones that depend on them";
       return failure(std::move(why));
     }
     const Value written = written_values(topology_);

@@ -263,7 +263,7 @@ double RunFitter::doubt(const Search& search, std::size_t p) {
 }
 
 // What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
-// first, and all others are fitted without it. As many values as runs would fit anything.
+// first, and all others are fitted without it. As many values as kinds of runs would fit anything.
 Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   Search search;
   search.numbers = numbers;
@@ -278,7 +278,7 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
     const auto worst =
         *std::max_element(search.active.begin(), search.active.end(),
                           [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
-    if (doubt(search, worst) <= 1 && search.active.size() < numbers.size()) break;
+    if (doubt(search, worst) <= 1 && search.active.size() < search.times.size()) break;
     search.active.erase(worst);
     for (Parameter& parameter : search.all) parameter.x = 0;
     if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
