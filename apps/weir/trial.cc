@@ -180,24 +180,27 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   const auto neighbours = neighbours_of(experiment, whole);
   if (!neighbours) return failed(neighbours.error().text);
   Planned undertaken{experiment, trial.strategy, *plan, cluster, settings, whole, {}};
-  undertaken.jobs.push_back({*plan, subcluster, settings.dispatch, settings.model, {}});
+  std::optional<WorkTable> works;
+  if (world.simulated) works.emplace(*plan, cluster);
+  undertaken.jobs.push_back(
+      {*plan, subcluster, settings.dispatch, settings.model, {}, works ? &*works : nullptr});
   for (const auto& neighbour : *neighbours) undertaken.jobs.push_back(neighbour->job(settings.model));
   const auto lived = world.run(undertaken);
   if (!lived) return failed(lived.error().text);
 
   // A real run is judged by the rates that were measured beside it.
   const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
-  const WorkTable works(*plan, judged);
-  const Report measured = report(*plan, judged, works, workload, lived->record, experiment.warm_up);
+  if (!works) works.emplace(*plan, judged);
+  const Report measured = report(*plan, judged, *works, workload, lived->record, experiment.warm_up);
   const Bound least = cluster_bound(judged, workload);
-  const Bound planned = plan_bound(*plan, judged, works, workload);
+  const Bound planned = plan_bound(*plan, judged, *works, workload);
   if (world.simulated) {
     const auto held = check_bounds(measured, least, planned, settings);
     if (!held) return failed(held.error().text);
   }
   Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
   outcome.row.bound_ns = least.time.ns();
-  if (world.simulated) set_label(outcome.row, label_of(*plan, judged, works, experiment, *found));
+  if (world.simulated) set_label(outcome.row, label_of(*plan, judged, *works, experiment, *found));
   if (lived->over_links) {
     const BytesPerSecond most = goodput_bound(judged);
     if (most.limited()) outcome.row.goodput_bound_bytes_per_s = most.value();
@@ -213,13 +216,13 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   if (world.foretells && lived->paced) {
     const Cluster paced(*lived->paced);
     const Subcluster all(paced);
-    const Job job{*plan, all, settings.dispatch, settings.model, {}};
+    const WorkTable on_paced(*plan, paced);
+    const Job job{*plan, all, settings.dispatch, settings.model, {}, &on_paced};
     auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings, paced, {job}});
     if (!simulated) return failed("its prediction: " + simulated.error().text);
     foretold = std::move(*simulated);
     Experiment with_paced = experiment;
     with_paced.topology = *lived->paced;
-    const WorkTable on_paced(*plan, paced);
     set_label(outcome.row, label_of(*plan, paced, on_paced, with_paced, *found));
     outcome.row.predicted_ns =
         report(*plan, paced, on_paced, workload, foretold->record, experiment.warm_up).iteration.ns();

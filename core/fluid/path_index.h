@@ -1,4 +1,4 @@
-// Finds the number that a path has among many, of which there are millions in plans of a thousand machines.
+// Finds the number that a path has among many.
 #pragma once
 
 #include <cstdint>

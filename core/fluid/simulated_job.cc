@@ -13,6 +13,10 @@ namespace {
 
 const Observer kNobody;
 
+bool brings_works(const Job& job) {
+  return job.works != nullptr && job.works->collectives() == job.model.collectives;
+}
+
 }  // namespace
 
 // One machine's door to the simulated world.
@@ -51,7 +55,10 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       first_id_(first_id),
       network_(network),
       observer_(observer),
-      works_(plan_, job.subcluster.cluster, job.model.collectives),
+      own_works_(brings_works(job) ? nullptr
+                                   : std::make_unique<const WorkTable>(plan_, job.subcluster.cluster,
+                                                                       job.model.collectives)),
+      works_(own_works_ ? *own_works_ : *job.works),
       traffic_(plan_, works_, job.dispatch, job.model),
       carried_(works_.paths()),
       record_(recorded ? Record(plan_.ops().size(), iterations) : Record()),

@@ -23,6 +23,9 @@ struct Job {
   Dispatch dispatch;
   Model model;
   Duration start;  // when its first iteration begins
+  /// The plan's work on the subcluster, where the caller has it and with the model's collectives; else the
+  /// job makes its own.
+  const WorkTable* works = nullptr;
 };
 
 /// Sees each op as it completes, in order; for worlds that hold real data. A message is reported once, as its
@@ -33,8 +36,8 @@ using Observer = std::function<void(const Op&)>;
 /// each op, then those of flows of which an op has several. One owner thread.
 class SimulatedJob {
  public:
-  /// Runs that many iterations, and keeps a record. The job's plan and subcluster, the network and the
-  /// observer outlive it.
+  /// Runs that many iterations, and keeps a record. What the job names, the network and the observer
+  /// outlive it.
   SimulatedJob(const Job& job, int iterations, std::uint32_t first_id, Network& network,
                const Observer& observer);
   /// Runs iterations for as long as it is let.
@@ -104,7 +107,8 @@ class SimulatedJob {
   int first_path_ = 0;
   Network& network_;
   const Observer& observer_;
-  WorkTable works_;
+  const std::unique_ptr<const WorkTable> own_works_;  // if the job brings none
+  const WorkTable& works_;
   Traffic traffic_;
   Carried carried_;
   Record record_;

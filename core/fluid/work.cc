@@ -19,10 +19,18 @@ bool moves_shares(OpKind kind) {
 }  // namespace
 
 WorkTable::WorkTable(const Plan& plan, const Cluster& cluster, Collectives collectives)
-    : plan_(&plan), cluster_(&cluster), collectives_(collectives), known_(std::make_unique<Known>()) {
+    : plan_(&plan), cluster_(&cluster), collectives_(collectives) {
   work_.resize(plan.ops().size());
-  for (const Op& op : plan.ops()) add(op);
+  visit([&](const Op& op) { add(op); });
   connect();
+}
+
+template <class Function>
+void WorkTable::visit(const Function& function) {
+  for (std::size_t i = 0; i < plan_->machines(); ++i) {
+    known_ = std::make_unique<Known>();
+    for (const Op& op : plan_->ops(MachineId(i))) function(op);
+  }
   known_.reset();
 }
 
@@ -48,11 +56,11 @@ void WorkTable::connect() {
     const std::vector<int> connections = in_proportion(bytes, kMostConnections);
     for (std::size_t i = 0; i < resources.size(); ++i) of_resource[resources[i]] = connections[i];
   }
-  for (const Op& op : plan_->ops()) {
+  visit([&](const Op& op) {
     Work& work = work_[op.id.index()];
     if (op.kind == OpKind::kSend) widen(work, of_channel[work.channel]);
     if (moves_shares(op.kind)) widen(work, of_resource[work.resource]);
-  }
+  });
 }
 
 // A flow over c connections loads its links c times as fast as a flow over one, for a c-th of the time: its

@@ -64,6 +64,7 @@ class WorkTable {
   const Paths& paths() const { return paths_; }
   const std::vector<Resource>& resources() const { return resources_; }
   std::size_t channels() const { return channels_; }
+  Collectives collectives() const { return collectives_; }
 
   /// The shortest time in which the op can be done, alone in the cluster.
   Duration shortest(OpId op) const;
@@ -76,6 +77,9 @@ class WorkTable {
     int strands = Work::kOneFlow;
     Duration latency;
   };
+  // Calls it with each op; known_ is its machine's meanwhile.
+  template <class Function>
+  void visit(const Function& function);
   void add(const Op& op);
   void add_message(const Op& send, Work& work);
   void connect();
@@ -123,7 +127,8 @@ class WorkTable {
     RouteKey key = {};
     Routed routed;
   };
-  // While the table is made: its room is given back as a whole then.
+  // While the table is made, of one machine's ops: their resources, channels and routes are no others', and
+  // what is known of so few stays in the processor's caches. Its room is given back as a whole.
   struct Known {
     std::pmr::monotonic_buffer_resource room;
     std::pmr::map<Resource, std::uint32_t> resources{&room};
