@@ -134,6 +134,19 @@ std::string ticks_beside(const Span& span, const ChartScale& scale) {
 
 }  // namespace
 
+std::string link(const std::string& path) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+  std::string address;
+  for (const char c : path) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      address += c;
+    } else {
+      address += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return address;
+}
+
 std::string escaped(const std::string& text) {
   std::string safe;
   for (const char c : text) {

@@ -9,6 +9,8 @@ namespace weir {
 
 /// The text with what HTML and SVG take for their own escaped.
 std::string escaped(const std::string& text);
+/// The path of a file as the address of a link, within quotes.
+std::string link(const std::string& path);
 
 /// A colour of its own for each strategy: the same in all charts, and as plots/ has them for strategies.
 std::string color_of(const std::string& strategy, const std::vector<std::string>& strategies);

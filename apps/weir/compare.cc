@@ -35,6 +35,8 @@ Result<ExitStatus> compare(const CompareChoices& choices) {
   const auto b = choices.b.empty() ? kept_prediction(*a) : kept_record(choices.b, choices.which);
   if (!b) return wrong("compare", b.error());
   if (const auto alike = check_alike(*a, *b); !alike) return wrong("compare", alike.error());
+  if (const auto apart = check_no_input(choices.timeline, {a->file, b->file}); !apart)
+    return wrong("compare", apart.error());
   const Difference difference = weir::difference(a->recorded(), b->recorded(), kMostOps);
   const Orders orders = weir::orders(a->recorded(), b->recorded());
   const RecordComparison all{*a, *b, difference, orders};

@@ -18,6 +18,8 @@ struct ExportChoices {
 using Format = Result<std::string> (*)(const Topology&);
 
 Result<ExitStatus> export_topology(const ExportChoices& choices, Format format) {
+  if (const auto apart = check_no_input(choices.out, {choices.topology}); !apart)
+    return wrong("export", apart.error());
   const auto topology = read_topology(choices.topology);
   if (!topology) return wrong("export", topology.error());
   const auto text = format(*topology);

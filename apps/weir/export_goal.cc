@@ -41,7 +41,11 @@ std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
 }
 
 Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
-  const auto experiment = choices.input.base();
+  const auto file = choices.input.read();
+  if (!file) return wrong("export", file.error());
+  if (const auto apart = check_no_input(choices.out, choices.input.files(*file)); !apart)
+    return wrong("export", apart.error());
+  const auto experiment = file->experiment({});
   if (!experiment) return wrong("export", experiment.error());
   const Cluster cluster = cluster_of(*experiment);
   const Workload workload(experiment->trace);

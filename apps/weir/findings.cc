@@ -114,6 +114,8 @@ Finding finding_from(const Statement& row) {
   finding.host = row.text(7);
   finding.began = row.text(8);
   finding.seconds = row.number(9);
+  finding.outcome.row.strategy = row.text(10);  // which outcomes without a row do not tell
+  finding.outcome.row.seed = static_cast<std::uint64_t>(row.integer(11));
   return finding;
 }
 
@@ -141,7 +143,8 @@ Result<void> read_copy(const std::string& copy, const std::string& file, SweepFi
   if (!begun) return tl::unexpected(begun.error());
   into.begun += static_cast<std::size_t>(*begun);
   const auto rows = (*database)->prepare(
-      "SELECT key, status, outcome, signal, errors, point, program, host, began, seconds FROM runs");
+      "SELECT key, status, outcome, signal, errors, point, program, host, began, seconds, strategy, seed "
+      "FROM runs");
   if (!rows) return tl::unexpected(rows.error());
   while (true) {
     const auto more = (*rows)->step();

@@ -43,6 +43,12 @@ Result<ExperimentFile> Input::read() const {
   return trace.empty() ? ExperimentFile::read(file, *put) : ExperimentFile::of(file, trace, *put);
 }
 
+std::vector<std::string> Input::files(const ExperimentFile& read) const {
+  std::vector<std::string> files = read.files();
+  files.push_back(settings_file);
+  return files;
+}
+
 Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings) {
   const auto values = parsed("", settings);
   if (!values) return tl::unexpected(values.error());

@@ -21,6 +21,8 @@ struct Input {
   Result<Streams> streams() const;
 
   Result<ExperimentFile> read() const;
+  /// All files that it is made of, as read() read it.
+  std::vector<std::string> files(const ExperimentFile& read) const;
   /// The files of a suite, a folder without experiment.json: all experiments below it, ordered by name, and
   /// not what a run of them has written there. One if it is none.
   Result<std::vector<std::string>> experiments() const;

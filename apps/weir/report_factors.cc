@@ -270,7 +270,7 @@ std::string origin_part(const ReportMatter& matter) {
       fs::absolute(matter.folder).lexically_normal().lexically_relative(beside.lexically_normal());
   for (const std::string& name : timelines)
     links +=
-        fmt::format("<a href='{}'>{}</a> ", escaped((way / name).lexically_normal().string()), escaped(name));
+        fmt::format("<a href='{}'>{}</a> ", link((way / name).lexically_normal().string()), escaped(name));
   if (!links.empty()) add("timelines", links + "<br>chrome://tracing and Perfetto open them");
   return html + "</table>";
 }

@@ -44,15 +44,19 @@ Result<Share> process_share(const Environment& environment) {
   struct Engine {
     const char* rank;
     const char* size;
+    bool always_both = true;
   };
   constexpr Engine kEngines[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                  {"PMI_RANK", "PMI_SIZE"},
                                  {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-                                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
+                                 {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}};
   for (const Engine& engine : kEngines) {
     const auto share = told(environment, engine.rank, engine.size);
     if (!share) return tl::unexpected(share.error());
     if (*share) return **share;
+    if (engine.always_both && environment(engine.rank))  // else each process would take all
+      return failure(fmt::format("{} is set, and {} is not; give the process its share: --share INDEX/COUNT",
+                                 engine.rank, engine.size));
   }
   return Share{};
 }

@@ -62,6 +62,8 @@ class Value {
 
   /// "topologies/lab.json:12", or nothing for a value that came from no file.
   std::string where() const;
+  /// The file, or nothing.
+  std::string file() const { return file_ ? *file_ : std::string(); }
 
   /// Adds to an array or object.
   void append(Value element);

@@ -51,7 +51,7 @@ class Check {
       : text_(text), experiment_(text.experiment), document_(document), complaints_(complaints) {}
 
   void run() {
-    check_options("", experiment_.options, text_.credit);
+    check_own_options("", experiment_.options, text_.credit);
     read_strategies();
     experiment_.timelines = drawn();
     check_baseline();
@@ -133,7 +133,7 @@ class Check {
       unknown_ = true;
       return complaints_.add(wrong);
     }
-    check_options(path + ".", variant.options, variant.credit);
+    check_own_options(path + ".", variant.options, variant.credit);
     const std::vector<std::string> names = known_here();
     if (std::find(names.begin(), names.end(), variant.as) != names.end() || variant.as == kAll) {
       return complain(joined(path, "as"),
@@ -166,7 +166,7 @@ class Check {
     for (std::size_t i = 0; i < text_.other_jobs.size(); ++i) {
       const std::string path = joined("other_jobs", i);
       OtherJob& job = text_.other_jobs[i].job;
-      check_options(path + ".", job.options, text_.other_jobs[i].credit);
+      check_own_options(path + ".", job.options, text_.other_jobs[i].credit);
       experiment_.other_jobs.push_back(job);
       if (job.name.empty() || job.strategy.empty()) continue;  // which is told
       if (!seen.insert(job.name).second)
@@ -277,31 +277,8 @@ class Check {
       check_spell(joined(joined(path, "stops"), i), conditions.stops[i].spell);
   }
 
-  void check_size(const std::string& path, Bytes size) {
-    if (size < kSmallestPart) {
-      complain(path,
-               fmt::format("{} is too small; at least {}", weir::text(size), weir::text(kSmallestPart)));
-    } else if (size > kLargestPart) {
-      complain(path, fmt::format("{} is too large; at most {}", weir::text(size), weir::text(kLargestPart)));
-    }
-  }
-
-  // The prefix is the path of the object that has the options, with a dot.
-  void check_options(const std::string& prefix, Options& options, const Value& credit) {
-    check_size(prefix + "partition_size", options.partition_size);
-    check_size(prefix + "finest_part", options.finest_part);
-    check_size(prefix + "fusion_size", options.fusion_size);
-    check_size(prefix + "bucket_size", options.bucket_size);
-    check_size(prefix + "fusion_buffer", options.fusion_buffer);
-    const bool number = credit.is(Value::Kind::kInteger);
-    if (number && credit.as_integer() >= 1 && credit.as_integer() <= kMostCredit) {
-      options.credit = static_cast<int>(credit.as_integer());
-    } else if (credit.is(Value::Kind::kString) && credit.as_string() == kUnlimitedCredit) {
-      options.credit = std::nullopt;
-    } else {
-      complain(prefix + "credit", fmt::format("expected an integer from 1 to {}, or '{}', not {}",
-                                              kMostCredit, kUnlimitedCredit, description(credit)));
-    }
+  void check_own_options(const std::string& prefix, Options& options, const Value& credit) {
+    check_options(prefix, options, credit, document_, complaints_);
   }
 
   void check_seeds() {
@@ -327,6 +304,33 @@ class Check {
 };
 
 }  // namespace
+
+void check_options(const std::string& prefix, Options& options, const Value& credit, const Value& document,
+                   Complaints& complaints) {
+  const auto complain = [&](const std::string& name, const std::string& what) {
+    complaints.add(located(document, prefix + name), prefix + name, what);
+  };
+  const auto check_size = [&](const char* name, Bytes size) {
+    if (size < kSmallestPart)
+      complain(name, fmt::format("{} is too small; at least {}", text(size), text(kSmallestPart)));
+    if (size > kLargestPart)
+      complain(name, fmt::format("{} is too large; at most {}", text(size), text(kLargestPart)));
+  };
+  check_size("partition_size", options.partition_size);
+  check_size("finest_part", options.finest_part);
+  check_size("fusion_size", options.fusion_size);
+  check_size("bucket_size", options.bucket_size);
+  check_size("fusion_buffer", options.fusion_buffer);
+  const bool number = credit.is(Value::Kind::kInteger);
+  if (number && credit.as_integer() >= 1 && credit.as_integer() <= kMostCredit) {
+    options.credit = static_cast<int>(credit.as_integer());
+  } else if (credit.is(Value::Kind::kString) && credit.as_string() == kUnlimitedCredit) {
+    options.credit = std::nullopt;
+  } else {
+    complain("credit", fmt::format("expected an integer from 1 to {}, or '{}', not {}", kMostCredit,
+                                   kUnlimitedCredit, description(credit)));
+  }
+}
 
 void check_experiment(ExperimentText& text, const Value& document, Complaints& complaints) {
   Check(text, document, complaints).run();

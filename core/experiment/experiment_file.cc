@@ -163,15 +163,37 @@ std::vector<Error> ExperimentFile::read_parts() {
 
 Result<Value> ExperimentFile::resolved(const Value& value, std::string_view path) const {
   if (!value.is(Value::Kind::kString)) return value;
-  std::filesystem::path file = value.as_string();
-  // A name on the command line starts where that is; one in a file, beside the file.
-  if (!on_command_line(value)) file = std::filesystem::path(name_).parent_path() / file;
-  file = file.lexically_normal();
+  const std::string file = file_named(value);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) {
-    return failure(complaint(value, path, fmt::format("there is no file {}", file.string())));
+    return failure(complaint(value, path, fmt::format("there is no file {}", file)));
   }
-  return read_document(file.string());
+  return read_document(file);
+}
+
+// A name on the command line starts where that is; one in a file, beside the file.
+std::string ExperimentFile::file_named(const Value& value) const {
+  std::filesystem::path file = value.as_string();
+  if (!on_command_line(value)) file = std::filesystem::path(name_).parent_path() / file;
+  return file.lexically_normal().string();
+}
+
+std::vector<std::string> ExperimentFile::files() const {
+  std::vector<std::string> files = {name_};
+  for (const Value::Member& member : document_.members()) files.push_back(member.value.file());
+  for (const Setting& setting : settings_) files.push_back(setting.value.file());
+  for (const Axis& axis : axes_) {
+    for (const Setting& choice : axis.choices) files.push_back(choice.value.file());
+  }
+  // Those of other jobs are read at each point.
+  const Value* jobs = document_.find("other_jobs");
+  if (jobs != nullptr && jobs->is(Value::Kind::kArray)) {
+    for (const Value& job : jobs->elements()) {
+      const Value* trace = job.find("trace");
+      if (trace != nullptr && trace->is(Value::Kind::kString)) files.push_back(file_named(*trace));
+    }
+  }
+  return files;
 }
 
 std::vector<Error> ExperimentFile::read_sweep() {

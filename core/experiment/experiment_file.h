@@ -32,6 +32,9 @@ class ExperimentFile {
   /// The file that was read, which the name of a folder stands for; empty if there is none.
   const std::string& name() const { return name_; }
   const std::vector<Setting>& settings() const { return settings_; }
+  /// All files that its points are read from. (Names of what never was a file, as `--set`, may be among
+  /// them.)
+  std::vector<std::string> files() const;
 
   /// What is varied, in the order of the file: the sweep, then samples.
   const std::vector<Axis>& axes() const { return axes_; }
@@ -66,6 +69,8 @@ class ExperimentFile {
   void leave_out_what_is_set(std::vector<Error>& errors);
   /// Complains at the place where the file has the axis.
   Error complain(const Axis& axis, std::string_view text) const;
+  /// The file that a string names.
+  std::string file_named(const Value& value) const;
   /// The document that a string names; any other value itself. The path is the value's, for complaints.
   Result<Value> resolved(const Value& value, std::string_view path) const;
   /// What is wrong with things that are each right alone. The document is the experiment's at one point.

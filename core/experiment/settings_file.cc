@@ -6,6 +6,7 @@
 #include "core/base/read_fields.h"
 #include "core/base/schema.h"
 #include "core/base/write_fields.h"
+#include "core/experiment/experiment_check.h"
 #include "core/experiment/experiment_fields.h"
 
 namespace weir {
@@ -72,6 +73,9 @@ Result<SettingsFile> read_settings(const std::string& file) {
   if (const auto kind = expect(FileKind::kSettings, *document); !kind) return tl::unexpected(kind.error());
   auto read = read_fields<SettingsText>(*document);
   if (!read) return tl::unexpected(read.error());
+  Complaints complaints;
+  check_options("settings.", read->settings.options, read->settings.credit, *document, complaints);
+  if (!complaints.empty()) return tl::unexpected(complaints.error());
   SettingsFile result{Value::object(), read->run, std::move(read->tuned)};
   for (const Value::Member& member : document->find("settings")->members()) {
     Value value = member.value;

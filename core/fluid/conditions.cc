@@ -104,8 +104,17 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
     wrong.emplace_back(path, fmt::format("'{}' is the name of no machine; they are called {} to {}", pattern,
                                          cluster.machines().front().name, cluster.machines().back().name));
   };
-  for (std::size_t i = 0; i < conditions.stragglers.size(); ++i)
-    need_machines(fmt::format("stragglers[{}].machines", i), conditions.stragglers[i].machines);
+  for (std::size_t i = 0; i < conditions.stragglers.size(); ++i) {
+    const std::string path = fmt::format("stragglers[{}].machines", i);
+    const std::string& pattern = conditions.stragglers[i].machines;
+    need_machines(path, pattern);
+    const std::vector<MachineId> named = machines_named(pattern, cluster);
+    const bool computes =
+        std::ranges::any_of(named, [&](MachineId machine) { return cluster.machine(machine).has_gpus(); });
+    if (!named.empty() && !computes)
+      wrong.emplace_back(
+          path, fmt::format("'{}' computes nothing, as it has no GPUs; slow its links, or stop it", pattern));
+  }
   for (std::size_t i = 0; i < conditions.stops.size(); ++i)
     need_machines(fmt::format("stops[{}].machines", i), conditions.stops[i].machines);
   std::vector<double> left(cluster.links().size(), 1.0);  // of links' rates, for good

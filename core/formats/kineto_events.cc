@@ -247,8 +247,11 @@ bool Reader::take() {
   const auto timed = [](double time) { return time >= 0 && time < kMost; };
   if (!timed(event_.begin) || !timed(event_.duration)) {
     if (!is_op(event_.category) && !is_work(event_.category)) return true;
-    return fail(fmt::format("the event '{}' has no {}: expected a number of microseconds from 0 on",
-                            on_one_line(event_.name), timed(event_.begin) ? "'dur'" : "'ts'"));
+    const bool begins = timed(event_.begin);
+    const double time = begins ? event_.duration : event_.begin;
+    return fail(fmt::format(
+        "the event '{}' has {} {}: expected a number of microseconds from 0 on", on_one_line(event_.name),
+        std::isnan(time) ? "no" : fmt::format("{:g} as its", time), begins ? "'dur'" : "'ts'"));
   }
   const std::int64_t begin = std::llround(event_.begin * 1e3);
   const Span span = {Instant(begin), Instant(begin + std::llround(event_.duration * 1e3))};

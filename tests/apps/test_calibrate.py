@@ -151,6 +151,7 @@ class Values(Case):
     def test_what_is_no_measurement_is_told(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
+        self.write("nothing.json", {"rows": []})
         (self.folder / "rows.jsonl").write_text('{"weir": "1"}\n{"strategy": "ring", "iteration_ns": 5}\n')
         with contextlib.closing(sqlite3.connect(self.folder / "runs.db")) as database:
             database.execute("CREATE TABLE runs(key TEXT)")
@@ -158,6 +159,7 @@ class Values(Case):
         for files, text in [(("out",), "out: this is a folder; name files of measurements, as results.json in what weir run wrote"),
                             (("runs.db",), "runs.db: this is a database of weir sweep, whose folder weir report takes; these runs were simulated"),
                             (("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
+                            (("nothing.json",), "nothing.json:1: rows: is empty: nothing was measured"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
                             (("trace.json",), "no measurement that is known"),
                             (("rows.jsonl",), "rows.jsonl:2: rows alone do not say what was run; name it with --experiment")]:

@@ -190,6 +190,14 @@ class Refused(Compare):
         self.assertEqual(done.returncode, 1)
         self.assertIn("both.json", done.stderr)
 
+    def test_a_record_is_not_written_over(self):
+        record = self.record()
+        before = record.read_bytes()
+        done = self.compare(record, record, "--timeline", record)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("this is what is read", done.stderr)
+        self.assertEqual(record.read_bytes(), before)
+
     def test_a_core_that_submits_too_early_is_found_out(self):
         content = bytearray(self.record("ring").read_bytes())
         first = content.index(b"\n") + 1

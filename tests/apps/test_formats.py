@@ -68,6 +68,15 @@ class Export(Case):
     def topologies(self):
         return sorted(ROOT.glob("topologies/*.json")) + sorted(ROOT.glob("tests/core/formats/platforms/*.json"))
 
+    def test_the_topology_that_is_exported_is_not_written_over(self):
+        self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--out", "mine.json")
+        before = (self.folder / "mine.json").read_bytes()
+        for command in ("simgrid", "graphviz"):
+            with self.subTest(command=command):
+                told = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json", status=2).stderr
+                self.assertIn("mine.json: this is what is read", told)
+                self.assertEqual((self.folder / "mine.json").read_bytes(), before)
+
     def test_platforms_are_xml_in_the_order_that_simgrid_wants(self):
         for path in self.topologies():
             with self.subTest(file=path.name):

@@ -76,6 +76,9 @@ class Goal(unittest.TestCase):
         told = self.weir("export", "goal", self.file, "--strategy", "ddp", "--set", "collective=nccl", status=2).stderr
         self.assertIn("GOAL has messages, and no all-reduce as one op", told)
         self.assertIn("no such file", self.weir("export", "goal", "none.json", status=2).stderr)
+        before = self.file.read_bytes()
+        self.assertIn("this is what is read", self.weir("export", "goal", self.file, "--out", self.file, status=2).stderr)
+        self.assertEqual(self.file.read_bytes(), before)
 
 
 if __name__ == "__main__":

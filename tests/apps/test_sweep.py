@@ -11,6 +11,7 @@ import random
 import re
 import signal
 import sqlite3
+from urllib.parse import unquote
 
 import program
 import sweeping
@@ -99,6 +100,10 @@ class Sweeps(sweeping.Case):
         page = (self.folder / "page.html").read_text()
         self.assertIn("crashed, signal 6", page)
         self.assertIn("2 failed", page)
+        self.ask("--export", self.folder / "all.db")
+        with sqlite3.connect(self.folder / "all.db") as database:
+            self.assertEqual(database.execute("SELECT DISTINCT strategy, seed FROM runs").fetchall(), [("unified", 1)])
+        database.close()
 
     def test_a_run_that_is_late_is_ended_and_recorded(self):
         self.write(strategies=["unified"], sweep=LONG)
@@ -188,15 +193,17 @@ class Reports(sweeping.Case):
                 target = attributes.get(name, "")
                 self.assertNotRegex(target, r"^[a-z]+:|^//")
                 if target and not target.startswith("#"):
-                    self.assertTrue((self.results / target).is_file(), target)
+                    self.assertTrue((self.results / unquote(target)).is_file(), target)
         self.assertNotRegex(text, r"https?://|@import|url\(|fetch|XMLHttp")
         self.assertIn("<b>Is it & 'right'?</b>", page.text())
         self.assertGreaterEqual(sum(tag == "svg" for tag, _ in page.elements), 8)
         self.assertTrue(any(attributes.get("href", "").startswith("timeline-") for _, attributes in page.elements))
-        program.run("report", self.results, "-o", self.folder / "page.html")
+        strange = self.results.rename(self.folder / "100% of 'it' #2?")
+        program.run("report", strange, "-o", self.folder / "page.html")
         links = [attributes["href"] for _, attributes in Page((self.folder / "page.html").read_text()).elements
                  if "timeline-" in attributes.get("href", "")]
-        self.assertTrue(links and all((self.folder / link).is_file() for link in links), links)
+        self.assertNotIn("#", "".join(links))
+        self.assertTrue(links and all((self.folder / unquote(link)).is_file() for link in links), links)
 
     def test_a_database_that_is_damaged_is_told_in_place_of_a_page_that_lacks_it(self):
         self.write(strategies=["ring"], sweep={})

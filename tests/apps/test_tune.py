@@ -106,6 +106,19 @@ class Search(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("none/best.json: cannot be written: No such file or directory", done.stderr)
 
+    def test_what_is_read_is_not_written_over(self):
+        self.found("--over", "credit=2|3", "--output", "best.json")
+        before = {file: file.read_bytes() for file in self.folder.iterdir()}
+        for output in ("mine.json", "lab.json", "net.json", "best.json"):
+            with self.subTest(output=output):
+                self.assertIn("this is what is read", self.refused("--settings", "best.json", "--output", output, "--over", SIZES))
+        self.assertEqual({file: file.read_bytes() for file in self.folder.iterdir()}, before)
+
+    def test_what_changes_nothing_is_refused(self):
+        told = "--over: fusion_size: ps does the same with each of its values; leave it out"
+        self.assertIn(told, self.refused("--over", f"{SIZES},fusion_size"))
+        self.found("--over", "fusion_size=1MB|64MB", "--trials", "1", "--strategy", "ring", "--set", "strategies=[\"ring\"]")
+
     def test_mistakes_are_told(self):
         for over, what in {"partition_sise": "did you mean 'partition_size'?",
                            "partition_size=4MB..1MB": "the range from 4MB to 1MB is empty",

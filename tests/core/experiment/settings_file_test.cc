@@ -42,14 +42,12 @@ TEST_CASE("what is wrong with settings is told with line and path") {
 }
 
 TEST_CASE("what experiments refuse is told where the settings say it") {
-  const Folder folder;
-  folder.write("best.json", "{\"settings\":\n{\"credit\": 0}}");
-  const auto file = read_settings(folder.path() + "/best.json");
-  REQUIRE(file);
-  const Files files("\"credit\": 1");
-  const auto wrong = ExperimentFile::read(files.folder().path(), settings_of(*file))->experiment({});
-  REQUIRE(!wrong);
-  CHECK_THAT(wrong.error().text, has_text("best.json:2: settings.credit: expected an integer from 1"));
+  CHECK_THAT(error("{\"settings\":\n{\"credit\": 0}}"),
+             has_text("best.json:2: settings.credit: expected an integer from 1"));
+  CHECK_THAT(error("{\"settings\":\n{\"credit\": \"many\"}}"),
+             has_text("or 'unlimited', not the string 'many'"));
+  CHECK_THAT(error("{\"settings\":\n{\"partition_size\": \"0B\"}}"),
+             has_text("best.json:2: settings.partition_size: 0B is too small"));
 }
 
 TEST_CASE("settings are written as they are read") {

@@ -95,7 +95,7 @@ TEST_CASE("machines that stop take so much longer") {
 TEST_CASE("conditions that cannot be are told with their path") {
   const Cluster cluster = three();
   Conditions conditions;
-  conditions.stragglers = {{"gpu[7]", 2.0, 0.0}};
+  conditions.stragglers = {{"gpu[7]", 2.0, 0.0}, {"cpu[*]", 2.0, 0.0}, {"*", 2.0, 0.0}};
   conditions.links = {{"gpu[0].nic0.*", 1.0, {}}, {"nowhere", 0.5, {}}, {"cpu[0].*", 0.0, {}}};
   conditions.stops = {{"tpu[0]", {}}};
   conditions.background = {{"gpu[0]", "gpu[1]", BytesPerSecond(1'000'000'000), {}},
@@ -103,8 +103,9 @@ TEST_CASE("conditions that cannot be are told with their path") {
                            {"gpu[*]", "gpu[*]", BytesPerSecond(1'000), {}}};
   std::vector<std::string> paths;
   for (const auto& [path, what] : faults(conditions, cluster)) paths.push_back(path);
-  CHECK(paths == std::vector<std::string>{"stragglers[0].machines", "stops[0].machines", "links[1].links",
-                                          "links[2].factor", "background[1].into", "background[0].rate"});
+  CHECK(paths == std::vector<std::string>{"stragglers[0].machines", "stragglers[1].machines",
+                                          "stops[0].machines", "links[1].links", "links[2].factor",
+                                          "background[1].into", "background[0].rate"});
 }
 
 TEST_CASE("background traffic leaves nothing only of what it takes at one time") {
