@@ -31,7 +31,8 @@ Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   if (!choices.output.empty()) {
     std::vector<std::string> inputs = choices.files.files;
     for (const std::string& named : choices.files.files) inputs.push_back(named.substr(named.find('=') + 1));
-    inputs.push_back(choices.files.experiment);
+    const std::string& experiment = choices.files.experiment;
+    inputs.insert(inputs.end(), {experiment, experiment + "/experiment.json"});
     if (const auto apart = check_no_input(choices.output, inputs); !apart)
       return wrong("calibrate", apart.error());
     if (const auto open = check_writable(choices.output); !open) return tl::unexpected(open.error());

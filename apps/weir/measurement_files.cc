@@ -68,10 +68,10 @@ class Files {
 
   Result<void> take_document(const Value& document, const std::string& file, const std::string& group) {
     if (has_points(document)) return take(read_points(document, file, group));
-    if (is_results(document)) return take(read_results(document, file));
     const Value* rows = document.find("rows");
     if (rows != nullptr && rows->is(Value::Kind::kArray) && rows->elements().empty())
       return failure(complaint(*rows, "rows", "is empty: nothing was measured"));
+    if (is_results(document)) return take(read_results(document, file));
     if (document.find("benchmark") != nullptr && document.find("workers") != nullptr)
       return failure(complaint(document, "", no_measurement(kLocalWorld)));
     return failure(

@@ -170,6 +170,14 @@ Result<std::string> usual(const Experiment& experiment, const Contender& contend
 // Whoever has values tried that change nothing believes that they do.
 Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const Options& given) {
   if (tunable.streams) return {};
+  const auto cuts = [&](const Strategy& one) {
+    return one.grain.find(tunable.name) != std::string_view::npos;
+  };
+  // A window is so many partition sizes, also where parts are cut by something else.
+  const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
+  if (std::ranges::any_of(strategies(), cuts) && !cuts(strategy) && !paces)
+    return failure(fmt::format("--over: {}: {} does the same with each value of it; leave it out",
+                               tunable.name, strategy.name));
   const auto settled = write_options(strategy.settled(given));
   if (settled[tunable.name] == write_options(given)[tunable.name]) return {};
   return failure(

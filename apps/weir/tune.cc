@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <map>
-#include <optional>
-#include <set>
 #include <thread>
 
 #include "apps/weir/commands.h"
@@ -18,8 +16,6 @@
 #include "apps/weir/world_options.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
-#include "core/experiment/undertaking.h"
-#include "core/plan/hash.h"
 #include "core/tune/search.h"
 
 namespace weir {
@@ -98,44 +94,6 @@ Result<void> check_values(const Subject& subject) {
   return {};
 }
 
-// By the hash of the plan that the settings make and how that is dispatched; none if they make none.
-std::optional<std::string> made_at(const Subject& subject, const tune::Point& point) {
-  const auto experiment = subject.file.experiment(settings_of(settings_at(subject.tunables, point)));
-  if (!experiment) return std::nullopt;
-  const auto found = contender(*experiment, subject.strategy);
-  if (!found) return std::nullopt;
-  const Cluster cluster = cluster_of(*experiment);
-  const Workload workload(experiment->trace);
-  const auto plan = planned(*found, cluster, workload);
-  if (!plan) return std::nullopt;
-  const Dispatch dispatch = dispatch_of(*found->strategy, found->options);
-  return fmt::format("{} {} {}", plan_hash(*plan), static_cast<int>(dispatch.policy),
-                     dispatch.window.count());
-}
-
-// Whoever has values tried that change nothing believes that they do. Whether they do is looked at beside the
-// first values of what else is varied, and beside the last.
-Result<void> check_matters(const Subject& subject) {
-  for (std::size_t i = 0; i < subject.tunables.size(); ++i) {
-    const std::size_t values = subject.tunables[i].values.size();
-    if (values < 2 || subject.tunables[i].streams) continue;
-    bool matters = false;
-    for (const bool last : {false, true}) {
-      tune::Point point;
-      for (const Tunable& other : subject.tunables) point.push_back(last ? other.values.size() - 1 : 0);
-      std::set<std::optional<std::string>> made;
-      for (point[i] = 0; point[i] < values && !matters; ++point[i]) {
-        made.insert(made_at(subject, point));
-        matters = made.size() > 1;
-      }
-    }
-    if (matters) continue;
-    return failure(fmt::format("--over: {}: {} does the same with each of its values; leave it out",
-                               subject.tunables[i].name, subject.strategy));
-  }
-  return {};
-}
-
 Result<std::size_t> trials_of(const TuneChoices& choices, const Experiment& experiment,
                               const tune::Space& space) {
   constexpr std::size_t kUsual = 25;
@@ -187,9 +145,6 @@ Result<Subject> subject_of(const TuneChoices& choices) {
                   *deadline};
   if (const auto free = check_free(choices, subject); !free) return tl::unexpected(free.error());
   if (const auto right = check_values(subject); !right) return tl::unexpected(right.error());
-  if (!choices.over.empty()) {
-    if (const auto matter = check_matters(subject); !matter) return tl::unexpected(matter.error());
-  }
   return subject;
 }
 

@@ -52,7 +52,7 @@ std::optional<Duration> nanoseconds(const Value& value) {
 }
 
 std::string no_nanoseconds(const Value* value) {
-  return "expected a number of nanoseconds above 0" +
+  return "expected a number of nanoseconds from 1 to 1e15" +
          (value == nullptr ? std::string() : ", not " + description(*value));
 }
 

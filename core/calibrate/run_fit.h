@@ -26,7 +26,8 @@ struct RunFit {
 /// stay.
 ///
 /// What is told: a rate, or an efficiency, whose standard error is at most 5 %; a time (the latency of the
-/// network, the overhead of messages) whose standard error changes no run by more than 2 %.
+/// network, the overhead of messages) whose standard error changes no run by more than 2 %; and fewer values
+/// than there are kinds of runs.
 class RunFitter {
  public:
   /// Makes the plans of the runs, each kind of run once.

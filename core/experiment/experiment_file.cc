@@ -180,17 +180,21 @@ std::string ExperimentFile::file_named(const Value& value) const {
 
 std::vector<std::string> ExperimentFile::files() const {
   std::vector<std::string> files = {name_};
-  for (const Value::Member& member : document_.members()) files.push_back(member.value.file());
-  for (const Setting& setting : settings_) files.push_back(setting.value.file());
+  const auto take = [&](const Value& value) {
+    files.push_back(value.file());
+    // Traces of other jobs are read at each point.
+    if (value.is(Value::Kind::kString)) files.push_back(file_named(value));
+  };
+  Value document = document_;
+  put(document, settings_);
+  for (const Value::Member& member : document.members()) take(member.value);
   for (const Axis& axis : axes_) {
-    for (const Setting& choice : axis.choices) files.push_back(choice.value.file());
+    for (const Setting& choice : axis.choices) take(choice.value);
   }
-  // Those of other jobs are read at each point.
-  const Value* jobs = document_.find("other_jobs");
+  const Value* jobs = document.find("other_jobs");
   if (jobs != nullptr && jobs->is(Value::Kind::kArray)) {
     for (const Value& job : jobs->elements()) {
-      const Value* trace = job.find("trace");
-      if (trace != nullptr && trace->is(Value::Kind::kString)) files.push_back(file_named(*trace));
+      if (const Value* trace = job.find("trace")) take(*trace);
     }
   }
   return files;

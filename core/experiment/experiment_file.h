@@ -32,8 +32,8 @@ class ExperimentFile {
   /// The file that was read, which the name of a folder stands for; empty if there is none.
   const std::string& name() const { return name_; }
   const std::vector<Setting>& settings() const { return settings_; }
-  /// All files that its points are read from. (Names of what never was a file, as `--set`, may be among
-  /// them.)
+  /// All files that its points are read from. (Names of what never was a file, as `--set` or a strategy's,
+  /// may be among them.)
   std::vector<std::string> files() const;
 
   /// What is varied, in the order of the file: the sweep, then samples.

@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::s
                                                         const Cluster& cluster);
 
 /// Stops for good, each with its path, such as "stops[0].machines", of a machine that is none of `machines`:
-/// a failure ends the run, and there is no saying what it would do to a job that goes on.
+/// such a failure ends the run, and there is no saying what it would do to a job that goes on.
 std::vector<std::pair<std::string, std::string>> failures_elsewhere(const Conditions& conditions,
                                                                     const std::vector<std::string>& machines,
                                                                     const Cluster& cluster);

@@ -51,7 +51,7 @@ struct SettingsFile {
   std::optional<Tuned> tuned;
 };
 
-/// The file, checked: its options exist and have values of their kind.
+/// The file, checked: its options exist and have values that experiments take.
 Result<SettingsFile> read_settings(const std::string& file);
 
 /// One for each option.

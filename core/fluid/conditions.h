@@ -53,7 +53,7 @@ struct Incast {
   double loss = 0.0;
 };
 /// A machine stops, with all its devices and links; it goes on where it was, or, without `lasting`, has
-/// failed, and so has the run.
+/// failed, and so has the run if a job has work for it.
 struct Stop {
   std::string machines;
   Spell spell;

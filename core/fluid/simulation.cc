@@ -33,6 +33,7 @@ class World {
     for (const auto& one : network_.circumstances().failures()) {
       if (!failure_ && works(one.first)) failure_ = one;
     }
+    own_failure_ = failure_ && works_on(jobs.front(), failure_->first);
   }
 
   Result<SharedRun> run() {
@@ -149,8 +150,9 @@ class World {
 
   std::string failed_text() const {
     const auto [machine, at] = *failure_;
-    return fmt::format("{} fails at {}, and no strategy goes on without one of its machines",
-                       cluster_.machine(machine).name, text(at - Instant()));
+    return fmt::format("{} fails at {}, and no strategy goes on without one of its machines{}",
+                       cluster_.machine(machine).name, text(at - Instant()),
+                       own_failure_ ? "" : ": here that of another job");
   }
 
   const Cluster& cluster_;
@@ -161,6 +163,7 @@ class World {
   std::uint32_t change_ = 0;              // the id of the timer of the next change of links
   bool over_ = false;
   std::optional<std::pair<MachineId, Instant>> failure_;  // the first of a machine that works
+  bool own_failure_ = false;                              // of the first job's
   bool failed_ = false;                                   // it has come
   bool expired_ = false;
   Result<void> verdict_;

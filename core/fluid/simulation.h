@@ -23,8 +23,8 @@ struct SimulationSettings {
 };
 
 /// Runs the plan's iterations on a fresh engine. Fails, and says why, if the run gets stuck (naming what
-/// waits for what), if a machine fails for good, or if it breaks physics. The same arguments give the same
-/// record, bit for bit.
+/// waits for what), if a machine that the plan has work for fails for good, or if it breaks physics. The same
+/// arguments give the same record, bit for bit.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
                         Engine& engine, const Observer& observer = {});
 

@@ -86,6 +86,13 @@ bool is_work(std::string_view category) {
          category == "Kernel" || category == "Memcpy" || category == "Memset";
 }
 
+bool is_launch(std::string_view category) {
+  return category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" ||
+         category == "Runtime";
+}
+
+constexpr std::string_view kGloo = "gloo:";  // before the names of its collectives
+
 bool starts(std::string_view text, std::string_view with) { return text.starts_with(with); }
 
 /// Takes the parser's events; each returns whether to go on. The names are nlohmann's.
@@ -244,9 +251,16 @@ bool Reader::end_object() {
 bool Reader::take() {
   // To 2^62 ns, some 146 years: times outside are nonsense that must not wrap around.
   constexpr double kMost = 4.6e15;
+  constexpr std::string_view kStep = "ProfilerStep#";
+  constexpr std::string_view kModule = "nn.Module: ";
+  const std::string& category = event_.category;
+  if (category == "gpu_user_annotation") return true;
   const auto timed = [](double time) { return time >= 0 && time < kMost; };
   if (!timed(event_.begin) || !timed(event_.duration)) {
-    if (!is_op(event_.category) && !is_work(event_.category)) return true;
+    // Modules only name what is there, and may not have ended.
+    const bool counts = is_op(category) || is_work(category) || is_launch(category) ||
+                        starts(event_.name, kStep) || starts(event_.name, kGloo);
+    if (!counts) return true;
     const bool begins = timed(event_.begin);
     const double time = begins ? event_.duration : event_.begin;
     return fail(fmt::format(
@@ -255,13 +269,9 @@ bool Reader::take() {
   }
   const std::int64_t begin = std::llround(event_.begin * 1e3);
   const Span span = {Instant(begin), Instant(begin + std::llround(event_.duration * 1e3))};
-  constexpr std::string_view kStep = "ProfilerStep#";
-  constexpr std::string_view kModule = "nn.Module: ";
-  const std::string& category = event_.category;
   const auto thread = [&] {
     return threads_.of(fmt::format("pid {}, tid {}", event_.process, event_.thread));
   };
-  if (category == "gpu_user_annotation") return true;
   if (starts(event_.name, kStep)) {
     Step step{0, span, thread()};
     const char* end = event_.name.data() + event_.name.size();
@@ -275,8 +285,7 @@ bool Reader::take() {
     const bool collective =
         starts(event_.name, "nccl") || event_.name.find("ncclDevKernel") != std::string::npos;
     recording_.work.push_back({span, event_.correlation, thread(), collective});
-  } else if (category == "cuda_runtime" || category == "cuda_driver" || category == "hip_runtime" ||
-             category == "Runtime") {
+  } else if (is_launch(category)) {
     if (event_.correlation >= 0) recording_.launches.push_back({event_.correlation, span.begin});
   } else if (category == "python_function" && starts(event_.name, kModule)) {
     recording_.modules.push_back({span, names_.of(event_.name.substr(kModule.size())), thread()});
@@ -286,7 +295,7 @@ bool Reader::take() {
 
 // Gloo's run as annotations on threads of their own; NCCL's are ops that only call it.
 bool Reader::take_collective(Span span) {
-  const bool gloo = starts(event_.name, "gloo:");
+  const bool gloo = starts(event_.name, kGloo);
   const bool called = event_.name == "record_param_comms" && !event_.collective.empty();
   if (!gloo && !called) return false;
   constexpr std::int64_t kMost = 1'000'000'000'000;
@@ -299,8 +308,8 @@ bool Reader::take_collective(Span span) {
   }
   const Bytes each = size_of_type(gloo ? event_.first.type : event_.dtype);
   const bool sized = elements >= 0 && elements < kMost;
-  recording_.collectives.push_back(
-      {span, gloo ? event_.name.substr(5) : event_.collective, sized ? each * elements : Bytes(0), gloo});
+  recording_.collectives.push_back({span, gloo ? event_.name.substr(kGloo.size()) : event_.collective,
+                                    sized ? each * elements : Bytes(0), gloo});
   return gloo;
 }
 

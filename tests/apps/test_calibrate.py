@@ -151,7 +151,7 @@ class Values(Case):
     def test_what_is_no_measurement_is_told(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
-        self.write("nothing.json", {"rows": []})
+        self.write("nothing.json", {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
         (self.folder / "rows.jsonl").write_text('{"weir": "1"}\n{"strategy": "ring", "iteration_ns": 5}\n')
         with contextlib.closing(sqlite3.connect(self.folder / "runs.db")) as database:
             database.execute("CREATE TABLE runs(key TEXT)")

@@ -55,6 +55,18 @@ class Engines(Case):
             self.assertEqual(done.returncode, 1)
             self.assertIn(says, done.stderr)
 
+    def test_a_machine_that_only_another_job_uses_ends_the_run_too(self):
+        job = {"name": "neighbour", "trace": TRACE, "strategy": "ps", "machines": ["gpu[2]", "cpu[*]"]}
+        stops = [{"machines": "cpu[*]", "at": "1ms"}]
+        own = {"sweep": {}, "machines": ["gpu[0]", "gpu[1]", "cpu[*]"], "conditions": {"stops": stops}}
+        self.write(strategies=["ring"], **own)
+        self.assertEqual(self.run_weir().returncode, 0)  # a ring needs none of them
+        for strategy, more in (("ring", ": here that of another job"), ("ps", "")):
+            self.write(strategies=[strategy], other_jobs=[job], **own)
+            done = self.run_weir()
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"fails at 1ms, and no strategy goes on without one of its machines{more}\n", done.stderr)
+
     def test_both_engines_come_to_the_same_times(self):
         times = []
         for engine in ("simgrid", "fluid"):

@@ -237,8 +237,11 @@ class Kineto(importing.Case):
         endless, early = kineto.events(), kineto.events()
         del endless[-1]["dur"]
         early[1]["ts"] = -5
+        stepless = kineto.events()
+        del next(one for one in stepless if one["name"].startswith("ProfilerStep#"))["dur"]
         whole = json.dumps(kineto.recording(kineto.events()), indent=1).encode()
         for content, told in ((kineto.recording(endless), "the event 'gemm' has no 'dur'"),
+                              (kineto.recording(stepless), "the event 'ProfilerStep#5' has no 'dur'"),
                               (kineto.recording(early), "the event 'aten::linear' has -5 as its 'ts'"),
                               (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
                               (kineto.recording(bad_shape), "[10, -3]"),

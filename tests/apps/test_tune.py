@@ -108,16 +108,23 @@ class Search(unittest.TestCase):
 
     def test_what_is_read_is_not_written_over(self):
         self.found("--over", "credit=2|3", "--output", "best.json")
+        (self.folder / "other.json").write_text(json.dumps(TRACE))
+        self.write(machines=["gpu[0]", "cpu[*]"], other_jobs=[
+            {"name": "other", "trace": "net.json", "strategy": "ps", "machines": ["gpu[1]", "cpu[*]"]}])
         before = {file: file.read_bytes() for file in self.folder.iterdir()}
-        for output in ("mine.json", "lab.json", "net.json", "best.json"):
+        for output in ("mine.json", "lab.json", "net.json", "best.json", "other.json"):
             with self.subTest(output=output):
-                self.assertIn("this is what is read", self.refused("--settings", "best.json", "--output", output, "--over", SIZES))
+                self.assertIn("this is what is read", self.refused(
+                    "--settings", "best.json", "--set", "other_jobs.0.trace=other.json", "--output", output, "--over", SIZES))
         self.assertEqual({file: file.read_bytes() for file in self.folder.iterdir()}, before)
 
     def test_what_changes_nothing_is_refused(self):
-        told = "--over: fusion_size: ps does the same with each of its values; leave it out"
+        told = "--over: fusion_size: ps does the same with each value of it; leave it out"
         self.assertIn(told, self.refused("--over", f"{SIZES},fusion_size"))
-        self.found("--over", "fusion_size=1MB|64MB", "--trials", "1", "--strategy", "ring", "--set", "strategies=[\"ring\"]")
+        self.assertIn("--over: partition_size: ddp does", self.refused(
+            "--strategy", "ddp", "--set", "strategies=[\"ddp\"]", "--over", "partition_size,bucket_size"))
+        for over in ("fusion_size=1MB|64MB", "partition_size=1MB|64MB"):  # of which the window is so many
+            self.found("--over", over, "--trials", "1", "--set", "strategies=[\"ring\"]")
 
     def test_mistakes_are_told(self):
         for over, what in {"partition_sise": "did you mean 'partition_size'?",

@@ -15,9 +15,9 @@ using Paces = std::vector<std::map<Lane, BytesPerSecond>>;
 
 /// The rates at which the messages of each lane would all be sent in the time that the plan's busiest link
 /// needs, so that all exchanges end together and no link has more to carry than it can. None where no link
-/// has a limit; nor if a message would take longer by a tenth of that time, or the plan's longest chain of
-/// ops by half of it: whoever waits for large messages, or for one after the other, as trees do, needs each
-/// of them soon.
+/// has a limit, nor for plans that are not to be paced (Plan::paced), as trees; nor if a message would take
+/// longer by a tenth of that time, or the plan's longest chain of ops by half of it: whoever waits for large
+/// messages, or for one after the other, needs each of them soon.
 Paces paces(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
 /// How many times slower than its NICs and uplinks the cluster `there` moves the plan's messages, which is

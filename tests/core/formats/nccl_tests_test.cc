@@ -76,9 +76,10 @@ TEST_CASE("What is no table is told with its line") {
   CHECK_THAT(wrong("# nThread 1\n"), has_text("table.txt: there is no line with a size and times"));
   CHECK_THAT(wrong(with(kTable, "Rank", "Bank")), has_text("says which GPUs took part"));
   CHECK_THAT(wrong(with(kTable, "95.20", "0.00")),
-             has_text("expected a time in microseconds above 0, not 0"));
+             has_text("expected a time in microseconds above 0, up to 1e12, not 0"));
   CHECK_THAT(wrong(with(kTable, "95.20", "1e300")), has_text("not 1e+300"));
   CHECK_THAT(wrong(with(kTable, "      0 ", "      7 ")), has_text("7 elements were wrong"));
+  CHECK_THAT(wrong(with(kTable, "      0 ", "    nan ")), has_text("nan elements were wrong"));
   CHECK_THAT(wrong(with(kTable, "13.97", "fast")), has_text("table.txt:14: expected size, count, type"));
 }
 
