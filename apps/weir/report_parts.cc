@@ -9,6 +9,7 @@
 
 #include "apps/weir/chart.h"
 #include "apps/weir/table.h"
+#include "apps/weir/world.h"
 #include "core/base/units_text.h"
 
 namespace weir {
@@ -59,7 +60,7 @@ std::string command_of(const Study& study, const Run& run) {
   }
   set("seeds", fmt::format("[{}]", run.trial.seed));
   set("timelines", fmt::format("[\"{}\"]", run.trial.strategy));
-  return command;
+  return command + words(simulation_of(study.world, study.world_settings));
 }
 
 std::string best_row(const ReportMatter& matter, const StrategySummary& summary) {

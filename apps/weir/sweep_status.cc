@@ -73,6 +73,7 @@ Result<ExitStatus> show_status(const std::string& folder) {
     if (found != tally.ended.end()) print("{:>8} {}\n", found->second, named.name);
   }
   print("{:>8} left\n", tally.left);
+  const auto whole = sweep->findings.whole();
   const std::vector<Worker> workers = workers_in(folder);
   std::int64_t jobs = 0;
   for (const Worker& worker : workers) {
@@ -85,11 +86,11 @@ Result<ExitStatus> show_status(const std::string& folder) {
     print("about {} to go\n", rounded(Duration::from_seconds(mean * static_cast<double>(tally.left) /
                                                              static_cast<double>(jobs))));
   } else if (tally.left > 0 && workers.empty()) {
-    print("nobody is at work; the command that began it goes on\n");
+    print("nobody is at work{}\n", whole ? "; the command that began it goes on" : "");
   }
   const std::size_t strangers = sweep->findings.found.size() - tally.count();
   if (strangers > 0) print("beside {} results of other designs or programs\n", strangers);
-  if (const auto whole = sweep->findings.whole(); !whole) return wrong("sweep", whole.error());
+  if (!whole) return wrong("sweep", whole.error());
   return kExitWell;
 }
 

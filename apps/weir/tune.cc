@@ -252,6 +252,15 @@ Result<SettingsFile> with_given(SettingsFile tuned, const std::string& file) {
   return tuned;
 }
 
+// The command that runs what was found, in the same world.
+std::string run_of_found(const TuneChoices& choices) {
+  std::string command = fmt::format("weir run {} --settings {}", choices.input.file, choices.output);
+  for (const std::string& one : choices.input.settings) command += fmt::format(" --set '{}'", one);
+  const WorldOptions& world = choices.world;
+  command += world.on == "simulation" ? words(world.simulation) : " --on " + world.on;
+  return world.hosts.empty() ? command : command + " --hosts " + world.hosts;
+}
+
 Result<ExitStatus> tell(const TuneChoices& choices, const Tuning& tuning, std::optional<int> signal) {
   if (choices.json) {
     print("{}", json(tuning, !signal));
@@ -263,10 +272,7 @@ Result<ExitStatus> tell(const TuneChoices& choices, const Tuning& tuning, std::o
     if (!whole) return tl::unexpected(whole.error());
     const auto written = write_text(choices.output, text(*whole));
     if (!written) return tl::unexpected(written.error());
-    std::string set;
-    for (const std::string& one : choices.input.settings) set += fmt::format(" --set '{}'", one);
-    if (!choices.json)
-      print("{0} holds it: weir run {1} --settings {0}{2}\n", choices.output, choices.input.file, set);
+    if (!choices.json) print("{} holds it: {}\n", choices.output, run_of_found(choices));
   }
   if (!signal) return kExitWell;
   print_error("weir tune: interrupted after {} trials\n", tuning.trials.size());

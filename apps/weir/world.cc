@@ -1,5 +1,6 @@
 #include "apps/weir/world.h"
 
+#include <cstdlib>
 #include <memory>
 
 #include "core/fluid/fluid_engine.h"
@@ -15,6 +16,8 @@ namespace weir {
 
 namespace {
 
+constexpr std::string_view kPrecision = "precision ";
+
 Result<Lived> lived(Result<SharedRun> run) {
   if (!run) return tl::unexpected(run.error());
   return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
@@ -28,7 +31,7 @@ World fluid_world(double precision) {
                           planned.settings.conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
-               .settings = precision > 0.0 ? fmt::format("precision {}", precision) : std::string(),
+               .settings = precision > 0.0 ? fmt::format("{}{}", kPrecision, precision) : std::string(),
                .run = run};
 }
 
@@ -56,6 +59,21 @@ SimulationEngine default_engine() {
 #else
   return SimulationEngine::kFluid;
 #endif
+}
+
+std::string words(const SimulationOptions& options) {
+  if (options.engine == SimulationEngine::kSimGrid) return "";
+  const std::string engine = fmt::format(" --engine {}", enum_name(options.engine));
+  return options.precision > 0.0 ? fmt::format("{} --precision {}", engine, options.precision) : engine;
+}
+
+SimulationOptions simulation_of(const std::string& name, const std::string& settings) {
+  SimulationOptions options{SimulationEngine::kSimGrid};
+  if (name != kFluidWorld) return options;
+  options.engine = SimulationEngine::kFluid;
+  if (settings.starts_with(kPrecision))
+    options.precision = std::strtod(settings.c_str() + kPrecision.size(), nullptr);
+  return options;
 }
 
 Result<World> simulated_world(const SimulationOptions& options) {

@@ -24,6 +24,11 @@ struct SimulationOptions {
   double precision = 0.0;  // of the fluid engine's rates
 };
 
+/// As a command line says it, " --engine fluid"; empty for SimGrid.
+std::string words(const SimulationOptions& options);
+/// The options of a simulated world that has this name and these settings.
+SimulationOptions simulation_of(const std::string& name, const std::string& settings);
+
 /// Fails if this program was built without SimGrid, and that is asked for, or a precision of SimGrid is.
 Result<World> simulated_world(const SimulationOptions& options = {});
 

@@ -33,6 +33,19 @@ std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint
   return held;
 }
 
+// Numbers from 0, equal where points are times of the same thing, as out of place and in place: what one
+// tells of another was not foretold.
+std::vector<std::size_t> kinds_of(const std::vector<Point>& points) {
+  std::map<Point, std::size_t> numbers;
+  std::vector<std::size_t> kinds;
+  for (Point point : points) {
+    point.source.clear();
+    point.seconds = 0;
+    kinds.push_back(numbers.try_emplace(point, numbers.size()).first->second);
+  }
+  return kinds;
+}
+
 // What stands at the path now; of an experiment's values, what they are by themselves.
 std::string was(const Value& written, const std::string& path) {
   if (path == kMessageOverhead) return text(Model{}.message_overhead);
@@ -75,11 +88,14 @@ class Calibrator {
       : topology_(topology), measurements_(measurements), hold_out_(hold_out) {}
 
   Result<void> fit_points() {
-    std::vector<Point> fitted;
-    std::vector<Point> held;
-    const std::vector<bool> out = held_out(measurements_.points.size(), hold_out_, 1);
-    remark_on(out, "times of benchmarks");
-    for (std::size_t i = 0; i < out.size(); ++i) (out[i] ? held : fitted).push_back(measurements_.points[i]);
+    const Split split = split_of(kinds_of(measurements_.points), 1, "sizes that benchmarks measured");
+    const auto points = [&](const std::vector<std::size_t>& numbers) {
+      std::vector<Point> some;
+      for (const std::size_t number : numbers) some.push_back(measurements_.points[number]);
+      return some;
+    };
+    std::vector<Point> fitted = points(split.fitted);
+    const std::vector<Point> held = points(split.held);
     const auto fit = PointFit::fit(topology_, fitted);
     if (!fit) return tl::unexpected(fit.error());
     std::erase_if(fitted, [&](const Point& point) { return !fit->judged(point); });
@@ -93,13 +109,7 @@ class Calibrator {
   Result<void> fit_runs() {
     auto fitter = RunFitter::make(topology_, measurements_.runs, told());
     if (!fitter) return tl::unexpected(fitter.error());
-    const std::vector<std::size_t>& kinds = fitter->kinds();
-    const std::size_t count = kinds.empty() ? 0 : *std::max_element(kinds.begin(), kinds.end()) + 1;
-    const std::vector<bool> out = held_out(count, hold_out_, 2);
-    remark_on(out, "kinds of runs");
-    std::vector<std::size_t> fitted;
-    std::vector<std::size_t> held;
-    for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? held : fitted).push_back(i);
+    const auto [fitted, held] = split_of(fitter->kinds(), 2, "kinds of runs");
     bool any = false;
     if (!fitted.empty()) {
       const auto fit = fitter->fit(fitted);
@@ -139,11 +149,21 @@ class Calibrator {
   }
 
  private:
-  // Whether the fraction was too small for any.
-  void remark_on(const std::vector<bool>& out, std::string_view what) {
-    if (out.empty() || hold_out_.fraction == 0 || std::ranges::find(out, true) != out.end()) return;
-    all_.remarks.push_back(fmt::format("a fraction of {} of {} {} is none: nothing of them is held out",
-                                       hold_out_.fraction, out.size(), what));
+  struct Split {
+    std::vector<std::size_t> fitted;
+    std::vector<std::size_t> held;
+  };
+
+  // Of measurements of so numbered kinds: those of one kind are on the same side.
+  Split split_of(const std::vector<std::size_t>& kinds, std::uint64_t random, std::string_view what) {
+    const std::size_t count = kinds.empty() ? 0 : *std::max_element(kinds.begin(), kinds.end()) + 1;
+    const std::vector<bool> out = held_out(count, hold_out_, random);
+    Split split;
+    for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? split.held : split.fitted).push_back(i);
+    if (count > 0 && hold_out_.fraction > 0 && split.held.empty())
+      all_.remarks.push_back(fmt::format("a fraction of {} of {} {} is none: nothing of them is held out",
+                                         hold_out_.fraction, count, what));
+    return split;
   }
 
   Values told() const {

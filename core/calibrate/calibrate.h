@@ -19,7 +19,7 @@ struct Measurements {
 };
 
 struct HoldOut {
-  double fraction = 0.0;  // of the points and of the kinds of runs
+  double fraction = 0.0;  // of the sizes that benchmarks measured, and of the kinds of runs
   std::uint64_t seed = 1;
 };
 
@@ -46,9 +46,9 @@ struct Calibrated {
   std::vector<ForetoldRun> foretold;  // every run
 };
 
-/// Runs that differ in nothing but their times are held out together: what is foretold then was never seen.
-/// Of an earlier calibration in the topology those values stay that are not fitted again. Fails if
-/// nothing can be fitted.
+/// Points, and runs, that differ in nothing but their times are held out together: what is foretold then was
+/// never seen. Of an earlier calibration in the topology those values stay that are not fitted again. Fails
+/// if nothing can be fitted.
 Result<Calibrated> calibrate(const Topology& topology, const Measurements& measurements,
                              const HoldOut& hold_out);
 

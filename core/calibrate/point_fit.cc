@@ -37,6 +37,11 @@ double carried(const Point& point) {
   return point.kind == Point::Kind::kCollective ? size * nccl::bus_factor(point.test, point.ranks) : size;
 }
 
+// Of all that a point of that size moves, what one message, copy or sum of it has.
+Bytes at_once(const Point& point, Bytes size) {
+  return point.kind == Point::Kind::kCollective ? nccl::passed_at_once(point.test, point.ranks, size) : size;
+}
+
 BytesPerSecond rate_of(double s_per_byte) {
   return BytesPerSecond(std::max<std::int64_t>(1, std::llround(1 / s_per_byte)));
 }
@@ -144,8 +149,8 @@ CalibratedValue* PointFit::add(const Line& line, const std::string& path, const 
   own.value = value;
   own.sources = line.sources;
   own.points = line.points;
-  own.least_size = line.least;
-  own.most_size = line.most;
+  own.least_size = at_once(line.of, line.least);
+  own.most_size = at_once(line.of, line.most);
   if (line.judged) own.standard_error_percent = error_percent;
   if (line.judged) own.residual_percent = line.residual_percent;
   const auto known = std::find_if(values_.begin(), values_.end(),
@@ -317,9 +322,6 @@ Result<void> PointFit::take_efficiency(const Topology& topology, const Line& lin
     CalibratedValue* value =
         add(line, std::string(kAllreduceEfficiency), Value(efficiency), line.rate_error_percent);
     if (value == nullptr) return {};
-    // Messages of a ring are chunks: a call's bytes over its ranks.
-    value->least_size = line.least / line.of.ranks;
-    value->most_size = line.most / line.of.ranks;
     value->machines = line.of.hosts;
     if (topology.network.racks) value->racks = 1;
     return {};

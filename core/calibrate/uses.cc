@@ -12,10 +12,24 @@
 namespace weir {
 namespace {
 
-// A share of a slice that lies in shards: what moves at once.
+// Of a slice on a group of GPUs, what each has if they share it.
 Bytes share(const Slice& slice, const Plan& plan) {
-  if (slice.on.kind != Replicas::Kind::kShards) return slice.size;
   return slice.size / std::max<std::int64_t>(1, std::ssize(plan.group(slice.on.group())));
+}
+
+// What one message, copy or sum of the op has: of a slice that lies in shards, a share; of a collective, what
+// a GPU passes to the next at once, as of benchmarks of collectives (nccl::passed_at_once).
+Bytes at_once(const Op& op, const Plan& plan) {
+  const bool copies = op.kind == OpKind::kSend || op.kind == OpKind::kCopy;
+  const Slice& slice = copies ? op.from : op.into;
+  if (op.kind == OpKind::kReduceScatter || op.kind == OpKind::kAllGather) return share(slice, plan);
+  if (op.kind == OpKind::kAllReduce) {
+    std::int64_t gpus = 0;
+    for (const OpId member : plan.all_reduce(op.all_reduce))
+      gpus += std::ssize(plan.group(plan.op(member).into.on.group()));
+    return slice.size / gpus;
+  }
+  return slice.on.kind == Replicas::Kind::kShards ? share(slice, plan) : slice.size;
 }
 
 class Finder {
@@ -39,10 +53,8 @@ class Finder {
         hidden_.back().push_back(value(latency));
     }
     const Model& model = experiment.model;
-    if (contender.options.update_passes > 0) update_passes_ = value("update_passes");
     of_messages_.push_back(value(std::string(kMessageOverhead)));
-    if (is_all_reduce(*contender.strategy)) of_messages_.push_back(value(std::string(kAllreduceEfficiency)));
-    of_all_reduces_.push_back(value(std::string(kAllreduceEfficiency)));
+    if (is_all_reduce(*contender.strategy)) of_messages_.push_back(efficiency_);
     if (contender.options.part_overhead > Duration(0)) {
       of_messages_.push_back(value("part_overhead"));
       of_all_reduces_.push_back(value("part_overhead"));
@@ -93,14 +105,13 @@ class Finder {
     if (is_compute(op.kind)) return add_compute(op.machine);
     if (op.kind == OpKind::kReceive || op.kind == OpKind::kJoin || is_delay(op.kind)) return;
     const Work& work = works_.of(op.id);
-    const bool copies = op.kind == OpKind::kSend || op.kind == OpKind::kCopy;
-    const Bytes size = share(copies ? op.from : op.into, plan_);
+    const Bytes size = at_once(op, plan_);
     if (work.path != Work::kNoPath) {
       for (const LinkUse& link : works_.paths()[static_cast<std::size_t>(work.path)])
         add(op, link.link, size);
     }
     use(hidden_[op.machine.index()], size);
-    if (op.kind == OpKind::kUpdate && update_passes_ != kNone) use(update_passes_, size);
+    if (op.kind == OpKind::kUpdate) use(update_passes_, size);
     if (op.kind == OpKind::kSend) add_message(op, size);
     if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
     if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, size);
@@ -139,6 +150,7 @@ class Finder {
 
   void add_all_reduce(const Op& op, Bytes size) {
     use(of_all_reduces_, size);
+    if (plan_.all_reduce(op.all_reduce).size() > 1) use(efficiency_, size);
     for (const OpId other : plan_.all_reduce(op.all_reduce)) {
       if (other != op.id)
         add_network(cluster_.machine(op.machine), cluster_.machine(plan_.op(other).machine), size);
@@ -170,7 +182,8 @@ class Finder {
   const Experiment& experiment_;
   std::map<std::string, Value> values_;
   std::vector<std::optional<Sizes>> sizes_;  // by value; none if it is not used
-  Value update_passes_ = kNone;
+  const Value efficiency_ = value(std::string(kAllreduceEfficiency));
+  const Value update_passes_ = value("update_passes");
   const Value network_latency_ = value("network.latency");
   const Value racks_latency_ = value("network.racks.latency");
   const std::vector<LinkValues> links_;

@@ -28,7 +28,8 @@ struct CalibratedValue {
   std::string was;                   // before; empty if nothing stood there
   std::vector<std::string> sources;  // the files of its measurements
   int points = 0;                    // of these
-  Bytes least_size;                  // of the messages, copies or sums that were measured
+  Bytes least_size;                  // of one message, copy or sum that was measured, or of what one
+                                     // GPU passed to the next at once in a collective
   Bytes most_size;
   std::optional<int> machines;  // the most that took part in a measurement; none if it is of one machine
   std::optional<int> racks;     // likewise; none without racks

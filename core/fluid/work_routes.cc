@@ -195,8 +195,10 @@ void WorkTable::route_all_reduce(const Op& op, Work& work) {
   // By GPUs: where a ring enters a machine, near its NIC; it walks on from there.
   const auto entry = [&](const Op& member, std::size_t ring) {
     const std::span<const int> group = gpus(member);
-    const auto near = std::ranges::find_if(
-        group, [&](int gpu) { return cluster_->nic_of_gpu(member.machine, gpu) == static_cast<int>(ring); });
+    const bool nics = !cluster_->machine(member.machine).nics.empty();  // one machine alone may have none
+    const auto near = std::ranges::find_if(group, [&](int gpu) {
+      return nics && cluster_->nic_of_gpu(member.machine, gpu) == static_cast<int>(ring);
+    });
     return near != group.end() ? static_cast<std::size_t>(near - group.begin()) : ring % group.size();
   };
   route(key, work, [&] {

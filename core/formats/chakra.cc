@@ -130,6 +130,12 @@ Result<Rank> rank_of(const std::string& file, const ChakraImport& what) {
   if (!graph) return tl::unexpected(graph.error());
   auto replay = replay_of(rank.nodes, *graph, file, what.group);
   if (!replay) return tl::unexpected(replay.error());
+  if (replay->computed == Duration(0)) {
+    return failure(fmt::format(
+        "{}: none of its nodes computes for any time (duration_micros): record or generate a trace "
+        "with the times of an execution",
+        file));
+  }
   rank.replay = std::move(*replay);
   return rank;
 }

@@ -12,6 +12,8 @@
 namespace weir {
 namespace {
 
+constexpr double kMuch = 0.1;
+
 using kineto::Clock;
 using kineto::Gradient;
 using kineto::Iteration;
@@ -89,6 +91,32 @@ void tell_collectives(const Recording& recording, const Iteration& iteration, co
                                 count == 1 ? "collective" : "collectives", rounded(size), rounded(exposed)));
 }
 
+Clock::Kernels kernels_of(const Iteration& iteration, const Clock& clock) {
+  return clock.kernels(iteration.span.begin, iteration.next.value_or(iteration.span.end));
+}
+
+// Whether the GPU's work was recorded and tells which op it is of: else times would be of something else.
+Result<void> check_gpu(const Recording& recording, const Iteration& iteration, const Times& times,
+                       const Clock& clock) {
+  const auto wrong = [&](std::string text) {
+    return failure(fmt::format("{}: {}: {}", recording.file, iteration.name, text));
+  };
+  const auto [launched, missing] = kernels_of(iteration, clock);
+  if (static_cast<double>(missing) > kMuch * static_cast<double>(launched)) {
+    return wrong(
+        fmt::format("{} of the {} kernels that it launched are not recorded: the recording ends too early, "
+                    "or has lost some; record again, fewer iterations, and without an error at its end",
+                    missing, launched));
+  }
+  const auto [all, unlaunched] = clock.work(times.begin, times.end);
+  if (static_cast<double>(unlaunched) <= kMuch * static_cast<double>(all)) return {};
+  return wrong(
+      fmt::format("{} of the {} kernels and copies that ran in it have no recorded launch (the runtime's "
+                  "call with their 'correlation'), which tells the op that they are of: record with "
+                  "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+                  unlaunched, all));
+}
+
 std::vector<std::string> remarks_of(const Recording& recording, const Iteration& iteration,
                                     const Times& times, const Clock& clock, bool update) {
   std::vector<std::string> remarks;
@@ -108,13 +136,18 @@ std::vector<std::string> remarks_of(const Recording& recording, const Iteration&
                     "the GPU, record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
                     recording.gpu));
   }
-  if (const std::size_t count = clock.unlaunched(times.begin, times.end); count > 0) {
+  if (const std::size_t count = clock.work(times.begin, times.end).unlaunched; count > 0) {
     remarks.push_back(
         fmt::format("{} kernels and copies of the iteration have no recorded launch: they count where "
                     "they ran, but end no layer",
                     count));
   }
-  constexpr double kMuch = 0.1;
+  if (const std::size_t missing = kernels_of(iteration, clock).missing; missing > 0) {
+    remarks.push_back(
+        fmt::format("{} of the kernels that the iteration launched are not recorded: its times may be too "
+                    "short",
+                    missing));
+  }
   if (clock.elsewhere() > kMuch) {
     remarks.push_back(fmt::format(
         "other streams or GPUs worked {:.0f} % as much as the one that times are of, and are left "
@@ -173,6 +206,8 @@ Result<ImportedTrace> import_kineto(const KinetoImport& what) {
   if (!iteration) return tl::unexpected(iteration.error());
   const Clock clock(*recording, *iteration);
   const Times times = times_of(*iteration, clock);
+  if (const auto right = check_gpu(*recording, *iteration, times, clock); !right)
+    return tl::unexpected(right.error());
   Trace trace = layers_of(*iteration, times, clock);
   trace.source = source_of(*recording, *iteration, times, clock);
   if (what.about.update) spread_by_bytes(trace, clock.computing(times.last, times.end));

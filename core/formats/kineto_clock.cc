@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace weir::kineto {
 namespace {
@@ -26,6 +27,7 @@ std::vector<Span> merged(std::vector<Span> spans) {
 
 Clock::Clock(const Recording& recording, const Iteration& iteration) {
   follow_stream(recording);
+  match_kernels(recording);
   std::vector<Span> collectives;
   std::vector<Span> work;
   for (const GpuWork& one : recording.work) (one.collective ? collectives : work).push_back(one.span);
@@ -69,6 +71,14 @@ void Clock::follow_stream(const Recording& recording) {
     launched_[i].end = std::max(launched_[i].end, launched_[i - 1].end);
 }
 
+void Clock::match_kernels(const Recording& recording) {
+  std::unordered_set<std::int64_t> ran;
+  for (const GpuWork& one : recording.work) ran.insert(one.correlation);
+  for (const Launch& launch : recording.launches) {
+    if (launch.kernel) kernels_.push_back({launch.at, ran.contains(launch.correlation)});
+  }
+}
+
 void Clock::expose(std::vector<Span> collectives, std::vector<Span> work) {
   std::size_t next = 0;
   for (const Span& collective : collectives) {
@@ -96,9 +106,21 @@ Instant Clock::end(Instant cpu) const {
   return at == launched_.begin() ? at->begin : std::prev(at)->end;
 }
 
-std::size_t Clock::unlaunched(Instant from, Instant to) const {
-  return static_cast<std::size_t>(std::count_if(unlaunched_.begin(), unlaunched_.end(),
-                                                [&](Instant at) { return from <= at && at < to; }));
+Clock::Kernels Clock::kernels(Instant from, Instant to) const {
+  Kernels count;
+  for (const Kernel& kernel : kernels_) {
+    if (kernel.at < from || kernel.at >= to) continue;
+    ++count.launched;
+    if (!kernel.recorded) ++count.missing;
+  }
+  return count;
+}
+
+Clock::Began Clock::work(Instant from, Instant to) const {
+  const auto inside = [&](Instant at) { return from <= at && at < to; };
+  const auto unlaunched = static_cast<std::size_t>(std::ranges::count_if(unlaunched_, inside));
+  const auto launched = static_cast<std::size_t>(std::ranges::count_if(launched_, inside, &Launched::begin));
+  return {launched + unlaunched, unlaunched};
 }
 
 Duration Clock::computing(Instant from, Instant to) const {

@@ -13,6 +13,12 @@ class Clock {
   Clock(const Recording& recording, const Iteration& iteration);
 
   bool gpu() const { return !launched_.empty(); }
+  /// How many kernels the CPU launched between these instants, and how many of them were not recorded.
+  struct Kernels {
+    std::size_t launched = 0;
+    std::size_t missing = 0;
+  };
+  Kernels kernels(Instant from, Instant to) const;
   /// When what is launched at this instant or next begins.
   Instant begin(Instant cpu) const;
   /// When what was launched before this instant has ended.
@@ -21,8 +27,12 @@ class Clock {
   /// From one instant to another, without the times in which nothing but collectives ran.
   Duration computing(Instant from, Instant to) const;
 
-  /// How much work of the stream began between these instants without a recorded launch.
-  std::size_t unlaunched(Instant from, Instant to) const;
+  /// How much work of the stream began between these instants, and how much of it without a recorded launch.
+  struct Began {
+    std::size_t all = 0;
+    std::size_t unlaunched = 0;
+  };
+  Began work(Instant from, Instant to) const;
   /// How much other streams worked, but for collectives: 1 is as much as this one.
   double elsewhere() const { return elsewhere_; }
 
@@ -33,12 +43,18 @@ class Clock {
     Instant end;    // of this and all before
   };
   void follow_stream(const Recording& recording);
+  void match_kernels(const Recording& recording);
   void expose(std::vector<Span> collectives, std::vector<Span> work);
 
   std::vector<Launched> launched_;
   double elsewhere_ = 0;
   std::vector<Instant> unlaunched_;  // when it began
-  std::vector<Span> exposed_;        // times in which only collectives ran, ordered and apart
+  struct Kernel {
+    Instant at;  // on the CPU
+    bool recorded;
+  };
+  std::vector<Kernel> kernels_;
+  std::vector<Span> exposed_;  // times in which only collectives ran, ordered and apart
 };
 
 }  // namespace weir::kineto

@@ -91,6 +91,12 @@ bool is_launch(std::string_view category) {
          category == "Runtime";
 }
 
+// "cudaLaunchKernelExC", "cuLaunchCooperativeKernel", "hipExtModuleLaunchKernel".
+bool launches_kernel(std::string_view name) {
+  const std::size_t launch = name.find("Launch");
+  return launch != std::string_view::npos && name.find("Kernel", launch) != std::string_view::npos;
+}
+
 constexpr std::string_view kGloo = "gloo:";  // before the names of its collectives
 
 bool starts(std::string_view text, std::string_view with) { return text.starts_with(with); }
@@ -286,7 +292,8 @@ bool Reader::take() {
         starts(event_.name, "nccl") || event_.name.find("ncclDevKernel") != std::string::npos;
     recording_.work.push_back({span, event_.correlation, thread(), collective});
   } else if (is_launch(category)) {
-    if (event_.correlation >= 0) recording_.launches.push_back({event_.correlation, span.begin});
+    if (event_.correlation >= 0)
+      recording_.launches.push_back({event_.correlation, span.begin, launches_kernel(event_.name)});
   } else if (category == "python_function" && starts(event_.name, kModule)) {
     recording_.modules.push_back({span, names_.of(event_.name.substr(kModule.size())), thread()});
   }

@@ -46,6 +46,7 @@ struct GpuWork {
 struct Launch {
   std::int64_t correlation = 0;
   Instant at;
+  bool kernel = false;  // it surely launches one
 };
 
 /// ProfilerStep#N.

@@ -183,6 +183,11 @@ double bus_factor(Test test, int ranks) {
   return 1.0;
 }
 
+Bytes passed_at_once(Test test, int ranks, Bytes size) {
+  const bool shared = test == Test::kAllReduce || test == Test::kReduceScatter || test == Test::kAllGather;
+  return shared ? size / ranks : size;
+}
+
 bool is_nccl_tests(std::string_view text) {
   return text.find("# nThread") != std::string_view::npos || text.find("algbw") != std::string_view::npos;
 }

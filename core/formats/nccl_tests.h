@@ -29,6 +29,10 @@ struct Tested {
 /// What all ranks' busiest links carry of a call's bytes: "bus bandwidth" is their rate.
 double bus_factor(Test test, int ranks);
 
+/// What a GPU passes to the next at once of a call of that size, in a ring: its share where all have one,
+/// else all of it.
+Bytes passed_at_once(Test test, int ranks, Bytes size);
+
 /// Whether the text looks like a table of nccl-tests.
 bool is_nccl_tests(std::string_view text);
 /// The table. Tests that print no name of theirs are known by the ratio of their two bandwidths.

@@ -83,6 +83,15 @@ class Values(Case):
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
+    def test_times_of_one_size_are_held_out_together(self):
+        """Else the time in place would be foretold from that out of place, which is about the same."""
+        self.write("nccl.json", {"nccl_version": 22800, "args": ["sendrecv_perf"], "config": {"devices": [
+            {"hostname": "a"}, {"hostname": "b"}]}, "results": [
+                {"size": size, **{place: {"time": 1e6 * (OVERHEAD + size / RATE), "nwrong": 0}
+                                  for place in ("out_of_place", "in_place")}} for size in SIZES[2:]]})
+        errors = json.loads(self.calibrate("--hold-out", "0.5", "--json", files=("nccl.json",)).stdout)["errors"]["points"]
+        self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (4, 2))
+
     def test_a_value_less_exact_than_itself_is_noted(self):
         told = transport([2**i for i in range(20, 26)])
         for i, row in enumerate(told["rows"]):

@@ -100,6 +100,8 @@ class Chakra(importing.Case):
                 (replaced(2, chakra.summed(3, "odd", [2], 401)), "401 bytes, which are no whole f32"),
                 (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type 44 is no collective"),
                 (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])), "is a collective without comm_type"),
+                (chakra.trace(chakra.node(1, "timeless", chakra.COMPUTE), chakra.summed(2, "sum", [1], 400)),
+                 "none of its nodes computes for any time (duration_micros)"),
                 (chakra.trace(*self.nodes()[:2]), "no collective sums gradients"),
                 (json.dumps(kineto.recording(kineto.events())).encode(), "this looks like JSON; expected a Chakra execution trace"),
                 (b"[]", "Recordings of PyTorch's profiler are for weir import kineto"),

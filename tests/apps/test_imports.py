@@ -211,6 +211,24 @@ class Kineto(importing.Case):
         _, remarks = self.imported(self.write(kineto.recording(cpu), "net.json"))
         self.assertIn("no work of the A GPU is recorded", remarks)
 
+    def test_kernels_that_are_missing_are_told_and_many_refused(self):
+        def without(*numbers):
+            return [one for one in kineto.events() if one["cat"] != "kernel" or one["args"]["correlation"] not in numbers]
+        self.assertIn("ProfilerStep#5: 2 of the 6 kernels that it launched are not recorded: the recording ends too early",
+                      self.refused(self.write(kineto.recording(without(4, 5)), "net.json")))
+        # Those of another iteration do not matter, and few are told.
+        self.assertNotIn("are not recorded", self.imported(self.write(kineto.recording(without(6)), "net.json"))[1])
+        more = kineto.events() + [one for i in range(10) for one in (kineto.launch(102, 50 + i), kineto.kernel(950 + i, 951 + i, 50 + i))]
+        more.remove(kineto.kernel(955, 956, 55))
+        self.assertIn("1 of the kernels that the iteration launched are not recorded",
+                      self.imported(self.write(kineto.recording(more), "net.json"))[1])
+
+    def test_kernels_without_launches_are_refused(self):
+        for events in ([one for one in kineto.events() if one["cat"] != "cuda_runtime"],
+                       [dict(one, args={}) if one["cat"] in ("kernel", "cuda_runtime") else one for one in kineto.events()]):
+            self.assertIn("5 of the 5 kernels and copies that ran in it have no recorded launch",
+                          self.refused(self.write(kineto.recording(events), "net.json")))
+
     def test_work_of_other_streams_is_told(self):
         copies = [kineto.kernel(0, 300, 99, stream, "Memcpy HtoD") for stream in (8, 9)]
         trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"), "--no-update")

@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import sqlite3
 from urllib.parse import unquote
@@ -217,10 +218,26 @@ class Reports(sweeping.Case):
                 done = program.run(*command)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|database disk image is malformed)\n")
+                self.assertNotIn("goes on", done.stdout)
             self.assertFalse((self.results / "report.html").exists())
             self.assertFalse((self.folder / "all.csv").exists())
         file.write_bytes(whole)
         self.page()
+
+    def test_the_command_for_the_best_point_gives_its_result(self):
+        self.write(strategies=["unified", "ps"], sweep={tiny.COUNT: [0, 1, 2], "partition_size": ["1MB", "4MB"]})
+        for engine in ((), ("--engine", "fluid"), ("--engine", "fluid", "--precision", "0.05")):
+            results = self.folder / f"of {len(engine)}"
+            self.sweep(*engine, into=results)
+            self.results = results
+            command = shlex.split(re.search("<pre>(.*?)</pre>", self.page())[1].replace("&#39;", "'").replace("&quot;", '"'))
+            self.assertEqual(command[:2], ["weir", "run"])
+            self.assertEqual(command[len(command) - len(engine):], list(engine))
+            done = program.run(*command[1:], "--no-plots", "--out", self.folder / "alone")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            alone = [int(row["iteration_ns"]) for row in program.rows(self.folder / "alone")]
+            best, = sweeping.rows_of(results, "SELECT min(iteration_ns) FROM runs")[0]
+            self.assertIn(best, alone)
 
     def test_each_run_in_a_folder_has_a_timeline_of_its_own(self):
         self.write(strategies=["unified"], sweep={}, timelines=["unified"])

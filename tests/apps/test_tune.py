@@ -61,6 +61,8 @@ class Search(unittest.TestCase):
         done = self.weir("tune", "mine.json", "--over", f"{SIZES},credit=1..8", "--trials", "10", "--output", "best.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("best.json holds it: weir run mine.json --settings best.json", done.stdout)
+        fluid = self.weir("tune", "mine.json", "--over", SIZES, "--trials", "2", "--engine", "fluid", "--output", "fluid.json").stdout
+        self.assertIn("fluid.json holds it: weir run mine.json --settings fluid.json --engine fluid\n", fluid)
         best = json.loads((self.folder / "best.json").read_text())
         self.assertEqual(set(best["settings"]), {"partition_size", "credit"})
         self.assertEqual((best["tuned"]["trials"], best["tuned"]["strategy"]), (10, "ps"))

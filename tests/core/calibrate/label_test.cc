@@ -1,22 +1,28 @@
 #include "core/calibrate/label.h"
 
-#include <functional>
+#include <fmt/format.h>
 
 #include "core/base/units_text.h"
+#include "core/calibrate/calibrate.h"
+#include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 #include "tests/core/calibrate/scene.h"
 
 namespace weir {
 namespace {
 
-Label label(const Experiment& experiment) {
-  const std::string& name = experiment.strategies.front();
-  const auto found = contender(experiment, name);
+Uses uses(const Experiment& experiment) {
+  const auto found = contender(experiment, experiment.strategies.front());
   const Cluster cluster(experiment.topology);
   const Workload workload(experiment.trace);
   const auto plan = found->strategy->plan(cluster, workload, found->options);
   if (!plan) FAIL(plan.error().text);
-  return label_of(*plan, cluster, WorkTable(*plan, cluster), experiment, *found);
+  return uses_of(*plan, cluster, WorkTable(*plan, cluster), experiment, *found);
+}
+
+Label label(const Experiment& experiment) {
+  const auto found = contender(experiment, experiment.strategies.front());
+  return label_of(uses(experiment), experiment, *found);
 }
 
 Topology calibrated() {
@@ -35,6 +41,33 @@ CalibratedValue& value(Topology& topology, const std::string& path) {
 
 Label of(const Topology& topology, const std::string& strategy = "unified") {
   return label(test::experiment(topology, strategy, 3, 1));
+}
+
+// By an all-reduce of 4 to 40 MB among four GPUs of each of so many machines; where they are several, nothing
+// else holds them up.
+Topology measured_with_all_reduces(int machines) {
+  const std::string inside = machines == 1 ? R"("nvlink": {"switch": {"rate": "10GB/s"}})"
+                                           : R"("nics": [{"at": "numa0", "rate": "10GB/s"}])";
+  const std::string text = fmt::format(
+      R"({{"name": "four", "groups": [
+        {{"name": "gpu", "count": {}, "gpus": [{{"count": 4, "at": "numa0"{}}}], {}}}]}})",
+      machines, machines == 1 ? R"(, "rate": "5GB/s")" : "", inside);
+  const auto read = read_topology(*parse_document(text, "four.json"));
+  if (!read) FAIL(read.error().text);
+  std::vector<Point> points;
+  for (const double size : {4e6, 8e6, 16e6, 40e6}) {
+    Point point;
+    point.kind = Point::Kind::kCollective;
+    point.source = "nccl.txt";
+    point.ranks = 4 * machines;
+    point.hosts = machines;
+    point.size = Bytes(static_cast<std::int64_t>(size));
+    point.seconds = 24e-6 + size * nccl::bus_factor(point.test, point.ranks) / 9e9;
+    points.push_back(point);
+  }
+  const auto made = calibrate(*read, {points, {}}, {});
+  if (!made) FAIL(made.error().text);
+  return made->topology;
 }
 
 void drop(Topology& topology, const std::string& path) {
@@ -94,21 +127,16 @@ TEST_CASE("Messages smaller or larger than those that were measured are extrapol
   CHECK_THAT(of(large).reason, has_text("groups.gpu.gpus.0.rate was measured with sizes from 1 KB to 1 MB"));
   // Up to the very end.
   Topology whole = calibrated();
-  const Experiment experiment = test::experiment(whole, "unified", 3, 1);
-  const auto found = contender(experiment, "unified");
-  const Cluster cluster(experiment.topology);
-  const Workload workload(experiment.trace);
-  const Plan plan = *found->strategy->plan(cluster, workload, found->options);
-  const Uses uses = uses_of(plan, cluster, WorkTable(plan, cluster), experiment, *found);
+  const std::map<std::string, Sizes> all = uses(test::experiment(whole, "unified", 3, 1)).values;
   for (CalibratedValue& one : whole.calibration->values) {
-    const auto used = uses.values.find(one.path);
-    if (used == uses.values.end()) continue;
+    const auto used = all.find(one.path);
+    if (used == all.end()) continue;
     one.least_size = used->second.least;
     one.most_size = used->second.most;
   }
   CHECK(of(whole).trust == Trust::kCalibrated);
   for (CalibratedValue& one : whole.calibration->values) {
-    if (!uses.values.contains(one.path)) continue;
+    if (!all.contains(one.path)) continue;
     INFO(one.path);
     const CalibratedValue exact = one;
     one.least_size = std::min(one.least_size, one.most_size -= Bytes(1));
@@ -117,6 +145,30 @@ TEST_CASE("Messages smaller or larger than those that were measured are extrapol
     one.most_size = std::max(one.most_size, one.least_size += Bytes(1));
     CHECK(of(whole).trust == Trust::kExtrapolated);
     one = exact;
+  }
+}
+
+TEST_CASE("What collectives use is counted as benchmarks of collectives count it") {
+  for (const int machines : {1, 2}) {
+    Topology topology = measured_with_all_reduces(machines);
+    // The smallest and the largest bucket that were measured, and beyond both.
+    for (const auto& [bytes, reached] : {std::pair(4e6, true), {40e6, true}, {3.9e6, false}, {41e6, false}}) {
+      for (const Collective collective :
+           {Collective::kFlatRing, Collective::kHierarchical, Collective::kNccl}) {
+        INFO(machines << " machines, " << bytes << " bytes, collective " << static_cast<int>(collective));
+        const auto elements = static_cast<int>(bytes / 4);
+        Experiment experiment = test::one_tensor(topology, "ddp", elements);
+        experiment.options.collective = collective;
+        // Over machines they use more than such a benchmark tells.
+        if (machines == 1)
+          CHECK(label(experiment).trust == (reached ? Trust::kCalibrated : Trust::kExtrapolated));
+        const std::string path =
+            machines == 1 ? "groups.gpu.nvlink.switch.rate" : std::string(kAllreduceEfficiency);
+        const Sizes used = uses(experiment).values.at(path);
+        const CalibratedValue& measured = value(topology, path);
+        CHECK((used.least >= measured.least_size && used.most <= measured.most_size) == reached);
+      }
+    }
   }
 }
 
@@ -184,6 +236,7 @@ TEST_CASE("What no calibration tells is a vendor constant once it is stated") {
   CHECK(label(busy) == Label{Trust::kVendorConstant, "model.collective_overhead was not measured"});
   Experiment updating = test::experiment(calibrated(), "ps", 3, 1);
   updating.options.optimizer = Optimizer::kSgd;
+  CHECK(label(updating) == Label{Trust::kVendorConstant, "update_passes was not measured"});
   updating.options.update_passes = 20;
   CHECK(label(updating) == Label{Trust::kVendorConstant, "update_passes was not measured"});
 }

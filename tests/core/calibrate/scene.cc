@@ -10,6 +10,17 @@
 #include "tests/catch.h"
 
 namespace weir::test {
+namespace {
+
+Experiment experiment_of(const std::string& text) {
+  const auto file = ExperimentFile::parse(text, "test.json");
+  if (!file) FAIL(file.error().text);
+  const auto read = file->experiment({});
+  if (!read) FAIL(read.error().text);
+  return *read;
+}
+
+}  // namespace
 
 std::string topology_text() {
   return R"({"name": "small", "groups": [
@@ -35,11 +46,15 @@ Experiment experiment(const Topology& topology, const std::string& strategy, int
              {{"name": "b", "forward": "1ms", "backward": "2ms",
                "tensors": [{{"name": "v", "elements": 1000000, "dtype": "f32"}}]}}]}}}})",
       write_topology(own).dump(), strategy);
-  const auto file = ExperimentFile::parse(text, "test.json");
-  if (!file) FAIL(file.error().text);
-  const auto read = file->experiment({});
-  if (!read) FAIL(read.error().text);
-  return *read;
+  return experiment_of(text);
+}
+
+Experiment one_tensor(const Topology& topology, const std::string& strategy, int elements) {
+  return experiment_of(fmt::format(
+      R"({{"topology": {}, "strategies": ["{}"], "trace": {{"name": "net", "layers": [
+             {{"name": "a", "forward": "1ms", "backward": "2ms",
+               "tensors": [{{"name": "w", "elements": {}, "dtype": "f32"}}]}}]}}}})",
+      write_topology(topology).dump(), strategy, elements));
 }
 
 Calibration calibration(const Topology& topology) {

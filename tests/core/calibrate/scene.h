@@ -17,6 +17,9 @@ Topology topology();
 Experiment experiment(const Topology& topology, const std::string& strategy, int gpu_machines,
                       int cpu_machines);
 
+/// On that topology, at its own size: one tensor of so many elements of f32, whole.
+Experiment one_tensor(const Topology& topology, const std::string& strategy, int elements);
+
 /// A calibration of all values that its messages, sums and copies use, as if they had been measured with
 /// sizes from 1 KB to 16 MB on four machines.
 Calibration calibration(const Topology& topology);
