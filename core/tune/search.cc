@@ -16,7 +16,7 @@ constexpr double kLeastNoise = 1e-3;             // of scores with deviation 1
 
 // What processes are fitted to. Points that take twice as long as the best differ little then, and those near
 // the best by much: a process that also had to follow what is far from good would smooth over what matters.
-double score(double value, double least) { return -std::pow(least / value, 4); }
+double score(double value, double least) { return -std::pow(least / value, 8); }
 
 // All attempts with their scores at mean 0 and deviation 1. What is not possible is as bad as the worst that
 // is.

@@ -19,7 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MODELS = {"VGG-16": "vgg-16", "ResNet-50": "recorded/resnet-50-h200", "Transformer": "transformer-base"}
 MOST = {"ps": 15, "bytescheduler": 25}  # trials
-SEEDS = range(1, 6)
+SEEDS = range(1, 11)
 NEAR = 1.02
 GRID = 60
 
