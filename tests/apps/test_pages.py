@@ -182,35 +182,47 @@ class SlowReceivers(Page):
             self.assertAlmostEqual(float(stated), found, delta=0.5)
 
 
-class SlowLink(Page):
+class Conditions(Page):
     path = "experiments/conditions/README.md"
+    # In the order of the columns of its tables, of which each row is in one or the other.
+    strategies = (("unified", "ps", "ring", "hierarchical", "double-tree", "colocated-ps"),
+                  ("flat-ring", "ddp", "horovod", "bytescheduler", "mxnet-ps"))
+
+    def stated(self, line):
+        """The cells of the page's rows that begin so, by strategy."""
+        rows = [[cell.strip() for cell in row.split("|")[2:-1]] for row in (ROOT / self.path).read_text().splitlines()
+                if row.startswith(f"| {line} |")]
+        self.assertEqual([len(row) for row in rows], [len(strategies) for strategies in self.strategies], line)
+        return [(strategy, cell) for strategies, row in zip(self.strategies, rows) for strategy, cell in zip(strategies, row)]
+
+
+class SlowLink(Conditions):
     experiment = "experiments/conditions/slow_link"
-    strategies = ("unified", "ps", "ring", "hierarchical", "double-tree", "colocated-ps")
+
+    def test_every_strategy_is_there(self):
+        asked = program.run("run", ROOT / self.experiment, "--set", 'strategies=["none"]').stderr
+        known = re.findall("'(.*?)'", asked.partition("strategies are")[2])
+        self.assertEqual(sorted(sum(self.strategies, ())), sorted(known), asked)
 
     def test_its_rows_are_what_comes_out(self):
         for line, factor in (("nothing", "1"), ("`slow_link`: a GPU machine's NIC at half its rate", "0.5"),
                              ("`slow_link`: at a quarter", "0.25")):
-            stated = self.numbers(f"| {line} | # | # | # | # | # | # |")
-            for text, strategy in zip(stated, self.strategies):
+            for strategy, text in self.stated(line):
                 time = self.time(strategy, **{"conditions.links.0.factor": factor})
                 self.assertAlmostEqual(float(text), time, delta=1 if strategy == "double-tree" else 0.11, msg=strategy)
 
 
-class OtherJobs(Page):
-    path = "experiments/conditions/README.md"
+class OtherJobs(Conditions):
     experiment = "experiments/conditions/other_jobs"
-    strategies = SlowLink.strategies
 
     def test_its_rows_are_what_comes_out(self):
         for neighbour in ("ring", "ps"):
-            cells = " | ".join(["# (#)"] * len(self.strategies))
-            stated = self.numbers(f"| `other_jobs`: a neighbour that trains by `{neighbour}` | {cells} |")
-            for i, strategy in enumerate(self.strategies):
+            for strategy, text in self.stated(f"`other_jobs`: a neighbour that trains by `{neighbour}`"):
                 (row,) = [row for row in self.rows
                           if (row["strategy"], row["other_jobs.0.strategy"]) == (strategy, neighbour)]
                 found = [int(row[name]) / 1e6 for name in ("iteration_ns", "neighbour iteration_ns")]
-                for text, time in zip(stated[2 * i:2 * i + 2], found):
-                    self.assertAlmostEqual(float(text), time, delta=0.01 * time, msg=(neighbour, strategy))
+                for part, time in zip(re.findall(r"[\d.]+", text), found, strict=True):
+                    self.assertAlmostEqual(float(part), time, delta=0.01 * time, msg=(neighbour, strategy))
 
 
 class ParameterServerOptimizer(Page):
