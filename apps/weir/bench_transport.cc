@@ -16,6 +16,22 @@
 namespace weir {
 namespace {
 
+constexpr const char* kFooter =
+    "Two processes send each other messages all the time, and in turn with them two processes that do\n"
+    "nothing but write to and read from a socket for each direction: the same 1 MiB again and again, "
+    "which\n"
+    "stays in caches, and then as much memory as the messages have. One copy is what each of two "
+    "processes\n"
+    "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
+    "direction; shares are the nodes' of the rate to their left.\n"
+    "Over RDMA the others post the same writes and nothing else. Registrations of memory and bytes that a\n"
+    "processor copied are the nodes', once they have met.\n\n"
+    "Examples:\n"
+    "  weir bench transport\n"
+    "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
+    "  weir bench transport --engine shm\n"
+    "  weir bench transport --engine rdma --addresses 10.0.0.1,10.0.0.2";
+
 struct BenchTransportChoices {
   std::vector<std::string> sizes = {"64KiB", "1MiB", "4MiB", "16MiB"};
   real::TransportSettings settings;
@@ -121,34 +137,55 @@ Result<void> check_size(Bytes message, int under_way) {
   return {};
 }
 
-Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
+// Fails if choices do not go together; takes over those that are read here.
+Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
+  real::TransportSettings& settings = choices.settings;
   if (!choices.addresses.empty()) {
-    if (choices.addresses.size() != choices.settings.hosts.size())
-      return wrong("bench transport", Error{"--addresses: expected two, as 10.0.0.1,10.0.0.2"});
-    std::copy(choices.addresses.begin(), choices.addresses.end(), choices.settings.hosts.begin());
+    if (choices.addresses.size() != settings.hosts.size())
+      return failure("--addresses: expected two, as 10.0.0.1,10.0.0.2");
+    std::copy(choices.addresses.begin(), choices.addresses.end(), settings.hosts.begin());
   }
   const auto offset = parse_size(choices.offset);
-  if (!offset) return wrong("bench transport", Error{"--offset: " + offset.error().text});
-  if (*offset >= kPage) return wrong("bench transport", Error{"--offset: expected less than a page, 4096B"});
-  choices.settings.offset = *offset;
+  if (!offset) return failure("--offset: " + offset.error().text);
+  if (*offset >= kPage) return failure("--offset: expected less than a page, 4096B");
+  settings.offset = *offset;
   std::vector<Bytes> sizes;
   for (const std::string& text : choices.sizes) {
     const auto size = parse_size(text);
-    if (!size) return wrong("bench transport", Error{"--sizes: " + size.error().text});
-    if (const auto held = check_size(*size, choices.settings.under_way); !held)
-      return wrong("bench transport", held.error());
+    if (!size) return failure("--sizes: " + size.error().text);
+    if (const auto held = check_size(*size, settings.under_way); !held) return tl::unexpected(held.error());
     sizes.push_back(*size);
   }
-  if (choices.settings.sealed && choices.settings.engine != real::TransportChoice::kTcp)
-    return wrong("bench transport", Error{"--encrypt: it seals TCP's connections alone; take --engine tcp"});
-  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  if (settings.sealed && settings.engine != real::TransportChoice::kTcp)
+    return failure("--encrypt: it seals TCP's connections alone; take --engine tcp");
+  const bool rdma = settings.engine == real::TransportChoice::kRdma;
   if (rdma && choices.addresses.empty())
-    return wrong("bench transport",
-                 Error{"--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2"});
-  if (!rdma && choices.poll->count() > 0)
-    return wrong("bench transport", Error{"--poll: it is for RDMA; take --engine rdma"});
-  if (!rdma && choices.settings.entries > 1)
-    return wrong("bench transport", Error{"--entries: of writes over RDMA alone; take --engine rdma"});
+    return failure("--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
+  if (!rdma && choices.poll->count() > 0) return failure("--poll: it is for RDMA; take --engine rdma");
+  if (!rdma && settings.entries > 1)
+    return failure("--entries: of writes over RDMA alone; take --engine rdma");
+  return sizes;
+}
+
+nlohmann::ordered_json document_of(const BenchTransportChoices& choices, const nlohmann::ordered_json& rows) {
+  return {{"weir", version()},
+          {"channels", choices.settings.channels},
+          {"engine", enum_name(choices.settings.engine)},
+          {"addresses", choices.settings.hosts},
+          {"encrypt", choices.settings.sealed},
+          {"io_threads", choices.settings.io_threads},
+          {"under_way", choices.settings.under_way},
+          {"poll_ns", choices.settings.poll.ns()},
+          {"offset_bytes", choices.settings.offset.count()},
+          {"entries", choices.settings.entries},
+          {"repetitions", choices.repetitions},
+          {"rows", rows}};
+}
+
+Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
+  const auto sizes = sizes_of(choices);
+  if (!sizes) return wrong("bench transport", sizes.error());
+  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
   const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
                                                       {"nodes"},
                                                       {"plain writes"},
@@ -165,7 +202,7 @@ Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
                                                       {"share"}});
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!choices.json) print("{}", table.header());
-  for (const Bytes size : sizes) {
+  for (const Bytes size : *sizes) {
     const auto row = rdma ? measure_writes(choices, size) : measure_sockets(choices, size);
     if (!row) return tl::unexpected(row.error());
     rows.push_back(row->fields);
@@ -173,21 +210,7 @@ Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
     print("{}", table.line(row->cells));
     std::fflush(stdout);
   }
-  if (choices.json) {
-    const nlohmann::ordered_json document = {{"weir", version()},
-                                             {"channels", choices.settings.channels},
-                                             {"engine", enum_name(choices.settings.engine)},
-                                             {"addresses", choices.settings.hosts},
-                                             {"encrypt", choices.settings.sealed},
-                                             {"io_threads", choices.settings.io_threads},
-                                             {"under_way", choices.settings.under_way},
-                                             {"poll_ns", choices.settings.poll.ns()},
-                                             {"offset_bytes", choices.settings.offset.count()},
-                                             {"entries", choices.settings.entries},
-                                             {"repetitions", choices.repetitions},
-                                             {"rows", rows}};
-    print("{}\n", document.dump(2));
-  }
+  if (choices.json) print("{}\n", document_of(choices, rows).dump(2));
   return kExitWell;
 }
 
@@ -237,21 +260,7 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_flag("--json", choices->json, "Prints JSON");
-  command->footer(
-      "Two processes send each other messages all the time, and in turn with them two processes that do\n"
-      "nothing but write to and read from a socket for each direction: the same 1 MiB again and again, "
-      "which\n"
-      "stays in caches, and then as much memory as the messages have. One copy is what each of two "
-      "processes\n"
-      "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
-      "direction; shares are the nodes' of the rate to their left.\n"
-      "Over RDMA the others post the same writes and nothing else. Registrations of memory and bytes that a\n"
-      "processor copied are the nodes', once they have met.\n\n"
-      "Examples:\n"
-      "  weir bench transport\n"
-      "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
-      "  weir bench transport --engine shm\n"
-      "  weir bench transport --engine rdma --addresses 10.0.0.1,10.0.0.2");
+  command->footer(kFooter);
   command->callback(
       [choices, &status] { status = exit_status("bench transport", bench_transport(*choices)); });
 }

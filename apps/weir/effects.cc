@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "apps/weir/additive_fit.h"
@@ -137,8 +138,8 @@ class Factor {
   bool logarithmic_;
   std::vector<Value> values_;
   bool sampled_;
-  double least_ = INFINITY;
-  double most_ = -INFINITY;
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
 };
 
 // The fit of what the function says of the runs, where it says anything.

@@ -192,7 +192,7 @@ Result<std::unique_ptr<FindingsFile>> FindingsFile::make(const std::string& file
 Result<void> FindingsFile::prepare() {
   // Exclusive, so that the log needs no memory shared between processes, which network file systems lack.
   // Full, so that what is committed has been sent to the disk or to the server.
-  const auto made = database_->run(
+  auto made = database_->run(
       fmt::format("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
                   "BEGIN; {}; COMMIT",
                   kTables));
@@ -256,9 +256,9 @@ Result<void> FindingsFile::add(const Finding& finding) {
 }
 
 Result<void> FindingsFile::add_all(const std::vector<const Finding*>& findings) {
-  if (const auto begun = database_->run("BEGIN"); !begun) return begun;
+  if (auto begun = database_->run("BEGIN"); !begun) return begun;
   for (const Finding* finding : findings) {
-    if (const auto added = add(*finding); !added) {
+    if (auto added = add(*finding); !added) {
       (void)database_->run("ROLLBACK");
       return added;
     }

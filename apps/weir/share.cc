@@ -99,9 +99,9 @@ std::string text(const Share& share) { return fmt::format("{} of {}", share.inde
 
 Result<Share> share_of(const Environment& environment, const std::string& given) {
   if (!given.empty()) return parsed(given);
-  const auto process = process_share(environment);
+  auto process = process_share(environment);
   if (!process) return process;
-  const auto array = array_share(environment);
+  auto array = array_share(environment);
   if (!array) return array;
   return Share{array->index * process->count + process->index, array->count * process->count};
 }

@@ -85,7 +85,7 @@ Result<void> SweepFolder::write(const std::string& folder, const std::string& de
   if (known && *known == design) return {};
   // Under a name of this process alone first: others of this sweep write the same.
   const std::string own = fmt::format("{}.{}-{}", file_in(folder), this_worker({}, 1, "").host, ::getpid());
-  if (const auto written = write_text(own, design); !written) return written;
+  if (auto written = write_text(own, design); !written) return written;
   std::error_code error;
   fs::rename(own, file_in(folder), error);
   if (error) return failure(fmt::format("{}: cannot be written: {}", file_in(folder), error.message()));

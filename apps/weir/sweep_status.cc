@@ -52,8 +52,8 @@ Result<void> write_database(const std::string& file, const SweepFolder& sweep) {
     for (const std::size_t run : sweep.design.distinct()) {
       if (const Finding* finding = sweep.finding(run)) findings.push_back(finding);
     }
-    if (const auto added = (*database)->add_all(findings); !added) return added;
-    if (const auto closed = (*database)->close(); !closed) return closed;
+    if (auto added = (*database)->add_all(findings); !added) return added;
+    if (auto closed = (*database)->close(); !closed) return closed;
   }
   std::filesystem::rename(aside, file, error);
   if (error) return failure(fmt::format("{}: cannot be written: {}", file, error.message()));

@@ -99,6 +99,79 @@ RecordHeader header_of(const Trial& trial, const Planned& planned, const World& 
   return header;
 }
 
+// Whether the world can run the experiment.
+Result<void> check_world(const World& world, const Experiment& experiment, const Cluster& cluster,
+                         const Workload& workload) {
+  if (world.check) {
+    if (auto fits = world.check(cluster, workload); !fits) return fits;
+  }
+  if (!world.simulated && !experiment.conditions.none())
+    return failure("its 'conditions' are for simulations: a real run meets what there is");
+  if (!world.simulated && !experiment.alone())
+    return failure(
+        "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
+        "and meets what jobs there are");
+  return {};
+}
+
+// A run, and the cluster with whose rates it is judged. A view.
+struct Judged {
+  const Cluster& cluster;
+  const WorkTable& works;  // of the plan on it
+  const Workload& workload;
+  const Lived& lived;
+};
+
+// The row of a run: what was measured beside what is possible.
+Result<Row> judge(const Trial& trial, const Planned& planned, const World& world, const Contender& contender,
+                  const Judged& judged) {
+  const auto& [cluster, works, workload, lived] = judged;
+  const Plan& plan = planned.plan;
+  const Report measured = report(plan, cluster, works, workload, lived.record, planned.experiment.warm_up);
+  const Bound least = cluster_bound(cluster, workload);
+  const Bound of_plan = plan_bound(plan, cluster, works, workload);
+  if (world.simulated) {
+    const auto held = check_bounds(measured, least, of_plan, planned.settings);
+    if (!held) return tl::unexpected(held.error());
+  }
+  Row row = row_of(trial, plan, cluster, measured);
+  if (world.simulated) set_label(row, label_of(plan, cluster, works, planned.experiment, contender));
+  row.bound_ns = least.time.ns();
+  row.bound_binding = least.binding;
+  row.plan_bound_ns = of_plan.time.ns();
+  row.binding = of_plan.binding;
+  if (lived.over_links) {
+    const BytesPerSecond most = goodput_bound(cluster);
+    if (most.limited()) row.goodput_bound_bytes_per_s = most.value();
+    row.bound_percent = measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
+  }
+  if (lived.link_rate) row.link_rate_bytes_per_s = lived.link_rate->value();
+  row.checked_elements = lived.checked;
+  return row;
+}
+
+// Of a real run: the simulated one on the topology that was measured beside it, and what that says to the
+// row.
+Result<std::optional<Lived>> foretell(const Planned& planned, const World& world, const Contender& contender,
+                                      const Workload& workload, const Lived& lived, Row& row) {
+  if (!world.foretells || !lived.paced) return std::nullopt;
+  const Plan& plan = planned.plan;
+  const SimulationSettings& settings = planned.settings;
+  const Cluster paced(*lived.paced);
+  const Subcluster all(paced);
+  const WorkTable works(plan, paced);
+  const Job job{plan, all, settings.dispatch, settings.model, {}, &works};
+  auto foretold =
+      world.foretells->run({planned.experiment, planned.contender, plan, paced, settings, paced, {job}});
+  if (!foretold) return tl::unexpected(foretold.error());
+  Experiment with_paced = planned.experiment;
+  with_paced.topology = *lived.paced;
+  set_label(row, label_of(plan, paced, works, with_paced, contender));
+  row.predicted_ns =
+      report(plan, paced, works, workload, foretold->record, planned.experiment.warm_up).iteration.ns();
+  return std::optional<Lived>(std::move(*foretold));
+}
+
 // Writes a record's file, and returns its name in the folder.
 Result<std::string> keep(const std::string& file, const RecordHeader& header, const Record& record) {
   if (const auto written = write_text(file, text(header, record)); !written)
@@ -152,15 +225,8 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   const Subcluster subcluster = subcluster_of(experiment, whole);
   const Cluster& cluster = subcluster.cluster;
   const Workload workload(experiment.trace);
-  if (world.check) {
-    if (const auto fits = world.check(cluster, workload); !fits) return failed(fits.error().text);
-  }
-  if (!world.simulated && !experiment.conditions.none())
-    return failed("its 'conditions' are for simulations: a real run meets what there is");
-  if (!world.simulated && !experiment.alone())
-    return failed(
-        "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
-        "and meets what jobs there are");
+  if (const auto fits = check_world(world, experiment, cluster, workload); !fits)
+    return failed(fits.error().text);
   const auto found = contender(experiment, trial.strategy);
   if (!found) return failed(found.error().text);
   const auto& [strategy, options] = *found;
@@ -191,54 +257,23 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   // A real run is judged by the rates that were measured beside it.
   const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
   if (!works) works.emplace(*plan, judged);
-  const Report measured = report(*plan, judged, *works, workload, lived->record, experiment.warm_up);
-  const Bound least = cluster_bound(judged, workload);
-  const Bound planned = plan_bound(*plan, judged, *works, workload);
-  if (world.simulated) {
-    const auto held = check_bounds(measured, least, planned, settings);
-    if (!held) return failed(held.error().text);
-  }
-  Outcome outcome{Outcome::Kind::kRow, row_of(trial, *plan, judged, measured), {}};
-  outcome.row.bound_ns = least.time.ns();
-  if (world.simulated) set_label(outcome.row, label_of(*plan, judged, *works, experiment, *found));
-  if (lived->over_links) {
-    const BytesPerSecond most = goodput_bound(judged);
-    if (most.limited()) outcome.row.goodput_bound_bytes_per_s = most.value();
-    outcome.row.bound_percent =
-        measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
-  }
-  outcome.row.bound_binding = least.binding;
-  outcome.row.plan_bound_ns = planned.time.ns();
-  outcome.row.binding = planned.binding;
-  if (lived->link_rate) outcome.row.link_rate_bytes_per_s = lived->link_rate->value();
-  outcome.row.checked_elements = lived->checked;
-  std::optional<Lived> foretold;
-  if (world.foretells && lived->paced) {
-    const Cluster paced(*lived->paced);
-    const Subcluster all(paced);
-    const WorkTable on_paced(*plan, paced);
-    const Job job{*plan, all, settings.dispatch, settings.model, {}, &on_paced};
-    auto simulated = world.foretells->run({experiment, trial.strategy, *plan, paced, settings, paced, {job}});
-    if (!simulated) return failed("its prediction: " + simulated.error().text);
-    foretold = std::move(*simulated);
-    Experiment with_paced = experiment;
-    with_paced.topology = *lived->paced;
-    set_label(outcome.row, label_of(*plan, paced, on_paced, with_paced, *found));
-    outcome.row.predicted_ns =
-        report(*plan, paced, on_paced, workload, foretold->record, experiment.warm_up).iteration.ns();
-  }
-  if (const auto added = add_neighbours(undertaken, *neighbours, *lived, world, outcome.row); !added)
+  auto row = judge(trial, undertaken, world, *found, {judged, *works, workload, *lived});
+  if (!row) return failed(row.error().text);
+  const auto foretold = foretell(undertaken, world, *found, workload, *lived, *row);
+  if (!foretold) return failed("its prediction: " + foretold.error().text);
+  if (const auto added = add_neighbours(undertaken, *neighbours, *lived, world, *row); !added)
     return failed(added.error().text);
   if (!trial.timeline.empty()) {
     const std::string drawn =
         timeline(*plan, judged, workload, lived->record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
-    outcome.row.timeline = std::filesystem::path(trial.timeline).filename().string();
+    row->timeline = std::filesystem::path(trial.timeline).filename().string();
   }
-  if (trial.record.empty()) return outcome;
-  const auto kept = keep_all(trial, undertaken, world, *lived, foretold, outcome.row);
-  if (!kept) return failed(kept.error().text);
-  return outcome;
+  if (!trial.record.empty()) {
+    const auto kept = keep_all(trial, undertaken, world, *lived, *foretold, *row);
+    if (!kept) return failed(kept.error().text);
+  }
+  return {Outcome::Kind::kRow, std::move(*row), {}};
 }
 
 Outcome guarded(const std::function<Outcome()>& function) {

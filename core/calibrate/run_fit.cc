@@ -181,7 +181,7 @@ Result<void> RunFitter::find_slopes(Search& search) {
     const bool time = parameter.unit == Unit::kTime;
     const double step = parameter.unit == Unit::kRate ? kRateStep : time ? kTimeStep : kFractionStep;
     parameter.x = time ? std::log1p(kTimeStep / parameter.at) : step;
-    if (const auto foretold = foretell(search); !foretold) return foretold;
+    if (auto foretold = foretell(search); !foretold) return foretold;
     parameter.x = 0;
     for (const auto& [kind, after] : search.times) {
       const double change = after - before.at(kind);
@@ -247,7 +247,7 @@ Result<void> RunFitter::solve(Search& search) {
   for (int round = 0; round < kRounds && !search.free.empty(); ++round) {
     const bool all = step(search, robust_fit(problem(search)));
     const std::map<std::size_t, double> before = search.times;
-    if (const auto foretold = foretell(search); !foretold) return foretold;
+    if (auto foretold = foretell(search); !foretold) return foretold;
     double moved = 0;
     for (const auto& [kind, time] : search.times) moved = std::max(moved, std::abs(time - before.at(kind)));
     if (all && moved < kSettled) break;

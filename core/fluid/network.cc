@@ -17,7 +17,7 @@ Network::Network(const Cluster& cluster, const Conditions& conditions, std::vect
 }
 
 Result<void> Network::set_paths(std::vector<Paths> by_job) {
-  if (const Result<void> fair = check_sums(by_job); !fair) return fair;
+  if (Result<void> fair = check_sums(by_job); !fair) return fair;
   for (Paths& paths : by_job) {
     if (paths_.size() == 0) {
       paths_ = std::move(paths);

@@ -243,7 +243,7 @@ void RoughEngine::find(Shared& link, int more, Taking& found) {
     weight += seat.weight;
     found.level = std::max(0.0, room / static_cast<double>(weight));
   }
-  found.flows.resize(taken);
+  found.flows.erase(found.flows.begin() + static_cast<std::ptrdiff_t>(taken), found.flows.end());
 }
 
 // Gives what the link holds the level, and the flows that it takes for it.

@@ -141,9 +141,9 @@ class World {
   }
 
   Result<void> verdict() const {
-    if (const Result<void> obeyed = network_.verdict(); !obeyed) return obeyed;
+    if (Result<void> obeyed = network_.verdict(); !obeyed) return obeyed;
     for (const auto& job : jobs_) {
-      if (const Result<void> moved = job->verdict(); !moved) return moved;
+      if (Result<void> moved = job->verdict(); !moved) return moved;
     }
     return {};
   }

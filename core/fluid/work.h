@@ -84,7 +84,7 @@ class WorkTable {
   void add_message(const Op& send, Work& work);
   void connect();
   void widen(Work& work, int connections);
-  int widened(int path, int connections);
+  int widened(int narrow, int connections);
   void route_sum(const Op& op, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);

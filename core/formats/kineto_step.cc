@@ -138,7 +138,7 @@ Result<void> Finder::find_gradients() {
   for (const CpuOp* accumulate : accumulates_) {
     const auto layer = layer_of(*accumulate);
     if (!layer) return tl::unexpected(layer.error());
-    if (const auto added = add_gradient(*accumulate, *layer); !added) return added;
+    if (auto added = add_gradient(*accumulate, *layer); !added) return added;
   }
   return {};
 }

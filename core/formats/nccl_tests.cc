@@ -128,7 +128,7 @@ class Table {
     const std::size_t left = all.size() - std::min(first, all.size());
     if (left % 4 == 1 || left % 4 == 3) ++first;  // the root, before times; after them may be a time of day
     if (!size || *size < 0 || *size > 1e15 || first + 4 > all.size()) return bad();
-    reduces_ = all.size() > 3 && all[3] != "none" && all[3] != "";
+    reduces_ = all.size() > 3 && all[3] != "none" && !all[3].empty();
     for (; first + 3 < all.size(); first += stride_) {
       const auto time = number(all[first]);
       const auto algorithm = number(all[first + 1]);

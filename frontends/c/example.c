@@ -38,8 +38,8 @@ int main(void) {
           "weir_push_pull");
     /* Other work may go on here: the library's threads move and sum the bytes. */
     check(weir_wait(handle), "weir_wait");
-    for (int i = 0; i < kElements; ++i)
-      wrong += values[i] != (float)(weir_size() * (weir_size() - 1) / 2 + weir_size() * round);
+    const int32_t sum = weir_size() * (weir_size() - 1) / 2 + weir_size() * round;
+    for (int i = 0; i < kElements; ++i) wrong += values[i] != (float)sum;
   }
   printf("rank %d of %d: %d sums are wrong\n", (int)weir_rank(), (int)weir_size(), wrong);
   check(weir_shutdown(), "weir_shutdown");

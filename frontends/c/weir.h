@@ -19,6 +19,7 @@
  * WEIR_LOST, WEIR_TIMEOUT or WEIR_SYSTEM the session is over and everything returns the same on this rank:
  * shut down and begin anew. Nothing hangs: every wait has a deadline (setting "patience").
  */
+/* NOLINTBEGIN(modernize-deprecated-headers, readability-identifier-naming): it is read by C compilers too */
 #ifndef WEIR_H
 #define WEIR_H
 
@@ -199,3 +200,4 @@ WEIR_API weir_status weir_speed(double* bytes_per_second);
 #endif
 
 #endif
+/* NOLINTEND(modernize-deprecated-headers, readability-identifier-naming) */

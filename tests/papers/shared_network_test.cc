@@ -61,7 +61,7 @@ class Jobs {
     const auto again = run_fluid(iterations, conditions);
     CHECK(fluid.record == again.record);
     CHECK(fluid.ends == again.ends);
-    const Ends ends = ends_of(*simgrid, iterations);
+    Ends ends = ends_of(*simgrid, iterations);
     const Ends other = ends_of(fluid, iterations);
     CHECK_THAT(ends.first, Catch::Matchers::Approx(other.first).epsilon(1e-6));
     CHECK_THAT(ends.second, Catch::Matchers::Approx(other.second).epsilon(1e-6));

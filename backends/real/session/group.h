@@ -55,7 +55,7 @@ class Group {
   /// Connects with all that take part. Fails if there is no memory, or a peer does not come. `kept` does the
   /// plan's updates: of a server of kept tensors, whose groups share it and the plan; else null. `done` is
   /// called by the group's thread.
-  static Result<std::unique_ptr<Group>> open(std::shared_ptr<const TensorPlan> plan,
+  static Result<std::unique_ptr<Group>> open(std::shared_ptr<const TensorPlan> tensors,
                                              std::shared_ptr<KeptTensors> kept, const GroupSettings& settings,
                                              std::span<const Descriptor> listeners,
                                              std::function<void(const std::shared_ptr<Transfer>&)> done);

@@ -76,7 +76,7 @@ class Session final : private MemberEvents {
     int root = -1;  // of a broadcast
   };
 
-  Session(const SessionSettings& settings) : settings_(settings) {}
+  explicit Session(const SessionSettings& settings) : settings_(settings) {}
   void run();
   void begun(Group& group, const std::vector<TensorNote>& tensors) override;
   void done(const std::shared_ptr<Transfer>& transfer) override;

@@ -73,13 +73,14 @@ Result<std::optional<int>> slurm_local_size(const Environment& environment) {
   if (!counts) counts = environment(variable = "SLURM_TASKS_PER_NODE");
   const auto node = environment("SLURM_NODEID");
   if (!counts || !node) return std::nullopt;
-  static const std::regex kEntry(R"((\d{1,6})(?:\(x(\d{1,6})\))?(?:,|$))");
+  static const std::regex entries_of_hosts(R"((\d{1,6})(?:\(x(\d{1,6})\))?(?:,|$))");
   int left = 0;
   const auto [end, error] = std::from_chars(node->data(), node->data() + node->size(), left);
   bool well = error == std::errc() && end == node->data() + node->size() && left >= 0;
   std::smatch entry;
   for (auto at = counts->cbegin(); well && at != counts->cend(); at = entry[0].second) {
-    well = std::regex_search(at, counts->cend(), entry, kEntry, std::regex_constants::match_continuous);
+    well = std::regex_search(at, counts->cend(), entry, entries_of_hosts,
+                             std::regex_constants::match_continuous);
     if (!well) break;
     left -= entry[2].matched ? std::stoi(entry[2]) : 1;
     if (left < 0) return std::stoi(entry[1]);

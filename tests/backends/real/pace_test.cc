@@ -13,10 +13,10 @@ using namespace weir::literals;
 constexpr std::size_t kChunk = 128 << 10;
 
 // A megabyte a millisecond.
-Pace pace_of_1GB() { return Pace(BytesPerSecond(1'000'000'000)); }
+Pace pace_of_a_gigabyte() { return Pace(BytesPerSecond(1'000'000'000)); }
 
 TEST_CASE("bytes leave at the rate, in chunks") {
-  Pace pace = pace_of_1GB();
+  Pace pace = pace_of_a_gigabyte();
   const Instant begin = Instant() + 1_s;
   Instant now = begin;
   std::size_t left = pace.take(&pace, 1 << 30, now);  // what had gathered before
@@ -38,14 +38,14 @@ TEST_CASE("bytes leave at the rate, in chunks") {
 }
 
 TEST_CASE("who asks late gets what could have left before, two milliseconds' worth at most") {
-  Pace pace = pace_of_1GB();
+  Pace pace = pace_of_a_gigabyte();
   pace.take(&pace, 1 << 30, Instant() + 1_s);
   CHECK(pace.take(&pace, 1 << 30, Instant() + 1_s + 1_ms) == 1'000'000);
   CHECK(pace.take(&pace, 1 << 30, Instant() + 2_s) == 2'000'000);
 }
 
 TEST_CASE("what did not leave may leave at once") {
-  Pace pace = pace_of_1GB();
+  Pace pace = pace_of_a_gigabyte();
   const Instant now = Instant() + 1_s;
   CHECK(pace.take(&pace, 1'500'000, now) == 1'500'000);
   CHECK(pace.take(&pace, 1 << 30, now) == 500'000);
@@ -80,7 +80,7 @@ TEST_CASE("of several that always want more each gets its part, whoever asks fir
 }
 
 TEST_CASE("who waits and does not come holds nobody up") {
-  Pace pace = pace_of_1GB();
+  Pace pace = pace_of_a_gigabyte();
   const int gone = 0;
   const int here = 0;
   Instant now = Instant() + 1_s;

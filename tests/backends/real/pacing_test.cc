@@ -165,7 +165,8 @@ TEST_CASE("as many connections as keep threads evenly busy, or one that has a pa
       if (from != into) message(all, from, into, 1_MB);
     }
   }
-  CHECK(channels_for(std::move(all).build(), three(), 3, 0) == 3);
+  const Plan exchange = std::move(all).build();
+  CHECK(channels_for(exchange, three(), 3, 0) == 3);
 }
 
 TEST_CASE("one connection of each lane, where large messages cannot be paced") {
@@ -183,8 +184,10 @@ TEST_CASE("one connection of each lane, where large messages cannot be paced") {
   const Plan plan = std::move(several).build();
   CHECK(channels_for(plan, three(), 4, 1.02) == 1);
   CHECK(channels_for(plan, three(), 4, 0) == 4);
-  CHECK(channels_for(std::move(small).build(), three(), 4, 1.02) == 4);
-  CHECK(channels_for(std::move(builder).build(), three(), 4, 1.02) == 4);
+  const Plan of_small = std::move(small).build();
+  const Plan of_one_lane = std::move(builder).build();
+  CHECK(channels_for(of_small, three(), 4, 1.02) == 4);
+  CHECK(channels_for(of_one_lane, three(), 4, 1.02) == 4);
 }
 
 }  // namespace

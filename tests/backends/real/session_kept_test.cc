@@ -184,7 +184,7 @@ TEST_CASE(
   CHECK(torn == std::vector<int>(kThreads, 0));
   std::vector<std::int64_t> values(kElements, 0);
   (*kept)->add(*update, std::as_writable_bytes(std::span(values)));
-  CHECK(values == std::vector<std::int64_t>(kElements, kThreads * kRounds));
+  CHECK(values == std::vector<std::int64_t>(kElements, std::int64_t{kThreads} * kRounds));
 }
 
 TEST_CASE("additions of ranks to the same bytes at once are all kept") {
@@ -202,7 +202,7 @@ TEST_CASE("additions of ranks to the same bytes at once are all kept") {
     if (auto met = session.barrier(); !met) return met.error().text;
     values.assign(kElements, 0);
     if (auto read = add(session, "x", Dtype::kI64, values); !read) return read.error().text;
-    if (values != std::vector<std::int64_t>(kElements, kRounds * (1 + 2 + 3 + 4)))
+    if (values != std::vector<std::int64_t>(kElements, std::int64_t{kRounds} * (1 + 2 + 3 + 4)))
       return fmt::format("{} is kept in the end", values[0]);
     return why(session.leave());
   });

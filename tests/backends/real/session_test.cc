@@ -31,8 +31,8 @@ std::string round_of(Session& session, const std::string& name, Dtype dtype, std
     values[i] = static_cast<T>(static_cast<std::int64_t>(i % 1000) + rank + round);
   if (auto summed = sum(session, name, dtype, values); !summed) return summed.error().text;
   for (std::size_t i = 0; i < elements; ++i) {
-    const auto expected =
-        static_cast<T>(size * (static_cast<std::int64_t>(i % 1000) + round) + size * (size - 1) / 2);
+    const std::int64_t of_ranks = size * (size - 1) / 2;
+    const auto expected = static_cast<T>(size * (static_cast<std::int64_t>(i % 1000) + round) + of_ranks);
     if (values[i] != expected)
       return fmt::format("{} in round {}: element {} is {}, not {}", name, round, i, values[i], expected);
   }
@@ -95,8 +95,9 @@ TEST_CASE("each tensor goes in rounds of its own, whatever the order on each ran
     std::vector<Handle> handles;
     constexpr int kRounds = 3;
     for (int i = 0; i < 3 * kRounds; ++i) {
+      const int round = i / 3;
       const std::string& name = names[static_cast<std::size_t>((i + rank) % 3)];
-      values.emplace_back(static_cast<std::size_t>(kElements), static_cast<float>(i / 3 + 1));
+      values.emplace_back(static_cast<std::size_t>(kElements), static_cast<float>(round + 1));
       const auto handle =
           session.push_pull({name, kElements, Dtype::kF32, 0}, values.back().data(), values.back().data());
       if (!handle) return handle.error().text;
@@ -104,7 +105,8 @@ TEST_CASE("each tensor goes in rounds of its own, whatever the order on each ran
     }
     for (std::size_t i = handles.size(); i-- > 0;) {
       if (auto arrived = session.wait(handles[i]); !arrived) return arrived.error().text;
-      const float expected = 3.0F * static_cast<float>(i / 3 + 1);
+      const std::size_t round = i / 3;
+      const float expected = 3.0F * static_cast<float>(round + 1);
       if (values[i].front() != expected || values[i].back() != expected)
         return fmt::format("hand-over {} is wrong", i);
     }

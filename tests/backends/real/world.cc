@@ -24,6 +24,20 @@ Buffers& ThreadWorld::buffers(MachineId machine, bool gpus) {
   return *buffers_[machine.index()];
 }
 
+Result<std::vector<Channel>> ThreadWorld::join(const Meeting& own, const Descriptor& listener,
+                                               const Settings& settings) {
+  auto channels = meet(own, {&listener, 1});
+  if (!channels) return channels;
+  Buffers& mine = *buffers_[own.self.index()];
+  if (const auto shared = share_memory(*channels, own, plan_, mine); !shared)
+    return tl::unexpected(shared.error());
+  if (!settings.rdma) return channels;
+  if (const auto joined = rdma::connect(*channels, own, plan_, mine, {rdma::Use::kAlways, {}}); !joined)
+    return tl::unexpected(joined.error());
+  if (!channels->empty()) devices_[own.self.index()] = channels->front().rdma->regions->shared_device();
+  return channels;
+}
+
 Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const Settings& settings) {
   const std::size_t machines = plan_.machines();
   buffers(MachineId(0), settings.gpus);
@@ -50,19 +64,10 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
     Meeting own = meeting;
     own.self = machine;
     own.lanes = lanes_of(plan_, machine);
-    auto channels = meet(own, {&listeners[machine.index()], 1});
-    Result<void> shared = channels ? share_memory(*channels, own, plan_, *buffers_[machine.index()])
-                                   : Result<void>(tl::unexpected(channels.error()));
-    if (shared && settings.rdma) {
-      const auto joined =
-          rdma::connect(*channels, own, plan_, *buffers_[machine.index()], {rdma::Use::kAlways, {}});
-      if (!joined) shared = tl::unexpected(joined.error());
-      if (joined && !channels->empty())
-        devices_[machine.index()] = channels->front().rdma->regions->shared_device();
-    }
+    auto channels = join(own, listeners[machine.index()], settings);
     together.arrive_and_wait();
-    if (!shared) {
-      results[machine.index()] = shared;
+    if (!channels) {
+      results[machine.index()] = tl::unexpected(channels.error());
       together.arrive_and_drop();
       return;
     }

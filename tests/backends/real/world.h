@@ -8,6 +8,7 @@
 #include "backends/real/buffers.h"
 #include "backends/real/channel_transport.h"
 #include "backends/real/drive.h"
+#include "backends/real/links.h"
 #include "backends/real/rdma/device.h"
 #include "core/fluid/simulation.h"
 
@@ -41,6 +42,9 @@ class ThreadWorld {
   const std::vector<std::shared_ptr<const rdma::Device>>& devices() const { return devices_; }
 
  private:
+  // Channels to the other machines, with memory shared or registered as the settings say.
+  Result<std::vector<Channel>> join(const Meeting& own, const Descriptor& listener, const Settings& settings);
+
   const Plan& plan_;
   const Cluster& cluster_;
   std::vector<std::unique_ptr<Gpus>> gpus_;  // by machine; none if they are not used

@@ -28,12 +28,12 @@ Label label_by_plan(const Experiment& experiment) {
 TEST_CASE("A split is trusted as its plan is, whichever values were measured, and how far") {
   const Topology bare = test::topology();
   const Calibration all = test::calibration(bare);
-  for (const auto& [gpu_machines, cpu_machines] :
+  for (const auto& machines :
        std::vector<std::pair<int, int>>{{2, 0}, {4, 2}, {12, 3}, {20, 0}, {10, 30}, {3, 12}}) {
     const auto check = [&](const Calibration& calibration) {
       Topology topology = bare;
       topology.calibration = calibration;
-      const Experiment experiment = test::experiment(topology, "unified", gpu_machines, cpu_machines);
+      const Experiment experiment = test::experiment(topology, "unified", machines.first, machines.second);
       CHECK(label_without_plan(experiment).trust == label_by_plan(experiment).trust);
     };
     for (const int measured : {4, 40}) {
@@ -42,8 +42,8 @@ TEST_CASE("A split is trusted as its plan is, whichever values were measured, an
         if (value.machines) value.machines = measured;
       }
       for (std::size_t i = 0; i < all.values.size(); ++i) {
-        INFO(gpu_machines << " and " << cpu_machines << " machines, " << measured << " measured, without "
-                          << all.values[i].path);
+        INFO(machines.first << " and " << machines.second << " machines, " << measured
+                            << " measured, without " << all.values[i].path);
         Calibration without = calibration;
         without.values.erase(without.values.begin() + static_cast<std::ptrdiff_t>(i));
         check(without);

@@ -36,7 +36,8 @@ struct Memories {
     REQUIRE(engine->set_paths(paths, known));
     std::vector<double> ends(kFlows);
     const auto begin = [&] {
-      for (std::uint32_t i = 0; i < kFlows; ++i) engine->start_timer(kFlows + i, Duration(900 * i));
+      for (std::uint32_t i = 0; i < kFlows; ++i)
+        engine->start_timer(kFlows + i, Duration(std::int64_t{900} * i));
     };
     const auto instant = [&](std::span<const std::uint32_t> ended) {
       for (const std::uint32_t id : ended) {

@@ -28,7 +28,8 @@ std::vector<double> ends(double precision) {
   REQUIRE(engine->set_paths(paths, binding));
   std::vector<double> ends(kRoughFlows);
   const auto begin = [&] {
-    for (std::uint32_t i = 0; i < kRoughFlows; ++i) engine->start_timer(kRoughFlows + i, Duration(2000 * i));
+    for (std::uint32_t i = 0; i < kRoughFlows; ++i)
+      engine->start_timer(kRoughFlows + i, Duration(std::int64_t{2000} * i));
   };
   const auto instant = [&](std::span<const std::uint32_t> ended) {
     for (const std::uint32_t id : ended) {
@@ -112,7 +113,7 @@ TEST_CASE("after any number of changes rates are fair") {
       for (std::uint32_t i = 0; i < kLong; ++i)
         engine.start_flow(i, path[i], Bytes(std::llround(fair[i] * kSeconds)));
       for (std::uint32_t i = 0; i < kRoughFlows; ++i)
-        engine.start_timer(kLong + kRoughFlows + i, Duration(500 * i));
+        engine.start_timer(kLong + kRoughFlows + i, Duration(std::int64_t{500} * i));
     };
     const auto instant = [&](std::span<const std::uint32_t> ended) {
       for (const std::uint32_t id : ended) {

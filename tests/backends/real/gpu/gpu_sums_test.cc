@@ -237,7 +237,7 @@ TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the s
   REQUIRE(count);
   for (int gpus = 1; gpus <= *count; ++gpus) {
     for (const Dtype dtype : kAll) {
-      constexpr std::size_t kElements = 4 * 1025;
+      constexpr std::size_t kElements = std::size_t{4} * 1025;
       const Bytes bytes = size(dtype) * static_cast<std::int64_t>(kElements);
       PlanBuilder builder("all-reduce", 1);
       const BufferId buffer =

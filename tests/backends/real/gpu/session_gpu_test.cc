@@ -73,7 +73,7 @@ TEST_CASE("sums over ranks arrive on their GPUs") {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const std::string& text : wrong) CHECK(text == "");
+    for (const std::string& text : wrong) CHECK_THAT(text, Catch::Matchers::Equals(""));
   }
 }
 
