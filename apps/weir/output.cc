@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <string_view>
+
 namespace weir {
 namespace {
 
@@ -12,6 +14,15 @@ bool reader_left() {
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
 
 ExitStatus flushed(ExitStatus status) {
   const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string>
 
 #include "apps/weir/commands.h"
 
@@ -23,6 +24,9 @@ void print_error(fmt::format_string<Args...> format, Args&&... args) {
   std::fflush(stdout);
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
+
+/// The word as a shell reads it: in quotes where it has to be.
+std::string shell_word(const std::string& word);
 
 /// To be called last: the status, or 1 and a line on the error stream if what was printed is lost. A reader
 /// that has left, as `head` does, has had enough, and that is no error.

@@ -22,13 +22,6 @@
 namespace weir {
 namespace {
 
-// For a shell.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 constexpr Bytes kProgram(40 << 20);  // with its threads; measured: 38 MB of a node at rest
 
 Result<void> check_left(Bytes needed) {
@@ -298,7 +291,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
       arguments.push_back(host.name);
       std::string words;
       for (const std::string& word : node_arguments(settings.program, machine, host.addresses, settings))
-        words += quoted(word) + ' ';
+        words += shell_word(word) + ' ';
       arguments.push_back(words + "--job -");
       return NodeCommand{arguments, {}, key};
     };

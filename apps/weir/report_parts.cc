@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/weir/chart.h"
+#include "apps/weir/output.h"
 #include "apps/weir/table.h"
 #include "apps/weir/world.h"
 #include "core/base/units_text.h"
@@ -38,17 +39,11 @@ std::vector<std::string> axis_titles(const Study& study) {
   return titles(paths);
 }
 
-std::string in_quotes(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // What runs it alone, and draws it. Files are named as from where the experiment was.
 std::string command_of(const Study& study, const Run& run) {
-  std::string command = "weir run " + in_quotes(study.file);
+  std::string command = "weir run " + shell_word(study.file);
   const auto set = [&](const std::string& path, const std::string& value) {
-    command += " --set " + in_quotes(path + "=" + value);
+    command += " --set " + shell_word(path + "=" + value);
   };
   for (const Value::Member& setting : study.settings.members()) set(setting.name, label(setting.value));
   for (std::size_t i = 0; i < study.axes.size(); ++i) {

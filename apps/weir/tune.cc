@@ -104,7 +104,8 @@ Result<std::size_t> trials_of(const TuneChoices& choices, const Experiment& expe
         fmt::format("--method grid: these are more than {} points; say how many with --trials", kMostTrials));
   std::size_t trials = choices.trials.value_or(grid || choices.steps ? kMostTrials : kUsual);
   if (choices.steps) {
-    const auto each = static_cast<std::size_t>(experiment.warm_up + experiment.iterations);
+    const auto each =
+        static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
     if (*choices.steps < each)
       return failure(fmt::format("--steps: a trial alone takes {}, warm_up and iterations together", each));
     trials = std::min(trials, *choices.steps / each);
@@ -254,11 +255,10 @@ Result<SettingsFile> with_given(SettingsFile tuned, const std::string& file) {
 
 // The command that runs what was found, in the same world.
 std::string run_of_found(const TuneChoices& choices) {
-  std::string command = fmt::format("weir run {} --settings {}", choices.input.file, choices.output);
-  for (const std::string& one : choices.input.settings) command += fmt::format(" --set '{}'", one);
-  const WorldOptions& world = choices.world;
-  command += world.on == "simulation" ? words(world.simulation) : " --on " + world.on;
-  return world.hosts.empty() ? command : command + " --hosts " + world.hosts;
+  std::string command =
+      fmt::format("weir run {} --settings {}", shell_word(choices.input.file), shell_word(choices.output));
+  for (const std::string& one : choices.input.settings) command += " --set " + shell_word(one);
+  return command + words(choices.world);
 }
 
 Result<ExitStatus> tell(const TuneChoices& choices, const Tuning& tuning, std::optional<int> signal) {

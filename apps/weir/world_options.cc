@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "apps/weir/input.h"
+#include "apps/weir/output.h"
 #include "apps/weir/world.h"
 #include "backends/real/program.h"
 #include "backends/real/socket.h"
@@ -250,6 +251,20 @@ void take(const Streams& streams, WorldOptions& options) {
   take_one("--channels", streams.channels, options.real.channels);
   take_one("--io-threads", streams.io_threads, options.real.io_threads);
   take_one("--workers", streams.workers, options.real.workers);
+}
+
+std::string words(const WorldOptions& options) {
+  if (options.on == "simulation") return words(options.simulation);
+  std::string words = " --on " + options.on;
+  for (const auto* among : {&options.of_clusters, &options.of_real_runs}) {
+    for (const CLI::Option* option : *among) {
+      if (option->count() == 0) continue;
+      words += ' ' + option->get_name();
+      if (option->get_items_expected_max() == 0) continue;  // a flag
+      for (const std::string& value : option->results()) words += ' ' + shell_word(value);
+    }
+  }
+  return words;
 }
 
 Result<World> world_of(const WorldOptions& options) {

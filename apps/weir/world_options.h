@@ -40,6 +40,10 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose);
 /// Takes over what a settings file says of real runs, where the command line does not.
 void take(const Streams& streams, WorldOptions& options);
 
+/// What chooses the same world on a command line: " --engine fluid", " --on lab --channels 2"; empty if
+/// nothing has to be said.
+std::string words(const WorldOptions& options);
+
 /// The world that they mean. Fails if they do not go together, or name a file that cannot be read. Not for a
 /// command line that has not been read.
 Result<World> world_of(const WorldOptions& options);

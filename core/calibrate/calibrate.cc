@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "core/base/random.h"
 #include "core/base/units_text.h"
@@ -88,7 +89,9 @@ class Calibrator {
       : topology_(topology), measurements_(measurements), hold_out_(hold_out) {}
 
   Result<void> fit_points() {
-    const Split split = split_of(kinds_of(measurements_.points), 1, "sizes that benchmarks measured");
+    const std::vector<std::size_t> kinds = kinds_of(measurements_.points);
+    Split split = split_of(kinds, 1, "sizes that benchmarks measured");
+    fit_each_line(kinds, split);
     const auto points = [&](const std::vector<std::size_t>& numbers) {
       std::vector<Point> some;
       for (const std::size_t number : numbers) some.push_back(measurements_.points[number]);
@@ -120,7 +123,7 @@ class Calibrator {
         if (!values_.contains(path)) all_.untold.push_back(path);
       }
     }
-    if (const auto done = foretell(*fitter, fitted, false); !done) return done;
+    if (auto done = foretell(*fitter, fitted, false); !done) return done;
     if (const double median = all_.runs.fitted.median; any && median > kWorstMedian)
       return failure(
           fmt::format("half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
@@ -164,6 +167,25 @@ class Calibrator {
       all_.remarks.push_back(fmt::format("a fraction of {} of {} {} is none: nothing of them is held out",
                                          hold_out_.fraction, count, what));
     return split;
+  }
+
+  // Benchmarks that only held out times are of would tell nothing: of those, the times of one size are
+  // fitted.
+  void fit_each_line(const std::vector<std::size_t>& kinds, Split& split) {
+    const std::vector<Point>& points = measurements_.points;
+    std::set<std::string> files;
+    for (const std::size_t number : std::vector<std::size_t>(split.held)) {
+      const auto on_line = [&](std::size_t other) { return same_line(points[other], points[number]); };
+      if (std::ranges::any_of(split.fitted, on_line)) continue;
+      const auto of_kind = [&](std::size_t other) { return kinds[other] == kinds[number]; };
+      std::ranges::copy_if(split.held, std::back_inserter(split.fitted), of_kind);
+      std::erase_if(split.held, of_kind);
+      files.insert(points[number].source);
+    }
+    if (files.empty()) return;
+    all_.remarks.push_back(
+        fmt::format("{}{}: times are fitted, though drawn to be held out: nothing else tells the same values",
+                    *files.begin(), files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1)));
   }
 
   Values told() const {

@@ -10,6 +10,7 @@
 
 #include "core/base/units_text.h"
 #include "core/calibrate/least_squares.h"
+#include "core/calibrate/uses.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/link_values.h"
 #include "core/fluid/work.h"
@@ -37,9 +38,14 @@ double carried(const Point& point) {
   return point.kind == Point::Kind::kCollective ? size * nccl::bus_factor(point.test, point.ranks) : size;
 }
 
-// Of all that a point of that size moves, what one message, copy or sum of it has.
-Bytes at_once(const Point& point, Bytes size) {
-  return point.kind == Point::Kind::kCollective ? nccl::passed_at_once(point.test, point.ranks, size) : size;
+// From the smallest to the largest message, copy or sum that a point of these sizes has. Ranks share whole
+// elements: some have one more than others.
+Sizes at_once(const Point& point, Bytes least, Bytes most) {
+  if (point.kind != Point::Kind::kCollective) return {least, most};
+  constexpr std::int64_t kElement = 8;  // bytes, of the largest
+  const Bytes low = nccl::passed_at_once(point.test, point.ranks, least);
+  const Bytes below_high = nccl::passed_at_once(point.test, point.ranks, most - Bytes(1));
+  return {Bytes(low.count() / kElement * kElement), Bytes((below_high.count() / kElement + 1) * kElement)};
 }
 
 BytesPerSecond rate_of(double s_per_byte) {
@@ -149,8 +155,9 @@ CalibratedValue* PointFit::add(const Line& line, const std::string& path, const 
   own.value = value;
   own.sources = line.sources;
   own.points = line.points;
-  own.least_size = at_once(line.of, line.least);
-  own.most_size = at_once(line.of, line.most);
+  const Sizes sizes = at_once(line.of, line.least, line.most);
+  own.least_size = sizes.least;
+  own.most_size = sizes.most;
   if (line.judged) own.standard_error_percent = error_percent;
   if (line.judged) own.residual_percent = line.residual_percent;
   const auto known = std::find_if(values_.begin(), values_.end(),
@@ -329,16 +336,18 @@ Result<void> PointFit::take_efficiency(const Topology& topology, const Line& lin
   return tl::unexpected(without(line.of, fmt::format("{} GPUs and a NIC", each)));
 }
 
+bool same_line(const Point& a, const Point& b) { return key(a) == key(b); }
+
 bool PointFit::judged(const Point& point) const {
   return std::any_of(lines_.begin(), lines_.end(),
-                     [&](const Line& line) { return line.judged && key(line.of) == key(point); });
+                     [&](const Line& line) { return line.judged && same_line(line.of, point); });
 }
 
 std::vector<Predicted> PointFit::predict(const std::vector<Point>& points) const {
   std::vector<Predicted> all;
   for (const Point& point : points) {
     const auto own = std::find_if(lines_.begin(), lines_.end(),
-                                  [&](const Line& line) { return key(line.of) == key(point); });
+                                  [&](const Line& line) { return same_line(line.of, point); });
     if (own != lines_.end())
       all.push_back({own->overhead_s + own->s_per_byte * carried(point), point.seconds});
   }

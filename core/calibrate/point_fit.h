@@ -13,6 +13,9 @@
 
 namespace weir {
 
+/// Whether both are of one line: they differ in sizes, times and sources at most.
+bool same_line(const Point& a, const Point& b);
+
 /// What points came to. A value.
 class PointFit {
  public:

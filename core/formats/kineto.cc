@@ -103,10 +103,13 @@ Result<void> check_gpu(const Recording& recording, const Iteration& iteration, c
   };
   const auto [launched, missing] = kernels_of(iteration, clock);
   if (static_cast<double>(missing) > kMuch * static_cast<double>(launched)) {
-    return wrong(
-        fmt::format("{} of the {} kernels that it launched are not recorded: the recording ends too early, "
-                    "or has lost some; record again, fewer iterations, and without an error at its end",
-                    missing, launched));
+    return wrong(fmt::format(
+        "the kernels of {} of its {} launches are not recorded: {}", missing, launched,
+        missing == launched
+            ? "the profiler got nothing of the GPU; record with "
+              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], as a user who may profile it"
+            : "the recording ends too early, or has lost some; record again, fewer iterations, "
+              "and without an error at its end"));
   }
   const auto [all, unlaunched] = clock.work(times.begin, times.end);
   if (static_cast<double>(unlaunched) <= kMuch * static_cast<double>(all)) return {};
@@ -143,10 +146,8 @@ std::vector<std::string> remarks_of(const Recording& recording, const Iteration&
                     count));
   }
   if (const std::size_t missing = kernels_of(iteration, clock).missing; missing > 0) {
-    remarks.push_back(
-        fmt::format("{} of the kernels that the iteration launched are not recorded: its times may be too "
-                    "short",
-                    missing));
+    remarks.push_back(fmt::format(
+        "launches of the iteration whose kernels are not recorded: {}; its times may be too short", missing));
   }
   if (clock.elsewhere() > kMuch) {
     remarks.push_back(fmt::format(

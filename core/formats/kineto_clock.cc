@@ -79,7 +79,7 @@ void Clock::match_kernels(const Recording& recording) {
   }
 }
 
-void Clock::expose(std::vector<Span> collectives, std::vector<Span> work) {
+void Clock::expose(const std::vector<Span>& collectives, const std::vector<Span>& work) {
   std::size_t next = 0;
   for (const Span& collective : collectives) {
     while (next < work.size() && work[next].end <= collective.begin) ++next;

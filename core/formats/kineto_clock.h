@@ -13,7 +13,8 @@ class Clock {
   Clock(const Recording& recording, const Iteration& iteration);
 
   bool gpu() const { return !launched_.empty(); }
-  /// How many kernels the CPU launched between these instants, and how many of them were not recorded.
+  /// How often the CPU launched a kernel, or a graph of some, between these instants, and how often none of
+  /// it was recorded.
   struct Kernels {
     std::size_t launched = 0;
     std::size_t missing = 0;
@@ -44,7 +45,7 @@ class Clock {
   };
   void follow_stream(const Recording& recording);
   void match_kernels(const Recording& recording);
-  void expose(std::vector<Span> collectives, std::vector<Span> work);
+  void expose(const std::vector<Span>& collectives, const std::vector<Span>& work);
 
   std::vector<Launched> launched_;
   double elsewhere_ = 0;

@@ -91,10 +91,12 @@ bool is_launch(std::string_view category) {
          category == "Runtime";
 }
 
-// "cudaLaunchKernelExC", "cuLaunchCooperativeKernel", "hipExtModuleLaunchKernel".
-bool launches_kernel(std::string_view name) {
+// "cudaLaunchKernelExC", "cuLaunchCooperativeKernel", "hipExtModuleLaunchKernel"; "cudaGraphLaunch", whose
+// kernels all have its correlation.
+bool launches_kernels(std::string_view name) {
   const std::size_t launch = name.find("Launch");
-  return launch != std::string_view::npos && name.find("Kernel", launch) != std::string_view::npos;
+  if (launch == std::string_view::npos) return false;
+  return name.find("Kernel", launch) != std::string_view::npos || name.ends_with("GraphLaunch");
 }
 
 constexpr std::string_view kGloo = "gloo:";  // before the names of its collectives
@@ -293,7 +295,7 @@ bool Reader::take() {
     recording_.work.push_back({span, event_.correlation, thread(), collective});
   } else if (is_launch(category)) {
     if (event_.correlation >= 0)
-      recording_.launches.push_back({event_.correlation, span.begin, launches_kernel(event_.name)});
+      recording_.launches.push_back({event_.correlation, span.begin, launches_kernels(event_.name)});
   } else if (category == "python_function" && starts(event_.name, kModule)) {
     recording_.modules.push_back({span, names_.of(event_.name.substr(kModule.size())), thread()});
   }

@@ -92,6 +92,18 @@ class Values(Case):
         errors = json.loads(self.calibrate("--hold-out", "0.5", "--json", files=("nccl.json",)).stdout)["errors"]["points"]
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (4, 2))
 
+    def test_what_only_held_out_times_would_tell_is_fitted_and_said(self):
+        self.write("one.json", transport(SIZES[-1:]))
+        said = 0
+        for seed in range(1, 6):
+            done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json", files=("gpu=transport.json", "cpu=one.json"))
+            self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}, set(self.values()), seed)
+            errors = json.loads(done.stdout)["errors"]["points"]
+            put_back = "times are fitted, though drawn to be held out: nothing else tells the same values" in done.stderr
+            self.assertEqual(errors["held_out"]["count"], 4 if put_back else 5)
+            said += put_back
+        self.assertGreater(said, 0)
+
     def test_a_value_less_exact_than_itself_is_noted(self):
         told = transport([2**i for i in range(20, 26)])
         for i, row in enumerate(told["rows"]):

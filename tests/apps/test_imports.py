@@ -214,13 +214,19 @@ class Kineto(importing.Case):
     def test_kernels_that_are_missing_are_told_and_many_refused(self):
         def without(*numbers):
             return [one for one in kineto.events() if one["cat"] != "kernel" or one["args"]["correlation"] not in numbers]
-        self.assertIn("ProfilerStep#5: 2 of the 6 kernels that it launched are not recorded: the recording ends too early",
+        self.assertIn("ProfilerStep#5: the kernels of 2 of its 6 launches are not recorded: the recording ends too early",
                       self.refused(self.write(kineto.recording(without(4, 5)), "net.json")))
+        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler got nothing of the GPU",
+                      self.refused(self.write(kineto.recording(without(*range(10))), "net.json")))
+        # A graph's kernels have its launch's correlation, as if it were one kernel's.
+        graphs = [dict(one, name="cudaGraphLaunch") if one["cat"] == "cuda_runtime" else one for one in without(4, 5)]
+        self.assertIn("the kernels of 2 of its 6 launches are not recorded",
+                      self.refused(self.write(kineto.recording(graphs), "net.json")))
         # Those of another iteration do not matter, and few are told.
         self.assertNotIn("are not recorded", self.imported(self.write(kineto.recording(without(6)), "net.json"))[1])
         more = kineto.events() + [one for i in range(10) for one in (kineto.launch(102, 50 + i), kineto.kernel(950 + i, 951 + i, 50 + i))]
         more.remove(kineto.kernel(955, 956, 55))
-        self.assertIn("1 of the kernels that the iteration launched are not recorded",
+        self.assertIn("launches of the iteration whose kernels are not recorded: 1;",
                       self.imported(self.write(kineto.recording(more), "net.json"))[1])
 
     def test_kernels_without_launches_are_refused(self):

@@ -187,9 +187,12 @@ class Search(unittest.TestCase):
         self.assertEqual(len(found["trials"]), 5)  # of four settings: noise makes it worth trying one again
         self.assertIn("predicted_ns", found["trials"][0])
         self.assertEqual(found["trials"][0]["label"], "vendor constant")  # of what was predicted
-        done = self.weir("tune", "mine.json", "--on", "local", "--over", "credit=2", "--trials", "1", "--output", "best.json")
+        done = self.weir("tune", "mine.json", "--on", "local", "--over", "credit=2", "--trials", "1", "--channels", "2", "--no-verify",
+                         "--set", "seeds=[3]", "--output", "its best.json")
         self.assertNotIn("vendor constant", done.stdout)
-        self.assertNotIn("label", json.loads((self.folder / "best.json").read_text())["tuned"])
+        self.assertIn("holds it: weir run mine.json --settings 'its best.json' --set 'seeds=[3]' --on local --channels 2 --no-verify\n",
+                      done.stdout)
+        self.assertNotIn("label", json.loads((self.folder / "its best.json").read_text())["tuned"])
         self.assertIn("workers", found["best"]["run"])
 
     def test_a_trial_that_takes_too_long_is_ended_and_told(self):
