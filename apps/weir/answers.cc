@@ -17,14 +17,14 @@ constexpr double kSame = 0.0005;  // what a tenth of a percent does not show
 bool shorter(const Answer& a, const Answer& b) { return a.iteration_ns < b.iteration_ns; }
 
 // Whole percents, or tenths of small ones.
-std::string percent(double fraction) {
+std::string short_percent(double fraction) {
   const double number = 100 * std::abs(fraction);
   return number < 9.95 ? fmt::format("{:.1f} %", number) : fmt::format("{:.0f} %", number);
 }
 
 std::string more_or_less(double ratio) {
   if (std::abs(ratio - 1) < kSame) return "the same";
-  return fmt::format("{} {}", percent(ratio - 1), ratio < 1 ? "less" : "more");
+  return fmt::format("{} {}", short_percent(ratio - 1), ratio < 1 ? "less" : "more");
 }
 
 std::string machines(std::int64_t count) {
@@ -157,14 +157,14 @@ std::string advice(const std::vector<Series>& series, const MoreHelps& more_help
   if (chosen.index > 0) {
     const std::string over =
         first.cpu_machines > 0 ? fmt::format(" rather than {}", first.cpu_machines) : std::string();
-    return fmt::format("{}{}: {} faster{}{}{}.", add, over, percent(answer.speedup - 1),
+    return fmt::format("{}{}: {} faster{}{}{}.", add, over, short_percent(answer.speedup - 1),
                        more_money(first, answer), beyond(*chosen.series, chosen.index, more_helps),
                        thrift(answers, chosen.index));
   }
   const Answer& best = *std::min_element(answers.begin(), answers.end(), shorter);
   const std::string gain = best.speedup > 1 + kSame ? fmt::format("{} more make an iteration only {} faster",
                                                                   best.cpu_machines - first.cpu_machines,
-                                                                  percent(best.speedup - 1))
+                                                                  short_percent(best.speedup - 1))
                                                     : "more of them make no iteration faster";
   return fmt::format("{}: {}{}.", add, gain, beyond(*chosen.series, answers.size() - 1, more_helps));
 }

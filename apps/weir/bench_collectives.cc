@@ -145,7 +145,7 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
   command.add_flag("--json", choices.json, "JSON instead of a table");
 }
 
-constexpr const char* kAbout =
+constexpr const char* kAboutCollectives =
     "Machines are processes of this host that run the plan as weir run --on local does. An iteration counts "
     "from\n"
     "the end of the one before, on all machines, to its own. Algorithm: the gradients' bytes over that "
@@ -170,7 +170,7 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
       ->check(CLI::IsMember({"unified", "ring", "hierarchical", "double-tree"}))
       ->capture_default_str();
   add_common(*command, *choices);
-  command->footer(std::string(kAbout) +
+  command->footer(std::string(kAboutCollectives) +
                   "\nExamples:\n"
                   "  weir bench allreduce --transport shm\n"
                   "  weir bench allreduce --nodes 2 --bytes 1MiB,256MiB --strategy ring --json");
@@ -193,7 +193,7 @@ void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   add_common(*command, *choices);
-  command->footer(std::string(kAbout) +
+  command->footer(std::string(kAboutCollectives) +
                   "\nExamples:\n"
                   "  weir bench pushpull --workers 4 --servers 2\n"
                   "  weir bench pushpull --bytes 4MiB,16MiB --transport shm --json");

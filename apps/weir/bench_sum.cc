@@ -12,6 +12,7 @@
 #include "backends/real/threads.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "core/cluster/topology_fields.h"
 
 namespace weir {
 namespace {
@@ -19,8 +20,6 @@ namespace {
 using real::SumMeter;
 using real::SumRate;
 using real::Team;
-
-constexpr int kMostThreads = 4096;
 
 struct BenchSumChoices {
   std::string size = "64MiB";

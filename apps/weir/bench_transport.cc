@@ -45,7 +45,7 @@ struct BenchTransportChoices {
 
 // Medians over the repetitions are shown; of shares too, as all rates of one are measured at about the same
 // time.
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string tenths_of_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 template <class Rate>
 BytesPerSecond middle(const std::vector<Rate>& rates, BytesPerSecond Rate::*member) {
@@ -93,7 +93,7 @@ Result<TransportRow> measure_sockets(const BenchTransportChoices& choices, Bytes
   row.fields = {{"message_bytes", message.count()}, {"nodes_bytes_per_s", nodes.value()}};
   const auto add = [&](BytesPerSecond Rate::*member, const char* rate, const char* of) {
     const BytesPerSecond value = middle(*rates, member);
-    row.cells.insert(row.cells.end(), {rounded(value), percent(share(*rates, member))});
+    row.cells.insert(row.cells.end(), {rounded(value), tenths_of_percent(share(*rates, member))});
     row.fields[rate] = value.value();
     row.fields[of] = share(*rates, member);
   };
@@ -115,14 +115,15 @@ Result<TransportRow> measure_writes(const BenchTransportChoices& choices, Bytes 
     registrations += rate.registrations;
     copied += rate.copied;
   }
-  return TransportRow{{rounded(message), rounded(nodes), rounded(writes),
-                       percent(share(*rates, &Rate::writes)), std::to_string(registrations), rounded(copied)},
-                      {{"message_bytes", message.count()},
-                       {"nodes_bytes_per_s", nodes.value()},
-                       {"writes_bytes_per_s", writes.value()},
-                       {"share", share(*rates, &Rate::writes)},
-                       {"registrations", registrations},
-                       {"copied_bytes", copied.count()}}};
+  return TransportRow{
+      {rounded(message), rounded(nodes), rounded(writes), tenths_of_percent(share(*rates, &Rate::writes)),
+       std::to_string(registrations), rounded(copied)},
+      {{"message_bytes", message.count()},
+       {"nodes_bytes_per_s", nodes.value()},
+       {"writes_bytes_per_s", writes.value()},
+       {"share", share(*rates, &Rate::writes)},
+       {"registrations", registrations},
+       {"copied_bytes", copied.count()}}};
 }
 
 // Both nodes have memory for all messages under way, out and in.

@@ -27,29 +27,27 @@
 namespace weir {
 namespace {
 
-using real::Finding;
-using real::Findings;
 using real::Grade;
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds kPatience(10);  // with each check
-constexpr std::size_t kMargin = 24;            // before what was found
+constexpr std::chrono::seconds kCheckPatience(10);  // with each check
+constexpr std::size_t kMargin = 24;                 // before what was found
 
 /// Findings of one kind. Each check runs in a process of its own, so that a driver that is stuck, or ends the
 /// process, holds up no other.
 struct Check {
   const char* subject;
-  std::function<Findings()> run;
+  std::function<real::Findings()> run;
 };
 
-Findings check_build() {
+real::Findings check_build() {
 #ifdef WEIR_SIMGRID
   constexpr bool kSimulates = true;
 #else
   constexpr bool kSimulates = false;
 #endif
   const auto cuda = real::cuda_versions();
-  Finding finding{"build", kSimulates && cuda ? Grade::kOk : Grade::kNote, "", ""};
+  real::Finding finding{"build", kSimulates && cuda ? Grade::kOk : Grade::kNote, "", ""};
   finding.found = fmt::format("weir {}, {} SimGrid, {} CUDA", version(), kSimulates ? "with" : "without",
                               cuda ? "with" : "without");
   if (!kSimulates)
@@ -62,9 +60,9 @@ Findings check_build() {
   return {finding};
 }
 
-Findings check_lab() {
+real::Findings check_lab() {
   const real::LabReadiness lab = real::try_lab();
-  Findings findings;
+  real::Findings findings;
   if (lab.lab) {
     findings.push_back(
         {"lab", Grade::kOk, fmt::format("two machines were up and down in {}", rounded(lab.took)), ""});
@@ -85,8 +83,9 @@ Findings check_lab() {
 
 /// On what was found on this host.
 using Reader = Result<real::HostParts> (*)();
-Check on_parts(const char* subject, Reader read, std::function<Findings(const real::HostParts&)> judge) {
-  return {subject, [subject, read, judge = std::move(judge)]() -> Findings {
+Check on_parts(const char* subject, Reader read,
+               std::function<real::Findings(const real::HostParts&)> judge) {
+  return {subject, [subject, read, judge = std::move(judge)]() -> real::Findings {
             const auto parts = read();
             if (!parts)
               return {{subject, Grade::kWrong, parts.error().text, "report it with lstopo's output"}};
@@ -107,26 +106,26 @@ std::vector<Check> checks() {
                    [](const auto& parts) { return real::check_gpus(parts, real::read_limits()); }),
           on_parts("cuda", real::read_host, [](const auto& parts) {
             return parts.gpus.empty() && parts.gpu_devices.empty()
-                       ? Findings()
+                       ? real::Findings()
                        : real::check_cuda(parts, real::try_gpus());
           })};
 }
 
-Json json_of(const Finding& finding) {
+Json json_of(const real::Finding& finding) {
   Json json = {{"subject", finding.subject}, {"grade", name(finding.grade)}, {"found", finding.found}};
   if (!finding.remedy.empty()) json["remedy"] = finding.remedy;
   return json;
 }
 
-std::string packed(const Findings& findings) {
+std::string packed(const real::Findings& findings) {
   Json list = Json::array();
-  for (const Finding& one : findings)
+  for (const real::Finding& one : findings)
     list.push_back({one.subject, static_cast<int>(one.grade), one.found, one.remedy});
   return list.dump(-1, ' ', false, Json::error_handler_t::replace);  // what a driver says may be no UTF-8
 }
 
-Findings unpacked(const std::string& text) {
-  Findings findings;
+real::Findings unpacked(const std::string& text) {
+  real::Findings findings;
   for (const Json& one : Json::parse(text))
     findings.push_back({one[0].get<std::string>(), static_cast<Grade>(one[1].get<int>()),
                         one[2].get<std::string>(), one[3].get<std::string>()});
@@ -162,7 +161,7 @@ std::optional<std::string> read_all(int file, std::chrono::steady_clock::time_po
   _exit(kExitWell);
 }
 
-Findings run(const Check& check) {
+real::Findings run(const Check& check) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return {{check.subject, Grade::kWrong, fmt::format("no pipe: {}", std::strerror(errno)), "ulimit -n"}};
@@ -174,13 +173,13 @@ Findings run(const Check& check) {
     return {{check.subject, Grade::kWrong, fmt::format("no process: {}", std::strerror(errno)), "ulimit -u"}};
   if (process == 0) answer(check, there.number());
   there = real::Descriptor();
-  const auto text = read_all(here.number(), std::chrono::steady_clock::now() + kPatience);
+  const auto text = read_all(here.number(), std::chrono::steady_clock::now() + kCheckPatience);
   if (!text) kill(process, SIGKILL);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   if (!text)
-    return {{check.subject, Grade::kWrong, fmt::format("no answer within {} s", kPatience.count()),
+    return {{check.subject, Grade::kWrong, fmt::format("no answer within {} s", kCheckPatience.count()),
              "see dmesg; GPUs that wake slowly want nvidia-persistenced"}};
   if (WIFEXITED(status) && WEXITSTATUS(status) == kExitWell) return unpacked(*text);
   return {{check.subject, Grade::kWrong,
@@ -197,9 +196,9 @@ std::string indented(const std::string& text) {
 }
 
 Result<ExitStatus> doctor(bool json) {
-  Findings all;
+  real::Findings all;
   for (const Check& check : checks()) {
-    for (Finding& finding : run(check)) {
+    for (real::Finding& finding : run(check)) {
       if (!json) {
         print("{:<8} {:<14} {}\n", name(finding.grade), finding.subject, indented(finding.found));
         if (!finding.remedy.empty()) print("{:{}}-> {}\n", "", kMargin, indented(finding.remedy));
@@ -210,7 +209,7 @@ Result<ExitStatus> doctor(bool json) {
   }
   if (json) {
     Json document = {{"weir", version()}, {"worst", name(worst(all))}, {"findings", Json::array()}};
-    for (const Finding& finding : all) document["findings"].push_back(json_of(finding));
+    for (const real::Finding& finding : all) document["findings"].push_back(json_of(finding));
     print("{}\n", document.dump(2));
   }
   return worst(all) == Grade::kWrong ? kExitFailed : kExitWell;

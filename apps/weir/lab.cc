@@ -86,7 +86,7 @@ std::string share(BytesPerSecond measured, BytesPerSecond rate) {
                      100 * static_cast<double>(measured.value()) / static_cast<double>(rate.value()));
 }
 
-using Rates = Result<std::vector<BytesPerSecond>>;
+using RawRates = Result<std::vector<BytesPerSecond>>;
 
 // Each machine to the next: alone, and all at once, when every NIC is busy both ways.
 Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
@@ -94,12 +94,12 @@ Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::Rate
   const std::size_t count = cluster.machines().size();
   for (std::size_t i = 0; i < count; ++i)
     streams.push_back({.from = MachineId(i), .into = MachineId((i + 1) % count)});
-  const Rates together = raw_rates(lab, streams, settings);
+  const RawRates together = raw_rates(lab, streams, settings);
   if (!together) return tl::unexpected(together.error());
   std::vector<Table::Cells> rows;
   for (std::size_t i = 0; i < count; ++i) {
     const real::RawFlow& stream = streams[i];
-    const Rates alone = raw_rates(lab, {stream}, settings);
+    const RawRates alone = raw_rates(lab, {stream}, settings);
     if (!alone) return tl::unexpected(alone.error());
     const BytesPerSecond rate = shaped_rate(cluster, stream.from, stream.into);
     rows.push_back({cluster.machine(stream.from).name, cluster.machine(stream.into).name, rounded(rate),
@@ -120,7 +120,7 @@ Result<void> show_all_to_all(real::Lab& lab, const Cluster& cluster, const real:
       if (i != j) streams.push_back({.from = MachineId(i), .into = MachineId(j)});
     }
   }
-  const Rates rates = raw_rates(lab, streams, settings);
+  const RawRates rates = raw_rates(lab, streams, settings);
   if (!rates) return tl::unexpected(rates.error());
   std::vector<BytesPerSecond> out(count);
   std::vector<BytesPerSecond> in(count);

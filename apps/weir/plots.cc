@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kFindsMatplotlib =
     "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)";
 
-constexpr Duration kPatience(600'000'000'000);
+constexpr Duration kPlotPatience(600'000'000'000);
 
 enum class Output { kShown, kHidden };
 
@@ -55,10 +55,10 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::nullopt;
-  const std::optional<int> status = real::wait_for_child(process, real::Clock::monotonic() + kPatience);
+  const std::optional<int> status = real::wait_for_child(process, real::Clock::monotonic() + kPlotPatience);
   if (!status) {
     kill(process, SIGKILL);
-    real::wait_for_child(process, real::Clock::monotonic() + kPatience);
+    real::wait_for_child(process, real::Clock::monotonic() + kPlotPatience);
     return std::nullopt;
   }
   return *status >= 0 && WIFEXITED(*status) ? std::optional(WEXITSTATUS(*status)) : std::nullopt;

@@ -5,7 +5,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kSlice{100'000'000};  // after which deadlines are looked at
+constexpr Duration kTick{100'000'000};  // after which deadlines are looked at
 
 std::string waiting(const Node& node, const Plan& plan, const Cluster& cluster) {
   std::string text;
@@ -31,7 +31,7 @@ Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& 
     const Instant now = Clock::monotonic();
     if (worked || port.moved() != moved) last = now;
     moved = port.moved();
-    if (settings.tick && now - ticked >= kSlice) {
+    if (settings.tick && now - ticked >= kTick) {
       ticked = now;
       if (auto well = settings.tick(); !well) return well;
     }
@@ -39,7 +39,7 @@ Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& 
       return failure(fmt::format("nothing has happened for {}; these wait:{}", rounded(settings.patience),
                                  waiting(node, plan, cluster)));
     }
-    if (!worked) port.wait(kSlice);
+    if (!worked) port.wait(kTick);
   }
   if (node.error()) return tl::unexpected(*node.error());
   return {};

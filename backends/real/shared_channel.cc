@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kTurn = 1 << 20;  // bytes that are copied before words and others have their turn
+constexpr std::size_t kCopiedTurn = 1 << 20;  // bytes that are copied before words and others have their turn
 
 }  // namespace
 
@@ -76,9 +76,9 @@ std::size_t SharedChannel::copy(Flight& flight, std::size_t most) {
 
 Result<void> SharedChannel::write_data() {
   std::size_t turn = 0;
-  while (!outgoing_.empty() && turn < kTurn) {
+  while (!outgoing_.empty() && turn < kCopiedTurn) {
     Flight& flight = outgoing_.front();
-    turn += copy(flight, kTurn - turn);
+    turn += copy(flight, kCopiedTurn - turn);
     if (!flight.from.finished()) continue;
     const Op& send = *flight.op;
     const Bytes size = context_->piece(send.message, place_).size(send.from.size);

@@ -9,8 +9,8 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kTurn = 4 << 20;    // bytes that a channel moves before others have their turn
-constexpr std::size_t kMostVectors = 64;  // of one system call
+constexpr std::size_t kTcpTurn = 4 << 20;  // bytes that a channel moves before others have their turn
+constexpr std::size_t kMostVectors = 64;   // of one system call
 
 }  // namespace
 
@@ -84,12 +84,12 @@ Result<std::size_t> TcpChannel::send(std::size_t most) {
 Result<void> TcpChannel::write_data() {
   held_until_.reset();
   std::size_t turn = 0;
-  while (!outgoing_.empty() && turn < kTurn) {
+  while (!outgoing_.empty() && turn < kTcpTurn) {
     Flight& flight = outgoing_.front();
     vectors_.clear();
     const std::size_t header_left = kFrameSize - header_sent_;
     if (header_left > 0) vectors_.push_back({flight.header.data() + header_sent_, header_left});
-    const auto sent = send(std::min(kTurn, header_left + gather(flight, vectors_)));
+    const auto sent = send(std::min(kTcpTurn, header_left + gather(flight, vectors_)));
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) break;
     context_->inbox->count(*sent);
@@ -121,7 +121,7 @@ Result<void> TcpChannel::begin_receive() {
 
 Result<void> TcpChannel::read_data() {
   std::size_t turn = 0;
-  while (turn < kTurn || data_.holds()) {  // nobody would tell that it still holds some
+  while (turn < kTcpTurn || data_.holds()) {  // nobody would tell that it still holds some
     if (incoming_.op == nullptr) {
       const iovec room = {header_.data() + header_got_, kFrameSize - header_got_};
       const auto got = data_.receive({&room, 1});

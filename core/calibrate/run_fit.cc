@@ -17,7 +17,7 @@ namespace {
 using Eigen::MatrixXd;
 
 constexpr int kRounds = 12;
-constexpr double kSettled = 1e-4;        // change of any run's time in a round
+constexpr double kSettledTimes = 1e-4;   // change of any run's time in a round
 constexpr double kLongestStep = 1.5;     // of a logarithm, in a round
 constexpr double kRateStep = 0.02;       // of the logarithm
 constexpr double kTimeStep = 100e-6;     // seconds
@@ -250,7 +250,7 @@ Result<void> RunFitter::solve(Search& search) {
     if (auto foretold = foretell(search); !foretold) return foretold;
     double moved = 0;
     for (const auto& [kind, time] : search.times) moved = std::max(moved, std::abs(time - before.at(kind)));
-    if (all && moved < kSettled) break;
+    if (all && moved < kSettledTimes) break;
   }
   return {};
 }

@@ -13,6 +13,8 @@ namespace weir {
 class Earliest {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
+  // Doubles tell no less apart after an hour and many additions.
+  static constexpr double kInstant = 1e-12;
 
   /// There are that many things, more than before.
   void grow(std::size_t count) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/check.h"
 #include "core/fluid/work.h"
@@ -10,10 +9,7 @@
 namespace weir {
 namespace {
 
-constexpr double kInstant = 1e-12;  // seconds: doubles tell no less apart after an hour and many additions
-constexpr double kNever = Earliest::kNever;
 constexpr double kSame = 1e-12;  // of a rate: more than rounding makes of one that has not changed
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -128,7 +124,7 @@ void FluidEngine::remove(Slot slot) {
     if (!covered_[hop.link].covers.empty()) leave(hop);
   }
   --links_[flow.bottleneck].held;
-  ends_.set(slot, kNever);
+  ends_.set(slot, Earliest::kNever);
   vacant_.push_back(slot);
   --under_way_;
 }
@@ -202,7 +198,7 @@ void FluidEngine::prepare() {
 // any order that is kept up.
 void FluidEngine::fill() {
   const auto level = [](const Met& met) {
-    return met.open == 0 ? kNever : std::max(0.0, met.room) / static_cast<double>(met.open);
+    return met.open == 0 ? Earliest::kNever : std::max(0.0, met.room) / static_cast<double>(met.open);
   };
   levels_.clear();
   for (const Met& met : met_) levels_.push_back(level(met));
@@ -236,8 +232,8 @@ bool FluidEngine::widen() {
     Shared& link = links_[met.link];
     if (met.flows == link.flows.size()) continue;
     double most = 0.0;
-    double level = kNever;         // what flows will get whose bottleneck it will be
-    std::size_t held = link.held;  // others whose bottleneck it is
+    double level = Earliest::kNever;  // what flows will get whose bottleneck it will be
+    std::size_t held = link.held;     // others whose bottleneck it is
     for (const Seat& seat : seats(met)) {
       const Concerned& flow = concerned_[seat.slot];
       most = std::max(most, flow.next);
@@ -275,7 +271,7 @@ void FluidEngine::set_rate(const Concerned& concerned) {
   flow.left -= flow.rate * (now_ - flow.since);
   flow.since = now_;
   flow.rate = next;
-  ends_.set(concerned.slot, next > 0.0 ? now_ + std::max(0.0, flow.left) / next : kNever);
+  ends_.set(concerned.slot, next > 0.0 ? now_ + std::max(0.0, flow.left) / next : Earliest::kNever);
 }
 
 void FluidEngine::share() {
@@ -308,18 +304,18 @@ void FluidEngine::share() {
 
 // When the next thing ends.
 double FluidEngine::next() const {
-  return std::min(ends_.time(), timers_.empty() ? kNever : timers_.top().at);
+  return std::min(ends_.time(), timers_.empty() ? Earliest::kNever : timers_.top().at);
 }
 
 // What ends then.
 std::vector<std::uint32_t> FluidEngine::take(double at) {
   std::vector<std::uint32_t> ended;
-  while (ends_.time() <= at + kInstant) {
+  while (ends_.time() <= at + Earliest::kInstant) {
     const auto slot = static_cast<Slot>(ends_.thing());
     ended.push_back(flows_[slot].id);
     remove(slot);
   }
-  for (; !timers_.empty() && timers_.top().at <= at + kInstant; timers_.pop())
+  for (; !timers_.empty() && timers_.top().at <= at + Earliest::kInstant; timers_.pop())
     ended.push_back(timers_.top().id);
   std::sort(ended.begin(), ended.end());
   return ended;
@@ -330,7 +326,7 @@ Result<void> FluidEngine::run(const Begin& begin, const OnInstant& instant) {
   while (under_way_ > 0 || !timers_.empty()) {
     share();
     const double at = next();
-    if (at == kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
+    if (at == Earliest::kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
     now_ = std::max(now_, at);
     instant(take(at));
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/check.h"
 #include "core/fluid/fluid_engine.h"
@@ -11,10 +10,7 @@
 namespace weir {
 namespace {
 
-constexpr double kInstant = 1e-12;  // seconds: doubles tell no less apart after an hour and many additions
-constexpr double kNever = Earliest::kNever;
 constexpr double kRounding = 1e-9;  // of a link's rate: far more than many additions leave
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 // How often links may be looked at in an instant for each of them: many times what ever was seen.
 constexpr std::size_t kMostLooks = 1000;
 
@@ -293,7 +289,7 @@ void RoughEngine::raise(std::uint32_t link) {
 
 // The link of a path that gives a flow the least from now on holds it.
 void RoughEngine::place(Fresh flow) {
-  least_.level = kNever;
+  least_.level = Earliest::kNever;
   std::uint32_t holder = kNone;
   for (const Hop& hop : hops(flow.slot)) {
     if (links_[hop.link].idle) continue;
@@ -348,20 +344,20 @@ void RoughEngine::schedule(std::uint32_t link) {
   Shared& shared = links_[link];
   shared.moved = false;
   const auto first = std::ranges::min_element(shared.held, {}, &Held::due);
-  if (first == shared.held.end() || shared.level == 0.0) return ends_.set(link, kNever);
+  if (first == shared.held.end() || shared.level == 0.0) return ends_.set(link, Earliest::kNever);
   shared.first = first->slot;
   ends_.set(link, shared.since + std::max(0.0, first->due - shared.count) / shared.level);
 }
 
 // When the next thing ends.
 double RoughEngine::next() const {
-  return std::min(ends_.time(), timers_.empty() ? kNever : timers_.top().at);
+  return std::min(ends_.time(), timers_.empty() ? Earliest::kNever : timers_.top().at);
 }
 
 // What ends then.
 std::vector<std::uint32_t> RoughEngine::take(double at) {
   std::vector<std::uint32_t> ended;
-  while (ends_.time() <= at + kInstant) {
+  while (ends_.time() <= at + Earliest::kInstant) {
     const auto link = static_cast<std::uint32_t>(ends_.thing());
     const Slot slot = links_[link].first;
     ended.push_back(flows_[slot].id);
@@ -370,7 +366,7 @@ std::vector<std::uint32_t> RoughEngine::take(double at) {
   }
   for (const std::uint32_t link : moved_) links_[link].moved = false;
   moved_.clear();
-  for (; !timers_.empty() && timers_.top().at <= at + kInstant; timers_.pop())
+  for (; !timers_.empty() && timers_.top().at <= at + Earliest::kInstant; timers_.pop())
     ended.push_back(timers_.top().id);
   std::sort(ended.begin(), ended.end());
   return ended;
@@ -381,7 +377,7 @@ Result<void> RoughEngine::run(const Begin& begin, const OnInstant& instant) {
   while (under_way_ > 0 || !timers_.empty()) {
     share();
     const double at = next();
-    if (at == kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
+    if (at == Earliest::kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
     now_ = std::max(now_, at);
     instant(take(at));
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <queue>
 #include <utility>
@@ -58,6 +59,7 @@ class RoughEngine final : public Engine {
     std::uint32_t seat = 0;   // the flow's place among the link's
     std::uint32_t cover = 0;  // the one that it counts for, of a link that has any
   };
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Flow {
     std::uint32_t id = 0;
     std::uint32_t hops = 0;

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kWord = 64;
+constexpr std::size_t kWordOfSet = 64;
 
 }  // namespace
 
@@ -19,14 +19,14 @@ SetId Contributors::id_of(Bits bits) {
 
 SetId Contributors::only(std::size_t contributor) {
   WEIR_CHECK(contributor < count_, contributor, count_);
-  Bits bits((count_ + kWord - 1) / kWord);
-  bits[contributor / kWord] = std::uint64_t{1} << (contributor % kWord);
+  Bits bits((count_ + kWordOfSet - 1) / kWordOfSet);
+  bits[contributor / kWordOfSet] = std::uint64_t{1} << (contributor % kWordOfSet);
   return id_of(std::move(bits));
 }
 
 SetId Contributors::all() {
-  Bits bits((count_ + kWord - 1) / kWord);
-  for (std::size_t i = 0; i < count_; ++i) bits[i / kWord] |= std::uint64_t{1} << (i % kWord);
+  Bits bits((count_ + kWordOfSet - 1) / kWordOfSet);
+  for (std::size_t i = 0; i < count_; ++i) bits[i / kWordOfSet] |= std::uint64_t{1} << (i % kWordOfSet);
   return id_of(std::move(bits));
 }
 
@@ -49,7 +49,7 @@ std::optional<SetId> Contributors::united(SetId a, SetId b) {
 std::vector<std::size_t> Contributors::members(SetId set) const {
   std::vector<std::size_t> list;
   for (std::size_t i = 0; i < count_; ++i) {
-    if ((sets_[set.index()][i / kWord] >> (i % kWord) & 1U) != 0) list.push_back(i);
+    if ((sets_[set.index()][i / kWordOfSet] >> (i % kWordOfSet) & 1U) != 0) list.push_back(i);
   }
   return list;
 }

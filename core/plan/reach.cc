@@ -6,7 +6,7 @@ namespace weir {
 
 namespace {
 
-constexpr std::size_t kWord = 64;
+constexpr std::size_t kWordOfGates = 64;
 constexpr std::uint32_t kNoGate = 0xffffffff;
 
 }  // namespace
@@ -14,7 +14,7 @@ constexpr std::uint32_t kNoGate = 0xffffffff;
 Reach::Reach(const Plan& plan, const Order& order)
     : order_(order),
       events_(static_cast<std::uint32_t>(order.events())),
-      words_((plan.machines() + kWord - 1) / kWord),
+      words_((plan.machines() + kWordOfGates - 1) / kWordOfGates),
       gates_ahead_(2 * order.events() * words_, 0),
       gates_passed_(order.events() * words_, 0),
       forward_(2 * order.events(), 0),
@@ -27,7 +27,7 @@ void Reach::mark_gates(const Plan& plan) {
     return std::ranges::any_of(order_.before(event), [](const Arc arc) { return arc.carried != 0; });
   };
   const auto mark = [&](Marks& into, std::size_t row, std::uint32_t gate) {
-    into[row * words_ + gate / kWord] |= std::uint64_t{1} << (gate % kWord);
+    into[row * words_ + gate / kWordOfGates] |= std::uint64_t{1} << (gate % kWordOfGates);
   };
   const auto unite = [&](Marks& into, std::size_t row, const Marks& from, std::size_t other) {
     for (std::size_t word = 0; word < words_; ++word)

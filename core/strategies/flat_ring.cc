@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 // How many buckets may be under way at once, unless they say; each has landing memory of its own.
-constexpr std::size_t kBuckets = 2;
+constexpr std::size_t kFlatRingBuckets = 2;
 
 struct Rank {
   MachineId machine;
@@ -28,7 +28,7 @@ class RingBuilder {
         plan_(buckets.strategy, cluster.machines().size()),
         local_(cluster, workload, options, no_local_stages(cluster), plan_),
         buckets_(buckets.parts()),
-        landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
+        landing_count_(buckets.landing > 0 ? buckets.landing : kFlatRingBuckets),
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
         releases_(buckets, order_, local_, plan_) {
     plan_.set_message_efficiency(options.allreduce_efficiency);

@@ -14,7 +14,7 @@ namespace weir {
 namespace {
 
 // How many buckets may be under way at once, unless they say; each has landing memory of its own.
-constexpr std::size_t kBuckets = 4;
+constexpr std::size_t kRingBuckets = 4;
 
 enum class Where { kHost, kGpus };
 
@@ -28,7 +28,7 @@ class Builder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        landing_count_(buckets.landing > 0 ? buckets.landing : kBuckets),
+        landing_count_(buckets.landing > 0 ? buckets.landing : kRingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),

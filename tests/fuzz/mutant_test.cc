@@ -16,14 +16,14 @@ namespace {
 using fuzz::Mutation;
 
 #ifdef WEIR_MANY_CASES  // by CMAKE_CXX_FLAGS, for a long look
-constexpr std::uint64_t kCases = 300;
+constexpr std::uint64_t kPlans = 300;
 #else
-constexpr std::uint64_t kCases = 10;
+constexpr std::uint64_t kPlans = 10;
 #endif
 constexpr int kOrders = 6;             // in which a plan that the proof accepts is run
 constexpr std::size_t kLargest = 800;  // ops
 
-struct Planned {
+struct Accepted {
   const property::Case& random;
   const Cluster& cluster;
   const Workload& workload;
@@ -33,8 +33,8 @@ struct Planned {
   Result<Proof> proof_of(const Plan& other) const { return prove(other, cluster, workload); }
 };
 
-void for_small_plans(const std::function<void(const Planned& planned, Random random)>& check) {
-  for (std::uint64_t seed = 0; seed < kCases; ++seed) {
+void for_small_plans(const std::function<void(const Accepted& planned, Random random)>& check) {
+  for (std::uint64_t seed = 0; seed < kPlans; ++seed) {
     const property::Case random = property::random_case(seed);
     INFO(property::text(random));
     const Cluster cluster(random.topology);
@@ -50,7 +50,7 @@ void for_small_plans(const std::function<void(const Planned& planned, Random ran
 }
 
 TEST_CASE("proved plans are right in any order of events", "[fuzz]") {
-  for_small_plans([](const Planned& planned, Random random) {
+  for_small_plans([](const Accepted& planned, Random random) {
     for (std::uint64_t order = 0; order < 3; ++order) {
       CHECK_THAT(fuzz::run_in_random_order(planned.plan, 3, random.split(order)),
                  Catch::Matchers::Equals(""));
@@ -61,7 +61,7 @@ TEST_CASE("proved plans are right in any order of events", "[fuzz]") {
 TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "[fuzz]") {
   std::map<Mutation, int> made;
   std::map<Mutation, int> rejected;
-  for_small_plans([&](const Planned& planned, Random random) {
+  for_small_plans([&](const Accepted& planned, Random random) {
     for (const Mutation mutation : fuzz::kMutations) {
       for (std::uint64_t i = 0; i < 2; ++i) {
         const Random own = random.split(static_cast<std::uint64_t>(mutation) * 16 + i);
@@ -99,7 +99,7 @@ TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "
 TEST_CASE("the proof accepts no plan in which a machine or a layer is forgotten", "[fuzz]") {
   int machines = 0;
   int layers = 0;
-  for_small_plans([&](const Planned& planned, Random) {
+  for_small_plans([&](const Accepted& planned, Random) {
     Topology topology = planned.random.topology;
     GroupSpec& last = topology.groups.back();
     topology.groups.push_back(last);

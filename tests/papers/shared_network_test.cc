@@ -96,7 +96,7 @@ class Jobs {
   std::vector<Job> jobs_;
 };
 
-void check(const std::vector<double>& found, const std::vector<double>& expected) {
+void check_ends(const std::vector<double>& found, const std::vector<double>& expected) {
   CHECK_THAT(found, Catch::Matchers::Approx(expected).epsilon(1e-6));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a job alone behind uplinks takes what its bytes take", "[shared]") {
   const Cluster cluster = cluster_of(kRacks);
   Jobs jobs(cluster, "ring");
   jobs.add({"gpu[0]", "gpu[2]"});
-  check(jobs.ends(2).first, {115, 230});
+  check_ends(jobs.ends(2).first, {115, 230});
 }
 
 TEST_CASE("two jobs over the same uplinks have half of them each", "[shared]") {
@@ -114,7 +114,7 @@ TEST_CASE("two jobs over the same uplinks have half of them each", "[shared]") {
   jobs.add({"gpu[0]", "gpu[2]"});
   jobs.add({"gpu[1]", "gpu[3]"});
   const auto ends = jobs.ends(3);
-  check(ends.first, {215, 430, 645});
+  check_ends(ends.first, {215, 430, 645});
   REQUIRE(ends.second.size() >= 2);
   CHECK(ends.second[1] == Approx(430).epsilon(1e-6));
 }
@@ -127,8 +127,8 @@ TEST_CASE("a job that starts later takes its share from then on", "[shared]") {
   jobs.add({"gpu[0]", "gpu[2]"});
   jobs.add({"gpu[1]", "gpu[3]"}, 55_ms);
   const auto ends = jobs.ends(2);
-  check(ends.first, {160, 360});
-  check(ends.second, {255});
+  check_ends(ends.first, {160, 360});
+  check_ends(ends.second, {255});
 }
 
 TEST_CASE("jobs in racks of their own do not slow each other", "[shared]") {
@@ -137,7 +137,7 @@ TEST_CASE("jobs in racks of their own do not slow each other", "[shared]") {
   jobs.add({"gpu[0]", "gpu[1]"});
   jobs.add({"gpu[2]", "gpu[3]"});
   const auto ends = jobs.ends(3);
-  check(ends.first, {25, 50, 75});
+  check_ends(ends.first, {25, 50, 75});
   REQUIRE(ends.second.size() >= 2);
   CHECK(ends.second[1] == Approx(50).epsilon(1e-6));
 }
@@ -149,13 +149,13 @@ TEST_CASE("conditions on links and machines count for all jobs", "[shared]") {
   jobs.add({"gpu[1]", "gpu[3]"});
   Conditions conditions;
   conditions.links = {{"rack[0].up", 0.5, {}}};
-  check(jobs.ends(1, conditions).first, {415});
+  check_ends(jobs.ends(1, conditions).first, {415});
   conditions.links = {{"gpu[3].nic0.in", 0.0, {30_ms, 1_s, {}}}};  // one way of the second
-  check(jobs.ends(1, conditions).first, {10 + 20 + 80 + 50 + 5});
+  check_ends(jobs.ends(1, conditions).first, {10 + 20 + 80 + 50 + 5});
   conditions.links.clear();
   conditions.stragglers = {{"gpu[1]", 9.0, 0.0},
                            {"gpu[3]", 9.0, 0.0}};  // the second's backward ends at 90 ms
-  check(jobs.ends(1, conditions).first, {90 + 2 * (100 - 80) + 5});
+  check_ends(jobs.ends(1, conditions).first, {90 + 2 * (100 - 80) + 5});
 }
 
 // What two jobs in step share of a CPU machine is half of it for each.
@@ -176,7 +176,7 @@ TEST_CASE("jobs that share a CPU machine share its NIC, its memory and the cores
   one.add({"gpu[0]", "gpu[1]", "cpu[*]"});
   const auto alone = one.ends(2).first;
   CHECK(alone[0] > 15 + 200 + 200 + 50);  // both pushes, a sum, both pulls
-  check(both.ends(2).first, alone);
+  check_ends(both.ends(2).first, alone);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ struct RawFlow {
 };
 
 struct RateSettings {
-  Bytes write = Bytes(256 << 10);  // handed to the socket at once
-  Duration warm_up = Duration(500'000'000);
-  Duration time = Duration(2'000'000'000);  // that counts, after the warm-up
+  Bytes write = Bytes(256 << 10);              // handed to the socket at once
+  Duration warm_up = Duration(1'000'000'000);  // for what new connections lose to come again
+  Duration time = Duration(2'000'000'000);     // that counts, after the warm-up
 };
 
 /// The payload that arrived on each stream while all ran at once, in their order. Takes the warm-up and the

@@ -10,28 +10,28 @@
 namespace weir {
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool shows(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_CASE("a graph shows each device once, with its rates on the edges") {
   const std::string text = topology_graphviz(shipped_topology("byteps-v100-pcie"));
-  CHECK(has(text, "label=\"8 x gpu\""));
-  CHECK(has(text, "\"gpu.numa0\" [label=\"numa0, memory 1.024 Tbps\""));
-  CHECK(has(text, "\"gpu.numa0\" -- \"gpu.numa1\" [label=\"300 Gbps\""));
-  CHECK(has(text, "\"gpu.numa1\" -- \"gpu.p1\" [label=\"105 Gbps\\npeers 80 Gbps\"]"));
-  CHECK(has(text, "\"gpu.p1\" -- \"gpu.gpu7\" [label=\"105 Gbps\"]"));
-  CHECK(has(text, "network [label=\"network, 5 us\""));
-  CHECK(has(text, "\"cpu.nic0\" -- network [label=\"90 Gbps\"]"));
+  CHECK(shows(text, "label=\"8 x gpu\""));
+  CHECK(shows(text, "\"gpu.numa0\" [label=\"numa0, memory 1.024 Tbps\""));
+  CHECK(shows(text, "\"gpu.numa0\" -- \"gpu.numa1\" [label=\"300 Gbps\""));
+  CHECK(shows(text, "\"gpu.numa1\" -- \"gpu.p1\" [label=\"105 Gbps\\npeers 80 Gbps\"]"));
+  CHECK(shows(text, "\"gpu.p1\" -- \"gpu.gpu7\" [label=\"105 Gbps\"]"));
+  CHECK(shows(text, "network [label=\"network, 5 us\""));
+  CHECK(shows(text, "\"cpu.nic0\" -- network [label=\"90 Gbps\"]"));
 }
 
 TEST_CASE("ways that differ are both told, NVSwitches and racks shown, absent groups left out") {
   const std::string h200 = topology_graphviz(shipped_topology("h200-nvlink"));
-  CHECK(has(h200, "\"gpu.p3\" -- \"gpu.gpu3\" [label=\"in 444 Gbps\\nout 443.2 Gbps\"]"));
-  CHECK(has(h200, "\"gpu.gpu7\" -- \"gpu.nvswitch\" [label=\"3.6 Tbps\""));
-  CHECK(
-      has(topology_graphviz(shipped_topology("racks-oversubscribed")), "racks of 8, oversubscribed 4 times"));
+  CHECK(shows(h200, "\"gpu.p3\" -- \"gpu.gpu3\" [label=\"in 444 Gbps\\nout 443.2 Gbps\"]"));
+  CHECK(shows(h200, "\"gpu.gpu7\" -- \"gpu.nvswitch\" [label=\"3.6 Tbps\""));
+  CHECK(shows(topology_graphviz(shipped_topology("racks-oversubscribed")),
+              "racks of 8, oversubscribed 4 times"));
   Topology few = shipped_topology("toy-two-machines");
   few.groups.push_back({.name = "none", .count = 0});
-  CHECK_FALSE(has(topology_graphviz(few), "none"));
+  CHECK_FALSE(shows(topology_graphviz(few), "none"));
 }
 
 TEST_CASE("every end of an edge is a node of the graph, whatever groups are called") {
