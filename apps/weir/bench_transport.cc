@@ -129,7 +129,7 @@ Result<TransportRow> measure_writes(const BenchTransportChoices& choices, Bytes 
 // Both nodes have memory for all messages under way, out and in.
 Result<void> check_size(Bytes message, int under_way) {
   if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
-  if (const Bytes left = real::available_memory(); message > left / (4 * under_way)) {
+  if (const Bytes left = real::available_memory(); message > left / 4 / under_way) {
     return failure(
         fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
                     "the {} of memory that this host has left; try 4MiB",
