@@ -49,8 +49,8 @@ class FluidEngine final : public Engine {
     std::uint32_t seat = 0;   // the flow's place among the link's
     std::uint32_t cover = 0;  // the one that it counts for, of a link that has any
   };
-  // In one line of a cache.
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  // In one line of a cache.
   struct alignas(64) Flow {
     std::uint32_t id = 0;
     std::uint32_t hops = 0;
