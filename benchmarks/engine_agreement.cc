@@ -3,8 +3,10 @@
 // first. So a byte per second more or less changes an iteration of many machines by a percent, with either
 // engine; what can agree are the means.
 //
-// usage: engine_agreement [GPU machines [runs [precision]]]; fails if the means of the iterations, each of
-// NICs a byte per second faster than those before, differ by more than chance and 0.1 %.
+// usage: engine_agreement [GPU machines [runs [precision [first]]]]; fails if the means of the iterations,
+// each of NICs a byte per second faster than those before, differ by more than chance and 0.1 %. Those of the
+// first run are `first` bytes per second faster than in the topology, so that many processes can share the
+// runs.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -40,10 +42,10 @@ struct Sample {
 };
 
 // Whether the engines agree.
-bool measure(int gpu_machines, int runs, double precision) {
+bool measure(int gpu_machines, int runs, double precision, int first) {
   Sample fluid;
   Sample simgrid;
-  for (int run = 0; run < runs; ++run) {
+  for (int run = first; run < first + runs; ++run) {
     const BertLarge training(gpu_machines, gpu_machines / 2, run);
     const Plan plan = training.plan();
     const SimulationSettings settings = training.settings(1);
@@ -67,9 +69,10 @@ int main(const std::vector<std::string>& words) {
              "fluid engine", "spread", "SimGrid", "spread", "difference", "error");
   const int runs = words.size() > 1 ? std::stoi(words[1]) : 16;
   const double precision = words.size() > 2 ? std::stod(words[2]) : 0.0;
-  if (!words.empty()) return measure(std::stoi(words[0]), runs, precision) ? 0 : 1;
+  const int first = words.size() > 3 ? std::stoi(words[3]) : 0;
+  if (!words.empty()) return measure(std::stoi(words[0]), runs, precision, first) ? 0 : 1;
   bool well = true;
-  for (const int machines : {8, 16, 32, 48, 64}) well = measure(machines, runs, precision) && well;
+  for (const int machines : {8, 16, 32, 48, 64}) well = measure(machines, runs, precision, first) && well;
   return well ? 0 : 1;
 }
 
@@ -80,7 +83,7 @@ int main(int count, char** values) {
   try {
     return weir::benchmarks::main({values + 1, values + count});
   } catch (const std::logic_error&) {  // of a word that is no number
-    fmt::print("weir_engine_agreement [GPU_MACHINES [RUNS [PRECISION]]]\n");
+    fmt::print("weir_engine_agreement [GPU_MACHINES [RUNS [PRECISION [FIRST]]]]\n");
     return 2;
   }
 }
