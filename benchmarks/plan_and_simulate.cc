@@ -26,7 +26,7 @@
 namespace weir::benchmarks {
 namespace {
 
-constexpr double kRough = 0.005;
+constexpr double kRough = 1e-4;
 
 // Seconds that it takes to simulate, and when the last op completed.
 struct Simulated {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,9 @@ class Engine {
   /// By what part of their rates links may be used beyond them; rates of flows are about as near to fair
   /// ones.
   virtual double precision() const { return 0.0; }
+  /// What probably ends next, within run(), so that what this will take can be fetched in time; none if the
+  /// engine cannot say.
+  virtual std::optional<std::uint32_t> coming() const { return std::nullopt; }
   /// The time of this engine in seconds since its start.
   virtual double seconds() const = 0;
   /// Starts something that ends later and is then reported under `id`. At most one thing per id is under way.

@@ -9,8 +9,8 @@ Network::Network(const Cluster& cluster, const Conditions& conditions, std::vect
     : cluster_(cluster),
       engine_(engine),
       circumstances_(conditions, cluster),
-      rates_(rates),
-      physics_(cluster, std::move(rates), engine.precision()),
+      rates_(std::move(rates)),
+      physics_(cluster, rates_, engine.precision()),
       messages_(cluster.links().size(), 0) {
   for (std::size_t i = 0; i < cluster.links().size(); ++i)
     varies_.push_back(circumstances_.varies(LinkId(i)));

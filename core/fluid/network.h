@@ -37,6 +37,8 @@ class Network {
     int path = 0;
     bool message = false;
   };
+  /// Has the processor fetch what it will take to end the flow.
+  void prefetch(std::uint32_t id) const { physics_.prefetch(id); }
   void start(const Flow& flow, Bytes burden, Duration alone);
   void end(const Flow& flow, Bytes bytes);
 

@@ -13,11 +13,10 @@ double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double
 
 }  // namespace
 
-Physics::Physics(const Cluster& cluster, std::vector<double> rates, double precision)
-    : cluster_(&cluster),
-      rates_(std::move(rates)),
-      tolerance_(kTolerance + precision),
-      uses_(rates_.size()) {}
+Physics::Physics(const Cluster& cluster, const std::vector<double>& rates, double precision)
+    : cluster_(&cluster), tolerance_(kTolerance + precision), uses_(rates.size()) {
+  for (std::size_t i = 0; i < rates.size(); ++i) uses_[i].rate = rates[i];
+}
 
 void Physics::flow_started(std::uint32_t id, PathView path, double now) {
   if (started_.size() <= id) started_.resize(id + 1, 0.0);
@@ -38,11 +37,10 @@ void Physics::flow_ended(std::uint32_t id, PathView path, Bytes bytes, double no
     link.left += left;
     link.ends += 1.0;
     if (--link.flows == 0) link.busy += link.factor * (now - link.since);
-    const double rate = rates_[use.link.index()];
-    const double possible = rate * (seconds * (1 + tolerance_) + clock_error(now));
+    const double possible = link.rate * (seconds * (1 + tolerance_) + clock_error(now));
     if (carried - left > possible && violation_.empty()) {
       violation_ = fmt::format("flow {} moved {} bytes over {} in {} s, faster than its rate allows, {} B/s",
-                               id, carried, cluster_->link(use.link).name, seconds, rate);
+                               id, carried, cluster_->link(use.link).name, seconds, link.rate);
     }
   }
 }
@@ -59,7 +57,7 @@ Result<void> Physics::verdict(double now) const {
   for (std::size_t i = 0; i < uses_.size(); ++i) {
     const Use& use = uses_[i];
     const double busy = use.busy + (use.flows > 0 ? use.factor * (now - use.since) : 0.0);
-    if (use.bytes - use.left > rates_[i] * (busy * (1 + tolerance_) + use.ends * clock_error(now))) {
+    if (use.bytes - use.left > use.rate * (busy * (1 + tolerance_) + use.ends * clock_error(now))) {
       return failure(fmt::format("the simulation broke physics: {} carried {} bytes in {} s of use",
                                  cluster_->links()[i].name, use.bytes, busy));
     }

@@ -17,10 +17,14 @@ namespace weir {
 class Physics {
  public:
   /// The links' rates in bytes per second, by id, as the engine has them, and its precision.
-  Physics(const Cluster& cluster, std::vector<double> rates, double precision = 0.0);
+  Physics(const Cluster& cluster, const std::vector<double>& rates, double precision = 0.0);
 
   void flow_started(std::uint32_t id, PathView path, double now);
   void flow_ended(std::uint32_t id, PathView path, Bytes bytes, double now);
+  /// Has the processor fetch what it will take to end the flow.
+  void prefetch(std::uint32_t id) const {
+    if (id < started_.size()) __builtin_prefetch(&started_[id]);
+  }
   /// The link has this fraction of its rate from now on.
   void link_scaled(LinkId link, double factor, double now);
 
@@ -28,7 +32,8 @@ class Physics {
   Result<void> verdict(double now) const;
 
  private:
-  struct Use {
+  struct alignas(64) Use {
+    double rate = 0.0;
     int flows = 0;        // under way
     double factor = 1.0;  // of its rate
     double since = 0.0;   // start of the present spell of use with this factor
@@ -38,7 +43,6 @@ class Physics {
     double ends = 0.0;    // how many have
   };
   const Cluster* cluster_;
-  std::vector<double> rates_;
   double tolerance_;
   std::vector<Use> uses_;        // by link
   std::vector<double> started_;  // by flow's id

@@ -20,31 +20,38 @@ RoughEngine::RoughEngine(const Plan& plan, const Cluster& cluster, double precis
     : RoughEngine(reached_rates(plan, cluster), precision) {}
 
 RoughEngine::RoughEngine(const std::vector<double>& rates, double precision)
-    : precision_(precision), slack_(precision / 2), links_(rates.size()) {
+    : precision_(precision), slack_(precision / 2), rates_(rates) {
   WEIR_CHECK(precision > 0.0 && precision < 1.0, precision);
-  for (std::size_t i = 0; i < rates.size(); ++i) {
+  for (std::size_t i = 0; i < rates.size(); ++i)
     WEIR_CHECK(rates[i] > 0.0 && std::isfinite(rates[i]), i, rates[i]);
-    links_[i].rate = links_[i].whole = rates[i];
-  }
-  ends_.grow(links_.size());
 }
 
 Result<void> RoughEngine::set_paths(const Paths& paths, const Binding& binding) {
   WEIR_CHECK(paths_ == nullptr);
   paths_ = &paths;
-  binding_ = &binding;
-  covered_.resize(links_.size());
-  for (std::size_t i = 0; i < links_.size(); ++i) {
-    const std::vector<Cover>& covers = binding.covers[i];
-    covered_[i] = {covers, std::vector<std::uint32_t>(covers.size(), 0)};
-    links_[i].idle = !covers.empty();
-  }
+  std::vector<bool> met(rates_.size(), false);
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const auto length = static_cast<std::size_t>(std::ranges::count_if(
-        paths[i], [&](const LinkUse& use) { return !binding.never[use.link.index()]; }));
+    std::size_t length = 0;
+    for (const LinkUse& use : paths[i]) {
+      if (binding.never[use.link.index()]) continue;
+      met[use.link.index()] = true;
+      ++length;
+    }
     WEIR_CHECK(length > 0, i);
     longest_ = std::max(longest_, length);
   }
+  numbers_.assign(rates_.size(), kNone);
+  for (std::size_t i = 0; i < rates_.size(); ++i) {
+    if (!met[i]) continue;
+    numbers_[i] = static_cast<std::uint32_t>(links_.size());
+    const std::vector<Cover>& covers = binding.covers[i];
+    covered_.push_back({covers, std::vector<std::uint32_t>(covers.size(), 0)});
+    links_.push_back({.rate = rates_[i], .whole = rates_[i], .idle = !covers.empty()});
+  }
+  uses_.resize(links_.size());
+  limits_.resize(links_.size(), kNever);
+  for (std::uint32_t i = 0; i < links_.size(); ++i) bound(i);
+  ends_.grow(links_.size());
   return {};
 }
 
@@ -55,6 +62,7 @@ void RoughEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
     vacant_.push_back(static_cast<Slot>(flows_.size()));
     flows_.emplace_back();
     hops_.resize(hops_.size() + longest_);
+    places_.resize(hops_.size());
   }
   const Slot slot = vacant_.back();
   vacant_.pop_back();
@@ -62,11 +70,13 @@ void RoughEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   flow = {.id = id, .hops = 0, .holder = kNone, .place = 0};
   const PathView uses = (*paths_)[static_cast<std::size_t>(path)];
   for (const auto& [number, weight] : uses) {
-    if (binding_->never[number.index()]) continue;
-    Shared& link = links_[number.index()];
-    const auto seat = static_cast<std::uint32_t>(link.flows.size());
-    link.flows.push_back({slot, weight});
-    hops_[slot * longest_ + flow.hops++] = {number.value(), weight, seat, enter(number, uses)};
+    const std::uint32_t link = numbers_[number.index()];
+    if (link == kNone) continue;
+    const auto seat = static_cast<std::uint32_t>(links_[link].flows.size());
+    links_[link].flows.push_back({slot, weight});
+    const std::size_t hop = slot * longest_ + flow.hops++;
+    hops_[hop] = {link, weight};
+    places_[hop] = {seat, enter(link, uses)};
   }
   fresh_.push_back({slot, static_cast<double>(bytes.count())});
   ++under_way_;
@@ -79,53 +89,58 @@ double RoughEngine::Covered::possible() const {
 }
 
 // A flow has come to a link. Says which of its covers the flow counts for.
-std::uint32_t RoughEngine::enter(LinkId link, PathView path) {
-  Covered& covered = covered_[link.index()];
+std::uint32_t RoughEngine::enter(std::uint32_t link, PathView path) {
+  Covered& covered = covered_[link];
   if (covered.covers.empty()) return 0;
   const auto passed = std::ranges::find_if(covered.covers, [&](const Cover& cover) {
     return std::ranges::any_of(path, [&](const LinkUse& use) { return use.link == cover.by; });
   });
   WEIR_CHECK(passed != covered.covers.end(), link);
   const auto cover = static_cast<std::size_t>(passed - covered.covers.begin());
-  Shared& shared = links_[link.index()];
+  Shared& shared = links_[link];
   if (covered.flows[cover]++ == 0 && shared.idle && covered.possible() > shared.rate) {
+    Use& use = uses_[link];
     shared.idle = false;
-    shared.used = shared.most = 0.0;
+    use.used = use.most = 0.0;
     for (const Seat& seat : shared.flows) {
       const double rate = rate_of(seat.slot);
-      shared.used += seat.weight * rate;
-      if (flows_[seat.slot].holder != link.value()) shared.most = std::max(shared.most, rate);
+      use.used += seat.weight * rate;
+      if (flows_[seat.slot].holder != link) use.most = std::max(use.most, rate);
     }
-    watch(link.value());
+    bound(link);
   }
   return static_cast<std::uint32_t>(cover);
 }
 
 // A flow goes from a link that has covers.
-void RoughEngine::leave(const Hop& hop) {
-  Covered& covered = covered_[hop.link];
-  Shared& shared = links_[hop.link];
-  if (--covered.flows[hop.cover] == 0 && !shared.idle) shared.idle = covered.possible() <= shared.rate;
+void RoughEngine::leave(std::uint32_t link, std::uint32_t cover) {
+  Covered& covered = covered_[link];
+  Shared& shared = links_[link];
+  if (--covered.flows[cover] > 0 || shared.idle) return;
+  shared.idle = covered.possible() <= shared.rate;
+  bound(link);
 }
 
 void RoughEngine::remove(Slot slot) {
   const double rate = rate_of(slot);
   release(slot);
-  for (const Hop& hop : hops(slot)) {
-    Shared& link = links_[hop.link];
-    const Seat last = link.flows.back();
-    link.flows[hop.seat] = last;
-    const std::span<Hop> its = hops(last.slot);
-    std::find_if(its.begin(), its.end(), [&](const Hop& other) { return other.link == hop.link; })->seat =
-        hop.seat;
+  for (std::size_t i = 0; i < flows_[slot].hops; ++i) {
+    const auto& [number, weight] = hops_[slot * longest_ + i];
+    const auto& [seat, cover] = places_[slot * longest_ + i];
+    Shared& link = links_[number];
+    const Slot last = link.flows.back().slot;
+    link.flows[seat] = link.flows.back();
+    const auto same = std::ranges::find(hops(last), number, &Hop::link);
+    places_[last * longest_ + static_cast<std::size_t>(same - hops(last).begin())].seat = seat;
     link.flows.pop_back();
+    Use& use = uses_[number];
     if (link.flows.empty()) {
-      link.used = link.most = 0.0;
+      use.used = use.most = 0.0;
     } else {
-      link.used -= hop.weight * rate;
+      use.used -= weight * rate;
     }
-    if (!covered_[hop.link].covers.empty()) leave(hop);
-    watch(hop.link);
+    if (!covered_[number].covers.empty()) leave(number, cover);
+    watch(number);
   }
   vacant_.push_back(slot);
   --under_way_;
@@ -138,8 +153,10 @@ void RoughEngine::start_timer(std::uint32_t id, Duration duration) {
 
 void RoughEngine::scale_link(LinkId link, double factor) {
   WEIR_CHECK(factor >= 0.0 && factor <= 1.0, link, factor);
-  links_[link.index()].rate = factor * links_[link.index()].whole;
-  watch(link.value());
+  const std::uint32_t number = numbers_[link.index()];
+  if (number == kNone) return;
+  links_[number].rate = factor * links_[number].whole;
+  bound(number);
 }
 
 double RoughEngine::rate_of(Slot slot) const {
@@ -159,75 +176,105 @@ void RoughEngine::hold(Fresh flow, std::uint32_t link) {
   const Hop& hop = *std::ranges::find(its, link, &Hop::link);
   count(shared);
   flows_[flow.slot].holder = link;
-  flows_[flow.slot].place = static_cast<std::uint32_t>(shared.held.size());
+  const auto place = static_cast<std::uint32_t>(shared.held.size());
+  flows_[flow.slot].place = place;
   shared.held.push_back({shared.count + flow.left, flow.slot, hop.weight});
+  if (place == 0) {
+    shared.first = 0;
+    shared.lost = false;
+  } else if (!shared.lost && shared.held[place].due < shared.held[shared.first].due) {
+    shared.first = place;
+  }
   shared.weight += hop.weight;
+  if (place == 0) bound(link);
   if (!std::exchange(shared.moved, true)) moved_.push_back(link);
 }
 
 RoughEngine::Fresh RoughEngine::release(Slot slot) {
-  Flow& flow = flows_[slot];
-  Shared& shared = links_[flow.holder];
+  const std::uint32_t link = std::exchange(flows_[slot].holder, kNone);
+  const std::uint32_t place = flows_[slot].place;
+  Shared& shared = links_[link];
   count(shared);
-  const Held held = shared.held[flow.place];
-  flows_[shared.held.back().slot].place = flow.place;
-  shared.held[flow.place] = shared.held.back();
+  const Held held = shared.held[place];
+  flows_[shared.held.back().slot].place = place;
+  shared.held[place] = shared.held.back();
   shared.held.pop_back();
+  if (shared.first == place) {
+    shared.lost = true;
+  } else if (shared.first == shared.held.size()) {
+    shared.first = place;
+  }
   shared.weight -= held.weight;
-  if (!std::exchange(shared.moved, true)) moved_.push_back(flow.holder);
-  flow.holder = kNone;
+  if (!std::exchange(shared.moved, true)) moved_.push_back(link);
   const double left = std::max(0.0, held.due - shared.count);
-  if (shared.held.empty()) shared.count = 0.0;
+  if (shared.held.empty()) {
+    shared.count = 0.0;
+    bound(link);
+  }
   return {slot, left};
 }
 
-// What a flow gets has become more by so much, or less; whoever calls knows of one link, or none.
-void RoughEngine::change(Slot slot, double by, std::uint32_t but) {
+// What a flow gets has become more by so much, or less.
+void RoughEngine::change(Slot slot, double by) {
   const std::uint32_t holder = flows_[slot].holder;
   const double rate = rate_of(slot);
-  for (const Hop& hop : hops(slot)) {
-    Shared& link = links_[hop.link];
-    if (hop.link == but || link.idle) continue;
-    link.used += hop.weight * by;
-    if (hop.link != holder) link.most = std::max(link.most, rate);
-    watch(hop.link);
-  }
+  for (const Hop& hop : hops(slot)) change(hop, by, hop.link == holder ? 0.0 : rate);
+}
+
+// What a flow gets that another link holds, or a link's own.
+void RoughEngine::change(const Hop& hop, double by, double rate) {
+  Use& use = uses_[hop.link];
+  if (use.upper == kNever) return;
+  use.used += hop.weight * by;
+  use.most = std::max(use.most, rate);
+  if (use.used < use.lower || use.used > use.upper) watch(hop.link);
 }
 
 void RoughEngine::move(Slot slot, std::uint32_t link) {
   const double before = rate_of(slot);
   hold(release(slot), link);
-  change(slot, links_[link].level - before, kNone);
+  change(slot, links_[link].level - before);
+}
+
+// What the link holds has become something or nothing, or how much it takes is another.
+void RoughEngine::bound(std::uint32_t link) {
+  const Shared& shared = links_[link];
+  Use& use = uses_[link];
+  const bool holds = shared.weight > 0;
+  const double slack = slack_ * shared.rate + kRounding * shared.whole;
+  if (shared.idle) {
+    use.lower = holds ? kNever : -kNever;
+    use.upper = kNever;
+  } else {
+    use.lower = holds ? shared.rate - slack : -kNever;
+    use.upper = shared.rate + slack;
+  }
+  limits_[link] = holds && !shared.idle ? shared.level * (1 + slack_) : kNever;
+  watch(link);
 }
 
 // The link is looked at if it breaks an invariant.
 void RoughEngine::watch(std::uint32_t link) {
-  Shared& shared = links_[link];
-  if (shared.queued) return;
-  const bool holds = shared.weight > 0;
-  const double slack = slack_ * shared.rate + kRounding * shared.whole;
-  const bool well =
-      shared.idle ? !holds
-                  : shared.used <= shared.rate + slack && (!holds || shared.used >= shared.rate - slack);
-  if (well) return;
-  shared.queued = true;
-  queued_.push_back(link);
+  const Use& use = uses_[link];
+  if (use.used >= use.lower && use.used <= use.upper) return;
+  if (!std::exchange(links_[link].queued, true)) queued_.push_back(link);
 }
 
 // What each flow gets if all that get more, those that the link holds, and one more of a weight share what
 // others leave.
-void RoughEngine::find(Shared& link, int more, Taking& found) {
+void RoughEngine::find(std::uint32_t number, int more, Taking& found) {
   found.flows.clear();
-  double room = link.rate - link.used + static_cast<double>(link.weight) * link.level;
+  const Shared& link = links_[number];
+  Use& use = uses_[number];
+  double room = link.rate - use.used + static_cast<double>(link.weight) * link.level;
   std::int64_t weight = link.weight + more;
   found.level = weight == 0 ? 0.0 : std::max(0.0, room / static_cast<double>(weight));
-  if (weight > 0 && link.most <= found.level * (1 + slack_)) return;
-  const auto number = static_cast<std::uint32_t>(&link - links_.data());
-  link.most = 0.0;
+  if (weight > 0 && use.most <= found.level * (1 + slack_)) return;
+  use.most = 0.0;
   for (const Seat& seat : link.flows) {
     if (flows_[seat.slot].holder == number) continue;
     const double rate = rate_of(seat.slot);
-    link.most = std::max(link.most, rate);
+    use.most = std::max(use.most, rate);
     if (rate > found.level * (1 + slack_)) found.flows.emplace_back(rate, seat);
   }
   std::ranges::stable_sort(found.flows, std::greater<>(), &std::pair<double, Seat>::first);
@@ -253,9 +300,14 @@ void RoughEngine::set_level(std::uint32_t link, double level) {
   count(shared);
   const double by = level - shared.level;
   shared.level = level;
+  if (shared.weight > 0 && !shared.idle) limits_[link] = level * (1 + slack_);
   if (!std::exchange(shared.moved, true)) moved_.push_back(link);
-  for (const Held& held : shared.held) change(held.slot, by, link);
-  shared.used += static_cast<double>(shared.weight) * by;
+  for (const Held& held : shared.held) {
+    for (const Hop& hop : hops(held.slot)) {
+      if (hop.link != link) change(hop, by, level);
+    }
+  }
+  uses_[link].used += static_cast<double>(shared.weight) * by;
   watch(link);
 }
 
@@ -266,18 +318,15 @@ void RoughEngine::raise(std::uint32_t link) {
   for (bool moved = true; moved;) {
     moved = false;
     if (shared.weight == 0) return;
-    level = (shared.rate - shared.used) / static_cast<double>(shared.weight) + shared.level;
+    level = (shared.rate - uses_[link].used) / static_cast<double>(shared.weight) + shared.level;
     for (std::size_t i = shared.held.size(); i-- > 0;) {
       const Slot slot = shared.held[i].slot;
       std::uint32_t lowest = link;
       double least = level;
       for (const Hop& hop : hops(slot)) {
-        const Shared& other = links_[hop.link];
-        if (hop.link == link || other.weight == 0 || other.idle) continue;
-        if (other.level * (1 + slack_) < least) {
-          least = other.level;
-          lowest = hop.link;
-        }
+        if (limits_[hop.link] >= least || hop.link == link) continue;
+        least = links_[hop.link].level;
+        lowest = hop.link;
       }
       if (lowest == link) continue;
       move(slot, lowest);
@@ -289,11 +338,11 @@ void RoughEngine::raise(std::uint32_t link) {
 
 // The link of a path that gives a flow the least from now on holds it.
 void RoughEngine::place(Fresh flow) {
-  least_.level = Earliest::kNever;
+  least_.level = kNever;
   std::uint32_t holder = kNone;
   for (const Hop& hop : hops(flow.slot)) {
     if (links_[hop.link].idle) continue;
-    find(links_[hop.link], hop.weight, found_);
+    find(hop.link, hop.weight, found_);
     if (found_.level >= least_.level) continue;
     holder = hop.link;
     std::swap(least_, found_);
@@ -301,7 +350,7 @@ void RoughEngine::place(Fresh flow) {
   WEIR_CHECK(holder != kNone, flows_[flow.slot].id);
   take_in(holder, least_);
   hold(flow, holder);
-  change(flow.slot, links_[holder].level, kNone);
+  change(flow.slot, links_[holder].level);
 }
 
 // The link cannot bind any more.
@@ -310,7 +359,7 @@ void RoughEngine::evict(std::uint32_t link) {
     const Slot slot = links_[link].held.back().slot;
     const double rate = rate_of(slot);
     const Fresh flow = release(slot);
-    change(slot, -rate, kNone);
+    change(slot, -rate);
     place(flow);
   }
 }
@@ -318,11 +367,11 @@ void RoughEngine::evict(std::uint32_t link) {
 void RoughEngine::settle(std::uint32_t link) {
   Shared& shared = links_[link];
   if (shared.idle) return evict(link);
-  const double slack = slack_ * shared.rate + kRounding * shared.whole;
-  if (shared.used > shared.rate + slack) {
-    find(shared, 0, found_);
+  const Use& use = uses_[link];
+  if (use.used > use.upper) {
+    find(link, 0, found_);
     take_in(link, found_);
-  } else if (shared.weight > 0 && shared.used < shared.rate - slack) {
+  } else if (use.used < use.lower) {
     raise(link);
   }
 }
@@ -343,15 +392,25 @@ void RoughEngine::share() {
 void RoughEngine::schedule(std::uint32_t link) {
   Shared& shared = links_[link];
   shared.moved = false;
-  const auto first = std::ranges::min_element(shared.held, {}, &Held::due);
-  if (first == shared.held.end() || shared.level == 0.0) return ends_.set(link, Earliest::kNever);
-  shared.first = first->slot;
-  ends_.set(link, shared.since + std::max(0.0, first->due - shared.count) / shared.level);
+  if (shared.held.empty() || shared.level == 0.0) return ends_.set(link, kNever);
+  if (std::exchange(shared.lost, false)) {
+    const auto first = std::ranges::min_element(shared.held, {}, &Held::due);
+    shared.first = static_cast<std::uint32_t>(first - shared.held.begin());
+  }
+  const double left = std::max(0.0, shared.held[shared.first].due - shared.count);
+  ends_.set(link, shared.since + left / shared.level);
+}
+
+std::optional<std::uint32_t> RoughEngine::coming() const {
+  if (!timers_.empty() && timers_.top().at <= ends_.time()) return timers_.top().id;
+  if (ends_.time() == kNever) return std::nullopt;
+  const Shared& link = links_[ends_.thing()];
+  return flows_[link.held[link.first].slot].id;
 }
 
 // When the next thing ends.
 double RoughEngine::next() const {
-  return std::min(ends_.time(), timers_.empty() ? Earliest::kNever : timers_.top().at);
+  return std::min(ends_.time(), timers_.empty() ? kNever : timers_.top().at);
 }
 
 // What ends then.
@@ -359,7 +418,7 @@ std::vector<std::uint32_t> RoughEngine::take(double at) {
   std::vector<std::uint32_t> ended;
   while (ends_.time() <= at + Earliest::kInstant) {
     const auto link = static_cast<std::uint32_t>(ends_.thing());
-    const Slot slot = links_[link].first;
+    const Slot slot = links_[link].held[links_[link].first].slot;
     ended.push_back(flows_[slot].id);
     remove(slot);
     schedule(link);
@@ -377,7 +436,7 @@ Result<void> RoughEngine::run(const Begin& begin, const OnInstant& instant) {
   while (under_way_ > 0 || !timers_.empty()) {
     share();
     const double at = next();
-    if (at == Earliest::kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
+    if (at == kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
     now_ = std::max(now_, at);
     instant(take(at));
   }

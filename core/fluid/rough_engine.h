@@ -43,6 +43,7 @@ class RoughEngine final : public Engine {
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override { return now_; }
   double precision() const override { return precision_; }
+  std::optional<std::uint32_t> coming() const override;
   /// To be called within run(), like start_timer(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
   void start_timer(std::uint32_t id, Duration duration) override;
@@ -56,9 +57,13 @@ class RoughEngine final : public Engine {
   struct Hop {
     std::uint32_t link = 0;
     int weight = 1;
-    std::uint32_t seat = 0;   // the flow's place among the link's
+  };
+  // And the flow's place there.
+  struct Place {
+    std::uint32_t seat = 0;   // among the link's
     std::uint32_t cover = 0;  // the one that it counts for, of a link that has any
   };
+  static constexpr double kNever = Earliest::kNever;
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Flow {
     std::uint32_t id = 0;
@@ -75,20 +80,26 @@ class RoughEngine final : public Engine {
     Slot slot = 0;
     int weight = 1;
   };
-  // In one line what is read most.
-  struct alignas(64) Shared {
+  // What each change of a flow's rate reads and writes of its links, close together. A link whose use is not
+  // within its bounds is looked at.
+  struct alignas(32) Use {
+    double used = 0.0;  // by its flows
+    double most = 0.0;  // none of those that others hold gets more
+    double lower = -kNever;
+    double upper = kNever;
+  };
+  struct Shared {
     double rate = 0.0;
-    double used = 0.0;        // by its flows
+    double whole = 0.0;       // its rate, unless it is scaled
     double level = 0.0;       // what flows get that it holds
-    double most = 0.0;        // none of the others gets more
     double count = 0.0;       // bytes, at `since`
     double since = 0.0;       // seconds
     std::int64_t weight = 0;  // of what it holds
-    bool idle = false;    // it cannot bind now: `used` and `most` are not kept, and it should hold nothing
-    bool queued = false;  // it may break an invariant
-    bool moved = false;   // which ends first, or when its is not known any more
-    Slot first = 0;       // of what it holds, the one that ends first
-    double whole = 0.0;   // its rate, unless it is scaled
+    bool idle = false;        // it cannot bind now: its use is not kept, and it should hold nothing
+    bool queued = false;      // it may break an invariant
+    bool moved = false;       // when what it holds ends is not known any more,
+    bool lost = false;        // nor what ends first
+    std::uint32_t first = 0;  // the place of what does
     std::vector<Held> held;
     std::vector<Seat> flows;
   };
@@ -113,19 +124,23 @@ class RoughEngine final : public Engine {
     bool operator>(const Timer& other) const { return at > other.at; }
   };
 
-  std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
-  std::uint32_t enter(LinkId link, PathView path);
-  void leave(const Hop& hop);
+  std::span<const Hop> hops(Slot slot) const {
+    return std::span(hops_).subspan(slot * longest_, flows_[slot].hops);
+  }
+  std::uint32_t enter(std::uint32_t link, PathView path);
+  void leave(std::uint32_t link, std::uint32_t cover);
   void remove(Slot slot);
 
   double rate_of(Slot slot) const;
   void count(Shared& link) const;
   void hold(Fresh flow, std::uint32_t link);
   Fresh release(Slot slot);
-  void change(Slot slot, double by, std::uint32_t but);
+  void change(Slot slot, double by);
+  void change(const Hop& hop, double by, double rate);
   void move(Slot slot, std::uint32_t link);
+  void bound(std::uint32_t link);
   void watch(std::uint32_t link);
-  void find(Shared& link, int more, Taking& found);
+  void find(std::uint32_t link, int more, Taking& found);
   void take_in(std::uint32_t link, const Taking& found);
   void set_level(std::uint32_t link, double level);
   void raise(std::uint32_t link);
@@ -138,16 +153,21 @@ class RoughEngine final : public Engine {
   std::vector<std::uint32_t> take(double at);
 
   double precision_;
-  double slack_;  // by how much of its rate a link may be used more or less than wholly
+  double slack_;               // by how much of its rate a link may be used more or less than wholly
+  std::vector<double> rates_;  // by link's id
   const Paths* paths_ = nullptr;
-  const Binding* binding_ = nullptr;
-  std::vector<Covered> covered_;  // by link
+  std::vector<std::uint32_t>
+      numbers_;                   // of links by id; kNone of those that can never bind: no path has them
+  std::vector<Covered> covered_;  // by link's number, here and below
   std::size_t longest_ = 0;       // of the paths, without links that never bind
-  std::vector<Shared> links_;     // by id
-  std::vector<Flow> flows_;       // by slot
-  std::vector<Hop> hops_;         // by slot, longest_ for each
-  std::vector<Slot> vacant_;      // slots
-  Earliest ends_;                 // of what links hold, by link
+  std::vector<Shared> links_;
+  std::vector<Flow> flows_;     // by slot
+  std::vector<Use> uses_;       // by link
+  std::vector<double> limits_;  // by link: flows that get more may go to it; kNever if it holds none
+  std::vector<Hop> hops_;       // by slot, longest_ for each
+  std::vector<Place> places_;   // likewise
+  std::vector<Slot> vacant_;    // slots
+  Earliest ends_;               // of what links hold, by link
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Fresh> fresh_;           // flows that have come since rates were shared out
   std::vector<std::uint32_t> queued_;  // links

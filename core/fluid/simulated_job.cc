@@ -111,6 +111,51 @@ void SimulatedJob::prefetch(std::uint32_t id) const {
   nodes_[of_plan.machine.index()].prefetch(op);
 }
 
+void SimulatedJob::foresee(std::uint32_t id) const {
+  network_.prefetch(id);
+  if (id - first_id_ >= ops()) return;  // one of several flows of an op
+  const OpId op(id - first_id_);
+  const Op& of_plan = plan_.op(op);
+  __builtin_prefetch(&of_plan.id);
+  __builtin_prefetch(&of_plan.duration);
+  __builtin_prefetch(&flowing_[op.index()]);
+  works_.prefetch(op);
+  traffic_.prefetch(op);
+}
+
+// The message will complete after its latency. Each step of that waits for memory, unless it was fetched in
+// time; where the next step's memory is stands in that of the one before, so that each has its turn as
+// messages come up behind.
+void SimulatedJob::expect(const Op& send) {
+  const OpId oldest = expected_[next_expected_];
+  expected_[next_expected_] = send.id;
+  next_expected_ = (next_expected_ + 1) % expected_.size();
+  for (const auto& [op, machine] : ends(send.id)) {
+    __builtin_prefetch(&plan_.op(op).id);
+    plan_.prefetch_successors(op);
+    traffic_.prefetch(op);
+    nodes_[machine.index()].prefetch(op);
+  }
+  if (!oldest.valid()) return;
+  const OpId between = expected_[(next_expected_ + expected_.size() / 2) % expected_.size()];
+  for (const auto& [op, machine] : ends(between)) __builtin_prefetch(plan_.successors(op).data());
+  for (const auto& [op, machine] : ends(oldest)) {
+    for (const Successor successor : plan_.successors(op)) {
+      const OpId next(static_cast<std::size_t>(successor.op));
+      __builtin_prefetch(&plan_.op(next).id);
+      works_.prefetch(next);
+      traffic_.prefetch(next);
+      nodes_[machine.index()].prefetch(next);
+    }
+  }
+}
+
+// The message's ends, and their machines.
+std::array<std::pair<OpId, MachineId>, 2> SimulatedJob::ends(OpId send) const {
+  const Op& op = plan_.op(send);
+  return {{{send, op.machine}, {plan_.messages()[op.message.index()].receive, op.peer}}};
+}
+
 void SimulatedJob::advance(std::uint32_t id) {
   progress_ = network_.now();
   --under_way_;
@@ -165,6 +210,7 @@ void SimulatedJob::act() {
     const Op& op = plan_.op(action.op);
     switch (action.kind) {
       case Action::Kind::kTimer:
+        if (op.kind == OpKind::kSend) expect(op);
         start_timer(op, action.duration);
         break;
       case Action::Kind::kFlow:

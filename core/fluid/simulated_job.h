@@ -2,9 +2,11 @@
 // move. Other jobs meet it on the network alone.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/cluster/subcluster.h"
@@ -57,6 +59,8 @@ class SimulatedJob {
   void begin();
   /// Has the processor fetch what it will need to advance the op with this id: one wait for all of it.
   void prefetch(std::uint32_t id) const;
+  /// The same for one that will end soon, but for what it would have to wait for to know where that is.
+  void foresee(std::uint32_t id) const;
   /// The timer or flow with this id has ended.
   void advance(std::uint32_t id);
   /// Follows up everything that happens at this instant: what completes, what nodes submit then, what takes
@@ -89,6 +93,8 @@ class SimulatedJob {
   void start_flow(const Op& op);
   void deliver(const Op& op);
   void count_forward(const Op& op);
+  void expect(const Op& send);
+  std::array<std::pair<OpId, MachineId>, 2> ends(OpId send) const;
   std::uint32_t ops() const { return static_cast<std::uint32_t>(plan_.ops().size()); }
   void number_strands();
   // The op's flow, the i-th if it has several.
@@ -121,6 +127,8 @@ class SimulatedJob {
   std::vector<std::uint16_t> flowing_;  // by op: its flows under way
   std::vector<std::uint32_t> strand_ids_;  // by op: of its flows the first id, if any op has several; the end
   std::size_t under_way_ = 0;              // timers and flows
+  std::array<OpId, 4> expected_;           // the messages whose bytes were through last
+  std::size_t next_expected_ = 0;          // the place of the next one: the oldest's
   bool begun_ = false;
   Instant progress_;
   std::vector<Node> nodes_;

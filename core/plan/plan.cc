@@ -143,8 +143,9 @@ Plan PlanBuilder::build() && {
   plan.carried_waits_.assign(plan.ops_.size(), 0);
   plan.first_successor_.assign(plan.ops_.size() + 1, 0);
   for (Edge& edge : edges_) {
+    WEIR_CHECK(ops_[edge.before.index()].machine == ops_[edge.after.index()].machine, edge.before,
+               edge.after);
     edge = {renamed[edge.before.index()], renamed[edge.after.index()], edge.carried};
-    WEIR_CHECK(plan.op(edge.before).machine == plan.op(edge.after).machine, edge.before, edge.after);
     ++plan.first_successor_[edge.before.index() + 1];
     ++(edge.carried ? plan.carried_waits_ : plan.waits_)[edge.after.index()];
   }

@@ -60,6 +60,8 @@ class Plan {
     const std::size_t first = first_successor_[id.index()];
     return std::span(successors_).subspan(first, first_successor_[id.index() + 1] - first);
   }
+  /// Has the processor fetch where they stand.
+  void prefetch_successors(OpId id) const { __builtin_prefetch(&first_successor_[id.index()]); }
   /// How many ops of the same iteration, and of the one before, this op waits for.
   std::uint32_t waits(OpId id) const { return waits_[id.index()]; }
   std::uint32_t carried_waits(OpId id) const { return carried_waits_[id.index()]; }
