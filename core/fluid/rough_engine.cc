@@ -48,8 +48,10 @@ Result<void> RoughEngine::set_paths(const Paths& paths, const Binding& binding) 
     covered_.push_back({covers, std::vector<std::uint32_t>(covers.size(), 0)});
     links_.push_back({.rate = rates_[i], .whole = rates_[i], .idle = !covers.empty()});
   }
-  uses_.resize(links_.size());
-  limits_.resize(links_.size(), kNever);
+  width_ = longest_ - 1;
+  // And of a link that stands where there are no more hops: it never binds.
+  uses_.resize(links_.size() + 1);
+  limits_.resize(links_.size() + 1, kNever);
   for (std::uint32_t i = 0; i < links_.size(); ++i) bound(i);
   ends_.grow(links_.size());
   return {};
@@ -179,6 +181,10 @@ void RoughEngine::hold(Fresh flow, std::uint32_t link) {
   const auto place = static_cast<std::uint32_t>(shared.held.size());
   flows_[flow.slot].place = place;
   shared.held.push_back({shared.count + flow.left, flow.slot, hop.weight});
+  for (const Hop& other : its) {
+    if (other.link != link) shared.others.push_back(other);
+  }
+  shared.others.resize(shared.held.size() * width_, {static_cast<std::uint32_t>(links_.size()), 0});
   if (place == 0) {
     shared.first = 0;
     shared.lost = false;
@@ -199,6 +205,10 @@ RoughEngine::Fresh RoughEngine::release(Slot slot) {
   flows_[shared.held.back().slot].place = place;
   shared.held[place] = shared.held.back();
   shared.held.pop_back();
+  const auto others = shared.others.begin();
+  std::copy_n(others + static_cast<std::ptrdiff_t>(shared.held.size() * width_), width_,
+              others + static_cast<std::ptrdiff_t>(place * width_));
+  shared.others.resize(shared.held.size() * width_);
   if (shared.first == place) {
     shared.lost = true;
   } else if (shared.first == shared.held.size()) {
@@ -302,11 +312,7 @@ void RoughEngine::set_level(std::uint32_t link, double level) {
   shared.level = level;
   if (shared.weight > 0 && !shared.idle) limits_[link] = level * (1 + slack_);
   if (!std::exchange(shared.moved, true)) moved_.push_back(link);
-  for (const Held& held : shared.held) {
-    for (const Hop& hop : hops(held.slot)) {
-      if (hop.link != link) change(hop, by, level);
-    }
-  }
+  for (const Hop& hop : shared.others) change(hop, by, level);
   uses_[link].used += static_cast<double>(shared.weight) * by;
   watch(link);
 }
@@ -320,16 +326,15 @@ void RoughEngine::raise(std::uint32_t link) {
     if (shared.weight == 0) return;
     level = (shared.rate - uses_[link].used) / static_cast<double>(shared.weight) + shared.level;
     for (std::size_t i = shared.held.size(); i-- > 0;) {
-      const Slot slot = shared.held[i].slot;
       std::uint32_t lowest = link;
       double least = level;
-      for (const Hop& hop : hops(slot)) {
-        if (limits_[hop.link] >= least || hop.link == link) continue;
+      for (const Hop& hop : std::span(shared.others).subspan(i * width_, width_)) {
+        if (limits_[hop.link] >= least) continue;
         least = links_[hop.link].level;
         lowest = hop.link;
       }
       if (lowest == link) continue;
-      move(slot, lowest);
+      move(shared.held[i].slot, lowest);
       moved = true;
     }
   }

@@ -101,6 +101,7 @@ class RoughEngine final : public Engine {
     bool lost = false;        // nor what ends first
     std::uint32_t first = 0;  // the place of what does
     std::vector<Held> held;
+    std::vector<Hop> others;  // of each of them width_ hops: those over other links
     std::vector<Seat> flows;
   };
   // Flows of a link that can bind at times only, by cover.
@@ -160,6 +161,7 @@ class RoughEngine final : public Engine {
       numbers_;                   // of links by id; kNone of those that can never bind: no path has them
   std::vector<Covered> covered_;  // by link's number, here and below
   std::size_t longest_ = 0;       // of the paths, without links that never bind
+  std::size_t width_ = 0;         // of them but one
   std::vector<Shared> links_;
   std::vector<Flow> flows_;     // by slot
   std::vector<Use> uses_;       // by link
