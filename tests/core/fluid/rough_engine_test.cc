@@ -132,6 +132,33 @@ TEST_CASE("after any number of changes rates are fair") {
   }
 }
 
+// 40 flows of unlike sizes, and as many timers, over one link.
+TEST_CASE("a rough engine foretells what ends next") {
+  constexpr std::uint32_t kEach = 40;
+  const Paths paths{{{LinkId(0), 1}}};
+  RoughEngine engine({1e9}, 1e-4);
+  const Binding binding({1e9}, paths, {false});
+  REQUIRE(engine.set_paths(paths, binding));
+  const auto begin = [&] {
+    for (std::uint32_t i = 0; i < kEach; ++i) {
+      engine.start_flow(i, 0, Bytes(1'000'000 + 10'000 * i * i));
+      engine.start_timer(kEach + i, Duration(std::int64_t{700'000} * (i + 1)));
+    }
+  };
+  std::optional<std::uint32_t> foretold;
+  std::size_t instants = 0;
+  const auto instant = [&](std::span<const std::uint32_t> ended) {
+    if (++instants > 1) {
+      REQUIRE(foretold.has_value());
+      CHECK(std::ranges::count(ended, *foretold) == 1);
+    }
+    foretold = engine.coming();
+  };
+  REQUIRE(engine.run(begin, instant));
+  CHECK(instants > kEach);
+  CHECK(!foretold);
+}
+
 TEST_CASE("a rough engine's flows over a link that is down wait for it") {
   const std::vector<double> rates = {1e9, 1e9};
   const Paths paths{{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 2}}};
