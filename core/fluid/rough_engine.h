@@ -141,7 +141,7 @@ class RoughEngine final : public Engine {
   void move(Slot slot, std::uint32_t link);
   void bound(std::uint32_t link);
   void watch(std::uint32_t link);
-  void find(std::uint32_t link, int more, Taking& found);
+  void find(std::uint32_t number, int more, Taking& found);
   void take_in(std::uint32_t link, const Taking& found);
   void set_level(std::uint32_t link, double level);
   void raise(std::uint32_t link);
