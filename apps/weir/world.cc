@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <tuple>
 
 #include "core/fluid/fluid_engine.h"
 #include "core/fluid/rough_engine.h"
@@ -25,10 +26,16 @@ Result<Lived> lived(Result<SharedRun> run) {
 
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    const std::unique_ptr<Engine> engine =
-        fluid_engine(reached_rates(planned.whole, planned.jobs), precision);
-    return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
-                          planned.settings.conditions, *engine));
+    const auto make = [precision](const std::vector<double>& rates) {
+      return fluid_engine(rates, precision);
+    };
+    const auto& [iterations, conditions] = std::tie(planned.settings.iterations, planned.settings.conditions);
+    if (planned.jobs.size() == 1) {
+      if (auto folded = simulate_folded(planned.whole, planned.jobs[0], iterations, conditions, make))
+        return lived(std::move(*folded));
+    }
+    const std::unique_ptr<Engine> engine = make(reached_rates(planned.whole, planned.jobs));
+    return lived(simulate(planned.whole, planned.jobs, iterations, conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("{}{}", kPrecision, precision) : std::string(),

@@ -169,4 +169,11 @@ int Cluster::nic_of_gpu(MachineId machine, int gpu) const {
   return nics[static_cast<std::size_t>(gpu) % nics.size()];
 }
 
+std::optional<MachineId> Cluster::machine_of(LinkId link) const {
+  if (std::ranges::any_of(racks_, [&](const Rack& rack) { return rack.up == link || rack.down == link; }))
+    return std::nullopt;
+  const auto next = std::ranges::upper_bound(first_link_, link.index());
+  return MachineId(static_cast<std::size_t>(next - first_link_.begin()) - 1);
+}
+
 }  // namespace weir

@@ -2,6 +2,7 @@
 // planner reasons about and a world builds. Topology files (topology.h) are the way to write one down.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,12 @@ class Cluster {
   /// Every link that can hold bytes up, and all links of NICs.
   const std::vector<Link>& links() const { return links_; }
   const Link& link(LinkId id) const { return links_[id.index()]; }
+
+  /// The machine that the link is part of; none of links of the network.
+  std::optional<MachineId> machine_of(LinkId link) const;
+  /// A machine's links have ids one after the other from this on, in an order that machines of one group
+  /// share.
+  LinkId first_link(MachineId id) const { return LinkId(first_link_[id.index()]); }
 
   /// Machines with GPUs and machines without, each in order of id.
   const std::vector<MachineId>& gpu_machines() const { return gpu_machines_; }

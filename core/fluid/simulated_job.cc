@@ -13,10 +13,6 @@ namespace {
 
 const Observer kNobody;
 
-bool brings_works(const Job& job) {
-  return job.works != nullptr && job.works->collectives() == job.model.collectives;
-}
-
 }  // namespace
 
 // One machine's door to the simulated world.
@@ -55,7 +51,7 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       first_id_(first_id),
       network_(network),
       observer_(observer),
-      own_works_(brings_works(job) ? nullptr
+      own_works_(job.brings_works() ? nullptr
                                    : std::make_unique<const WorkTable>(plan_, job.subcluster.cluster,
                                                                        job.model.collectives)),
       works_(own_works_ ? *own_works_ : *job.works),
@@ -182,6 +178,7 @@ void SimulatedJob::end_flow(const Op& op, std::size_t i) {
 }
 
 void SimulatedJob::pump() {
+  traffic_.begin_instant();
   const Instant now = network_.now();
   do {
     do {

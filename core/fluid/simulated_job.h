@@ -28,6 +28,7 @@ struct Job {
   /// The plan's work on the subcluster, where the caller has it and with the model's collectives; else the
   /// job makes its own.
   const WorkTable* works = nullptr;
+  bool brings_works() const { return works != nullptr && works->collectives() == model.collectives; }
 };
 
 /// Sees each op as it completes, in order; for worlds that hold real data. A message is reported once, as its
@@ -73,6 +74,8 @@ class SimulatedJob {
   bool stuck() const { return begun_ && under_way_ == 0 && !finished(); }
   /// What it waits for then, in words.
   std::string stuck_text() const;
+  /// Whether it was a matter of ids what started first (Traffic::tied()).
+  bool tied() const { return traffic_.tied(); }
   /// When something of it ended last.
   Instant progress() const { return progress_; }
   /// Whether its flows carried what its plan moves.

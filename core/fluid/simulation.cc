@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/base/units_text.h"
+#include "core/fluid/folding.h"
 
 namespace weir {
 namespace {
@@ -51,7 +52,7 @@ class World {
     }
     if (!first.finished()) return failure(first.stuck_text());
     if (!verdict_) return tl::unexpected(verdict_.error());
-    SharedRun result{std::move(first.record()), {}};
+    SharedRun result{std::move(first.record()), {}, first.tied()};
     for (std::size_t i = 1; i < jobs_.size(); ++i) result.ends.push_back(jobs_[i]->ends());
     return result;
   }
@@ -188,6 +189,23 @@ Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, in
     WEIR_CHECK(job.plan.machines() == job.subcluster.machines.size(), job.plan.machines(),
                job.subcluster.machines.size());
   return World(cluster, jobs, iterations, conditions, engine, observer).run();
+}
+
+std::optional<SharedRun> simulate_folded(const Cluster& cluster, const Job& job, int iterations,
+                                         const Conditions& conditions, const MakeEngine& make) {
+  const bool alike = job.model.compute_jitter == 0.0 && job.model.unaligned_efficiency == 1.0 &&
+                     conditions.none() && job.subcluster.machines.size() == cluster.machines().size();
+  if (!alike) return std::nullopt;
+  std::unique_ptr<const WorkTable> own;
+  if (!job.brings_works()) own = std::make_unique<const WorkTable>(job.plan, cluster, job.model.collectives);
+  const std::optional<Folding> folding = fold(job.plan, cluster, own ? *own : *job.works);
+  if (!folding) return std::nullopt;
+  const Job folded{*folding->plan, job.subcluster, job.dispatch, job.model, job.start, folding->works.get()};
+  const std::unique_ptr<Engine> engine = make(reached_rates(cluster, {&folded, 1}));
+  Result<SharedRun> run = simulate(cluster, {&folded, 1}, iterations, conditions, *engine);
+  if (!run || run->tied) return std::nullopt;
+  run->record = folding->unfold(run->record);
+  return std::move(*run);
 }
 
 std::vector<double> reached_rates(const Cluster& cluster, std::span<const Job> jobs) {

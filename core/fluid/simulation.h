@@ -1,6 +1,9 @@
 // Runs plans on a simulated cluster: the nodes of all machines, their ports, and a fluid engine below.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +35,7 @@ Result<Record> simulate(const Plan& plan, const Cluster& cluster, const Simulati
 struct SharedRun {
   Record record;                           // of the first job
   std::vector<std::vector<Instant>> ends;  // of the iterations of each of the others
+  bool tied = false;                       // Traffic::tied() of the first job
 };
 
 /// The first job runs that many iterations, and the others run on and on beside it until it has finished.
@@ -39,6 +43,15 @@ struct SharedRun {
 /// belong to one job each. The engine's rates are reached_rates(). An iteration of another job takes time.
 Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
                            const Conditions& conditions, Engine& engine, const Observer& observer = {});
+
+using MakeEngine = std::function<std::unique_ptr<Engine>(const std::vector<double>& rates)>;
+
+/// The run of one job whose machines all do the same (folding.h), of which one is simulated: the whole's run,
+/// but for rounding, at the cost of one machine's beside that of finding out. None if they do not do the
+/// same, not under these conditions or this model, if ties decide, or if the run fails: what the matter is
+/// then, the whole's run tells. `make` gives a fresh engine.
+std::optional<SharedRun> simulate_folded(const Cluster& cluster, const Job& job, int iterations,
+                                         const Conditions& conditions, const MakeEngine& make);
 
 /// What reached_rates() of work.h are where several jobs share a cluster, by link: of NICs of machines with
 /// GPUs what their job's messages reach. (Plans whose messages reach less than a NIC's rate, all-reduces, use

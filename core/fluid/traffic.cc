@@ -53,7 +53,7 @@ void Traffic::enqueue(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kQueued;
   const std::uint32_t resource = works_->of(op).resource;
-  queues_[resource].push(op, plan_->op(op).priority, state.charge);
+  queues_[resource].push(op, plan_->op(op).priority, state.charge, instant_);
   offer(resource);
 }
 

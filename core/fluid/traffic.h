@@ -2,6 +2,7 @@
 // resource, one message at a time per channel. A pure state machine between the nodes' ports and the engine.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/fluid/model.h"
@@ -37,6 +38,12 @@ class Traffic {
   /// those did has been followed up, for NICs. True if anything started.
   bool serve_devices(Instant now) { return serve(devices_, now); }
   bool serve_nics(Instant now) { return serve(nics_, now); }
+  /// Another instant begins.
+  void begin_instant() { ++instant_; }
+  /// Whether it has ever been a matter of the order of ids which op started first.
+  bool tied() const {
+    return std::ranges::any_of(queues_, [](const Queue& queue) { return queue.tied(); });
+  }
   /// What to do now, in order; the caller empties it. Completions of sends stand for both ends.
   std::vector<Action>& actions() { return actions_; }
 
@@ -89,6 +96,7 @@ class Traffic {
   std::vector<Channel> channels_;   // by channel
   std::vector<std::uint32_t> met_;  // by all-reduce: ops that wait for the others, to begin or to complete
   std::vector<Action> actions_;
+  std::uint32_t instant_ = 0;
   // Resources that may be able to start something, in the order in which that came about.
   std::vector<std::uint32_t> devices_;
   std::vector<std::uint32_t> nics_;

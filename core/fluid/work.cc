@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "core/fluid/connections.h"
@@ -23,6 +24,40 @@ WorkTable::WorkTable(const Plan& plan, const Cluster& cluster, Collectives colle
   work_.resize(plan.ops().size());
   visit([&](const Op& op) { add(op); });
   connect();
+}
+
+WorkTable::WorkTable(const WorkTable& whole, const Plan& plan, OpId first, const std::vector<LinkId>& links)
+    : plan_(&plan),
+      cluster_(whole.cluster_),
+      collectives_(whole.collectives_),
+      resources_(whole.resources_),
+      channels_(whole.channels_) {
+  std::vector<int> known(whole.paths_.size(), Work::kNoPath);
+  const auto moved = [&](int path) {
+    int& here = known[static_cast<std::size_t>(path)];
+    if (here != Work::kNoPath) return here;
+    std::map<LinkId, int> weights;
+    for (const LinkUse& use : whole.paths_[static_cast<std::size_t>(path)])
+      weights[links[use.link.index()]] += use.weight;
+    Path uses;
+    for (const auto& [link, weight] : weights) uses.push_back({link, weight});
+    here = static_cast<int>(paths_.size());
+    paths_.add(uses);
+    return here;
+  };
+  for (const Op& op : plan.ops()) {
+    Work work = whole.work_[first.index() + op.id.index()];
+    if (work.path != Work::kNoPath) {
+      const std::span<const int> strands = whole.strands(work);
+      const bool one = work.strands == Work::kOneFlow;
+      work.path = moved(work.path);
+      if (!one) {
+        work.strands = static_cast<int>(strands_.size());
+        std::ranges::transform(strands, std::back_inserter(strands_.emplace_back()), moved);
+      }
+    }
+    work_.push_back(work);
+  }
 }
 
 template <class Function>

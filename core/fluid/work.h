@@ -56,6 +56,10 @@ class WorkTable {
 
   WorkTable(const Plan& plan, const Cluster& cluster, Collectives collectives = Collectives::kMacro);
 
+  /// That of some ops of the whole's plan which `plan` has again, from its first op on, and the whole from
+  /// `first` on; over `links`, by link of the whole's paths.
+  WorkTable(const WorkTable& whole, const Plan& plan, OpId first, const std::vector<LinkId>& links);
+
   const Work& of(OpId op) const { return work_[op.index()]; }
   /// The paths of the op's flows: together they load what its path says.
   std::span<const int> strands(const Work& work) const;

@@ -9,8 +9,8 @@ Bytes charge(const Op& op) {
   return Bytes(op.kind == OpKind::kHold ? 0 : 1);
 }
 
-void Queue::push(OpId op, std::int64_t priority, Bytes size) {
-  heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op});
+void Queue::push(OpId op, std::int64_t priority, Bytes size, std::uint32_t stamp) {
+  heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op, stamp});
   std::push_heap(heap_.begin(), heap_.end(), Later());
 }
 
@@ -20,6 +20,8 @@ std::optional<OpId> Queue::pop() {
   if (started_ > 0 && under_way_ + next.size > window_) return std::nullopt;
   std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
+  // Of those that are as urgent the next is the one that was pushed next.
+  if (!heap_.empty() && heap_.front().key == next.key && heap_.front().stamp == next.stamp) tied_ = true;
   ++started_;
   under_way_ += next.size;
   return next.op;

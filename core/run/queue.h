@@ -34,12 +34,15 @@ class Queue {
  public:
   Queue(Policy policy, Bytes window) : policy_(policy), window_(window) {}
 
-  /// The op could start now.
-  void push(OpId op, std::int64_t priority, Bytes size);
+  /// The op could start now. Those that can at one instant have one stamp.
+  void push(OpId op, std::int64_t priority, Bytes size, std::uint32_t stamp = 0);
   /// The next op to start, charged to the window; none if the window or the queue forbids it.
   std::optional<OpId> pop();
   /// An op of this size that had started is done.
   void release(Bytes size);
+
+  /// Whether the order of pushes at one instant has ever told which op starts first.
+  bool tied() const { return tied_; }
 
   Bytes under_way() const { return under_way_; }
   std::size_t waiting() const { return heap_.size(); }
@@ -50,6 +53,7 @@ class Queue {
     std::uint64_t sequence;
     Bytes size;
     OpId op;
+    std::uint32_t stamp;
   };
   struct Later {
     bool operator()(const Entry& a, const Entry& b) const {
@@ -62,6 +66,7 @@ class Queue {
   Bytes under_way_;
   std::size_t started_ = 0;  // ops under way; bytes alone do not tell for empty ones
   std::uint64_t pushed_ = 0;
+  bool tied_ = false;
   std::vector<Entry> heap_;
 };
 
