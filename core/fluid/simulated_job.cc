@@ -52,8 +52,8 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       network_(network),
       observer_(observer),
       own_works_(job.brings_works() ? nullptr
-                                   : std::make_unique<const WorkTable>(plan_, job.subcluster.cluster,
-                                                                       job.model.collectives)),
+                                    : std::make_unique<const WorkTable>(plan_, job.subcluster.cluster,
+                                                                        job.model.collectives)),
       works_(own_works_ ? *own_works_ : *job.works),
       traffic_(plan_, works_, job.dispatch, job.model),
       carried_(works_.paths()),
