@@ -11,7 +11,7 @@
 #include "benchmarks/bert_large.h"
 #include "benchmarks/stopwatch.h"
 #include "core/base/units_text.h"
-#include "core/fluid/rough_engine.h"
+#include "core/fluid/fluid_engine.h"
 
 namespace weir::benchmarks {
 namespace {
@@ -30,14 +30,13 @@ bool measure(int machines, int iterations) {
   const WorkTable works(plan, cluster);
   const Subcluster all(cluster);
   const Job job{plan, all, dispatch_of(strategy, options), {}, {}, &works};
-  const auto make = [](const std::vector<double>& rates) { return fluid_engine(rates, 0.0); };
 
   const Stopwatch stopwatch;
-  const auto folded = simulate_folded(cluster, job, iterations, {}, make);
+  const auto folded = simulate_folded(cluster, job, iterations, {});
   const double folded_seconds = stopwatch.seconds();
   const Stopwatch other;
-  const auto engine = make(reached_rates(cluster, {&job, 1}));
-  const SharedRun whole = good(simulate(cluster, {&job, 1}, iterations, {}, *engine));
+  FluidEngine engine(reached_rates(cluster, {&job, 1}));
+  const SharedRun whole = good(simulate(cluster, {&job, 1}, iterations, {}, engine));
   const double whole_seconds = other.seconds();
   const bool same = folded && folded->record == whole.record;
   fmt::print("{:>8} {:>9} {:>10} {:>9.3f} {:>9.3f} {:>6.1f}  {}\n", machines, plan.ops().size(), iterations,

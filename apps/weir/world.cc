@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 #include <memory>
-#include <tuple>
+#include <optional>
+#include <utility>
 
 #include "core/fluid/fluid_engine.h"
 #include "core/fluid/rough_engine.h"
@@ -24,18 +25,22 @@ Result<Lived> lived(Result<SharedRun> run) {
   return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
 }
 
+// None, if it is not to be had by simulating one machine.
+std::optional<SharedRun> folded(const Planned& planned) {
+  if (planned.jobs.size() > 1) return std::nullopt;
+  Job job = planned.jobs.front();
+  std::optional<WorkTable> works;
+  if (!job.brings_works())
+    job.works = &works.emplace(job.plan, job.subcluster.cluster, job.model.collectives);
+  return simulate_folded(planned.whole, job, planned.settings.iterations, planned.settings.conditions);
+}
+
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    const auto make = [precision](const std::vector<double>& rates) {
-      return fluid_engine(rates, precision);
-    };
-    const auto& [iterations, conditions] = std::tie(planned.settings.iterations, planned.settings.conditions);
-    if (planned.jobs.size() == 1) {
-      if (auto folded = simulate_folded(planned.whole, planned.jobs[0], iterations, conditions, make))
-        return lived(std::move(*folded));
-    }
-    const std::unique_ptr<Engine> engine = make(reached_rates(planned.whole, planned.jobs));
-    return lived(simulate(planned.whole, planned.jobs, iterations, conditions, *engine));
+    if (std::optional<SharedRun> found = folded(planned)) return lived(std::move(*found));
+    const auto engine = fluid_engine(reached_rates(planned.whole, planned.jobs), precision);
+    return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
+                          planned.settings.conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("{}{}", kPrecision, precision) : std::string(),

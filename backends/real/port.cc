@@ -56,7 +56,7 @@ void RealPort::submit(const Op& op) {
 
 void RealPort::enqueue(const Op& op) {
   const std::uint32_t resource = works_->of(op.id).resource;
-  queues_[resource].push(op.id, op.priority, charge(op));
+  queues_[resource].push(op.id, op.priority, charge(op), now_);
   serve(resource);
 }
 

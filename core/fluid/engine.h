@@ -29,8 +29,8 @@ class Engine {
   /// The paths that flows may take, named by their position, and when links may be left out; once, before
   /// run(), which both outlive. Fails if they are more than the engine can hold.
   virtual Result<void> set_paths(const Paths& paths, const Binding& binding) = 0;
-  /// By what part of their rates links may be used beyond them; rates of flows are about as near to fair
-  /// ones.
+  /// By what part of their rates links may be used beyond them; most flows' rates are about as near to fair
+  /// ones, some several times as far off.
   virtual double precision() const { return 0.0; }
   /// What probably ends next, within run(), so that what this will take can be fetched in time; none if the
   /// engine cannot say.

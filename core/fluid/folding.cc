@@ -57,6 +57,9 @@ class Folder {
         return false;
     }
     if (machines_.size() < 2) return false;
+    for (const MessageEnds& ends : plan_.messages()) {
+      if (!ends.send.valid() || !ends.receive.valid()) return false;
+    }
     const auto looks = [&](MachineId machine) {
       std::uint64_t sum = 0;
       for (const Op& op : plan_.ops(machine)) sum += mixed(look(op));
@@ -65,9 +68,6 @@ class Folder {
     const std::uint64_t first = looks(machines_[0]);
     if (std::ranges::any_of(machines_, [&](MachineId machine) { return looks(machine) != first; }))
       return false;
-    for (const MessageEnds& ends : plan_.messages()) {
-      if (!ends.send.valid() || !ends.receive.valid()) return false;
-    }
     return true;
   }
 
@@ -138,8 +138,9 @@ class Folder {
   bool same() {
     path_of_.assign(works_.paths().size(), -1);
     channel_of_.assign(works_.channels(), kNone);
+    std::vector<std::uint32_t> taken(works_.channels());
     for (std::size_t i = 1; i < machines_.size(); ++i) {
-      std::vector<std::uint32_t> taken(works_.channels(), kNone);
+      std::ranges::fill(taken, kNone);
       for (std::uint32_t rank = 0; rank < count(); ++rank) {
         const Op& op = plan_.op(op_of(i, rank));
         const Op& first = plan_.op(op_of(0, rank));

@@ -101,17 +101,21 @@ std::uint32_t RoughEngine::enter(std::uint32_t link, PathView path) {
   const auto cover = static_cast<std::size_t>(passed - covered.covers.begin());
   Shared& shared = links_[link];
   if (covered.flows[cover]++ == 0 && shared.idle && covered.possible() > shared.rate) {
-    Use& use = uses_[link];
     shared.idle = false;
-    use.used = use.most = 0.0;
-    for (const Seat& seat : shared.flows) {
-      const double rate = rate_of(seat.slot);
-      use.used += seat.weight * rate;
-      if (flows_[seat.slot].holder != link) use.most = std::max(use.most, rate);
-    }
+    recount(link);
     bound(link);
   }
   return static_cast<std::uint32_t>(cover);
+}
+
+void RoughEngine::recount(std::uint32_t link) {
+  Use& use = uses_[link];
+  use.used = use.most = 0.0;
+  for (const Seat& seat : links_[link].flows) {
+    const double rate = rate_of(seat.slot);
+    use.used += seat.weight * rate;
+    if (flows_[seat.slot].holder != link) use.most = std::max(use.most, rate);
+  }
 }
 
 // A flow goes from a link that has covers.
@@ -237,7 +241,7 @@ void RoughEngine::change(const Hop& hop, double by, double rate) {
   if (use.upper == kNever) return;
   use.used += hop.weight * by;
   use.most = std::max(use.most, rate);
-  if (use.used < use.lower || use.used > use.upper) watch(hop.link);
+  if (use.used < use.lower || use.used > use.upper || rate > limits_[hop.link]) watch(hop.link);
 }
 
 void RoughEngine::move(Slot slot, std::uint32_t link) {
@@ -266,7 +270,7 @@ void RoughEngine::bound(std::uint32_t link) {
 // The link is looked at if it breaks an invariant.
 void RoughEngine::watch(std::uint32_t link) {
   const Use& use = uses_[link];
-  if (use.used >= use.lower && use.used <= use.upper) return;
+  if (use.used >= use.lower && use.used <= use.upper && use.most <= limits_[link]) return;
   if (!std::exchange(links_[link].queued, true)) queued_.push_back(link);
 }
 
@@ -373,9 +377,11 @@ void RoughEngine::settle(std::uint32_t link) {
   Shared& shared = links_[link];
   if (shared.idle) return evict(link);
   const Use& use = uses_[link];
-  if (use.used > use.upper) {
+  if (use.used > use.upper || (use.used >= use.lower && use.most > limits_[link])) {
     find(link, 0, found_);
     take_in(link, found_);
+    // What is left is what additions of much higher rates have left.
+    if (use.used > use.upper) recount(link);
   } else if (use.used < use.lower) {
     raise(link);
   }

@@ -130,6 +130,7 @@ class RoughEngine final : public Engine {
   }
   std::uint32_t enter(std::uint32_t link, PathView path);
   void leave(std::uint32_t link, std::uint32_t cover);
+  void recount(std::uint32_t link);
   void remove(Slot slot);
 
   double rate_of(Slot slot) const;

@@ -178,13 +178,12 @@ void SimulatedJob::end_flow(const Op& op, std::size_t i) {
 }
 
 void SimulatedJob::pump() {
-  traffic_.begin_instant();
-  const Instant now = network_.now();
+  traffic_.begin_instant(network_.now());
   do {
     do {
       settle();
-    } while (traffic_.serve_devices(now));
-  } while (traffic_.serve_nics(now));
+    } while (traffic_.serve_devices());
+  } while (traffic_.serve_nics());
 }
 
 void SimulatedJob::settle() {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "core/base/units_text.h"
+#include "core/fluid/fluid_engine.h"
 #include "core/fluid/folding.h"
 
 namespace weir {
@@ -12,6 +13,10 @@ namespace {
 // Changes of links that come again and again end when nothing else has happened for so long, not even a
 // change that comes once.
 constexpr Duration kLongestStandstill{3'600'000'000'000};
+
+// In a longer run what happens at one instant may not do so any more after many additions in doubles, of
+// which the least then is a tenth of what engines take for one instant.
+constexpr Duration kLongestFolded{1'000'000'000'000};
 
 // The jobs, and the time that they have in common. The first is the one that the run is about.
 class World {
@@ -171,6 +176,34 @@ class World {
   Result<void> verdict_;
 };
 
+// By path of a job that has the cluster for itself: Network::steady().
+std::vector<bool> steady_paths(const Cluster& cluster, const Job& job) {
+  const std::vector<double> rates = reached_rates(cluster, {&job, 1});
+  FluidEngine engine(rates);
+  Network network(cluster, {}, rates, engine);
+  WEIR_CHECK(network.set_paths({job.works->paths()}).has_value());
+  std::vector<bool> steady(job.works->paths().size());
+  for (std::size_t i = 0; i < steady.size(); ++i) steady[i] = network.steady(static_cast<int>(i));
+  return steady;
+}
+
+// Whether flows of one job are timers where those of the other are that stands for it, by op of the first:
+// timers last whole nanoseconds.
+bool as_steady(const Cluster& cluster, const Job& job, const Job& other, const std::vector<OpId>& by) {
+  const std::vector<bool> ours = steady_paths(cluster, job);
+  const std::vector<bool> theirs = steady_paths(cluster, other);
+  const auto at = [](const std::vector<bool>& steady) {
+    return [&steady](int path) { return steady[static_cast<std::size_t>(path)]; };
+  };
+  return std::ranges::all_of(job.plan.ops(), [&](const Op& op) {
+    const Work& work = job.works->of(op.id);
+    return work.path == Work::kNoPath ||
+           std::ranges::equal(job.works->strands(work),
+                              other.works->strands(other.works->of(by[op.id.index()])), {}, at(ours),
+                              at(theirs));
+  });
+}
+
 }  // namespace
 
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
@@ -192,18 +225,18 @@ Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, in
 }
 
 std::optional<SharedRun> simulate_folded(const Cluster& cluster, const Job& job, int iterations,
-                                         const Conditions& conditions, const MakeEngine& make) {
+                                         const Conditions& conditions) {
+  WEIR_CHECK(job.brings_works());
   const bool alike = job.model.compute_jitter == 0.0 && job.model.unaligned_efficiency == 1.0 &&
                      conditions.none() && job.subcluster.machines.size() == cluster.machines().size();
   if (!alike) return std::nullopt;
-  std::unique_ptr<const WorkTable> own;
-  if (!job.brings_works()) own = std::make_unique<const WorkTable>(job.plan, cluster, job.model.collectives);
-  const std::optional<Folding> folding = fold(job.plan, cluster, own ? *own : *job.works);
+  const std::optional<Folding> folding = fold(job.plan, cluster, *job.works);
   if (!folding) return std::nullopt;
   const Job folded{*folding->plan, job.subcluster, job.dispatch, job.model, job.start, folding->works.get()};
-  const std::unique_ptr<Engine> engine = make(reached_rates(cluster, {&folded, 1}));
-  Result<SharedRun> run = simulate(cluster, {&folded, 1}, iterations, conditions, *engine);
-  if (!run || run->tied) return std::nullopt;
+  if (!as_steady(cluster, job, folded, folding->by)) return std::nullopt;
+  FluidEngine engine(reached_rates(cluster, {&folded, 1}));
+  Result<SharedRun> run = simulate(cluster, {&folded, 1}, iterations, conditions, engine);
+  if (!run || run->tied || engine.seconds() > kLongestFolded.seconds()) return std::nullopt;
   run->record = folding->unfold(run->record);
   return std::move(*run);
 }

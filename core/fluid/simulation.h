@@ -1,8 +1,6 @@
 // Runs plans on a simulated cluster: the nodes of all machines, their ports, and a fluid engine below.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -44,14 +42,13 @@ struct SharedRun {
 Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
                            const Conditions& conditions, Engine& engine, const Observer& observer = {});
 
-using MakeEngine = std::function<std::unique_ptr<Engine>(const std::vector<double>& rates)>;
-
-/// The run of one job whose machines all do the same (folding.h), of which one is simulated: the whole's run,
-/// but for rounding, at the cost of one machine's beside that of finding out. None if they do not do the
-/// same, not under these conditions or this model, if ties decide, or if the run fails: what the matter is
-/// then, the whole's run tells. `make` gives a fresh engine.
+/// The run of one job, which brings its works, whose machines all do the same (folding.h), of which one is
+/// simulated: the run of the whole on a FluidEngine, but for a nanosecond where one rounds another way, at
+/// the cost of one machine's beside that of finding out. None if they do not do the same, not under these
+/// conditions or this model, if ties decide, if it takes so long that rounding may decide, or if the run
+/// fails: what the matter is then, the whole's run tells.
 std::optional<SharedRun> simulate_folded(const Cluster& cluster, const Job& job, int iterations,
-                                         const Conditions& conditions, const MakeEngine& make);
+                                         const Conditions& conditions);
 
 /// What reached_rates() of work.h are where several jobs share a cluster, by link: of NICs of machines with
 /// GPUs what their job's messages reach. (Plans whose messages reach less than a NIC's rate, all-reduces, use

@@ -53,7 +53,7 @@ void Traffic::enqueue(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kQueued;
   const std::uint32_t resource = works_->of(op).resource;
-  queues_[resource].push(op, plan_->op(op).priority, state.charge, instant_);
+  queues_[resource].push(op, plan_->op(op).priority, state.charge, now_);
   offer(resource);
 }
 
@@ -63,14 +63,14 @@ void Traffic::offer(std::uint32_t resource) {
   (works_->resources()[resource].kind == Resource::Kind::kNic ? nics_ : devices_).push_back(resource);
 }
 
-bool Traffic::serve(std::vector<std::uint32_t>& resources, Instant now) {
+bool Traffic::serve(std::vector<std::uint32_t>& resources) {
   bool started = false;
   for (const std::uint32_t resource : resources) {
     offered_[resource] = false;
     while (const std::optional<OpId> op = queues_[resource].pop()) {
       started = true;
       State& state = state_[op->index()];
-      state.started = now;
+      state.started = now_;
       if (state.send) {
         enter_channel(*op);
       } else {

@@ -36,10 +36,10 @@ class Traffic {
   /// Lets resources choose what they start next. To be called when nothing more can become ready at this
   /// instant, so that no choice is made before all candidates are there: first for devices, then, when what
   /// those did has been followed up, for NICs. True if anything started.
-  bool serve_devices(Instant now) { return serve(devices_, now); }
-  bool serve_nics(Instant now) { return serve(nics_, now); }
-  /// Another instant begins.
-  void begin_instant() { ++instant_; }
+  bool serve_devices() { return serve(devices_); }
+  bool serve_nics() { return serve(nics_); }
+  /// Another instant begins. To be called ahead of all else there.
+  void begin_instant(Instant now) { now_ = now; }
   /// Whether it has ever been a matter of the order of ids which op started first.
   bool tied() const {
     return std::ranges::any_of(queues_, [](const Queue& queue) { return queue.tied(); });
@@ -75,7 +75,7 @@ class Traffic {
 
   void enqueue(OpId op);
   void offer(std::uint32_t resource);
-  bool serve(std::vector<std::uint32_t>& resources, Instant now);
+  bool serve(std::vector<std::uint32_t>& resources);
   void enter_channel(OpId op);
   void begin(OpId op);
   void flow(OpId op);
@@ -96,7 +96,7 @@ class Traffic {
   std::vector<Channel> channels_;   // by channel
   std::vector<std::uint32_t> met_;  // by all-reduce: ops that wait for the others, to begin or to complete
   std::vector<Action> actions_;
-  std::uint32_t instant_ = 0;
+  Instant now_;
   // Resources that may be able to start something, in the order in which that came about.
   std::vector<std::uint32_t> devices_;
   std::vector<std::uint32_t> nics_;

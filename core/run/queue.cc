@@ -3,14 +3,19 @@
 #include <algorithm>
 
 namespace weir {
+namespace {
+
+constexpr Duration kTie{1};  // nanoseconds
+
+}  // namespace
 
 Bytes charge(const Op& op) {
   if (op.kind == OpKind::kSend) return op.from.size;
   return Bytes(op.kind == OpKind::kHold ? 0 : 1);
 }
 
-void Queue::push(OpId op, std::int64_t priority, Bytes size, std::uint32_t stamp) {
-  heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op, stamp});
+void Queue::push(OpId op, std::int64_t priority, Bytes size, Instant now) {
+  heap_.push_back({policy_ == Policy::kPriority ? priority : 0, pushed_++, size, op, now});
   std::push_heap(heap_.begin(), heap_.end(), Later());
 }
 
@@ -21,7 +26,8 @@ std::optional<OpId> Queue::pop() {
   std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
   // Of those that are as urgent the next is the one that was pushed next.
-  if (!heap_.empty() && heap_.front().key == next.key && heap_.front().stamp == next.stamp) tied_ = true;
+  if (!heap_.empty() && heap_.front().key == next.key && heap_.front().since - next.since <= kTie)
+    tied_ = true;
   ++started_;
   under_way_ += next.size;
   return next.op;

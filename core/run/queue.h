@@ -34,14 +34,14 @@ class Queue {
  public:
   Queue(Policy policy, Bytes window) : policy_(policy), window_(window) {}
 
-  /// The op could start now. Those that can at one instant have one stamp.
-  void push(OpId op, std::int64_t priority, Bytes size, std::uint32_t stamp = 0);
+  /// The op can start from now on. Time never goes back.
+  void push(OpId op, std::int64_t priority, Bytes size, Instant now);
   /// The next op to start, charged to the window; none if the window or the queue forbids it.
   std::optional<OpId> pop();
   /// An op of this size that had started is done.
   void release(Bytes size);
 
-  /// Whether the order of pushes at one instant has ever told which op starts first.
+  /// Whether the order of pushes within a nanosecond has ever told which op starts first.
   bool tied() const { return tied_; }
 
   Bytes under_way() const { return under_way_; }
@@ -53,7 +53,7 @@ class Queue {
     std::uint64_t sequence;
     Bytes size;
     OpId op;
-    std::uint32_t stamp;
+    Instant since;
   };
   struct Later {
     bool operator()(const Entry& a, const Entry& b) const {

@@ -15,7 +15,9 @@ constexpr double kInstant = 1e-12;
 }  // namespace
 
 ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster)
-    : whole_(reached_rates(plan, cluster)), rates_(whole_) {}
+    : ToyEngine(reached_rates(plan, cluster)) {}
+
+ToyEngine::ToyEngine(const std::vector<double>& rates) : whole_(rates), rates_(rates) {}
 
 Result<void> ToyEngine::set_paths(const Paths& paths, const Binding& /*binding*/) {
   paths_ = &paths;

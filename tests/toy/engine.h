@@ -16,6 +16,8 @@ class ToyEngine final : public Engine {
  public:
   /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
   ToyEngine(const Plan& plan, const Cluster& cluster);
+  /// `rates` are the links', by id, in bytes per second.
+  explicit ToyEngine(const std::vector<double>& rates);
 
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
   double seconds() const override { return now_; }
