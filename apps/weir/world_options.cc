@@ -199,8 +199,8 @@ void add_engine(CLI::App& command, SimulationOptions& into) {
   command
       .add_option(
           "--precision", into.precision,
-          "About by what part of them the fluid engine's rates may be off: 0.005 makes runs of hundreds of\n"
-          "machines several times as fast")
+          "By what part of their rates the fluid engine may use links more or less than wholly: 0.0001 makes\n"
+          "runs of hundreds of machines several times as fast, and keeps means")
       ->check(number_within(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();

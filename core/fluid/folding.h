@@ -16,8 +16,9 @@ namespace weir {
 /// A plan all of whose machines do the same, but for which one they are. For this to be so, turning the
 /// machines that work by one, in order of id, must turn the plan into itself: ops into ops of the same kind,
 /// size, priority and work over the same links of the machines turned, edges into edges and messages into
-/// messages. Whatever happens then happens on each machine at the same instants, unless a tie decides: ops of one
-/// urgency that become ready for one resource at one instant, which is told by the order of ids; or rounding.
+/// messages. Whatever happens then happens on each machine at the same instants, unless a tie decides: ops of
+/// one urgency that become ready for one resource at one instant, which is told by the order of ids; or
+/// rounding.
 ///
 /// In `plan` only the first of the machines has ops, and sends itself what it sends. A value.
 struct Folding {

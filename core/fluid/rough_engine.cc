@@ -283,19 +283,27 @@ void RoughEngine::find(std::uint32_t number, int more, Taking& found) {
   double room = link.rate - use.used + static_cast<double>(link.weight) * link.level;
   std::int64_t weight = link.weight + more;
   found.level = weight == 0 ? 0.0 : std::max(0.0, room / static_cast<double>(weight));
+  found.most = use.most;
   if (weight > 0 && use.most <= found.level * (1 + slack_)) return;
-  use.most = 0.0;
+  use.most = found.most = 0.0;
   for (const Seat& seat : link.flows) {
     if (flows_[seat.slot].holder == number) continue;
     const double rate = rate_of(seat.slot);
     use.most = std::max(use.most, rate);
-    if (rate > found.level * (1 + slack_)) found.flows.emplace_back(rate, seat);
+    if (rate > found.level * (1 + slack_)) {
+      found.flows.emplace_back(rate, seat);
+    } else {
+      found.most = std::max(found.most, rate);
+    }
   }
   std::ranges::stable_sort(found.flows, std::greater<>(), &std::pair<double, Seat>::first);
   std::size_t taken = 0;
   for (; taken < found.flows.size(); ++taken) {
     const auto& [rate, seat] = found.flows[taken];
-    if (weight > 0 && rate <= found.level * (1 + slack_)) break;
+    if (weight > 0 && rate <= found.level * (1 + slack_)) {
+      found.most = std::max(found.most, rate);
+      break;
+    }
     room += seat.weight * rate;
     weight += seat.weight;
     found.level = std::max(0.0, room / static_cast<double>(weight));
@@ -305,6 +313,7 @@ void RoughEngine::find(std::uint32_t number, int more, Taking& found) {
 
 // Gives what the link holds the level, and the flows that it takes for it.
 void RoughEngine::take_in(std::uint32_t link, const Taking& found) {
+  uses_[link].most = found.most;
   set_level(link, found.level);
   for (const auto& [rate, seat] : found.flows) move(seat.slot, link);
 }

@@ -117,6 +117,7 @@ class RoughEngine final : public Engine {
   // Flows that a link would have to take to bring all of its own to a level.
   struct Taking {
     double level = 0.0;
+    double most = 0.0;                           // none of the others gets more
     std::vector<std::pair<double, Seat>> flows;  // and what they get now, the most first
   };
   struct Timer {

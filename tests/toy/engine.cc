@@ -14,8 +14,7 @@ constexpr double kInstant = 1e-12;
 
 }  // namespace
 
-ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster)
-    : ToyEngine(reached_rates(plan, cluster)) {}
+ToyEngine::ToyEngine(const Plan& plan, const Cluster& cluster) : ToyEngine(reached_rates(plan, cluster)) {}
 
 ToyEngine::ToyEngine(const std::vector<double>& rates) : whole_(rates), rates_(rates) {}
 
