@@ -84,15 +84,11 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
   add_settings(*command, choices->settings);
   command->add_flag("--json", choices->json, "JSON instead of tables, with every run");
   command->footer(
-      "Measurements are, as files: what weir bench sum, copy and transport print with --json; tables and JSON "
-      "of\n"
-      "nccl-tests; and real runs: results.json, results.csv and records of weir run --on lab or cluster.\n"
-      "Benchmarks tell the rates of sums, memory, GPUs, NICs and NVLink; runs tell those "
-      "of "
-      "links,\n"
-      "and what messages cost, as those values with which simulation foretells the runs best. Outliers do "
-      "not "
-      "count.\n"
+      "Measurements are, as files: what weir bench sum, copy and transport print with --json; tables and\n"
+      "JSON of nccl-tests; and real runs: results.json, results.csv and records of weir run --on lab or\n"
+      "cluster. Benchmarks tell the rates of sums, memory, GPUs, NICs and NVLink; runs tell those of links,\n"
+      "and what messages cost, as those values with which simulation foretells the runs best. Outliers do\n"
+      "not count.\n"
       "The topology that is written says of each such value what it was measured on. Results of simulations "
       "then say\n"
       "whether they stand on measurements: calibrated, extrapolated, or vendor constant.\n\n"

@@ -197,10 +197,9 @@ void add_engine(CLI::App& command, SimulationOptions& into) {
              "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
              "many flows are under way");
   command
-      .add_option(
-          "--precision", into.precision,
-          "By what part of their rates the fluid engine may use links more or less than wholly: 0.0001 makes\n"
-          "runs of hundreds of machines several times as fast, and keeps means")
+      .add_option("--precision", into.precision,
+                  "By what part of their rates the fluid engine may use links more or less than wholly:\n"
+                  "0.0001 makes runs of hundreds of machines several times as fast, and keeps means")
       ->check(number_within(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();
