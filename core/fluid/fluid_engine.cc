@@ -27,11 +27,9 @@ Result<void> FluidEngine::set_paths(const Paths& paths, const Binding& binding) 
   WEIR_CHECK(paths_ == nullptr);
   paths_ = &paths;
   binding_ = &binding;
-  covered_.resize(links_.size());
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    const std::vector<Cover>& covers = binding.covers[i];
-    covered_[i] = {covers, std::vector<std::uint32_t>(covers.size(), 0)};
-    links_[i].idle = !covers.empty();
+    covered_.emplace_back(binding.covers[i]);
+    links_[i].idle = !covered_[i].none();
   }
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto length = static_cast<std::size_t>(std::ranges::count_if(
@@ -73,23 +71,13 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   ++under_way_;
 }
 
-double FluidEngine::Covered::possible() const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < covers.size(); ++i) sum += flows[i] > 0 ? covers[i].rate : 0.0;
-  return sum;
-}
-
 // A flow has come to a link. Says which of its covers the flow counts for.
 std::uint32_t FluidEngine::enter(LinkId link, PathView path) {
   Covered& covered = covered_[link.index()];
-  if (covered.covers.empty()) return 0;
-  const auto passed = std::ranges::find_if(covered.covers, [&](const Cover& cover) {
-    return std::ranges::any_of(path, [&](const LinkUse& use) { return use.link == cover.by; });
-  });
-  WEIR_CHECK(passed != covered.covers.end(), link);
-  const auto cover = static_cast<std::size_t>(passed - covered.covers.begin());
+  if (covered.none()) return 0;
+  const std::uint32_t cover = covered.cover_of(path);
   Shared& shared = links_[link.index()];
-  if (covered.flows[cover]++ == 0 && shared.idle && covered.possible() > shared.rate) {
+  if (covered.enter(cover) && shared.idle && covered.possible() > shared.rate) {
     shared.idle = false;
     shared.used = shared.most = 0.0;
     for (const Seat& seat : shared.flows) {
@@ -98,14 +86,14 @@ std::uint32_t FluidEngine::enter(LinkId link, PathView path) {
       shared.most = std::max(shared.most, rate);
     }
   }
-  return static_cast<std::uint32_t>(cover);
+  return cover;
 }
 
 // A flow goes from a link that has covers.
 void FluidEngine::leave(const Hop& hop) {
   Covered& covered = covered_[hop.link];
   Shared& shared = links_[hop.link];
-  if (--covered.flows[hop.cover] == 0 && !shared.idle) shared.idle = covered.possible() <= shared.rate;
+  if (covered.leave(hop.cover) && !shared.idle) shared.idle = covered.possible() <= shared.rate;
 }
 
 void FluidEngine::remove(Slot slot) {
@@ -121,7 +109,7 @@ void FluidEngine::remove(Slot slot) {
     link.weight -= hop.weight;
     link.used = link.flows.empty() ? 0.0 : link.used - hop.weight * flow.rate;
     if (!std::exchange(link.left, true)) left_.push_back(hop.link);
-    if (!covered_[hop.link].covers.empty()) leave(hop);
+    if (!covered_[hop.link].none()) leave(hop);
   }
   --links_[flow.bottleneck].held;
   ends_.set(slot, Earliest::kNever);

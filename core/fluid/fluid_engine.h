@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/fluid/covered.h"
 #include "core/fluid/earliest.h"
 #include "core/fluid/engine.h"
 #include "core/plan/plan.h"
@@ -108,13 +109,6 @@ class FluidEngine final : public Engine {
     double at;
     std::uint32_t id;
     bool operator>(const Timer& other) const { return at > other.at; }
-  };
-
-  // Flows of a link that can bind at times only, by cover.
-  struct Covered {
-    std::vector<Cover> covers;
-    std::vector<std::uint32_t> flows;
-    double possible() const;
   };
 
   std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }

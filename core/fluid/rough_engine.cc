@@ -45,7 +45,7 @@ Result<void> RoughEngine::set_paths(const Paths& paths, const Binding& binding) 
     if (!met[i]) continue;
     numbers_[i] = static_cast<std::uint32_t>(links_.size());
     const std::vector<Cover>& covers = binding.covers[i];
-    covered_.push_back({covers, std::vector<std::uint32_t>(covers.size(), 0)});
+    covered_.emplace_back(covers);
     links_.push_back({.rate = rates_[i], .whole = rates_[i], .idle = !covers.empty()});
   }
   width_ = longest_ - 1;
@@ -84,30 +84,21 @@ void RoughEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   ++under_way_;
 }
 
-double RoughEngine::Covered::possible() const {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < covers.size(); ++i) sum += flows[i] > 0 ? covers[i].rate : 0.0;
-  return sum;
-}
-
 // A flow has come to a link. Says which of its covers the flow counts for.
 std::uint32_t RoughEngine::enter(std::uint32_t link, PathView path) {
   Covered& covered = covered_[link];
-  if (covered.covers.empty()) return 0;
-  const auto passed = std::ranges::find_if(covered.covers, [&](const Cover& cover) {
-    return std::ranges::any_of(path, [&](const LinkUse& use) { return use.link == cover.by; });
-  });
-  WEIR_CHECK(passed != covered.covers.end(), link);
-  const auto cover = static_cast<std::size_t>(passed - covered.covers.begin());
+  if (covered.none()) return 0;
+  const std::uint32_t cover = covered.cover_of(path);
   Shared& shared = links_[link];
-  if (covered.flows[cover]++ == 0 && shared.idle && covered.possible() > shared.rate) {
+  if (covered.enter(cover) && shared.idle && covered.possible() > shared.rate) {
     shared.idle = false;
     recount(link);
     bound(link);
   }
-  return static_cast<std::uint32_t>(cover);
+  return cover;
 }
 
+// What its flows use of the link, and the most that others' get, from what each gets.
 void RoughEngine::recount(std::uint32_t link) {
   Use& use = uses_[link];
   use.used = use.most = 0.0;
@@ -122,7 +113,7 @@ void RoughEngine::recount(std::uint32_t link) {
 void RoughEngine::leave(std::uint32_t link, std::uint32_t cover) {
   Covered& covered = covered_[link];
   Shared& shared = links_[link];
-  if (--covered.flows[cover] > 0 || shared.idle) return;
+  if (!covered.leave(cover) || shared.idle) return;
   shared.idle = covered.possible() <= shared.rate;
   bound(link);
 }
@@ -145,7 +136,7 @@ void RoughEngine::remove(Slot slot) {
     } else {
       use.used -= weight * rate;
     }
-    if (!covered_[number].covers.empty()) leave(number, cover);
+    if (!covered_[number].none()) leave(number, cover);
     watch(number);
   }
   vacant_.push_back(slot);
@@ -389,7 +380,7 @@ void RoughEngine::settle(std::uint32_t link) {
   if (use.used > use.upper || (use.used >= use.lower && use.most > limits_[link])) {
     find(link, 0, found_);
     take_in(link, found_);
-    // What is left is what additions of much higher rates have left.
+    // What is over still is rounding, of rates far above the link's own: counted anew it is gone.
     if (use.used > use.upper) recount(link);
   } else if (use.used < use.lower) {
     raise(link);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/cluster/cluster.h"
+#include "core/fluid/covered.h"
 #include "core/fluid/earliest.h"
 #include "core/fluid/engine.h"
 #include "core/plan/plan.h"
@@ -103,12 +104,6 @@ class RoughEngine final : public Engine {
     std::vector<Held> held;
     std::vector<Hop> others;  // of each of them width_ hops: those over other links
     std::vector<Seat> flows;
-  };
-  // Flows of a link that can bind at times only, by cover.
-  struct Covered {
-    std::vector<Cover> covers;
-    std::vector<std::uint32_t> flows;
-    double possible() const;
   };
   struct Fresh {
     Slot slot;
