@@ -27,11 +27,9 @@ std::string value_text(const Value& value) {
   return time ? rounded(*time) : value.as_string();
 }
 
-// Of a time that hardly matters to what was measured, say: it may be anything up to twice the value, or none.
+// Of a time that hardly matters to what was measured, say.
 std::string note(const CalibratedValue& value) {
-  constexpr double kNothingToldPercent = 100;
-  const bool told = value.standard_error_percent.value_or(0) <= kNothingToldPercent;
-  return told ? "" : "not determined by these measurements";
+  return value.determined() ? "" : "not determined by these measurements";
 }
 
 std::string was_text(const std::string& was) { return was.empty() ? "-" : value_text(Value(was)); }
@@ -110,14 +108,13 @@ std::string json(const Calibrated& calibrated) {
     const Experiment& experiment = *one.run.experiment;
     Json machines = Json::object();
     for (const GroupSpec& group : experiment.topology.groups) machines[group.name] = group.count;
-    const Predicted predicted{one.predicted.seconds(), one.run.iteration.seconds()};
     runs.push_back({{"source", one.run.source},
                     {"strategy", one.run.contender},
                     {"trace", experiment.trace.name},
                     {"machines", machines},
                     {"iteration_ns", one.run.iteration.ns()},
                     {"predicted_ns", one.predicted.ns()},
-                    {"error_percent", predicted.percent()},
+                    {"error_percent", one.percent()},
                     {"held_out", one.held_out}});
   }
   const Json document = {{"weir", version()},

@@ -19,6 +19,7 @@ namespace weir {
 namespace {
 
 constexpr double kWorstMedian = 50;  // percent, of the runs that were fitted
+constexpr double kWrong = 10;        // percent, that a run is worth a remark
 
 // Which of so many are held out: some, but not all.
 std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint64_t what) {
@@ -124,11 +125,8 @@ class Calibrator {
       }
     }
     if (auto done = foretell(*fitter, fitted, false); !done) return done;
-    if (const double median = all_.runs.fitted.median; any && median > kWorstMedian)
-      return failure(
-          fmt::format("half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
-                      "another cluster, or something decides their times that simulation does not know",
-                      std::floor(median)));
+    if (any && all_.runs.fitted.median > kWorstMedian) return failure(mostly_wrong());
+    remark_wrong_runs();
     return foretell(*fitter, held, true);
   }
 
@@ -137,6 +135,7 @@ class Calibrator {
       std::string why = "nothing was measured that a value of the topology could be fitted to";
       if (!measurements_.runs.empty())
         why += "; more kinds of runs are needed than values, and ones that depend on them";
+      if (all_.runs.fitted.median > kWorstMedian) why += "; " + mostly_wrong();
       return failure(std::move(why));
     }
     const Value written = written_values(topology_);
@@ -156,6 +155,37 @@ class Calibrator {
     std::vector<std::size_t> fitted;
     std::vector<std::size_t> held;
   };
+
+  std::string mostly_wrong() const {
+    return fmt::format(
+        "half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
+        "another cluster, or something decides their times that simulation does not know",
+        std::floor(all_.runs.fitted.median));
+  }
+
+  void remark_wrong_runs() {
+    struct Count {
+      std::size_t wrong = 0;
+      std::size_t all = 0;
+      double worst = 0;
+    };
+    std::map<std::string, Count> strategies;
+    for (const ForetoldRun& one : all_.foretold) {
+      const double percent = std::abs(one.percent());
+      Count& count = strategies[one.run.contender];
+      ++count.all;
+      if (percent > kWrong) ++count.wrong;
+      count.worst = std::max(count.worst, percent);
+    }
+    for (const auto& [name, count] : strategies) {
+      if (count.wrong == 0) continue;
+      all_.remarks.push_back(
+          fmt::format("{} of the {} runs by {} that were fitted are foretold more than {:.0f} % wrong, up to "
+                      "{:.0f} %: they went wrong, or something decides their times that simulation does not "
+                      "know",
+                      count.wrong, count.all, name, kWrong, count.worst));
+    }
+  }
 
   // Of measurements of so numbered kinds: those of one kind are on the same side.
   Split split_of(const std::vector<std::size_t>& kinds, std::uint64_t random, std::string_view what) {

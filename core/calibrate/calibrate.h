@@ -34,6 +34,7 @@ struct ForetoldRun {
   RealRun run;
   Duration predicted;
   bool held_out = false;
+  double percent() const { return Predicted{predicted.seconds(), run.iteration.seconds()}.percent(); }
 };
 
 struct Calibrated {

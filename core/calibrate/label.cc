@@ -78,6 +78,11 @@ class Judge {
               fmt::format("{} is {}, not the {} that was calibrated", path, now ? weir::label(*now) : "gone",
                           weir::label(value.value))};
     }
+    if (!value.determined()) {
+      return {Trust::kVendorConstant,
+              fmt::format("{} was not determined by what was measured (a standard error of {:.0f} %)", path,
+                          *value.standard_error_percent)};
+    }
     const auto beyond = [&](std::string why) { return Label{Trust::kExtrapolated, std::move(why)}; };
     const bool of_network = !path.starts_with("groups.");
     const std::string group = of_network ? "" : path.substr(7, path.find('.', 7) - 7);

@@ -118,4 +118,9 @@ LeastSquaresFit robust_fit(const LeastSquares& problem) {
   return fit;
 }
 
+double robust_loss(double residual) {
+  const double inside = 1 - std::min(std::pow(residual / kTukey, 2), 1.0);
+  return kTukey * kTukey / 6 * (1 - inside * inside * inside);
+}
+
 }  // namespace weir

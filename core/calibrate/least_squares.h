@@ -29,4 +29,8 @@ struct LeastSquaresFit {
 /// problem gives the same fit.
 LeastSquaresFit robust_fit(const LeastSquares& problem);
 
+/// What a residual of so many spreads costs there: half its square where it is small, and no more than an
+/// outlier's where it is large (Tukey).
+double robust_loss(double residual);
+
 }  // namespace weir

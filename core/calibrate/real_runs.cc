@@ -69,9 +69,19 @@ class Rows {
  public:
   Rows(std::string source, const RowsOf& of) : source_(std::move(source)), of_(of) {}
 
-  /// What holds for all rows, "path=value" each.
-  void set_for_all(const std::string& path, const std::string& text) {
-    common_.push_back(setting(path, text));
+  /// What holds for all rows, "path=value", as --set had it.
+  Result<void> set_for_all(const std::string& text) {
+    auto parsed = parse_setting(text);
+    if (!parsed) return failure(source_ + ": " + parsed.error().text);
+    common_.push_back(std::move(*parsed));
+    return {};
+  }
+
+  /// Whether --set had the sweep, so that files' names in it start where weir run was.
+  bool swept_by_option() const {
+    return std::any_of(common_.begin(), common_.end(), [](const Setting& setting) {
+      return setting.path == "sweep" || setting.path.starts_with("sweep.");
+    });
   }
 
   Result<void> add(const std::string& where, const std::string& strategy, const Value& iteration_ns,
@@ -147,12 +157,13 @@ Result<std::vector<Setting>> settings_of(const std::string& where, const Value& 
 }
 
 // Of words such as "--pace 1.05 --set partition_size=2MB", those that set a value.
-void take_settings(Rows& rows, const std::string& text) {
+Result<void> take_settings(Rows& rows, const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos) rows.set_for_all(word.substr(0, equals), word.substr(equals + 1));
+    if (word.find('=') == std::string::npos) continue;
+    if (auto taken = rows.set_for_all(word); !taken) return taken;
   }
+  return {};
 }
 
 // A line of CSV, whose cells may be quoted.
@@ -300,8 +311,10 @@ Result<RealRuns> read_lines(const std::string& text, const std::string& source, 
     const Value* strategy = row->find("strategy");
     if (time == nullptr || strategy == nullptr || !strategy->is(Value::Kind::kString)) {
       const Value* options = row->find("options");
-      if (at == 1 && options != nullptr && options->is(Value::Kind::kString))
-        take_settings(rows, options->as_string());
+      if (at == 1 && options != nullptr && options->is(Value::Kind::kString)) {
+        if (const auto taken = take_settings(rows, options->as_string()); !taken)
+          return tl::unexpected(taken.error());
+      }
       others += at == 1 ? 0 : 1;
       continue;
     }
@@ -331,7 +344,8 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
   RowsOf own = of;
   if (own.experiment.empty()) own.experiment = head.experiment;
   Rows rows(source, own);
-  take_settings(rows, head.settings);
+  if (const auto taken = take_settings(rows, head.settings); !taken) return tl::unexpected(taken.error());
+  const bool by_option = rows.swept_by_option();
   for (std::string line; std::getline(lines, line);) {
     const std::string where = fmt::format("{}:{}", source, ++at);
     line = without_end(line);
@@ -342,7 +356,15 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
     std::vector<Setting> settings;
     // The sweep stands between what a cluster is made of and the seed.
     for (std::size_t i = head.column("cpu_machines") + 1; i < head.column("seed"); ++i) {
-      for (const std::string& path : paths_in(head.columns[i])) settings.push_back(setting(path, row[i]));
+      for (const std::string& path : paths_in(head.columns[i])) {
+        if (!by_option) {
+          settings.push_back(setting(path, row[i]));
+          continue;
+        }
+        auto option = parse_setting(path + "=" + row[i]);
+        if (!option) return failure(where + ": " + option.error().text);
+        settings.push_back(std::move(*option));
+      }
     }
     const auto added = rows.add(where, row[strategy], Value(row[time]), settings);
     if (!added) return tl::unexpected(added.error());

@@ -17,7 +17,8 @@ namespace {
 using Eigen::MatrixXd;
 
 constexpr int kRounds = 12;
-constexpr double kSettledTimes = 1e-4;   // change of any run's time in a round
+constexpr double kShortestPart = 0.1;
+constexpr double kSettledCost = 0.02;    // that a round gains: of one run that is off by its spread, 0.5
 constexpr double kLongestStep = 1.5;     // of a logarithm, in a round
 constexpr double kRateStep = 0.02;       // of the logarithm
 constexpr double kTimeStep = 100e-6;     // seconds
@@ -25,12 +26,12 @@ constexpr double kFractionStep = -0.05;  // of the logarithm
 constexpr double kRatePrior = 0.15;      // standard deviations of logarithms, as believed beforehand
 constexpr double kTimePrior = 2.0;
 constexpr double kFractionPrior = 0.3;
-constexpr double kTold = 0.05;         // of a rate or fraction
-constexpr double kToldOfRun = 0.02;    // of an iteration
-constexpr double kLeastEffect = 1e-4;  // of a step, on any run's time
-constexpr double kLeastTime = 5e-6;    // seconds, where the topology says none
-constexpr double kLongestTime = 0.5;   // seconds
-constexpr double kFinest = 5e-3;       // no run repeats more exactly
+constexpr double kTold = 0.05;        // of a rate or fraction
+constexpr double kToldTime = 1.0;     // of a time
+constexpr double kToldOfRun = 0.02;   // of an iteration, by a time
+constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
+constexpr double kLongestTime = 0.5;  // seconds
+constexpr double kFinest = 5e-3;      // no run repeats more exactly
 
 bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
 
@@ -159,12 +160,17 @@ Result<double> RunFitter::log_time(std::size_t kind, const Values& values) {
   return std::log(std::max(time->seconds(), 1e-9));
 }
 
-Result<void> RunFitter::foretell(Search& search) {
+bool RunFitter::uses(std::size_t kind, const Parameter& parameter) const {
+  const auto& used = prepared_[kind]->uses().values;
+  return std::ranges::any_of(parameter.paths, [&](const std::string& path) { return used.contains(path); });
+}
+
+Result<void> RunFitter::foretell(Search& search, const Parameter* changed) {
   const Values values = values_of(search);
-  search.times.clear();
-  for (const std::size_t number : search.numbers) {
-    const std::size_t kind = kind_[number];
-    if (search.times.contains(kind)) continue;
+  std::set<std::size_t> kinds;
+  for (const std::size_t number : search.numbers) kinds.insert(kind_[number]);
+  for (const std::size_t kind : kinds) {
+    if (changed != nullptr && !uses(kind, *changed)) continue;
     const auto time = log_time(kind, values);
     if (!time) return tl::unexpected(time.error());
     search.times[kind] = *time;
@@ -172,85 +178,103 @@ Result<void> RunFitter::foretell(Search& search) {
   return {};
 }
 
-// They change little over the fit, so they are found once: of times themselves, of all others of logarithms.
+// Where the search is now: of times themselves, of all others of logarithms.
 Result<void> RunFitter::find_slopes(Search& search) {
-  search.effect.assign(search.all.size(), 0.0);
   const std::map<std::size_t, double> before = search.times;
-  for (std::size_t p = 0; p < search.all.size(); ++p) {
+  search.effect.assign(search.all.size(), 0.0);
+  search.slopes.clear();
+  for (const auto& [kind, time] : before) search.slopes[kind].assign(search.all.size(), 0.0);
+  for (const std::size_t p : search.active) {
     Parameter& parameter = search.all[p];
+    const double here = parameter.x;
     const bool time = parameter.unit == Unit::kTime;
     const double step = parameter.unit == Unit::kRate ? kRateStep : time ? kTimeStep : kFractionStep;
-    parameter.x = time ? std::log1p(kTimeStep / parameter.at) : step;
-    if (auto foretold = foretell(search); !foretold) return foretold;
-    parameter.x = 0;
+    parameter.x = time ? std::log(kTimeStep / parameter.at + std::exp(here)) : here + step;
+    if (auto foretold = foretell(search, &parameter); !foretold) return foretold;
+    parameter.x = here;
     for (const auto& [kind, after] : search.times) {
-      const double change = after - before.at(kind);
-      search.slopes[kind].push_back(change / step);
-      search.effect[p] = std::max(search.effect[p], std::abs(change / step));
+      const double slope = (after - before.at(kind)) / step;
+      search.slopes[kind][p] = slope;
+      search.effect[p] = std::max(search.effect[p], std::abs(slope));
     }
-    if (time || search.effect[p] * std::abs(step) >= kLeastEffect) search.free.push_back(p);
+    search.times = before;
   }
-  search.active = {search.free.begin(), search.free.end()};
-  search.times = before;
   return {};
 }
 
-// Of the free parameters: the logarithms of times, which are about as exact as each other.
+double RunFitter::most(const Parameter& parameter) {
+  if (parameter.unit == Unit::kRate) return kLongestStep;
+  return std::log((parameter.unit == Unit::kTime ? kLongestTime : 1.0) / parameter.at);
+}
+
+double RunFitter::prior(Unit unit) {
+  return unit == Unit::kRate ? kRatePrior : unit == Unit::kTime ? kTimePrior : kFractionPrior;
+}
+
+// Of the active parameters: the logarithms of times, which are about as exact as each other.
 LeastSquares RunFitter::problem(const Search& search) const {
   LeastSquares problem;
-  const auto columns = std::ssize(search.free);
+  const auto columns = std::ssize(search.active);
   problem.a.resize(std::ssize(search.numbers), columns);
   problem.b.resize(std::ssize(search.numbers));
+  problem.prior_a = MatrixXd::Zero(columns, columns);
+  problem.prior_b = Eigen::VectorXd::Zero(columns);
   for (Eigen::Index row = 0; row < std::ssize(search.numbers); ++row) {
     const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
     const std::vector<double>& slopes = search.slopes.at(kind_[number]);
     problem.b[row] = std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number]);
-    for (Eigen::Index column = 0; column < columns; ++column) {
-      const std::size_t p = search.free[static_cast<std::size_t>(column)];
+    Eigen::Index column = 0;
+    for (const std::size_t p : search.active) {
       const Parameter& parameter = search.all[p];
       problem.a(row, column) = slopes[p] * (parameter.unit == Unit::kTime ? parameter.now() : 1.0);
       problem.b[row] += problem.a(row, column) * parameter.x;
+      ++column;
     }
   }
-  problem.prior_a = MatrixXd::Zero(columns, columns);
-  problem.prior_b = Eigen::VectorXd::Zero(columns);
-  for (Eigen::Index column = 0; column < columns; ++column) {
-    const Unit unit = search.all[search.free[static_cast<std::size_t>(column)]].unit;
-    problem.prior_a(column, column) = 1 / (unit == Unit::kRate   ? kRatePrior
-                                           : unit == Unit::kTime ? kTimePrior
-                                                                 : kFractionPrior);
+  Eigen::Index column = 0;
+  for (const std::size_t p : search.active) {
+    problem.prior_a(column, column) = 1 / prior(search.all[p].unit);
+    ++column;
   }
   problem.finest = kFinest;
   return problem;
 }
 
-bool RunFitter::step(Search& search, const LeastSquaresFit& solved) {
-  std::vector<std::size_t> inside;
-  for (std::size_t i = 0; i < search.free.size(); ++i) {
-    const std::size_t p = search.free[i];
-    Parameter& parameter = search.all[p];
-    const double far = solved.x[static_cast<Eigen::Index>(i)] - parameter.x;
-    const double most = parameter.unit == Unit::kRate
-                            ? kLongestStep
-                            : std::log((parameter.unit == Unit::kTime ? kLongestTime : 1.0) / parameter.at);
-    const double next = parameter.x + std::clamp(far, -kLongestStep, kLongestStep);
-    parameter.x = std::min(next, most);
-    search.errors[p] = solved.standard_errors[static_cast<Eigen::Index>(i)];
-    if (next <= most) inside.push_back(p);
-  }
-  const bool all = inside.size() == search.free.size();
-  search.free = std::move(inside);
-  return all;
+// How badly the search does now, if runs have this spread: what goes wrong counts alike, however wrong it is.
+double RunFitter::cost(const Search& search, double spread) const {
+  double cost = 0;
+  for (const std::size_t number : search.numbers)
+    cost +=
+        robust_loss((std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number])) / spread);
+  for (const std::size_t p : search.active)
+    cost += 0.5 * std::pow(search.all[p].x / prior(search.all[p].unit), 2);
+  return cost;
 }
 
-Result<void> RunFitter::solve(Search& search) {
-  for (int round = 0; round < kRounds && !search.free.empty(); ++round) {
-    const bool all = step(search, robust_fit(problem(search)));
-    const std::map<std::size_t, double> before = search.times;
-    if (auto foretold = foretell(search); !foretold) return foretold;
-    double moved = 0;
-    for (const auto& [kind, time] : search.times) moved = std::max(moved, std::abs(time - before.at(kind)));
-    if (all && moved < kSettledTimes) break;
+// From where the search is: steps of Gauss and Newton, each as long as it helps.
+Result<void> RunFitter::descend(Search& search) {
+  for (int round = 0; round < kRounds; ++round) {
+    if (auto found = find_slopes(search); !found) return found;
+    const LeastSquaresFit solved = robust_fit(problem(search));
+    const Search before = search;
+    double gain = 0;
+    for (double part = 1; part >= kShortestPart && gain <= 0; part /= 2) {
+      Eigen::Index column = 0;
+      for (const std::size_t p : search.active) {
+        const double here = before.all[p].x;
+        const double far = std::clamp(solved.x[column] - here, -kLongestStep, kLongestStep);
+        search.all[p].x = std::min(here + part * far, most(search.all[p]));
+        search.errors[p] = solved.standard_errors[column];
+        ++column;
+      }
+      if (auto foretold = foretell(search); !foretold) return foretold;
+      gain = cost(before, solved.spread) - cost(search, solved.spread);
+    }
+    if (gain <= 0) {
+      search.all = before.all;
+      search.times = before.times;
+    }
+    if (gain < kSettledCost) break;
   }
   return {};
 }
@@ -259,7 +283,7 @@ Result<void> RunFitter::solve(Search& search) {
 double RunFitter::doubt(const Search& search, std::size_t p) {
   const Parameter& parameter = search.all[p];
   if (parameter.unit != Unit::kTime) return search.errors[p] / kTold;
-  return search.errors[p] * parameter.now() * search.effect[p] / kToldOfRun;
+  return search.errors[p] * std::max(1 / kToldTime, parameter.now() * search.effect[p] / kToldOfRun);
 }
 
 // What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
@@ -271,17 +295,16 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   search.errors.assign(search.all.size(), 0.0);
   for (std::size_t p = 0; p < search.all.size(); ++p) search.active.insert(p);
   if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
-  if (const auto found = find_slopes(search); !found) return tl::unexpected(found.error());
   while (!search.active.empty()) {
-    search.free = {search.active.begin(), search.active.end()};
-    if (const auto solved = solve(search); !solved) return tl::unexpected(solved.error());
+    if (const auto done = descend(search); !done) return tl::unexpected(done.error());
     const auto worst =
         *std::max_element(search.active.begin(), search.active.end(),
                           [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
     if (doubt(search, worst) <= 1 && search.active.size() < search.times.size()) break;
     search.active.erase(worst);
-    for (Parameter& parameter : search.all) parameter.x = 0;
-    if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
+    search.all[worst].x = 0;
+    if (const auto foretold = foretell(search, &search.all[worst]); !foretold)
+      return tl::unexpected(foretold.error());
   }
   return told(search);
 }

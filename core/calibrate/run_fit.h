@@ -26,8 +26,8 @@ struct RunFit {
 /// stay.
 ///
 /// What is told: a rate, or an efficiency, whose standard error is at most 5 %; a time (the latency of the
-/// network, the overhead of messages) whose standard error changes no run by more than 2 %; and fewer values
-/// than there are kinds of runs.
+/// network, the overhead of messages) whose standard error is at most the time itself and changes no run by
+/// more than 2 %; and fewer values than there are kinds of runs.
 class RunFitter {
  public:
   /// Makes the plans of the runs, each kind of run once.
@@ -62,19 +62,21 @@ class RunFitter {
     std::map<std::size_t, std::vector<double>> slopes;  // of it along each parameter
     std::vector<double> effect;                         // the steepest slope along each
     std::set<std::size_t> active;                       // those that are told, as far as is known
-    std::vector<std::size_t> free;                      // of these, those not at the end of their range
     std::vector<double> errors;                         // standard errors of the logarithms
   };
 
   std::vector<Parameter> parameters(const std::vector<std::size_t>& numbers) const;
   Values values_of(const Search& search) const;
   Result<double> log_time(std::size_t kind, const Values& values);
-  Result<void> foretell(Search& search);
+  bool uses(std::size_t kind, const Parameter& parameter) const;
+  /// Of all kinds, or of those that use what changed.
+  Result<void> foretell(Search& search, const Parameter* changed = nullptr);
   Result<void> find_slopes(Search& search);
   LeastSquares problem(const Search& search) const;
-  /// Takes a step; false if some parameter comes to the end of its range, where it stays.
-  static bool step(Search& search, const LeastSquaresFit& solved);
-  Result<void> solve(Search& search);
+  static double most(const Parameter& parameter);
+  static double prior(Unit unit);
+  double cost(const Search& search, double spread) const;
+  Result<void> descend(Search& search);
   static double doubt(const Search& search, std::size_t p);
   RunFit told(const Search& search) const;
   CalibratedValue value_of(const Parameter& parameter, std::size_t path,

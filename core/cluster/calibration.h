@@ -36,6 +36,8 @@ struct CalibratedValue {
   // None where there were no more points than the fit has unknowns: it meets them, whatever they are.
   std::optional<double> standard_error_percent;  // of the value
   std::optional<double> residual_percent;        // by how much the points miss the fit: the middle one
+  /// Whether it may not as well be anything from nothing to twice itself.
+  bool determined() const { return standard_error_percent.value_or(0) <= 100; }
   friend bool operator==(const CalibratedValue&, const CalibratedValue&) = default;
 };
 

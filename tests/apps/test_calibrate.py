@@ -224,6 +224,20 @@ class Values(Case):
             rate = self.values()["groups.gpu.nics.0.rate"]["value"]
             self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps")) / (1 if "G" in rate else 1e9), 9, 1)
 
+    def test_files_of_a_sweep_by_option_are_where_it_was_run(self):
+        (self.folder / "inner").mkdir()
+        self.write("inner/experiment.json", {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})
+        self.write("inner/trace.json", {**TRACE, "name": "another"})
+        self.write("other.json", {**TRACE, "name": "other"})
+        for option, names in [(["sweep={\"trace\":[\"trace.json\",\"other.json\"]}"], ["net", "other"]),
+                              (["sweep.trace=[\"trace.json\"]", "partition_size=1MB"], ["net"])]:
+            self.weir("run", "inner/experiment.json", "--no-plots", "--out", "out", *(f"--set={one}" for one in option))
+            rows = self.folder / "out/results.csv"
+            world = json.loads((self.folder / "out/results.json").read_text())["world"]["name"]
+            rows.write_text(rows.read_text().replace(world, "a lab on one host"))
+            told = json.loads(self.weir("calibrate", "small.json", "out/results.csv", "transport.json", "--json").stdout)
+            self.assertEqual([run["trace"] for run in told["runs"]], names)
+
 
 class Labels(Case):
     """Each result stands on values that were measured, or says so."""

@@ -115,6 +115,17 @@ TEST_CASE("Every value that is used must have been measured, and no other") {
   }
 }
 
+TEST_CASE("A value that measurements did not determine is a vendor constant") {
+  Topology topology = calibrated();
+  CalibratedValue& overhead = value(topology, "model.message_overhead");
+  overhead.standard_error_percent = 100.0;
+  CHECK(of(topology) == Label{Trust::kCalibrated, ""});
+  overhead.standard_error_percent = 180.0;
+  CHECK(of(topology) == Label{Trust::kVendorConstant,
+                              "model.message_overhead was not determined by what was measured (a standard "
+                              "error of 180 %)"});
+}
+
 TEST_CASE("Messages smaller or larger than those that were measured are extrapolated") {
   Topology small = calibrated();
   value(small, "groups.gpu.nics.0.rate").least_size = Bytes(1'000'001);

@@ -1,7 +1,12 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "core/base/random.h"
 #include "core/base/units_text.h"
 #include "core/calibrate/calibrate.h"
 #include "core/calibrate/prediction.h"
+#include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 #include "tests/core/calibrate/scene.h"
 
@@ -42,6 +47,50 @@ std::vector<RealRun> runs(int repetitions, double wrong, std::uint64_t seed) {
   return all;
 }
 
+// NICs of two rates.
+Topology unlike_nics() {
+  return with_value(test::topology(), "groups.cpu.nics.0.rate", Value("25Gbps")).value();
+}
+
+// Runs in a world with other values: computation hides most of what parameter servers and splits send.
+std::vector<RealRun> hidden_runs(double wrong, std::uint64_t seed) {
+  const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
+                         {"groups.cpu.nics.0.rate", Value("21Gbps")},
+                         {"network.latency", Value("80us")},
+                         {"model.message_overhead", Value("25us")},
+                         {"allreduce_efficiency", Value(0.75)}};
+  std::string layers;
+  for (int i = 0; i < 8; ++i)
+    layers += fmt::format(
+        R"({}{{"name": "{}", "forward": "8ms", "backward": "16ms",
+              "tensors": [{{"name": "w{}", "elements": {}, "dtype": "f32"}}]}})",
+        i == 0 ? "" : ", ", i, i, i % 4 == 0 ? 4'800'000 : 800'000);
+  Random random(seed);
+  std::vector<RealRun> all;
+  for (const char* strategy : {"unified", "ring", "ps"}) {
+    for (const char* part : {"500KB", "4MB"}) {
+      for (const int cpus : {1, 3}) {
+        Topology own = unlike_nics();
+        own.groups[0].count = 4;
+        own.groups[1].count = cpus;
+        const std::string text = fmt::format(
+            R"({{"topology": {}, "strategies": ["{}"], "partition_size": "{}", "trace": {{"name": "net", "layers": [{}]}}}})",
+            write_topology(own).dump(), strategy, part, layers);
+        RealRun run{"runs.json", std::make_shared<const Experiment>(test::experiment_of(text)), strategy,
+                    Duration(0)};
+        const double time = PreparedRun::make(run).value()->predict(values)->seconds();
+        for (int i = 0; i < 4; ++i) {
+          double factor = 1 + 0.005 * random.normal();
+          if (random.uniform() < wrong) factor *= 1.3 + random.uniform();
+          run.iteration = Duration::from_seconds(time * factor);
+          all.push_back(run);
+        }
+      }
+    }
+  }
+  return all;
+}
+
 const CalibratedValue& value(const Calibrated& all, const std::string& path) {
   for (const CalibratedValue& one : all.values) {
     if (one.path == path) return one;
@@ -68,6 +117,7 @@ TEST_CASE("Runs tell the rate of links, the overhead of messages and the efficie
   const auto all = calibrate(test::topology(), {{}, runs(2, 0.0, 1)}, {});
   REQUIRE(all);
   check_truth(*all);
+  CHECK(all->remarks.empty());
   CHECK(all->runs.fitted.median < 1);
   CHECK(all->runs.held_out.count == 0);
   const CalibratedValue& nic = value(*all, "groups.gpu.nics.0.rate");
@@ -86,8 +136,21 @@ TEST_CASE("Fifteen per cent of runs that went wrong do not move the fit") {
     const auto all = calibrate(test::topology(), {{}, runs(4, 0.15, seed)}, {});
     REQUIRE(all);
     check_truth(*all);
-    CHECK(all->runs.fitted.worst > 25);  // they are there
+    CHECK(all->runs.fitted.worst > 25);  // they are there, and said to be
+    REQUIRE(!all->remarks.empty());
+    CHECK_THAT(all->remarks.front(), has_text("that were fitted are foretold more than 10 % wrong, up to"));
   }
+}
+
+TEST_CASE("Runs tell values far from what the topology says, where computation hides what splits take") {
+  const auto all = calibrate(unlike_nics(), {{}, hidden_runs(0.1, 1)}, {});
+  REQUIRE(all);
+  const double nic = rate(*all, "groups.gpu.nics.0.rate");
+  const double efficiency = value(*all, "allreduce_efficiency").value.as_double();
+  CHECK(nic == Approx(9.3e9 / 8).epsilon(0.08));
+  CHECK(efficiency == Approx(0.75).epsilon(0.08));
+  CHECK(nic * efficiency == Approx(0.75 * 9.3e9 / 8).epsilon(0.01));
+  CHECK(all->runs.fitted.median < 0.5);
 }
 
 TEST_CASE("Held-out runs are kinds that were never fitted, and are foretold") {

@@ -10,8 +10,6 @@
 #include "tests/catch.h"
 
 namespace weir::test {
-namespace {
-
 Experiment experiment_of(const std::string& text) {
   const auto file = ExperimentFile::parse(text, "test.json");
   if (!file) FAIL(file.error().text);
@@ -19,8 +17,6 @@ Experiment experiment_of(const std::string& text) {
   if (!read) FAIL(read.error().text);
   return *read;
 }
-
-}  // namespace
 
 std::string topology_text() {
   return R"({"name": "small", "groups": [

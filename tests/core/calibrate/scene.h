@@ -13,6 +13,9 @@ namespace weir::test {
 std::string topology_text();
 Topology topology();
 
+/// As a file would have it.
+Experiment experiment_of(const std::string& text);
+
 /// On that topology, or another: two tensors of 8 and 4 MB, in parts of 1 MB.
 Experiment experiment(const Topology& topology, const std::string& strategy, int gpu_machines,
                       int cpu_machines);
