@@ -76,15 +76,20 @@ MessageId PlanBuilder::add_message() { return MessageId(messages_++); }
 
 AllReduceId PlanBuilder::add_all_reduce() { return AllReduceId(all_reduces_++); }
 
+void PlanBuilder::check_edge(OpId before, OpId after) const {
+  WEIR_CHECK(after.valid(), before);
+  WEIR_CHECK(ops_[before.index()].machine == ops_[after.index()].machine, before, after);
+}
+
 void PlanBuilder::order(OpId before, OpId after) {
   if (!before.valid()) return;
-  WEIR_CHECK(after.valid(), before);
+  check_edge(before, after);
   edges_.push_back({before, after, false});
 }
 
 void PlanBuilder::carry(OpId before, OpId after) {
   if (!before.valid()) return;
-  WEIR_CHECK(after.valid(), before);
+  check_edge(before, after);
   edges_.push_back({before, after, true});
 }
 
@@ -137,14 +142,13 @@ Plan PlanBuilder::build() && {
     WEIR_CHECK(op.all_reduce.index() < all_reduces_, op.id);
     plan.all_reduces_[op.all_reduce.index()].push_back(id);
   }
+  ops_ = std::vector<Op>();  // millions in large plans
   for (std::vector<OpId>& ops : plan.all_reduces_) std::ranges::sort(ops);
 
   plan.waits_.assign(plan.ops_.size(), 0);
   plan.carried_waits_.assign(plan.ops_.size(), 0);
   plan.first_successor_.assign(plan.ops_.size() + 1, 0);
   for (Edge& edge : edges_) {
-    WEIR_CHECK(ops_[edge.before.index()].machine == ops_[edge.after.index()].machine, edge.before,
-               edge.after);
     edge = {renamed[edge.before.index()], renamed[edge.after.index()], edge.carried};
     ++plan.first_successor_[edge.before.index() + 1];
     ++(edge.carried ? plan.carried_waits_ : plan.waits_)[edge.after.index()];

@@ -138,6 +138,8 @@ class PlanBuilder {
   Plan build() &&;
 
  private:
+  void check_edge(OpId before, OpId after) const;
+
   struct Edge {
     OpId before;
     OpId after;

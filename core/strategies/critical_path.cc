@@ -9,15 +9,14 @@ namespace {
 
 class Search {
  public:
-  Search(const Plan& plan, const OpTimes& takes)
-      : plan_(plan),
-        takes_(takes),
-        waits_(plan.ops().size()),
-        ready_(plan.ops().size()),
-        cause_(plan.ops().size()) {}
+  Search(const Plan& plan, const OpTimes& takes) : plan_(plan), takes_(takes), nodes_(plan.ops().size()) {}
 
   void run() {
-    for (const Op& op : plan_.ops()) waits_[op.id.index()] = plan_.waits(op.id) + held_back(op);
+    for (const Op& op : plan_.ops()) {
+      Node& node = nodes_[op.id.index()];
+      node.together = is_message(op.kind) || op.kind == OpKind::kAllReduce ? 1 : 0;
+      node.waits = (plan_.waits(op.id) + node.together) & 0x7fffffffU;
+    }
     for (const Op& op : plan_.ops()) {
       if (plan_.waits(op.id) == 0) next_.push_back(op.id);
     }
@@ -31,7 +30,7 @@ class Search {
       } else if (op.kind == OpKind::kAllReduce) {
         reach(plan_.all_reduce(op.all_reduce), id);
       } else {
-        complete(id, ready_[id.index()] + takes_(id));
+        complete(id, node(id).ready + takes_(id));
       }
     }
   }
@@ -43,17 +42,16 @@ class Search {
     std::vector<OpId> ops;
     for (OpId id = last_; id.valid();) {
       const Op& op = plan_.op(id);
-      OpId cause = cause_[id.index()];
+      OpId cause = node(id).cause;
       OpId shown = id;
       if (is_message(op.kind)) {
         const MessageEnds ends = plan_.messages()[op.message.index()];
         shown = ends.send;
-        const bool by_send = ready_[ends.send.index()] >= ready_[ends.receive.index()];
-        cause = cause_[by_send ? ends.send.index() : ends.receive.index()];
+        cause = node(node(ends.send).ready >= node(ends.receive).ready ? ends.send : ends.receive).cause;
       } else if (op.kind == OpKind::kAllReduce) {
         const OpId last = std::ranges::max(plan_.all_reduce(op.all_reduce), {},
-                                           [&](OpId other) { return ready_[other.index()]; });
-        cause = cause_[last.index()];
+                                           [&](OpId other) { return node(other).ready; });
+        cause = node(last).cause;
       }
       if (op.kind != OpKind::kJoin) ops.push_back(shown);
       id = cause;
@@ -63,18 +61,25 @@ class Search {
   }
 
  private:
-  // An end of a message waits for the other, too, and an op of an all-reduce for the others.
-  static std::uint32_t held_back(const Op& op) {
-    return is_message(op.kind) || op.kind == OpKind::kAllReduce ? 1 : 0;
-  }
+  // What a step reads and writes of an op, close together.
+  struct Node {
+    Duration ready;
+    OpId cause;  // the op after whose end it became ready
+    std::uint32_t waits : 31;
+    // An end of a message waits for the other, too, and an op of an all-reduce for the others.
+    std::uint32_t together : 1;
+  };
+
+  Node& node(OpId id) { return nodes_[id.index()]; }
+  const Node& node(OpId id) const { return nodes_[id.index()]; }
 
   void reach(std::span<const OpId> together, OpId id) {
-    waits_[id.index()] = 0;
+    node(id).waits = 0;
     Duration ready;
     Duration longest;
     for (const OpId op : together) {
-      if (waits_[op.index()] > 0) return;
-      ready = std::max(ready, ready_[op.index()]);
+      if (node(op).waits > 0) return;
+      ready = std::max(ready, node(op).ready);
       longest = std::max(longest, takes_(op));
     }
     for (const OpId op : together) complete(op, ready + longest);
@@ -87,19 +92,18 @@ class Search {
     }
     for (const Successor successor : plan_.successors(id)) {
       if (successor.carried != 0) continue;
-      if (at > ready_[successor.op] || !cause_[successor.op].valid()) {
-        ready_[successor.op] = at;
-        cause_[successor.op] = id;
+      Node& next = nodes_[successor.op];
+      if (at > next.ready || !next.cause.valid()) {
+        next.ready = at;
+        next.cause = id;
       }
-      if (--waits_[successor.op] == held_back(plan_.op(successor.id()))) next_.push_back(successor.id());
+      if (--next.waits == next.together) next_.push_back(successor.id());
     }
   }
 
   const Plan& plan_;
   const OpTimes& takes_;
-  std::vector<std::uint32_t> waits_;
-  std::vector<Duration> ready_;
-  std::vector<OpId> cause_;  // the op after whose end it became ready
+  std::vector<Node> nodes_;  // by op
   std::vector<OpId> next_;
   Duration length_;
   OpId last_;

@@ -57,7 +57,6 @@ def sets():
             tuple(measured / f"2026-11-26-four-machines-sums-16Gbps-{i}.results" for i in (1, 2)), rate("16Gbps")),
         Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
         Set(BEFORE + "H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
-        Set(BEFORE + "H200, 25 Gbps", gpu_lab, (measured / "2026-11-22-lab-25Gbps.jsonl",), (*lab_of_h200, *rate("25Gbps"))),
     ]
 
 
@@ -139,7 +138,7 @@ def main():
             current.append(found)
         lines += [{"set": one.name, "seed": seed, **document} for seed, document in zip(seeds, found)]
     if len(current) > 1:
-        lines.append(show("all of these together, but those from before", seeds, together(current)))
+        lines.append(show("all of these together", seeds, together(current)))
     if choices.out:
         choices.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
