@@ -138,7 +138,7 @@ def main():
             current.append(found)
         lines += [{"set": one.name, "seed": seed, **document} for seed, document in zip(seeds, found)]
     if len(current) > 1:
-        lines.append(show("all of these together", seeds, together(current)))
+        lines.append(show("all sets together, but those from before", seeds, together(current)))
     if choices.out:
         choices.out.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
