@@ -158,7 +158,7 @@ class Calibrator {
 
   std::string mostly_wrong() const {
     return fmt::format(
-        "half of the runs that were fitted are foretold more than {:.0f} % wrong: they are of "
+        "half of the runs are foretold more than {:.0f} % wrong: they are of "
         "another cluster, or something decides their times that simulation does not know",
         std::floor(all_.runs.fitted.median));
   }
@@ -180,8 +180,8 @@ class Calibrator {
     for (const auto& [name, count] : strategies) {
       if (count.wrong == 0) continue;
       all_.remarks.push_back(
-          fmt::format("{} of the {} runs by {} that were fitted are foretold more than {:.0f} % wrong, up to "
-                      "{:.0f} %: they went wrong, or something decides their times that simulation does not "
+          fmt::format("{} of the {} runs by {} are foretold more than {:.0f} % wrong, up to "
+                      "{:.1f} %: they went wrong, or something decides their times that simulation does not "
                       "know",
                       count.wrong, count.all, name, kWrong, count.worst));
     }

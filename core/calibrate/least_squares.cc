@@ -47,15 +47,6 @@ VectorXd solve(const LeastSquares& problem, const VectorXd& weights) {
   return scale.cwiseInverse().asDiagonal() * scaled.completeOrthogonalDecomposition().solve(b);
 }
 
-double spread_of(const VectorXd& residuals, Eigen::Index columns, double finest) {
-  std::vector<double> absolute;
-  for (const double residual : residuals) absolute.push_back(std::abs(residual));
-  // The fit takes as many residuals to nothing as it has columns.
-  std::sort(absolute.begin(), absolute.end());
-  const auto exact = std::min<std::ptrdiff_t>(columns, std::ssize(absolute) - 1);
-  return std::max(finest, kOfMiddle * middle({absolute.begin() + exact, absolute.end()}));
-}
-
 /// As many measurements as there are unknowns, drawn at random and taken for exact, give a fit; the best of
 /// many is the one whose middle residual is the least (Rousseeuw's least median of squares, JASA 1984). Its
 /// spread stands beside it. From there Tukey's weights, which forget what is far off, find the fit of the
@@ -116,6 +107,15 @@ LeastSquaresFit robust_fit(const LeastSquares& problem) {
   }
   fit.standard_errors = standard_errors(problem, fit.weights, fit.spread);
   return fit;
+}
+
+double spread_of(const VectorXd& residuals, Eigen::Index columns, double finest) {
+  std::vector<double> absolute;
+  for (const double residual : residuals) absolute.push_back(std::abs(residual));
+  // The fit takes as many residuals to nothing as it has columns.
+  std::sort(absolute.begin(), absolute.end());
+  const auto exact = std::min<std::ptrdiff_t>(columns, std::ssize(absolute) - 1);
+  return std::max(finest, kOfMiddle * middle({absolute.begin() + exact, absolute.end()}));
 }
 
 double robust_loss(double residual) {

@@ -29,6 +29,9 @@ struct LeastSquaresFit {
 /// problem gives the same fit.
 LeastSquaresFit robust_fit(const LeastSquares& problem);
 
+/// The standard deviation of residuals, by the middle one, of a fit of so many unknowns; at least `finest`.
+double spread_of(const Eigen::VectorXd& residuals, Eigen::Index columns, double finest);
+
 /// What a residual of so many spreads costs there: half its square where it is small, and no more than an
 /// outlier's where it is large (Tukey).
 double robust_loss(double residual);

@@ -50,7 +50,7 @@ Result<std::unique_ptr<PreparedRun>> PreparedRun::make(const RealRun& run) {
   return made;
 }
 
-Result<Duration> PreparedRun::predict(const Values& values) const {
+Result<Duration> PreparedRun::predict(const Values& values) {
   const auto topology = with_values(experiment_->topology, values);
   if (!topology) return tl::unexpected(topology.error());
   const Cluster cluster(*topology);
@@ -60,13 +60,14 @@ Result<Duration> PreparedRun::predict(const Values& values) const {
     model.message_overhead = *parse_duration(at->second.as_string());
   if (const auto at = values.find(std::string(kAllreduceEfficiency)); at != values.end())
     options.allreduce_efficiency = at->second.as_double();
-  Plan again;
   const Plan* plan = &plan_;
   if (options.allreduce_efficiency != contender_.options.allreduce_efficiency) {
-    auto made = contender_.strategy->plan(cluster_, workload_, options);
-    if (!made) return tl::unexpected(made.error());
-    again = std::move(*made);
-    plan = &again;
+    if (!again_ || again_->first != options.allreduce_efficiency) {
+      auto made = contender_.strategy->plan(cluster_, workload_, options);
+      if (!made) return tl::unexpected(made.error());
+      again_.emplace(options.allreduce_efficiency, std::move(*made));
+    }
+    plan = &again_->second;
   }
   FluidEngine engine(*plan, cluster);
   const int iterations = experiment_->warm_up + std::min(experiment_->iterations, kMostIterations);

@@ -27,7 +27,7 @@ class PreparedRun {
   const Uses& uses() const { return uses_; }
 
   /// The time of an iteration with these values, of which the topology may lack some. In the fluid engine.
-  Result<Duration> predict(const Values& values) const;
+  Result<Duration> predict(const Values& values);
 
  private:
   explicit PreparedRun(const RealRun& run);
@@ -38,6 +38,8 @@ class PreparedRun {
   Workload workload_;
   Plan plan_;
   Uses uses_;
+  /// The plan with the efficiency of all-reduces that was asked about last.
+  std::optional<std::pair<double, Plan>> again_;
 };
 
 }  // namespace weir

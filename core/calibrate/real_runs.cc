@@ -77,10 +77,10 @@ class Rows {
     return {};
   }
 
-  /// Whether --set had the sweep, so that files' names in it start where weir run was.
-  bool swept_by_option() const {
-    return std::any_of(common_.begin(), common_.end(), [](const Setting& setting) {
-      return setting.path == "sweep" || setting.path.starts_with("sweep.");
+  /// Whether --set had the column's sweep, so that files' names in it start where weir run was.
+  bool swept_by_option(const std::string& column) const {
+    return std::any_of(common_.begin(), common_.end(), [&](const Setting& setting) {
+      return setting.path == "sweep" || setting.path == "sweep." + column;
     });
   }
 
@@ -345,7 +345,6 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
   if (own.experiment.empty()) own.experiment = head.experiment;
   Rows rows(source, own);
   if (const auto taken = take_settings(rows, head.settings); !taken) return tl::unexpected(taken.error());
-  const bool by_option = rows.swept_by_option();
   for (std::string line; std::getline(lines, line);) {
     const std::string where = fmt::format("{}:{}", source, ++at);
     line = without_end(line);
@@ -356,6 +355,7 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
     std::vector<Setting> settings;
     // The sweep stands between what a cluster is made of and the seed.
     for (std::size_t i = head.column("cpu_machines") + 1; i < head.column("seed"); ++i) {
+      const bool by_option = rows.swept_by_option(head.columns[i]);
       for (const std::string& path : paths_in(head.columns[i])) {
         if (!by_option) {
           settings.push_back(setting(path, row[i]));

@@ -15,9 +15,11 @@ namespace weir {
 namespace {
 
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 constexpr int kRounds = 12;
 constexpr double kShortestPart = 0.1;
+constexpr double kPinned = 1e6;          // one over a standard deviation
 constexpr double kSettledCost = 0.02;    // that a round gains: of one run that is off by its spread, 0.5
 constexpr double kLongestStep = 1.5;     // of a logarithm, in a round
 constexpr double kRateStep = 0.02;       // of the logarithm
@@ -26,6 +28,7 @@ constexpr double kFractionStep = -0.05;  // of the logarithm
 constexpr double kRatePrior = 0.15;      // standard deviations of logarithms, as believed beforehand
 constexpr double kTimePrior = 2.0;
 constexpr double kFractionPrior = 0.3;
+constexpr double kSure = 3.0;         // standard errors
 constexpr double kTold = 0.05;        // of a rate or fraction
 constexpr double kToldTime = 1.0;     // of a time
 constexpr double kToldOfRun = 0.02;   // of an iteration, by a time
@@ -106,12 +109,12 @@ std::vector<RunFitter::Parameter> RunFitter::parameters(const std::vector<std::s
   for (const std::string& path : used) {
     const auto told = known_.find(path);
     if (told != known_.end() && !of_messages(path)) continue;
-    Parameter own{{path}, Unit::kRate, {}, 0.0, 0.0};
+    Parameter own{.paths = {path}};
     const Value* start = told != known_.end() ? &told->second : value_at(written, path);
     if (path == kMessageOverhead || path == "network.latency") {
       own.unit = Unit::kTime;
-      if (start != nullptr) own.at = parse_duration(start->as_string())->seconds();
-      own.at = std::max(own.at, kLeastTime);
+      if (start != nullptr) own.stated = parse_duration(start->as_string())->seconds();
+      own.at = std::max(own.stated, kLeastTime);
     } else if (path == kAllreduceEfficiency) {
       own.unit = Unit::kFraction;
       own.at = start == nullptr ? 1.0 : start->as_double();
@@ -216,13 +219,12 @@ LeastSquares RunFitter::problem(const Search& search) const {
   LeastSquares problem;
   const auto columns = std::ssize(search.active);
   problem.a.resize(std::ssize(search.numbers), columns);
-  problem.b.resize(std::ssize(search.numbers));
+  problem.b = residuals(search);
   problem.prior_a = MatrixXd::Zero(columns, columns);
-  problem.prior_b = Eigen::VectorXd::Zero(columns);
+  problem.prior_b = VectorXd::Zero(columns);
   for (Eigen::Index row = 0; row < std::ssize(search.numbers); ++row) {
     const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
     const std::vector<double>& slopes = search.slopes.at(kind_[number]);
-    problem.b[row] = std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number]);
     Eigen::Index column = 0;
     for (const std::size_t p : search.active) {
       const Parameter& parameter = search.all[p];
@@ -240,50 +242,90 @@ LeastSquares RunFitter::problem(const Search& search) const {
   return problem;
 }
 
+// By how much the runs miss what is predicted now, as logarithms.
+VectorXd RunFitter::residuals(const Search& search) const {
+  VectorXd residuals(std::ssize(search.numbers));
+  for (Eigen::Index row = 0; row < residuals.size(); ++row) {
+    const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
+    residuals[row] = std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number]);
+  }
+  return residuals;
+}
+
 // How badly the search does now, if runs have this spread: what goes wrong counts alike, however wrong it is.
 double RunFitter::cost(const Search& search, double spread) const {
   double cost = 0;
-  for (const std::size_t number : search.numbers)
-    cost +=
-        robust_loss((std::log(runs_[number].iteration.seconds()) - search.times.at(kind_[number])) / spread);
+  for (const double residual : residuals(search)) cost += robust_loss(residual / spread);
   for (const std::size_t p : search.active)
     cost += 0.5 * std::pow(search.all[p].x / prior(search.all[p].unit), 2);
   return cost;
 }
 
-// From where the search is: steps of Gauss and Newton, each as long as it helps.
-Result<void> RunFitter::descend(Search& search) {
-  for (int round = 0; round < kRounds; ++round) {
-    if (auto found = find_slopes(search); !found) return found;
-    const LeastSquaresFit solved = robust_fit(problem(search));
-    const Search before = search;
-    double gain = 0;
-    for (double part = 1; part >= kShortestPart && gain <= 0; part /= 2) {
-      Eigen::Index column = 0;
-      for (const std::size_t p : search.active) {
-        const double here = before.all[p].x;
-        const double far = std::clamp(solved.x[column] - here, -kLongestStep, kLongestStep);
-        search.all[p].x = std::min(here + part * far, most(search.all[p]));
-        search.errors[p] = solved.standard_errors[column];
-        ++column;
-      }
-      if (auto foretold = foretell(search); !foretold) return foretold;
-      gain = cost(before, solved.spread) - cost(search, solved.spread);
+// Where the tangents at this place say that the least is; within the ranges of all parameters.
+LeastSquaresFit RunFitter::tangential(const Search& search) const {
+  LeastSquares linear = problem(search);
+  LeastSquaresFit fit = robust_fit(linear);
+  bool beyond = false;
+  Eigen::Index column = 0;
+  for (const std::size_t p : search.active) {
+    if (const double end = most(search.all[p]); fit.x[column] > end) {
+      beyond = true;
+      linear.prior_a(column, column) = kPinned;
+      linear.prior_b[column] = kPinned * end;
     }
-    if (gain <= 0) {
-      search.all = before.all;
-      search.times = before.times;
-    }
-    if (gain < kSettledCost) break;
+    ++column;
   }
-  return {};
+  if (!beyond) return fit;
+  const VectorXd errors = fit.standard_errors;
+  fit = robust_fit(linear);
+  for (column = 0; column < errors.size(); ++column) {
+    if (linear.prior_a(column, column) == kPinned) fit.standard_errors[column] = errors[column];
+  }
+  return fit;
 }
 
-// How far from told it is: 1 is the limit.
+// From where the search is: steps of Gauss and Newton, each as long as it helps. Errors are of where it ends.
+Result<void> RunFitter::descend(Search& search) {
+  for (int round = 0;; ++round) {
+    if (auto found = find_slopes(search); !found) return found;
+    const LeastSquaresFit solved = tangential(search);
+    Eigen::Index column = 0;
+    for (const std::size_t p : search.active) search.errors[p] = solved.standard_errors[column++];
+    if (round == kRounds) return {};
+    // No finer than what runs miss now: else all would count as gone wrong, and no step would help.
+    const double spread =
+        std::max(solved.spread, spread_of(residuals(search), std::ssize(search.active), kFinest));
+    const Search before = search;
+    double gain = 0;
+    for (double part = 1; part >= kShortestPart && gain < kSettledCost; part /= 2) {
+      column = 0;
+      for (const std::size_t p : search.active) {
+        const double here = before.all[p].x;
+        const double far = std::clamp(solved.x[column++] - here, -kLongestStep, kLongestStep);
+        search.all[p].x = std::min(here + part * far, most(search.all[p]));
+      }
+      if (auto foretold = foretell(search); !foretold) return foretold;
+      gain = cost(before, spread) - cost(search, spread);
+    }
+    if (gain >= kSettledCost) continue;
+    search = before;
+    return {};
+  }
+}
+
+// How far from told it is: 1 is the limit. What surely is another value than the topology says stays: all
+// others would bend to make up for it.
 double RunFitter::doubt(const Search& search, std::size_t p) {
   const Parameter& parameter = search.all[p];
-  if (parameter.unit != Unit::kTime) return search.errors[p] / kTold;
-  return search.errors[p] * std::max(1 / kToldTime, parameter.now() * search.effect[p] / kToldOfRun);
+  const double error = search.errors[p];
+  double doubt = error / kTold;
+  double shift = std::abs(parameter.x);
+  if (parameter.unit == Unit::kTime) {
+    const double now = parameter.now();
+    doubt = error * std::max(now / std::max(now, parameter.stated), now * search.effect[p] / kToldOfRun);
+    shift = std::abs(now - parameter.stated) / now;
+  }
+  return shift > kSure * error ? std::min(doubt, 1.0) : doubt;
 }
 
 // What is not told would take its neighbours with it: it goes back to where it began, the most doubtful

@@ -26,8 +26,9 @@ struct RunFit {
 /// stay.
 ///
 /// What is told: a rate, or an efficiency, whose standard error is at most 5 %; a time (the latency of the
-/// network, the overhead of messages) whose standard error is at most the time itself and changes no run by
-/// more than 2 %; and fewer values than there are kinds of runs.
+/// network, the overhead of messages) whose standard error is at most the time itself, or what stood there,
+/// and changes no run by more than 2 %; what is three standard errors from what stood there; and fewer values
+/// than there are kinds of runs.
 class RunFitter {
  public:
   /// Makes the plans of the runs, each kind of run once.
@@ -50,6 +51,7 @@ class RunFitter {
     Unit unit = Unit::kRate;
     std::vector<Value> start;  // of rates, by path
     double at = 0.0;           // of others: seconds, or a fraction
+    double stated = 0.0;       // of times: what stood there, in seconds
     double x = 0.0;
     double now() const { return at * std::exp(x); }
   };
@@ -75,7 +77,9 @@ class RunFitter {
   LeastSquares problem(const Search& search) const;
   static double most(const Parameter& parameter);
   static double prior(Unit unit);
+  Eigen::VectorXd residuals(const Search& search) const;
   double cost(const Search& search, double spread) const;
+  LeastSquaresFit tangential(const Search& search) const;
   Result<void> descend(Search& search);
   static double doubt(const Search& search, std::size_t p);
   RunFit told(const Search& search) const;

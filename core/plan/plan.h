@@ -121,6 +121,7 @@ class PlanBuilder {
   AllReduceId add_all_reduce();
 
   /// `after` starts when `before` of the same iteration has completed. Nothing happens if `before` is none.
+  /// Both are of one machine, and stay there.
   void order(OpId before, OpId after);
   /// `after` of the next iteration starts when `before` of this one has completed.
   void carry(OpId before, OpId after);

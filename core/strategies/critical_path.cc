@@ -97,7 +97,8 @@ class Search {
         next.ready = at;
         next.cause = id;
       }
-      if (--next.waits == next.together) next_.push_back(successor.id());
+      --next.waits;
+      if (next.waits == next.together) next_.push_back(successor.id());
     }
   }
 

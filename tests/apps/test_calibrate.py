@@ -229,9 +229,12 @@ class Values(Case):
         self.write("inner/experiment.json", {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})
         self.write("inner/trace.json", {**TRACE, "name": "another"})
         self.write("other.json", {**TRACE, "name": "other"})
-        for option, names in [(["sweep={\"trace\":[\"trace.json\",\"other.json\"]}"], ["net", "other"]),
-                              (["sweep.trace=[\"trace.json\"]", "partition_size=1MB"], ["net"])]:
-            self.weir("run", "inner/experiment.json", "--no-plots", "--out", "out", *(f"--set={one}" for one in option))
+        self.write("inner/swept.json", {"topology": "../small.json", "trace": "trace.json", "strategies": ["unified"],
+                                        "sweep": {"trace": ["trace.json"]}})
+        for file, option, names in [("swept", ["sweep.partition_size=[\"1MB\"]"], ["another"]),
+                                    ("experiment", ["sweep={\"trace\":[\"trace.json\",\"other.json\"]}"], ["net", "other"]),
+                                    ("experiment", ["sweep.trace=[\"trace.json\"]", "partition_size=1MB"], ["net"])]:
+            self.weir("run", f"inner/{file}.json", "--no-plots", "--out", "out", *(f"--set={one}" for one in option))
             rows = self.folder / "out/results.csv"
             world = json.loads((self.folder / "out/results.json").read_text())["world"]["name"]
             rows.write_text(rows.read_text().replace(world, "a lab on one host"))
