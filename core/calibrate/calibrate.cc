@@ -123,6 +123,9 @@ class Calibrator {
       for (const std::string& path : fit->untold) {
         if (!values_.contains(path)) all_.untold.push_back(path);
       }
+      for (const std::string& path : fit->missed)
+        all_.remarks.push_back(
+            path + ": most of the runs that could tell it are foretold wrong: it stays as it was");
     }
     if (auto done = foretell(*fitter, fitted, false); !done) return done;
     if (any && all_.runs.fitted.median > kWorstMedian) return failure(mostly_wrong());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "core/base/hash.h"
@@ -32,6 +33,8 @@ constexpr double kSure = 3.0;         // standard errors
 constexpr double kTold = 0.05;        // of a rate or fraction
 constexpr double kToldTime = 1.0;     // of a time
 constexpr double kToldOfRun = 0.02;   // of an iteration, by a time
+constexpr double kHangs = 0.01;       // of an iteration, by a tenth of a value, or all of a time
+constexpr double kWrongRun = 0.1;     // of an iteration
 constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
 constexpr double kLongestTime = 0.5;  // seconds
 constexpr double kFinest = 5e-3;      // no run repeats more exactly
@@ -253,11 +256,12 @@ VectorXd RunFitter::residuals(const Search& search) const {
 }
 
 // How badly the search does now, if runs have this spread: what goes wrong counts alike, however wrong it is.
-double RunFitter::cost(const Search& search, double spread) const {
+// What is believed beforehand has its part of it.
+double RunFitter::cost(const Search& search, double spread, double of_prior) const {
   double cost = 0;
   for (const double residual : residuals(search)) cost += robust_loss(residual / spread);
   for (const std::size_t p : search.active)
-    cost += 0.5 * std::pow(search.all[p].x / prior(search.all[p].unit), 2);
+    cost += of_prior * 0.5 * std::pow(search.all[p].x / prior(search.all[p].unit), 2);
   return cost;
 }
 
@@ -289,12 +293,13 @@ Result<void> RunFitter::descend(Search& search) {
   for (int round = 0;; ++round) {
     if (auto found = find_slopes(search); !found) return found;
     const LeastSquaresFit solved = tangential(search);
-    Eigen::Index column = 0;
-    for (const std::size_t p : search.active) search.errors[p] = solved.standard_errors[column++];
-    if (round == kRounds) return {};
     // No finer than what runs miss now: else all would count as gone wrong, and no step would help.
     const double spread =
         std::max(solved.spread, spread_of(residuals(search), std::ssize(search.active), kFinest));
+    const double finer = solved.spread / spread;
+    Eigen::Index column = 0;
+    for (const std::size_t p : search.active) search.errors[p] = solved.standard_errors[column++] / finer;
+    if (round == kRounds) return {};
     const Search before = search;
     double gain = 0;
     for (double part = 1; part >= kShortestPart && gain < kSettledCost; part /= 2) {
@@ -305,7 +310,7 @@ Result<void> RunFitter::descend(Search& search) {
         search.all[p].x = std::min(here + part * far, most(search.all[p]));
       }
       if (auto foretold = foretell(search); !foretold) return foretold;
-      gain = cost(before, spread) - cost(search, spread);
+      gain = cost(before, spread, finer * finer) - cost(search, spread, finer * finer);
     }
     if (gain >= kSettledCost) continue;
     search = before;
@@ -328,6 +333,34 @@ double RunFitter::doubt(const Search& search, std::size_t p) {
   return shift > kSure * error ? std::min(doubt, 1.0) : doubt;
 }
 
+// Whether most of the runs whose times hang by it are foretold wrong: then it is the others that tell it.
+bool RunFitter::mostly_missed(const Search& search, std::size_t p) const {
+  const Parameter& parameter = search.all[p];
+  const double tenth = parameter.unit == Unit::kTime ? parameter.now() : 0.1;
+  const VectorXd missed = residuals(search);
+  std::size_t hang = 0;
+  std::size_t wrong = 0;
+  for (Eigen::Index row = 0; row < missed.size(); ++row) {
+    const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
+    if (std::abs(search.slopes.at(kind_[number])[p]) * tenth < kHangs) continue;
+    ++hang;
+    if (std::abs(missed[row]) > kWrongRun) ++wrong;
+  }
+  return 2 * wrong > hang;
+}
+
+// The value that is not told, if there is any: one of those that are least.
+std::optional<std::size_t> RunFitter::to_drop(const Search& search) const {
+  for (const std::size_t p : search.active) {
+    if (mostly_missed(search, p)) return p;
+  }
+  const auto worst =
+      *std::max_element(search.active.begin(), search.active.end(),
+                        [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
+  const bool told = doubt(search, worst) <= 1 && search.active.size() < search.times.size();
+  return told ? std::nullopt : std::optional(worst);
+}
+
 // What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
 // first, and all others are fitted without it. As many values as kinds of runs would fit anything.
 Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
@@ -339,13 +372,12 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
   while (!search.active.empty()) {
     if (const auto done = descend(search); !done) return tl::unexpected(done.error());
-    const auto worst =
-        *std::max_element(search.active.begin(), search.active.end(),
-                          [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
-    if (doubt(search, worst) <= 1 && search.active.size() < search.times.size()) break;
-    search.active.erase(worst);
-    search.all[worst].x = 0;
-    if (const auto foretold = foretell(search, &search.all[worst]); !foretold)
+    const std::optional<std::size_t> dropped = to_drop(search);
+    if (!dropped) break;
+    if (mostly_missed(search, *dropped)) search.missed.insert(*dropped);
+    search.active.erase(*dropped);
+    search.all[*dropped].x = 0;
+    if (const auto foretold = foretell(search, &search.all[*dropped]); !foretold)
       return tl::unexpected(foretold.error());
   }
   return told(search);
@@ -365,6 +397,7 @@ RunFit RunFitter::told(const Search& search) const {
       seen.insert(parameter.paths[i]);
       if (!search.active.contains(p)) {
         fit.untold.push_back(parameter.paths[i]);
+        if (search.missed.contains(p)) fit.missed.push_back(parameter.paths[i]);
         continue;
       }
       CalibratedValue value = value_of(parameter, i, search.numbers);

@@ -19,6 +19,7 @@ namespace weir {
 struct RunFit {
   std::vector<CalibratedValue> values;  // those that the runs tell
   std::vector<std::string> untold;      // paths that runs use and whose values they do not tell
+  std::vector<std::string> missed;      // of these, those whose runs were foretold wrong
 };
 
 /// Rates that have the same value in the topology and are of the same kind, as those of all NICs, are fitted
@@ -28,7 +29,7 @@ struct RunFit {
 /// What is told: a rate, or an efficiency, whose standard error is at most 5 %; a time (the latency of the
 /// network, the overhead of messages) whose standard error is at most the time itself, or what stood there,
 /// and changes no run by more than 2 %; what is three standard errors from what stood there; and fewer values
-/// than there are kinds of runs.
+/// than there are kinds of runs. A value most of whose runs are foretold more than 10 % wrong is not told.
 class RunFitter {
  public:
   /// Makes the plans of the runs, each kind of run once.
@@ -65,6 +66,7 @@ class RunFitter {
     std::vector<double> effect;                         // the steepest slope along each
     std::set<std::size_t> active;                       // those that are told, as far as is known
     std::vector<double> errors;                         // standard errors of the logarithms
+    std::set<std::size_t> missed;  // those that are not, as their runs are foretold wrong
   };
 
   std::vector<Parameter> parameters(const std::vector<std::size_t>& numbers) const;
@@ -78,10 +80,12 @@ class RunFitter {
   static double most(const Parameter& parameter);
   static double prior(Unit unit);
   Eigen::VectorXd residuals(const Search& search) const;
-  double cost(const Search& search, double spread) const;
+  double cost(const Search& search, double spread, double of_prior) const;
   LeastSquaresFit tangential(const Search& search) const;
   Result<void> descend(Search& search);
   static double doubt(const Search& search, std::size_t p);
+  bool mostly_missed(const Search& search, std::size_t p) const;
+  std::optional<std::size_t> to_drop(const Search& search) const;
   RunFit told(const Search& search) const;
   CalibratedValue value_of(const Parameter& parameter, std::size_t path,
                            const std::vector<std::size_t>& numbers) const;

@@ -73,12 +73,14 @@ class Finder {
     for (const auto& [path, value] : values_) {
       if (sizes_[value]) uses.values[path] = *sizes_[value];
     }
-    uses.machines = static_cast<int>(cluster_.machines().size());
-    if (experiment_.topology.network.racks) {
-      std::set<int> racks;
-      for (const Machine& machine : cluster_.machines()) racks.insert(machine.rack);
-      uses.racks = static_cast<int>(racks.size());
+    std::set<MachineId> machines;  // that have anything to do
+    std::set<int> racks;
+    for (const Op& op : plan_.ops()) {
+      if (!machines.insert(op.machine).second) continue;
+      racks.insert(cluster_.machine(op.machine).rack);
     }
+    uses.machines = static_cast<int>(machines.size());
+    if (experiment_.topology.network.racks) uses.racks = static_cast<int>(racks.size());
     return uses;
   }
 

@@ -26,8 +26,8 @@ struct Uses {
   /// unlimited rate, a latency of zero; but every message uses the network's latency and the overhead of
   /// messages, whatever they are.
   std::map<std::string, Sizes> values;
-  int machines = 0;
-  int racks = 0;  // 0 without racks
+  int machines = 0;  // those that have anything to do
+  int racks = 0;     // of these; 0 without racks
 };
 
 /// Of a plan of that contender on the cluster of the experiment's topology, whose table is `works`.
