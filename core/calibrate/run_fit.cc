@@ -37,6 +37,7 @@ constexpr double kHangs = 0.01;       // of an iteration, by a tenth of a value,
 constexpr double kWrongRun = 0.1;     // of an iteration
 constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
 constexpr double kLongestTime = 0.5;  // seconds
+constexpr double kCoarse = 0.2;       // a spread with which hardly any run counts as gone wrong
 constexpr double kFinest = 5e-3;      // no run repeats more exactly
 
 bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
@@ -218,7 +219,7 @@ double RunFitter::prior(Unit unit) {
 }
 
 // Of the active parameters: the logarithms of times, which are about as exact as each other.
-LeastSquares RunFitter::problem(const Search& search) const {
+LeastSquares RunFitter::problem(const Search& search, double finest) const {
   LeastSquares problem;
   const auto columns = std::ssize(search.active);
   problem.a.resize(std::ssize(search.numbers), columns);
@@ -241,7 +242,7 @@ LeastSquares RunFitter::problem(const Search& search) const {
     problem.prior_a(column, column) = 1 / prior(search.all[p].unit);
     ++column;
   }
-  problem.finest = kFinest;
+  problem.finest = finest;
   return problem;
 }
 
@@ -266,8 +267,8 @@ double RunFitter::cost(const Search& search, double spread, double of_prior) con
 }
 
 // Where the tangents at this place say that the least is; within the ranges of all parameters.
-LeastSquaresFit RunFitter::tangential(const Search& search) const {
-  LeastSquares linear = problem(search);
+LeastSquaresFit RunFitter::tangential(const Search& search, double finest) const {
+  LeastSquares linear = problem(search, finest);
   LeastSquaresFit fit = robust_fit(linear);
   bool beyond = false;
   Eigen::Index column = 0;
@@ -289,13 +290,14 @@ LeastSquaresFit RunFitter::tangential(const Search& search) const {
 }
 
 // From where the search is: steps of Gauss and Newton, each as long as it helps. Errors are of where it ends.
-Result<void> RunFitter::descend(Search& search) {
+Result<void> RunFitter::descend(Search& search, double finest) {
   for (int round = 0;; ++round) {
     if (auto found = find_slopes(search); !found) return found;
-    const LeastSquaresFit solved = tangential(search);
+    const LeastSquaresFit solved = tangential(search, finest);
     // No finer than what runs miss now: else all would count as gone wrong, and no step would help.
     const double spread =
-        std::max(solved.spread, spread_of(residuals(search), std::ssize(search.active), kFinest));
+        std::max(solved.spread, spread_of(residuals(search), std::ssize(search.active), finest));
+    search.spread = spread;
     const double finer = solved.spread / spread;
     Eigen::Index column = 0;
     for (const std::size_t p : search.active) search.errors[p] = solved.standard_errors[column++] / finer;
@@ -316,6 +318,19 @@ Result<void> RunFitter::descend(Search& search) {
     search = before;
     return {};
   }
+}
+
+// Simulated times bend where something else begins to bind, so that descents may end apart: the better of one
+// that forgets what is far off at once, and of one that comes to it by and by.
+Result<void> RunFitter::begin(Search& search) {
+  Search slow = search;
+  if (auto done = descend(search, kFinest); !done) return done;
+  for (const double finest : {kCoarse, std::sqrt(kCoarse * kFinest), kFinest}) {
+    if (auto done = descend(slow, finest); !done) return done;
+  }
+  const double spread = std::min(search.spread, slow.spread);
+  if (cost(slow, spread, 1.0) < cost(search, spread, 1.0)) search = std::move(slow);
+  return {};
 }
 
 // How far from told it is: 1 is the limit. What surely is another value than the topology says stays: all
@@ -370,8 +385,9 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   search.errors.assign(search.all.size(), 0.0);
   for (std::size_t p = 0; p < search.all.size(); ++p) search.active.insert(p);
   if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
-  while (!search.active.empty()) {
-    if (const auto done = descend(search); !done) return tl::unexpected(done.error());
+  for (bool first = true; !search.active.empty(); first = false) {
+    if (const auto done = first ? begin(search) : descend(search, kFinest); !done)
+      return tl::unexpected(done.error());
     const std::optional<std::size_t> dropped = to_drop(search);
     if (!dropped) break;
     if (mostly_missed(search, *dropped)) search.missed.insert(*dropped);

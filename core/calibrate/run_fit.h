@@ -66,6 +66,7 @@ class RunFitter {
     std::vector<double> effect;                         // the steepest slope along each
     std::set<std::size_t> active;                       // those that are told, as far as is known
     std::vector<double> errors;                         // standard errors of the logarithms
+    double spread = 0.0;                                // of the runs that did not go wrong
     std::set<std::size_t> missed;  // those that are not, as their runs are foretold wrong
   };
 
@@ -76,13 +77,14 @@ class RunFitter {
   /// Of all kinds, or of those that use what changed.
   Result<void> foretell(Search& search, const Parameter* changed = nullptr);
   Result<void> find_slopes(Search& search);
-  LeastSquares problem(const Search& search) const;
+  LeastSquares problem(const Search& search, double finest) const;
   static double most(const Parameter& parameter);
   static double prior(Unit unit);
   Eigen::VectorXd residuals(const Search& search) const;
   double cost(const Search& search, double spread, double of_prior) const;
-  LeastSquaresFit tangential(const Search& search) const;
-  Result<void> descend(Search& search);
+  LeastSquaresFit tangential(const Search& search, double finest) const;
+  Result<void> begin(Search& search);
+  Result<void> descend(Search& search, double finest);
   static double doubt(const Search& search, std::size_t p);
   bool mostly_missed(const Search& search, std::size_t p) const;
   std::optional<std::size_t> to_drop(const Search& search) const;
