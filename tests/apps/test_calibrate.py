@@ -354,14 +354,21 @@ class Labels(Case):
         self.assertRegex(told, r"label")
         rows = list(csv.DictReader(io.StringIO(
             self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--csv").stdout)))
-        self.assertEqual([row["label"] for row in rows], ["calibrated", "extrapolated"])
-        self.assertIn("up to 2 machines", rows[1]["label_reason"])
+        self.assertEqual([row["label"] for row in rows], ["calibrated"] * 2)  # two machines leave a third idle
         answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0", "--nic", "25Gbps",
                                        "--json").stdout)["answers"]
         self.assertEqual(answers[0]["label"], "vendor constant")
         answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--bound-only",
                                        "--json").stdout)["answers"]
-        self.assertEqual([answer["label"] for answer in answers], ["calibrated", "extrapolated"])
+        self.assertEqual([answer["label"] for answer in answers], ["calibrated"] * 2)
+        larger = json.loads((self.folder / "calibrated.json").read_text())
+        larger["groups"][0]["count"] = 3
+        self.write("larger.json", larger)
+        for more in ((), ("--bound-only",)):
+            answers = json.loads(self.weir("whatif", "larger.json", "trace.json", "--cpu-machines", "0,1", *more, "--json").stdout)["answers"]
+            for answer, machines in zip(answers, (3, 4)):
+                self.assertEqual(answer["label"], "extrapolated")
+                self.assertIn(f"up to 2 machines, and there are {machines}", answer["label_reason"])
         told = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1", "--bound-only").stdout
         self.assertEqual(told.count(" vendor constant "), 2)
 
