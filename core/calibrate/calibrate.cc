@@ -19,7 +19,6 @@ namespace weir {
 namespace {
 
 constexpr double kWorstMedian = 50;  // percent, of the runs that were fitted
-constexpr double kWrong = 10;        // percent, that a run is worth a remark
 
 // Which of so many are held out: some, but not all.
 std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint64_t what) {
@@ -177,7 +176,7 @@ class Calibrator {
       const double percent = std::abs(one.percent());
       Count& count = strategies[one.run.contender];
       ++count.all;
-      if (percent > kWrong) ++count.wrong;
+      if (percent > kWrongPercent) ++count.wrong;
       count.worst = std::max(count.worst, percent);
     }
     for (const auto& [name, count] : strategies) {
@@ -186,7 +185,7 @@ class Calibrator {
           fmt::format("{} of the {} runs by {} are foretold more than {:.0f} % wrong, up to "
                       "{:.1f} %: they went wrong, or something decides their times that simulation does not "
                       "know",
-                      count.wrong, count.all, name, kWrong, count.worst));
+                      count.wrong, count.all, name, kWrongPercent, count.worst));
     }
   }
 

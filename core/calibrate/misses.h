@@ -20,6 +20,9 @@ struct Predicted {
   double percent() const { return 100 * (predicted_s / measured_s - 1); }
 };
 
+/// What is foretold worse than this has gone wrong, or something holds it up that simulation does not know.
+constexpr double kWrongPercent = 10;
+
 Misses misses_of(const std::vector<Predicted>& all);
 
 }  // namespace weir

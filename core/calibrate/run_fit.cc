@@ -1,16 +1,11 @@
 #include "core/calibrate/run_fit.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include "core/base/hash.h"
-#include "core/base/units_text.h"
 #include "core/experiment/experiment_file.h"
-#include "core/experiment/settings.h"
 
 namespace weir {
 namespace {
@@ -20,65 +15,15 @@ using Eigen::VectorXd;
 
 constexpr int kRounds = 12;
 constexpr double kShortestPart = 0.1;
-constexpr double kPinned = 1e6;          // one over a standard deviation
-constexpr double kSettledCost = 0.02;    // that a round gains: of one run that is off by its spread, 0.5
-constexpr double kLongestStep = 1.5;     // of a logarithm, in a round
-constexpr double kRateStep = 0.02;       // of the logarithm
-constexpr double kTimeStep = 100e-6;     // seconds
-constexpr double kFractionStep = -0.05;  // of the logarithm
-constexpr double kRatePrior = 0.15;      // standard deviations of logarithms, as believed beforehand
-constexpr double kTimePrior = 2.0;
-constexpr double kFractionPrior = 0.3;
-constexpr double kSure = 3.0;         // standard errors
-constexpr double kTold = 0.05;        // of a rate or fraction
-constexpr double kToldTime = 1.0;     // of a time
-constexpr double kToldOfRun = 0.02;   // of an iteration, by a time
-constexpr double kHangs = 0.01;       // of an iteration, by a tenth of a value, or all of a time
-constexpr double kWrongRun = 0.1;     // of an iteration
-constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
-constexpr double kLongestTime = 0.5;  // seconds
-constexpr double kCoarse = 0.2;       // a spread with which hardly any run counts as gone wrong
-constexpr double kFinest = 5e-3;      // no run repeats more exactly
-
-bool ends_with(const std::string& path, std::string_view end) { return path.ends_with(end); }
-
-// What runs may tell: links, the network, and what messages cost.
-bool of_links(const std::string& path) {
-  return ends_with(path, ".rate") || ends_with(path, ".pcie") || ends_with(path, ".uplink") ||
-         ends_with(path, ".peer_rate") || ends_with(path, ".memory_rate");
-}
-
-// "groups nics rate" of "groups.gpu.nics.0.rate": without the group's name and numbers.
-std::string kind(const std::string& path) {
-  std::string kind;
-  std::istringstream parts(path);
-  std::size_t index = 0;
-  for (std::string part; std::getline(parts, part, '.'); ++index) {
-    const bool number = part.find_first_not_of("0123456789") == std::string::npos;
-    if (number || (index == 1 && path.starts_with("groups."))) continue;
-    kind += (kind.empty() ? "" : " ") + part;
-  }
-  return kind;
-}
-
-// Whether what benchmarks told of it is where fits of runs only start.
-bool of_messages(const std::string& path) {
-  return of_experiment(path) || path == "network.latency" || path.find(".nics.") != std::string::npos;
-}
-
-BytesPerSecond times(BytesPerSecond rate, double factor) {
-  if (!rate.limited()) return rate;
-  return BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor));
-}
-
-// A rate, or those of two directions, so much faster.
-Value scaled(const Value& rate, double factor) {
-  if (rate.is(Value::Kind::kString)) return Value(text(times(*parse_rate(rate.as_string()), factor)));
-  Value both = Value::object();
-  for (const Value::Member& way : rate.members())
-    both.append(way.name, Value(text(times(*parse_rate(way.value.as_string()), factor))));
-  return both;
-}
+constexpr double kPinned = 1e6;        // one over a standard deviation
+constexpr double kSettledCost = 0.02;  // that a round gains: of one run that is off by its spread, 0.5
+constexpr double kLongestStep = 1.5;   // of a logarithm, in a round
+constexpr double kSure = 3.0;          // standard errors
+constexpr double kTold = 0.05;         // of a rate or fraction
+constexpr double kToldOfRun = 0.02;    // of an iteration, by a time
+constexpr double kHangs = 0.01;        // of an iteration, by a tenth of a value, or all of a time
+constexpr double kCoarse = 0.2;        // a spread with which hardly any run counts as gone wrong
+constexpr double kFinest = 5e-3;       // no run repeats more exactly
 
 }  // namespace
 
@@ -102,61 +47,20 @@ Result<RunFitter> RunFitter::make(const Topology& topology, std::vector<RealRun>
   return fitter;
 }
 
-// Starts at what benchmarks told, else at what the topology says.
-std::vector<RunFitter::Parameter> RunFitter::parameters(const std::vector<std::size_t>& numbers) const {
+std::set<std::string> RunFitter::used_by(const std::vector<std::size_t>& numbers) const {
   std::set<std::string> used;
   for (const std::size_t number : numbers) {
     for (const auto& [path, sizes] : prepared_[kind_[number]]->uses().values) used.insert(path);
   }
-  const Value written = written_values(topology_);
-  std::map<std::string, Parameter> alike;
-  for (const std::string& path : used) {
-    const auto told = known_.find(path);
-    if (told != known_.end() && !of_messages(path)) continue;
-    Parameter own{.paths = {path}};
-    const Value* start = told != known_.end() ? &told->second : value_at(written, path);
-    if (path == kMessageOverhead || path == "network.latency") {
-      own.unit = Unit::kTime;
-      if (start != nullptr) own.stated = parse_duration(start->as_string())->seconds();
-      own.at = std::max(own.stated, kLeastTime);
-    } else if (path == kAllreduceEfficiency) {
-      own.unit = Unit::kFraction;
-      own.at = start == nullptr ? 1.0 : start->as_double();
-    } else if (!of_links(path) || start == nullptr) {
-      continue;
-    }
-    if (own.unit == Unit::kRate) own.start = {*start};
-    const std::string name =
-        own.unit == Unit::kRate ? fmt::format("{} {}", kind(path), label(own.start.front())) : path;
-    const auto [at, fresh] = alike.try_emplace(name, own);
-    if (fresh) continue;
-    at->second.paths.push_back(path);
-    at->second.start.push_back(own.start.front());
-  }
-  std::vector<Parameter> all;
-  for (auto& [name, parameter] : alike) all.push_back(std::move(parameter));
-  return all;
+  return used;
 }
 
 // What is not told keeps the value that the topology and experiments say.
 Values RunFitter::values_of(const Search& search) const {
   Values values = known_;
   for (const std::size_t p : search.active) {
-    const Parameter& parameter = search.all[p];
-    for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
-      Value& value = values[parameter.paths[i]];
-      switch (parameter.unit) {
-        case Unit::kRate:
-          value = scaled(parameter.start[i], std::exp(parameter.x));
-          break;
-        case Unit::kTime:
-          value = Value(text(Duration::from_seconds(parameter.now())));
-          break;
-        case Unit::kFraction:
-          value = Value(std::round(parameter.now() * 1e6) / 1e6);
-          break;
-      }
-    }
+    const RunParameter& parameter = search.all[p];
+    for (std::size_t i = 0; i < parameter.paths.size(); ++i) values[parameter.paths[i]] = parameter.value(i);
   }
   return values;
 }
@@ -167,12 +71,12 @@ Result<double> RunFitter::log_time(std::size_t kind, const Values& values) {
   return std::log(std::max(time->seconds(), 1e-9));
 }
 
-bool RunFitter::uses(std::size_t kind, const Parameter& parameter) const {
+bool RunFitter::uses(std::size_t kind, const RunParameter& parameter) const {
   const auto& used = prepared_[kind]->uses().values;
   return std::ranges::any_of(parameter.paths, [&](const std::string& path) { return used.contains(path); });
 }
 
-Result<void> RunFitter::foretell(Search& search, const Parameter* changed) {
+Result<void> RunFitter::foretell(Search& search, const RunParameter* changed) {
   const Values values = values_of(search);
   std::set<std::size_t> kinds;
   for (const std::size_t number : search.numbers) kinds.insert(kind_[number]);
@@ -192,11 +96,10 @@ Result<void> RunFitter::find_slopes(Search& search) {
   search.slopes.clear();
   for (const auto& [kind, time] : before) search.slopes[kind].assign(search.all.size(), 0.0);
   for (const std::size_t p : search.active) {
-    Parameter& parameter = search.all[p];
+    RunParameter& parameter = search.all[p];
     const double here = parameter.x;
-    const bool time = parameter.unit == Unit::kTime;
-    const double step = parameter.unit == Unit::kRate ? kRateStep : time ? kTimeStep : kFractionStep;
-    parameter.x = time ? std::log(kTimeStep / parameter.at + std::exp(here)) : here + step;
+    const double step = parameter.step();
+    parameter.x = parameter.stepped();
     if (auto foretold = foretell(search, &parameter); !foretold) return foretold;
     parameter.x = here;
     for (const auto& [kind, after] : search.times) {
@@ -207,15 +110,6 @@ Result<void> RunFitter::find_slopes(Search& search) {
     search.times = before;
   }
   return {};
-}
-
-double RunFitter::most(const Parameter& parameter) {
-  if (parameter.unit == Unit::kRate) return kLongestStep;
-  return std::log((parameter.unit == Unit::kTime ? kLongestTime : 1.0) / parameter.at);
-}
-
-double RunFitter::prior(Unit unit) {
-  return unit == Unit::kRate ? kRatePrior : unit == Unit::kTime ? kTimePrior : kFractionPrior;
 }
 
 // Of the active parameters: the logarithms of times, which are about as exact as each other.
@@ -231,15 +125,16 @@ LeastSquares RunFitter::problem(const Search& search, double finest) const {
     const std::vector<double>& slopes = search.slopes.at(kind_[number]);
     Eigen::Index column = 0;
     for (const std::size_t p : search.active) {
-      const Parameter& parameter = search.all[p];
-      problem.a(row, column) = slopes[p] * (parameter.unit == Unit::kTime ? parameter.now() : 1.0);
+      const RunParameter& parameter = search.all[p];
+      problem.a(row, column) =
+          slopes[p] * (parameter.unit == RunParameter::Unit::kTime ? parameter.now() : 1.0);
       problem.b[row] += problem.a(row, column) * parameter.x;
       ++column;
     }
   }
   Eigen::Index column = 0;
   for (const std::size_t p : search.active) {
-    problem.prior_a(column, column) = 1 / prior(search.all[p].unit);
+    problem.prior_a(column, column) = 1 / search.all[p].prior();
     ++column;
   }
   problem.finest = finest;
@@ -262,7 +157,7 @@ double RunFitter::cost(const Search& search, double spread, double of_prior) con
   double cost = 0;
   for (const double residual : residuals(search)) cost += robust_loss(residual / spread);
   for (const std::size_t p : search.active)
-    cost += of_prior * 0.5 * std::pow(search.all[p].x / prior(search.all[p].unit), 2);
+    cost += of_prior * 0.5 * std::pow(search.all[p].x / search.all[p].prior(), 2);
   return cost;
 }
 
@@ -273,7 +168,7 @@ LeastSquaresFit RunFitter::tangential(const Search& search, double finest) const
   bool beyond = false;
   Eigen::Index column = 0;
   for (const std::size_t p : search.active) {
-    if (const double end = most(search.all[p]); fit.x[column] > end) {
+    if (const double end = search.all[p].most(); fit.x[column] > end) {
       beyond = true;
       linear.prior_a(column, column) = kPinned;
       linear.prior_b[column] = kPinned * end;
@@ -309,7 +204,7 @@ Result<void> RunFitter::descend(Search& search, double finest) {
       for (const std::size_t p : search.active) {
         const double here = before.all[p].x;
         const double far = std::clamp(solved.x[column++] - here, -kLongestStep, kLongestStep);
-        search.all[p].x = std::min(here + part * far, most(search.all[p]));
+        search.all[p].x = std::min(here + part * far, search.all[p].most());
       }
       if (auto foretold = foretell(search); !foretold) return foretold;
       gain = cost(before, spread, finer * finer) - cost(search, spread, finer * finer);
@@ -336,11 +231,11 @@ Result<void> RunFitter::begin(Search& search) {
 // How far from told it is: 1 is the limit. What surely is another value than the topology says stays: all
 // others would bend to make up for it.
 double RunFitter::doubt(const Search& search, std::size_t p) {
-  const Parameter& parameter = search.all[p];
+  const RunParameter& parameter = search.all[p];
   const double error = search.errors[p];
   double doubt = error / kTold;
   double shift = std::abs(parameter.x);
-  if (parameter.unit == Unit::kTime) {
+  if (parameter.unit == RunParameter::Unit::kTime) {
     const double now = parameter.now();
     doubt = error * std::max(now / std::max(now, parameter.stated), now * search.effect[p] / kToldOfRun);
     shift = std::abs(now - parameter.stated) / now;
@@ -350,8 +245,8 @@ double RunFitter::doubt(const Search& search, std::size_t p) {
 
 // Whether most of the runs whose times hang by it are foretold wrong: then it is the others that tell it.
 bool RunFitter::mostly_missed(const Search& search, std::size_t p) const {
-  const Parameter& parameter = search.all[p];
-  const double tenth = parameter.unit == Unit::kTime ? parameter.now() : 0.1;
+  const RunParameter& parameter = search.all[p];
+  const double tenth = parameter.unit == RunParameter::Unit::kTime ? parameter.now() : 0.1;
   const VectorXd missed = residuals(search);
   std::size_t hang = 0;
   std::size_t wrong = 0;
@@ -359,16 +254,13 @@ bool RunFitter::mostly_missed(const Search& search, std::size_t p) const {
     const std::size_t number = search.numbers[static_cast<std::size_t>(row)];
     if (std::abs(search.slopes.at(kind_[number])[p]) * tenth < kHangs) continue;
     ++hang;
-    if (std::abs(missed[row]) > kWrongRun) ++wrong;
+    if (std::abs(missed[row]) > kWrongPercent / 100) ++wrong;
   }
   return 2 * wrong > hang;
 }
 
-// The value that is not told, if there is any: one of those that are least.
-std::optional<std::size_t> RunFitter::to_drop(const Search& search) const {
-  for (const std::size_t p : search.active) {
-    if (mostly_missed(search, p)) return p;
-  }
+// The value that is least told, if any is not.
+std::optional<std::size_t> RunFitter::untold(const Search& search) const {
   const auto worst =
       *std::max_element(search.active.begin(), search.active.end(),
                         [&](std::size_t p, std::size_t q) { return doubt(search, p) < doubt(search, q); });
@@ -381,16 +273,23 @@ std::optional<std::size_t> RunFitter::to_drop(const Search& search) const {
 Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) {
   Search search;
   search.numbers = numbers;
-  search.all = parameters(numbers);
+  search.all = run_parameters(topology_, used_by(numbers), known_);
   search.errors.assign(search.all.size(), 0.0);
   for (std::size_t p = 0; p < search.all.size(); ++p) search.active.insert(p);
   if (const auto foretold = foretell(search); !foretold) return tl::unexpected(foretold.error());
   for (bool first = true; !search.active.empty(); first = false) {
     if (const auto done = first ? begin(search) : descend(search, kFinest); !done)
       return tl::unexpected(done.error());
-    const std::optional<std::size_t> dropped = to_drop(search);
+    std::optional<std::size_t> dropped;
+    if (const auto missed =
+            std::ranges::find_if(search.active, [&](std::size_t p) { return mostly_missed(search, p); });
+        missed != search.active.end()) {
+      dropped = *missed;
+      search.missed.insert(*missed);
+    } else {
+      dropped = untold(search);
+    }
     if (!dropped) break;
-    if (mostly_missed(search, *dropped)) search.missed.insert(*dropped);
     search.active.erase(*dropped);
     search.all[*dropped].x = 0;
     if (const auto foretold = foretell(search, &search.all[*dropped]); !foretold)
@@ -408,7 +307,7 @@ RunFit RunFitter::told(const Search& search) const {
   RunFit fit;
   std::set<std::string> seen;
   for (std::size_t p = 0; p < search.all.size(); ++p) {
-    const Parameter& parameter = search.all[p];
+    const RunParameter& parameter = search.all[p];
     for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
       seen.insert(parameter.paths[i]);
       if (!search.active.contains(p)) {
@@ -432,7 +331,7 @@ RunFit RunFitter::told(const Search& search) const {
 }
 
 // What its runs measured of it.
-CalibratedValue RunFitter::value_of(const Parameter& parameter, std::size_t path,
+CalibratedValue RunFitter::value_of(const RunParameter& parameter, std::size_t path,
                                     const std::vector<std::size_t>& numbers) const {
   CalibratedValue value;
   value.path = parameter.paths[path];

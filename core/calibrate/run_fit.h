@@ -2,8 +2,8 @@
 // their iterations best. Gauss and Newton's method over simulations, robust against runs that went wrong.
 #pragma once
 
-#include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "core/calibrate/misses.h"
 #include "core/calibrate/prediction.h"
 #include "core/calibrate/real_runs.h"
+#include "core/calibrate/run_parameter.h"
 
 namespace weir {
 
@@ -45,22 +46,10 @@ class RunFitter {
   Result<std::vector<Predicted>> predict(const std::vector<std::size_t>& numbers, const Values& values);
 
  private:
-  enum class Unit { kRate, kTime, kFraction };
-  /// What is fitted, as the logarithm of how many times its start it is.
-  struct Parameter {
-    std::vector<std::string> paths;
-    Unit unit = Unit::kRate;
-    std::vector<Value> start;  // of rates, by path
-    double at = 0.0;           // of others: seconds, or a fraction
-    double stated = 0.0;       // of times: what stood there, in seconds
-    double x = 0.0;
-    double now() const { return at * std::exp(x); }
-  };
-
   /// A fit under way.
   struct Search {
     std::vector<std::size_t> numbers;                   // of the runs
-    std::vector<Parameter> all;                         // as they are now
+    std::vector<RunParameter> all;                      // as they are now
     std::map<std::size_t, double> times;                // the logarithm of each kind's, as predicted now
     std::map<std::size_t, std::vector<double>> slopes;  // of it along each parameter
     std::vector<double> effect;                         // the steepest slope along each
@@ -70,16 +59,14 @@ class RunFitter {
     std::set<std::size_t> missed;  // those that are not, as their runs are foretold wrong
   };
 
-  std::vector<Parameter> parameters(const std::vector<std::size_t>& numbers) const;
+  std::set<std::string> used_by(const std::vector<std::size_t>& numbers) const;
   Values values_of(const Search& search) const;
   Result<double> log_time(std::size_t kind, const Values& values);
-  bool uses(std::size_t kind, const Parameter& parameter) const;
+  bool uses(std::size_t kind, const RunParameter& parameter) const;
   /// Of all kinds, or of those that use what changed.
-  Result<void> foretell(Search& search, const Parameter* changed = nullptr);
+  Result<void> foretell(Search& search, const RunParameter* changed = nullptr);
   Result<void> find_slopes(Search& search);
   LeastSquares problem(const Search& search, double finest) const;
-  static double most(const Parameter& parameter);
-  static double prior(Unit unit);
   Eigen::VectorXd residuals(const Search& search) const;
   double cost(const Search& search, double spread, double of_prior) const;
   LeastSquaresFit tangential(const Search& search, double finest) const;
@@ -87,9 +74,9 @@ class RunFitter {
   Result<void> descend(Search& search, double finest);
   static double doubt(const Search& search, std::size_t p);
   bool mostly_missed(const Search& search, std::size_t p) const;
-  std::optional<std::size_t> to_drop(const Search& search) const;
+  std::optional<std::size_t> untold(const Search& search) const;
   RunFit told(const Search& search) const;
-  CalibratedValue value_of(const Parameter& parameter, std::size_t path,
+  CalibratedValue value_of(const RunParameter& parameter, std::size_t path,
                            const std::vector<std::size_t>& numbers) const;
 
   Topology topology_;

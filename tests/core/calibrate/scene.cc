@@ -10,6 +10,7 @@
 #include "tests/catch.h"
 
 namespace weir::test {
+
 Experiment experiment_of(const std::string& text) {
   const auto file = ExperimentFile::parse(text, "test.json");
   if (!file) FAIL(file.error().text);
