@@ -52,6 +52,13 @@ std::vector<std::string> Input::files(const ExperimentFile& read) const {
 Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings) {
   const auto values = parsed("", settings);
   if (!values) return tl::unexpected(values.error());
+  for (const Setting& setting : *values) {
+    for (const std::string& path : paths_in(setting.path)) {
+      if (path != "topology" && !path.starts_with("topology."))
+        return failure(fmt::format(
+            "--set {}: expected a path in the topology, such as topology.groups.cpu.count", path));
+    }
+  }
   auto read = read_document(file);
   if (!read) return tl::unexpected(read.error());
   Value document = Value::object();

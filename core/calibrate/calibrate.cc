@@ -47,10 +47,9 @@ std::vector<std::size_t> kinds_of(const std::vector<Point>& points) {
   return kinds;
 }
 
-// What stands at the path now; of an experiment's values, what they are by themselves.
-std::string was(const Value& written, const std::string& path) {
-  if (path == kMessageOverhead) return text(Model{}.message_overhead);
-  if (path == kAllreduceEfficiency) return label(Value(Options{}.allreduce_efficiency));
+// What stands at the path now, in the topology or in the runs' experiments.
+std::string was(const Value& written, const Values& stated, const std::string& path) {
+  if (of_experiment(path)) return label(stated.at(path));
   const Value* here = value_at(written, path);
   if (here == nullptr) here = value_at(written, path.substr(0, path.rfind('.')));  // of all types of elements
   return here == nullptr ? "" : label(*here);
@@ -112,7 +111,11 @@ class Calibrator {
   Result<void> fit_runs() {
     auto fitter = RunFitter::make(topology_, measurements_.runs, told());
     if (!fitter) return tl::unexpected(fitter.error());
+    stated_ = fitter->stated();
     const auto [fitted, held] = split_of(fitter->kinds(), 2, "kinds of runs");
+    std::set<std::size_t> kinds;
+    for (const std::size_t number : fitted) kinds.insert(fitter->kinds()[number]);
+    kinds_ = kinds.size();
     bool any = false;
     if (!fitted.empty()) {
       const auto fit = fitter->fit(fitted);
@@ -135,14 +138,13 @@ class Calibrator {
   Result<Calibrated> finish() {
     if (values_.empty()) {
       std::string why = "nothing was measured that a value of the topology could be fitted to";
-      if (!measurements_.runs.empty())
-        why += "; more kinds of runs are needed than values, and ones that depend on them";
+      if (!measurements_.runs.empty()) why += "; " + too_few_kinds();
       if (all_.runs.fitted.median > kWorstMedian) why += "; " + mostly_wrong();
       return failure(std::move(why));
     }
     const Value written = written_values(topology_);
     for (auto& [path, value] : values_) {
-      value.was = was(written, path);
+      value.was = was(written, stated_, path);
       if (auto why = doubt(value)) all_.remarks.push_back(std::move(*why));
       all_.values.push_back(value);
     }
@@ -157,6 +159,14 @@ class Calibrator {
     std::vector<std::size_t> fitted;
     std::vector<std::size_t> held;
   };
+
+  std::string too_few_kinds() const {
+    return fmt::format(
+        "{} none of the {} values that they use: more kinds of runs are needed than values, and ones whose "
+        "times depend on them",
+        kinds_ == 1 ? "one kind of runs tells" : fmt::format("{} kinds of runs tell", kinds_),
+        all_.untold.size());
+  }
 
   std::string mostly_wrong() const {
     return fmt::format(
@@ -241,6 +251,8 @@ class Calibrator {
   const Measurements& measurements_;
   const HoldOut& hold_out_;
   std::map<std::string, CalibratedValue> values_;  // those that are told, by path
+  std::size_t kinds_ = 0;                          // of runs that are fitted
+  Values stated_;                                  // by the runs' experiments
   Calibrated all_;
 };
 

@@ -50,10 +50,26 @@ std::optional<std::string> other_make(const GroupSpec& own, const GroupSpec& gro
   return other_stated(own, group);
 }
 
+constexpr double kNear = 1.5;
+
+bool near(BytesPerSecond one, BytesPerSecond other) {
+  const double ratio = static_cast<double>(one.value()) / static_cast<double>(other.value());
+  return ratio <= kNear && ratio >= 1 / kNear;
+}
+
+// What stood there before the topology was calibrated, as runs have it that were measured before.
+std::optional<BytesPerSecond> rate_before(const Topology& topology, const std::string& path) {
+  if (!topology.calibration) return std::nullopt;
+  for (const CalibratedValue& value : topology.calibration->values) {
+    if (value.path != path) continue;
+    if (const auto rate = parse_rate(value.was)) return *rate;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> other_cluster(const Topology& topology, const Topology& run) {
-  constexpr double kNear = 1.5;
   for (const GroupSpec& group : run.groups) {
     if (group.count == 0) continue;
     const auto own = std::find_if(topology.groups.begin(), topology.groups.end(),
@@ -61,11 +77,11 @@ std::optional<std::string> other_cluster(const Topology& topology, const Topolog
     if (own == topology.groups.end()) return fmt::format("there is no group '{}' here", group.name);
     if (auto other = other_make(*own, group)) return other;
     for (std::size_t i = 0; i < group.nics.size(); ++i) {
-      const double ratio = static_cast<double>(group.nics[i].rate.out.value()) /
-                           static_cast<double>(own->nics[i].rate.out.value());
-      if (ratio > kNear || ratio < 1 / kNear)
-        return fmt::format("groups.{}.nics.{}.rate is {} there, and {} here", group.name, i,
-                           text(group.nics[i].rate.out), text(own->nics[i].rate.out));
+      const std::string path = fmt::format("groups.{}.nics.{}.rate", group.name, i);
+      const BytesPerSecond there = group.nics[i].rate.out;
+      const BytesPerSecond here = own->nics[i].rate.out;
+      if (!near(there, here) && !near(there, rate_before(topology, path).value_or(here)))
+        return fmt::format("{} is {} there, and {} here", path, text(there), text(here));
     }
   }
   return std::nullopt;

@@ -73,6 +73,31 @@ Value RunParameter::value(std::size_t path) const {
   return Value(std::round(now() * 1e6) / 1e6);
 }
 
+std::string RunParameter::group(const std::string& path) {
+  return path.starts_with("groups.") ? path.substr(0, path.find('.', std::string_view("groups.").size()))
+                                     : path;
+}
+
+std::set<std::string> RunParameter::groups() const {
+  std::set<std::string> groups;
+  for (const std::string& path : paths) groups.insert(group(path));
+  return groups;
+}
+
+RunParameter RunParameter::split_off(const std::string& group) {
+  RunParameter off = *this;
+  off.paths.clear();
+  off.start.clear();
+  RunParameter rest = off;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    RunParameter& side = RunParameter::group(paths[i]) == group ? off : rest;
+    side.paths.push_back(paths[i]);
+    if (!start.empty()) side.start.push_back(start[i]);
+  }
+  *this = std::move(rest);
+  return off;
+}
+
 double RunParameter::most() const {
   if (unit == Unit::kRate) return kLargestFactor;
   return std::log((unit == Unit::kTime ? kLongestTime : 1.0) / at);
@@ -91,21 +116,23 @@ double RunParameter::stepped() const {
 }
 
 std::vector<RunParameter> run_parameters(const Topology& topology, const std::set<std::string>& used,
-                                         const Values& known) {
+                                         const Values& stated, const Values& known) {
   const Value written = written_values(topology);
   std::map<std::string, RunParameter> alike;
   for (const std::string& path : used) {
     const auto told = known.find(path);
     if (told != known.end() && !of_messages(path)) continue;
     RunParameter own{.paths = {path}};
-    const Value* start = told != known.end() ? &told->second : value_at(written, path);
+    const Value* start = value_at(written, path);
+    if (of_experiment(path)) start = &stated.at(path);
+    if (told != known.end()) start = &told->second;
     if (path == kMessageOverhead || path == "network.latency") {
       own.unit = RunParameter::Unit::kTime;
       if (start != nullptr) own.stated = parse_duration(start->as_string())->seconds();
       own.at = std::max(own.stated, kLeastTime);
     } else if (path == kAllreduceEfficiency) {
       own.unit = RunParameter::Unit::kFraction;
-      own.at = start == nullptr ? 1.0 : start->as_double();
+      own.at = start->as_double();
     } else if (!of_links(path) || start == nullptr) {
       continue;
     }

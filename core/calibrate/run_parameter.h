@@ -23,6 +23,12 @@ struct RunParameter {
   double stated = 0.0;       // of times: what stood there, in seconds
   double x = 0.0;
 
+  /// What stands before a path's values: "groups.gpu", of others the path itself. And of all paths.
+  static std::string group(const std::string& path);
+  std::set<std::string> groups() const;
+  /// The group's paths by themselves, which this has no longer.
+  RunParameter split_off(const std::string& group);
+
   double now() const { return at * std::exp(x); }
   /// What stands at one of the paths now.
   Value value(std::size_t path) const;
@@ -36,8 +42,9 @@ struct RunParameter {
 };
 
 /// Of the paths that runs use, those that they may tell. Rates that are equal and of the same kind, as those
-/// of all NICs, are one. They start at what benchmarks told (`known`), else at what the topology says.
+/// of all NICs, are one. They start at what benchmarks told (`known`), else at what the topology, or the
+/// runs' experiments (`stated`), say.
 std::vector<RunParameter> run_parameters(const Topology& topology, const std::set<std::string>& used,
-                                         const Values& known);
+                                         const Values& stated, const Values& known);
 
 }  // namespace weir

@@ -224,6 +224,10 @@ class Values(Case):
             rate = self.values()["groups.gpu.nics.0.rate"]["value"]
             self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps")) / (1 if "G" in rate else 1e9), 9, 1)
 
+    def test_settings_are_the_topologys(self):
+        done = self.weir("calibrate", "small.json", "transport.json", "--set", "model.message_overhead=5us", status=2)
+        self.assertIn("--set model.message_overhead: expected a path in the topology", done.stderr)
+
     def test_files_of_a_sweep_by_option_are_where_it_was_run(self):
         (self.folder / "inner").mkdir()
         self.write("inner/experiment.json", {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})

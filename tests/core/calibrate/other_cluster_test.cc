@@ -44,6 +44,19 @@ TEST_CASE("Numbers of machines and GPUs, rates that are near and what one does n
         }).empty());
 }
 
+TEST_CASE("Runs from before a calibration are of the cluster, however far it moved a rate") {
+  const Topology run = test::topology();  // NICs of 10 Gbps
+  Topology calibrated = run;
+  calibrated.groups[0].nics[0].rate = Shorthand<Rates>::from(5_Gbps);
+  CHECK_THAT(other_cluster(calibrated, run).value_or(""), has_text("is 10Gbps there, and 5Gbps here"));
+  calibrated.calibration.emplace();
+  calibrated.calibration->values = {
+      {.path = "groups.gpu.nics.0.rate", .value = Value("5Gbps"), .was = "10Gbps"}};
+  CHECK_FALSE(other_cluster(calibrated, run));
+  calibrated.calibration->values[0].was = "40Gbps";
+  CHECK(other_cluster(calibrated, run));
+}
+
 TEST_CASE("A rate far from what stood there is doubted") {
   CalibratedValue value;
   value.path = "groups.gpu.nics.0.rate";
