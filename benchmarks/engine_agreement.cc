@@ -15,7 +15,7 @@
 #include "backends/sim/world.h"
 #include "benchmarks/bert_large.h"
 #include "core/base/units_text.h"
-#include "core/fluid/rough_engine.h"
+#include "core/fluid/fluid_engines.h"
 #include "core/fluid/work.h"
 
 namespace weir::benchmarks {

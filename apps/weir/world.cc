@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/fluid/fluid_engine.h"
-#include "core/fluid/rough_engine.h"
+#include "core/fluid/fluid_engines.h"
 #include "core/run/world_names.h"
 
 #ifdef WEIR_SIMGRID

@@ -117,11 +117,6 @@ void FluidEngine::remove(Slot slot) {
   --under_way_;
 }
 
-void FluidEngine::start_timer(std::uint32_t id, Duration duration) {
-  WEIR_CHECK(duration >= Duration(0), id, duration.ns());
-  timers_.push({now_ + duration.seconds(), id});
-}
-
 void FluidEngine::scale_link(LinkId link, double factor) {
   WEIR_CHECK(factor >= 0.0 && factor <= 1.0, link, factor);
   Shared& shared = links_[link.index()];
@@ -290,35 +285,12 @@ void FluidEngine::share() {
   }
 }
 
-// When the next thing ends.
-double FluidEngine::next() const {
-  return std::min(ends_.time(), timers_.empty() ? Earliest::kNever : timers_.top().at);
-}
-
-// What ends then.
-std::vector<std::uint32_t> FluidEngine::take(double at) {
-  std::vector<std::uint32_t> ended;
-  while (ends_.time() <= at + Earliest::kInstant) {
+void FluidEngine::end_flows(double by, std::vector<std::uint32_t>& ended) {
+  while (ends_.time() <= by) {
     const auto slot = static_cast<Slot>(ends_.thing());
     ended.push_back(flows_[slot].id);
     remove(slot);
   }
-  for (; !timers_.empty() && timers_.top().at <= at + Earliest::kInstant; timers_.pop())
-    ended.push_back(timers_.top().id);
-  std::sort(ended.begin(), ended.end());
-  return ended;
-}
-
-Result<void> FluidEngine::run(const Begin& begin, const OnInstant& instant) {
-  begin();
-  while (under_way_ > 0 || !timers_.empty()) {
-    share();
-    const double at = next();
-    if (at == Earliest::kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
-    now_ = std::max(now_, at);
-    instant(take(at));
-  }
-  return {};
 }
 
 }  // namespace weir

@@ -3,29 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <queue>
 #include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/covered.h"
-#include "core/fluid/earliest.h"
-#include "core/fluid/engine.h"
+#include "core/fluid/event_engine.h"
 #include "core/plan/plan.h"
 
 namespace weir {
 
-/// Invariants:
-/// * Time begins at 0, never goes back, and moves only between two calls of `instant`.
-/// * What ends within a picosecond of the earliest ends in one instant with it.
-/// * The same calls give the same instants bit for bit.
-///
 /// Rates are max-min fair if each flow has a bottleneck: a full link of its path of which no flow gets more.
 /// Flows that come, and those that lose their bottleneck when others go, get new rates beside all others,
 /// which keep theirs; whoever has no bottleneck then joins them, until all have one. A computation costs what
 /// its flows' paths are long, not what else moves over their links.
-class FluidEngine final : public Engine {
+class FluidEngine final : public EventEngine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite.
   explicit FluidEngine(const std::vector<double>& rates);
@@ -33,12 +25,9 @@ class FluidEngine final : public Engine {
   FluidEngine(const Plan& plan, const Cluster& cluster);
 
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
-  double seconds() const override { return now_; }
-  /// To be called within run(), like start_timer(); bytes are positive.
+  /// To be called within run(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
-  void start_timer(std::uint32_t id, Duration duration) override;
   void scale_link(LinkId link, double factor) override;
-  Result<void> run(const Begin& begin, const OnInstant& instant) override;
 
  private:
   using Slot = std::uint32_t;  // of a flow that is under way
@@ -105,11 +94,6 @@ class FluidEngine final : public Engine {
     double room = 0.0;      // that none of them has been given yet
     std::int64_t open = 0;  // weight of those that have not been given theirs
   };
-  struct Timer {
-    double at;
-    std::uint32_t id;
-    bool operator>(const Timer& other) const { return at > other.at; }
-  };
 
   std::span<Hop> hops(Slot slot) { return std::span(hops_).subspan(slot * longest_, flows_[slot].hops); }
   std::span<const MetHop> hops(const Concerned& flow) const {
@@ -128,20 +112,17 @@ class FluidEngine final : public Engine {
   void fill();
   bool widen();
   void set_rate(const Concerned& concerned);
-  void share();
-  double next() const;
-  std::vector<std::uint32_t> take(double at);
+  void share() override;
+  void end_flows(double by, std::vector<std::uint32_t>& ended) override;
 
   const Paths* paths_ = nullptr;
   const Binding* binding_ = nullptr;
-  std::vector<Covered> covered_;  // by link
-  std::size_t longest_ = 0;       // of the paths, without these
-  std::vector<Shared> links_;     // by id
-  std::vector<Flow> flows_;       // by slot
-  std::vector<Hop> hops_;         // by slot, longest_ for each: of its path, where caches find them
-  std::vector<Slot> vacant_;      // slots
-  Earliest ends_;                 // of flows, by slot
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::vector<Covered> covered_;       // by link
+  std::size_t longest_ = 0;            // of the paths, without these
+  std::vector<Shared> links_;          // by id
+  std::vector<Flow> flows_;            // by slot
+  std::vector<Hop> hops_;              // by slot, longest_ for each: of its path, where caches find them
+  std::vector<Slot> vacant_;           // slots
   std::vector<Slot> fresh_;            // flows that have come since the last computation
   std::vector<std::uint32_t> left_;    // links that flows have left since
   std::vector<std::uint32_t> scaled_;  // links whose rates have changed since
@@ -151,8 +132,6 @@ class FluidEngine final : public Engine {
   std::vector<Seat> met_seats_;  // of all of them
   std::vector<double> levels_;   // of them: what each open flow gets for its weight if the link is full next
   std::uint32_t visit_ = 0;
-  std::size_t under_way_ = 0;  // flows
-  double now_ = 0.0;
 };
 
 }  // namespace weir

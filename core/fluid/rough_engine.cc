@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/base/check.h"
-#include "core/fluid/fluid_engine.h"
 #include "core/fluid/work.h"
 
 namespace weir {
@@ -141,11 +140,6 @@ void RoughEngine::remove(Slot slot) {
   }
   vacant_.push_back(slot);
   --under_way_;
-}
-
-void RoughEngine::start_timer(std::uint32_t id, Duration duration) {
-  WEIR_CHECK(duration >= Duration(0), id, duration.ns());
-  timers_.push({now_ + duration.seconds(), id});
 }
 
 void RoughEngine::scale_link(LinkId link, double factor) {
@@ -413,21 +407,14 @@ void RoughEngine::schedule(std::uint32_t link) {
 }
 
 std::optional<std::uint32_t> RoughEngine::coming() const {
-  if (!timers_.empty() && timers_.top().at <= ends_.time()) return timers_.top().id;
-  if (ends_.time() == kNever) return std::nullopt;
+  if (ends_.time() == kNever && first_timer().at == kNever) return std::nullopt;
+  if (first_timer().at <= ends_.time()) return first_timer().id;
   const Shared& link = links_[ends_.thing()];
   return flows_[link.held[link.first].slot].id;
 }
 
-// When the next thing ends.
-double RoughEngine::next() const {
-  return std::min(ends_.time(), timers_.empty() ? kNever : timers_.top().at);
-}
-
-// What ends then.
-std::vector<std::uint32_t> RoughEngine::take(double at) {
-  std::vector<std::uint32_t> ended;
-  while (ends_.time() <= at + Earliest::kInstant) {
+void RoughEngine::end_flows(double by, std::vector<std::uint32_t>& ended) {
+  while (ends_.time() <= by) {
     const auto link = static_cast<std::uint32_t>(ends_.thing());
     const Slot slot = links_[link].held[links_[link].first].slot;
     ended.push_back(flows_[slot].id);
@@ -436,27 +423,6 @@ std::vector<std::uint32_t> RoughEngine::take(double at) {
   }
   for (const std::uint32_t link : moved_) links_[link].moved = false;
   moved_.clear();
-  for (; !timers_.empty() && timers_.top().at <= at + Earliest::kInstant; timers_.pop())
-    ended.push_back(timers_.top().id);
-  std::sort(ended.begin(), ended.end());
-  return ended;
-}
-
-Result<void> RoughEngine::run(const Begin& begin, const OnInstant& instant) {
-  begin();
-  while (under_way_ > 0 || !timers_.empty()) {
-    share();
-    const double at = next();
-    if (at == kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
-    now_ = std::max(now_, at);
-    instant(take(at));
-  }
-  return {};
-}
-
-std::unique_ptr<Engine> fluid_engine(const std::vector<double>& rates, double precision) {
-  if (precision == 0.0) return std::make_unique<FluidEngine>(rates);
-  return std::make_unique<RoughEngine>(rates, precision);
 }
 
 }  // namespace weir

@@ -3,17 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <queue>
 #include <utility>
 #include <vector>
 
 #include "core/cluster/cluster.h"
 #include "core/fluid/covered.h"
-#include "core/fluid/earliest.h"
-#include "core/fluid/engine.h"
+#include "core/fluid/event_engine.h"
 #include "core/plan/plan.h"
 
 namespace weir {
@@ -22,18 +18,15 @@ namespace weir {
 /// counts what a flow has moved that it has held all the time, and of each flow where that count is when it
 /// ends; so a level changes at once for all.
 ///
-/// Invariants, once rates are shared out at an instant:
+/// Invariants, beside those of event engines, once rates are shared out at an instant:
 /// * No link is used by more than half the precision beyond its rate; one that holds flows is used by no less
 ///   than that below it.
 /// * No flow over a link that holds flows gets more than its level by more than half the precision.
-/// * Time begins at 0, never goes back, and moves only between two calls of `instant`.
-/// * What ends within a picosecond of the earliest ends in one instant with it.
-/// * The same calls give the same instants bit for bit.
 ///
 /// The first two make each flow's link its bottleneck, as max-min fairness wants. Links that break them get
 /// another level, let flows go to links that hold them down more, or take such as get more than they could,
 /// until none does. Those whose flows get the least change none that get less, which is why it ends.
-class RoughEngine final : public Engine {
+class RoughEngine final : public EventEngine {
  public:
   /// `rates` are the links' in bytes per second, by id, positive and finite; the precision is above 0 and
   /// below 1.
@@ -42,14 +35,11 @@ class RoughEngine final : public Engine {
   RoughEngine(const Plan& plan, const Cluster& cluster, double precision);
 
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
-  double seconds() const override { return now_; }
   double precision() const override { return precision_; }
   std::optional<std::uint32_t> coming() const override;
-  /// To be called within run(), like start_timer(); bytes are positive.
+  /// To be called within run(); bytes are positive.
   void start_flow(std::uint32_t id, int path, Bytes bytes) override;
-  void start_timer(std::uint32_t id, Duration duration) override;
   void scale_link(LinkId link, double factor) override;
-  Result<void> run(const Begin& begin, const OnInstant& instant) override;
 
  private:
   using Slot = std::uint32_t;  // of a flow that is under way
@@ -115,11 +105,6 @@ class RoughEngine final : public Engine {
     double most = 0.0;                           // none of the others gets more
     std::vector<std::pair<double, Seat>> flows;  // and what they get now, the most first
   };
-  struct Timer {
-    double at;
-    std::uint32_t id;
-    bool operator>(const Timer& other) const { return at > other.at; }
-  };
 
   std::span<const Hop> hops(Slot slot) const {
     return std::span(hops_).subspan(slot * longest_, flows_[slot].hops);
@@ -145,10 +130,9 @@ class RoughEngine final : public Engine {
   void place(Fresh flow);
   void evict(std::uint32_t link);
   void settle(std::uint32_t link);
-  void share();
+  void share() override;
   void schedule(std::uint32_t link);
-  double next() const;
-  std::vector<std::uint32_t> take(double at);
+  void end_flows(double by, std::vector<std::uint32_t>& ended) override;
 
   double precision_;
   double slack_;               // by how much of its rate a link may be used more or less than wholly
@@ -160,24 +144,17 @@ class RoughEngine final : public Engine {
   std::size_t longest_ = 0;       // of the paths, without links that never bind
   std::size_t width_ = 0;         // of them but one
   std::vector<Shared> links_;
-  std::vector<Flow> flows_;     // by slot
-  std::vector<Use> uses_;       // by link
-  std::vector<double> limits_;  // by link: flows that get more may go to it; kNever if it holds none
-  std::vector<Hop> hops_;       // by slot, longest_ for each
-  std::vector<Place> places_;   // likewise
-  std::vector<Slot> vacant_;    // slots
-  Earliest ends_;               // of what links hold, by link
-  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::vector<Flow> flows_;            // by slot
+  std::vector<Use> uses_;              // by link
+  std::vector<double> limits_;         // by link: flows that get more may go to it; kNever if it holds none
+  std::vector<Hop> hops_;              // by slot, longest_ for each
+  std::vector<Place> places_;          // likewise
+  std::vector<Slot> vacant_;           // slots
   std::vector<Fresh> fresh_;           // flows that have come since rates were shared out
   std::vector<std::uint32_t> queued_;  // links
   std::vector<std::uint32_t> moved_;   // links
   Taking found_;
   Taking least_;
-  std::size_t under_way_ = 0;  // flows
-  double now_ = 0.0;
 };
-
-/// The fluid engine of that precision: exact if it is 0.
-std::unique_ptr<Engine> fluid_engine(const std::vector<double>& rates, double precision);
 
 }  // namespace weir

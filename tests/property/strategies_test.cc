@@ -6,8 +6,8 @@
 
 #include "backends/sim/world.h"
 #include "core/cluster/topology_file.h"
+#include "core/fluid/fluid_engines.h"
 #include "core/fluid/report.h"
-#include "core/fluid/rough_engine.h"
 #include "core/plan/proof.h"
 #include "core/plan/reach.h"
 #include "core/strategies/bound.h"

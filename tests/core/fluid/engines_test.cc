@@ -7,6 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/fluid/fluid_engine.h"
+#include "core/fluid/fluid_engines.h"
 #include "core/fluid/rough_engine.h"
 #include "tests/catch.h"
 #include "tests/toy/engine.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/fluid/rough_engine.h"
+#include "core/fluid/fluid_engines.h"
 #include "tests/catch.h"
 
 namespace weir {
