@@ -81,7 +81,7 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
   command->add_option("--seed", choices->hold_out.seed, "Chooses what is held out")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  add_settings(*command, choices->settings);
+  add_topology_settings(*command, choices->settings);
   command->add_flag("--json", choices->json, "JSON instead of tables, with every run");
   command->footer(
       "Measurements are, as files: what weir bench sum, copy and transport print with --json; tables and\n"

@@ -35,6 +35,10 @@ Result<std::vector<Setting>> parsed(const std::string& settings_file,
   return parsed;
 }
 
+void add_set(CLI::App& command, std::vector<std::string>& settings, const std::string& about) {
+  command.add_option("--set", settings, about)->type_name("PATH=VALUE")->allow_extra_args(false);
+}
+
 }  // namespace
 
 Result<ExperimentFile> Input::read() const {
@@ -129,16 +133,15 @@ void add_settings(CLI::App& command, Input& input) {
           "A file of settings, such as weir tune writes, in place of what the experiment says; --set\n"
           "goes before them")
       ->type_name("FILE");
-  add_settings(command, input.settings);
+  add_set(command, input.settings,
+          "Replaces what the file says at a path, such as policy, model.message_overhead,\n"
+          "topology.groups.cpu.count or trace.layers.0.forward; may be given several times");
 }
 
-void add_settings(CLI::App& command, std::vector<std::string>& settings) {
-  command
-      .add_option("--set", settings,
-                  "Replaces what the file says at a path, such as policy, model.message_overhead,\n"
-                  "topology.groups.cpu.count or trace.layers.0.forward; may be given several times")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
+void add_topology_settings(CLI::App& command, std::vector<std::string>& settings) {
+  add_set(command, settings,
+          "Replaces what the topology says at a path, such as topology.groups.cpu.count; may be\n"
+          "given several times");
 }
 
 void add_strategy(CLI::App& command, std::string& name, const std::string& about) {

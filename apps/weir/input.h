@@ -35,14 +35,15 @@ struct Input {
 void tell_tuned_for_others(const char* command, const Input& input,
                            const std::vector<std::string>& strategies, const std::string& traces);
 
-/// The topology in the file, with settings put into it whose paths are those in experiments.
+/// The topology in the file, with settings put into it whose paths are those in experiments, "topology. ...".
 Result<Topology> topology_of(const std::string& file, const std::vector<std::string>& settings);
 
 /// Adds the experiment, --settings and --set to the command's line. The input outlives the command.
 void add_input(CLI::App& command, Input& input);
-/// Adds --settings and --set; or --set alone.
+/// Adds --settings and --set.
 void add_settings(CLI::App& command, Input& input);
-void add_settings(CLI::App& command, std::vector<std::string>& settings);
+/// Adds --set, for topology_of.
+void add_topology_settings(CLI::App& command, std::vector<std::string>& settings);
 
 /// Adds --strategy, which takes the name of a strategy or of the experiment's variant of one. The name
 /// outlives the command.

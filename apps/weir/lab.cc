@@ -172,7 +172,7 @@ CLI::App* add_act(CLI::App& command, ExitStatus& status, const std::shared_ptr<L
                   const char* name, const char* about, Act act) {
   CLI::App* one = command.add_subcommand(name, about);
   one->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
-  add_settings(*one, choices->settings);
+  add_topology_settings(*one, choices->settings);
   one->callback([choices, act, &status] { status = exit_status("lab", act(*choices)); });
   return one;
 }

@@ -113,14 +113,13 @@ class Calibrator {
     if (!fitter) return tl::unexpected(fitter.error());
     stated_ = fitter->stated();
     const auto [fitted, held] = split_of(fitter->kinds(), 2, "kinds of runs");
-    std::set<std::size_t> kinds;
-    for (const std::size_t number : fitted) kinds.insert(fitter->kinds()[number]);
-    kinds_ = kinds.size();
     bool any = false;
     if (!fitted.empty()) {
       const auto fit = fitter->fit(fitted);
       if (!fit) return tl::unexpected(fit.error());
       any = !fit->values.empty();
+      kinds_ = fit->kinds;
+      parameters_ = fit->parameters;
       for (const CalibratedValue& value : fit->values) values_[value.path] = value;
       for (const std::string& path : fit->untold) {
         if (!values_.contains(path)) all_.untold.push_back(path);
@@ -138,7 +137,7 @@ class Calibrator {
   Result<Calibrated> finish() {
     if (values_.empty()) {
       std::string why = "nothing was measured that a value of the topology could be fitted to";
-      if (!measurements_.runs.empty()) why += "; " + too_few_kinds();
+      if (!measurements_.runs.empty()) why += "; " + why_runs_tell_nothing();
       if (all_.runs.fitted.median > kWorstMedian) why += "; " + mostly_wrong();
       return failure(std::move(why));
     }
@@ -160,12 +159,16 @@ class Calibrator {
     std::vector<std::size_t> held;
   };
 
-  std::string too_few_kinds() const {
-    return fmt::format(
-        "{} none of the {} values that they use: more kinds of runs are needed than values, and ones whose "
-        "times depend on them",
-        kinds_ == 1 ? "one kind of runs tells" : fmt::format("{} kinds of runs tell", kinds_),
-        all_.untold.size());
+  std::string why_runs_tell_nothing() const {
+    std::string why = fmt::format(
+        "{} none of the {} values that they use",
+        kinds_ == 1 ? "one kind of runs tells" : fmt::format("{} kinds of runs tell", kinds_), parameters_);
+    if (kinds_ <= parameters_)
+      why += ": more kinds of runs are needed than values";
+    else
+      why += " well enough: runs are needed whose times depend on them more";
+    for (const std::string& remark : all_.remarks) why += "; " + remark;
+    return why;
   }
 
   std::string mostly_wrong() const {
@@ -183,11 +186,10 @@ class Calibrator {
     };
     std::map<std::string, Count> strategies;
     for (const ForetoldRun& one : all_.foretold) {
-      const double percent = std::abs(one.percent());
       Count& count = strategies[one.run.contender];
       ++count.all;
-      if (percent > kWrongPercent) ++count.wrong;
-      count.worst = std::max(count.worst, percent);
+      if (one.both().wrong()) ++count.wrong;
+      count.worst = std::max(count.worst, std::abs(one.percent()));
     }
     for (const auto& [name, count] : strategies) {
       if (count.wrong == 0) continue;
@@ -252,6 +254,7 @@ class Calibrator {
   const HoldOut& hold_out_;
   std::map<std::string, CalibratedValue> values_;  // those that are told, by path
   std::size_t kinds_ = 0;                          // of runs that are fitted
+  std::size_t parameters_ = 0;                     // that were fitted to them
   Values stated_;                                  // by the runs' experiments
   Calibrated all_;
 };

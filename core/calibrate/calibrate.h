@@ -34,7 +34,8 @@ struct ForetoldRun {
   RealRun run;
   Duration predicted;
   bool held_out = false;
-  double percent() const { return Predicted{predicted.seconds(), run.iteration.seconds()}.percent(); }
+  Predicted both() const { return {predicted.seconds(), run.iteration.seconds()}; }
+  double percent() const { return both().percent(); }
 };
 
 struct Calibrated {

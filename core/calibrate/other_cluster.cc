@@ -57,12 +57,18 @@ bool near(BytesPerSecond one, BytesPerSecond other) {
   return ratio <= kNear && ratio >= 1 / kNear;
 }
 
-// What stood there before the topology was calibrated, as runs have it that were measured before.
-std::optional<BytesPerSecond> rate_before(const Topology& topology, const std::string& path) {
+std::optional<BytesPerSecond> rate_of(const Value& value) {
+  if (!value.is(Value::Kind::kString)) return std::nullopt;
+  const auto rate = parse_rate(value.as_string());
+  return rate ? std::optional(*rate) : std::nullopt;
+}
+
+// What stood there before a calibration, which still holds; as runs have it that were measured before.
+std::optional<BytesPerSecond> rate_before(const Topology& topology, const std::string& path,
+                                          BytesPerSecond here) {
   if (!topology.calibration) return std::nullopt;
   for (const CalibratedValue& value : topology.calibration->values) {
-    if (value.path != path) continue;
-    if (const auto rate = parse_rate(value.was)) return *rate;
+    if (value.path == path && rate_of(value.value) == here) return rate_of(Value(value.was));
   }
   return std::nullopt;
 }
@@ -80,7 +86,7 @@ std::optional<std::string> other_cluster(const Topology& topology, const Topolog
       const std::string path = fmt::format("groups.{}.nics.{}.rate", group.name, i);
       const BytesPerSecond there = group.nics[i].rate.out;
       const BytesPerSecond here = own->nics[i].rate.out;
-      if (!near(there, here) && !near(there, rate_before(topology, path).value_or(here)))
+      if (!near(there, here) && !near(there, rate_before(topology, path, here).value_or(here)))
         return fmt::format("{} is {} there, and {} here", path, text(there), text(here));
     }
   }

@@ -39,24 +39,69 @@ std::optional<std::size_t> untold(const RunSearch& search) {
   return told ? std::nullopt : std::optional(worst);
 }
 
-// What the experiments of the runs say of values that belong to experiments: the middle one.
-Values stated_by(const std::vector<RealRun>& runs) {
-  Duration overhead = Model{}.message_overhead;
-  double efficiency = Options{}.allreduce_efficiency;
-  if (!runs.empty()) {
-    std::vector<Duration> overheads;
-    std::vector<double> efficiencies;
-    for (const RealRun& run : runs) {
+// The middle one; another if there is none.
+template <class T>
+T middle(std::vector<T> all, T other) {
+  if (all.empty()) return other;
+  std::ranges::sort(all);
+  return all[all.size() / 2];
+}
+
+// What the experiments of those kinds of runs that use them say of values that belong to experiments.
+Values stated_by(const PreparedRuns& runs) {
+  std::vector<Duration> overheads;
+  std::vector<double> efficiencies;
+  std::set<std::size_t> seen;
+  for (std::size_t i = 0; i < runs.runs.size(); ++i) {
+    if (!seen.insert(runs.kind[i]).second) continue;
+    const RealRun& run = runs.runs[i];
+    const auto& used = runs.uses(i).values;
+    if (used.contains(std::string(kMessageOverhead)))
       overheads.push_back(run.experiment->model.message_overhead);
+    if (used.contains(std::string(kAllreduceEfficiency)))
       efficiencies.push_back(contender(*run.experiment, run.contender)->options.allreduce_efficiency);
-    }
-    std::ranges::sort(overheads);
-    std::ranges::sort(efficiencies);
-    overhead = overheads[runs.size() / 2];
-    efficiency = efficiencies[runs.size() / 2];
   }
-  return {{std::string(kMessageOverhead), Value(text(overhead))},
-          {std::string(kAllreduceEfficiency), Value(efficiency)}};
+  return {{std::string(kMessageOverhead), Value(text(middle(overheads, Model{}.message_overhead)))},
+          {std::string(kAllreduceEfficiency), Value(middle(efficiencies, Options{}.allreduce_efficiency))}};
+}
+
+// Whether most of the runs whose times hang by it are foretold wrong: then it is the others that tell it.
+bool mostly_missed(const RunSearch& search, std::size_t p) {
+  const RunParameter& parameter = search.parameters()[p];
+  const double tenth = parameter.unit == RunParameter::Unit::kTime ? parameter.now() : 0.1;
+  std::size_t hang = 0;
+  std::size_t wrong = 0;
+  for (const std::size_t number : search.numbers()) {
+    if (std::abs(search.slope(number, p)) * tenth < kHangs) continue;
+    ++hang;
+    if (search.predicted(number).wrong()) ++wrong;
+  }
+  return 2 * wrong > hang;
+}
+
+// The first of which that is so, if there is any; separately, if it is of some groups of a parameter alone.
+Result<std::optional<std::size_t>> separate_missed(RunSearch& search) {
+  for (const std::size_t p : search.active()) {
+    const std::set<std::string> groups = search.parameters()[p].groups();
+    if (groups.size() == 1) {
+      if (mostly_missed(search, p)) return p;
+      continue;
+    }
+    std::optional<RunSearch> apart;
+    std::size_t missed = 0;
+    for (const std::string& group : groups) {
+      RunSearch other = search;
+      if (auto done = other.separate(p, group); !done) return tl::unexpected(done.error());
+      if (!mostly_missed(other, other.parameters().size() - 1)) continue;
+      ++missed;
+      if (!apart) apart = std::move(other);
+    }
+    if (missed == 0) continue;
+    if (missed == groups.size()) return p;
+    search = std::move(*apart);
+    return search.parameters().size() - 1;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -67,43 +112,8 @@ Result<RunFitter> RunFitter::make(const Topology& topology, std::vector<RealRun>
   RunFitter fitter;
   fitter.topology_ = topology;
   fitter.runs_ = std::move(*prepared);
-  fitter.stated_ = stated_by(fitter.runs_.runs);
+  fitter.stated_ = stated_by(fitter.runs_);
   return fitter;
-}
-
-// Whether most of the runs that use the group's values, and whose times hang by them, are foretold wrong:
-// then it is the others that tell them.
-bool RunFitter::mostly_missed(const RunSearch& search, std::size_t p, const std::string& group) const {
-  const RunParameter& parameter = search.parameters()[p];
-  const double tenth = parameter.unit == RunParameter::Unit::kTime ? parameter.now() : 0.1;
-  const Eigen::VectorXd missed = search.residuals();
-  std::size_t hang = 0;
-  std::size_t wrong = 0;
-  for (Eigen::Index row = 0; row < missed.size(); ++row) {
-    const std::size_t number = search.numbers()[static_cast<std::size_t>(row)];
-    const auto& used = runs_.uses(number).values;
-    const bool uses = std::ranges::any_of(parameter.paths, [&](const std::string& path) {
-      return RunParameter::group(path) == group && used.contains(path);
-    });
-    if (!uses || std::abs(search.slope(number, p)) * tenth < kHangs) continue;
-    ++hang;
-    if (std::abs(missed[row]) > kWrongPercent / 100) ++wrong;
-  }
-  return 2 * wrong > hang;
-}
-
-// One of which that is so, by itself, if there is any.
-std::optional<std::size_t> RunFitter::split_missed(RunSearch& search) const {
-  for (const std::size_t p : search.active()) {
-    const std::set<std::string> groups = search.parameters()[p].groups();
-    const auto missed = std::ranges::find_if(
-        groups, [&](const std::string& group) { return mostly_missed(search, p, group); });
-    if (missed == groups.end()) continue;
-    if (groups.size() == 1) return p;
-    search.split(p, *missed);
-    return search.parameters().size() - 1;
-  }
-  return std::nullopt;
 }
 
 // What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
@@ -117,24 +127,26 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
   if (!search) return tl::unexpected(search.error());
   std::set<std::size_t> missed;
   for (bool first = true; !search->active().empty(); first = false) {
-    if (const auto done = first ? search->begin() : search->descend(); !done)
+    if (const auto done = first ? search->find() : search->descend(); !done)
       return tl::unexpected(done.error());
-    std::optional<std::size_t> dropped = split_missed(*search);
-    if (dropped) missed.insert(*dropped);
-    if (!dropped) dropped = untold(*search);
-    if (!dropped) break;
-    if (const auto done = search->drop(*dropped); !done) return tl::unexpected(done.error());
+    auto dropped = separate_missed(*search);
+    if (!dropped) return tl::unexpected(dropped.error());
+    if (*dropped) missed.insert(**dropped);
+    if (!*dropped) *dropped = untold(*search);
+    if (!*dropped) break;
+    if (const auto done = search->drop(**dropped); !done) return tl::unexpected(done.error());
   }
   return told(*search, missed);
 }
 
 RunFit RunFitter::told(const RunSearch& search, const std::set<std::size_t>& missed) const {
   std::vector<Predicted> own;
-  for (const std::size_t number : search.numbers())
-    own.push_back({std::exp(search.log_time(number)), runs_.runs[number].iteration.seconds()});
+  for (const std::size_t number : search.numbers()) own.push_back(search.predicted(number));
   const double residual = misses_of(own).median;
   const Values values = search.values();
   RunFit fit;
+  fit.kinds = search.kinds();
+  fit.parameters = search.parameters().size();
   std::set<std::string> untold;
   std::set<std::string> wrong;
   for (const std::size_t number : search.numbers()) {
@@ -200,7 +212,7 @@ Result<std::vector<Predicted>> RunFitter::predict(const std::vector<std::size_t>
   for (const std::size_t number : numbers) {
     const auto [at, fresh] = times.try_emplace(runs_.kind[number], 0.0);
     if (fresh) {
-      const auto time = runs_.log_time(runs_.kind[number], all);
+      const auto time = runs_.log_time_of_kind(runs_.kind[number], all);
       if (!time) return tl::unexpected(time.error());
       at->second = std::exp(*time);
     }

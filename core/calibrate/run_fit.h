@@ -2,7 +2,6 @@
 // their iterations best, and which of them the runs tell.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,8 @@ struct RunFit {
   std::vector<CalibratedValue> values;  // those that the runs tell
   std::vector<std::string> untold;      // paths that runs use and whose values they do not tell
   std::vector<std::string> missed;      // of these, those whose runs were foretold wrong
+  std::size_t kinds = 0;                // of runs
+  std::size_t parameters = 0;           // that were fitted to them, some for several values
 };
 
 /// Rates that have the same value in the topology and are of the same kind, as those of all NICs, are fitted
@@ -34,8 +35,8 @@ class RunFitter {
   /// The number of runs that are equal but for their times, for those who split them: by run.
   const std::vector<std::size_t>& kinds() const { return runs_.kind; }
 
-  /// What the runs' experiments say of the overhead of messages and the efficiency of all-reduces; what
-  /// experiments say by themselves if there are no runs.
+  /// What the experiments of those runs that use them say of the overhead of messages and the efficiency of
+  /// all-reduces; what experiments say by themselves if there are no runs.
   const Values& stated() const { return stated_; }
 
   /// Fits the runs of these numbers.
@@ -45,8 +46,6 @@ class RunFitter {
   Result<std::vector<Predicted>> predict(const std::vector<std::size_t>& numbers, const Values& values) const;
 
  private:
-  bool mostly_missed(const RunSearch& search, std::size_t p, const std::string& group) const;
-  std::optional<std::size_t> split_missed(RunSearch& search) const;
   RunFit told(const RunSearch& search, const std::set<std::size_t>& missed) const;
   CalibratedValue value_of(const std::string& path, const std::vector<std::size_t>& numbers) const;
 

@@ -84,7 +84,7 @@ std::set<std::string> RunParameter::groups() const {
   return groups;
 }
 
-RunParameter RunParameter::split_off(const std::string& group) {
+RunParameter RunParameter::separate(const std::string& group) {
   RunParameter off = *this;
   off.paths.clear();
   off.start.clear();

@@ -27,7 +27,7 @@ struct RunParameter {
   static std::string group(const std::string& path);
   std::set<std::string> groups() const;
   /// The group's paths by themselves, which this has no longer.
-  RunParameter split_off(const std::string& group);
+  RunParameter separate(const std::string& group);
 
   double now() const { return at * std::exp(x); }
   /// What stands at one of the paths now.

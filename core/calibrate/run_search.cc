@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
-#include "core/base/hash.h"
-#include "core/calibrate/misses.h"
-#include "core/experiment/experiment_file.h"
+#include "core/base/check.h"
 
 namespace weir {
 namespace {
@@ -16,42 +15,18 @@ using Eigen::VectorXd;
 
 constexpr int kRounds = 12;
 constexpr double kShortestPart = 0.1;
-constexpr double kPinned = 1e6;        // one over a standard deviation
-constexpr double kSettledCost = 0.02;  // that a round gains: of one run that is off by its spread, 0.5
-constexpr double kLongestStep = 1.5;   // of a logarithm, in a round
-constexpr double kCoarse = 0.2;        // a spread with which hardly any run counts as gone wrong
-constexpr double kFinest = 5e-3;       // no run repeats more exactly
-constexpr double kApart = 4.5;         // what values that are apart cost less: three standard errors
+constexpr double kPinned = 1e6;         // one over a standard deviation
+constexpr double kSettledCost = 0.02;   // that a round gains: of one run that is off by its spread, 0.5
+constexpr double kLongestStep = 1.5;    // of a logarithm, in a round
+constexpr double kCoarse = 0.2;         // a spread with which hardly any run counts as gone wrong
+constexpr double kFinest = 5e-3;        // no run repeats more exactly
+constexpr double kApart = 4.5;          // what separate values cost less: three standard errors
+constexpr std::size_t kApartKinds = 2;  // that these miss less
 
 // Where else descents begin, as logarithms of rates, which trade against all others.
 constexpr std::array<double, 2> kElsewhere = {0.4, -0.4};
 
 }  // namespace
-
-Result<PreparedRuns> PreparedRuns::make(std::vector<RealRun> runs, Values known) {
-  PreparedRuns all;
-  all.known = std::move(known);
-  std::map<std::string, std::size_t> kinds;
-  std::map<std::pair<const Experiment*, std::string>, std::string> texts;
-  for (const RealRun& run : runs) {
-    std::string& text = texts[{run.experiment.get(), run.contender}];
-    if (text.empty()) text = hash_of(whole_text(*run.experiment, run.contender)) + run.contender;
-    const auto [at, fresh] = kinds.try_emplace(text, all.prepared.size());
-    all.kind.push_back(at->second);
-    if (!fresh) continue;
-    auto prepared = PreparedRun::make(run);
-    if (!prepared) return tl::unexpected(prepared.error());
-    all.prepared.push_back(std::move(*prepared));
-  }
-  all.runs = std::move(runs);
-  return all;
-}
-
-Result<double> PreparedRuns::log_time(std::size_t which, const Values& values) const {
-  const auto time = prepared[which]->predict(values);
-  if (!time) return tl::unexpected(time.error());
-  return std::log(std::max(time->seconds(), 1e-9));
-}
 
 Result<RunSearch> RunSearch::make(const PreparedRuns& runs, std::vector<std::size_t> numbers,
                                   std::vector<RunParameter> parameters) {
@@ -75,6 +50,18 @@ double RunSearch::steepest(std::size_t parameter) const {
   return steepest;
 }
 
+Predicted RunSearch::predicted(std::size_t number) const {
+  return {std::exp(log_time(number)), runs_->runs[number].iteration.seconds()};
+}
+
+std::size_t RunSearch::missed_kinds() const {
+  std::map<std::size_t, int> more;  // wrong than right
+  for (const std::size_t number : numbers_) more[runs_->kind[number]] += predicted(number).wrong() ? 1 : -1;
+  return static_cast<std::size_t>(
+      std::ranges::count_if(more, [](const auto& kind) { return kind.second > 0; }));
+}
+
+// By how much the runs take longer than foretold, as logarithms.
 VectorXd RunSearch::residuals() const {
   VectorXd residuals(std::ssize(numbers_));
   for (Eigen::Index row = 0; row < residuals.size(); ++row) {
@@ -104,7 +91,7 @@ Result<void> RunSearch::foretell(const RunParameter* changed) {
   for (const std::size_t number : numbers_) kinds.insert(runs_->kind[number]);
   for (const std::size_t kind : kinds) {
     if (changed != nullptr && !uses(kind, *changed)) continue;
-    const auto time = runs_->log_time(kind, now);
+    const auto time = runs_->log_time_of_kind(kind, now);
     if (!time) return tl::unexpected(time.error());
     times_[kind] = *time;
   }
@@ -112,18 +99,20 @@ Result<void> RunSearch::foretell(const RunParameter* changed) {
 }
 
 // Of times themselves, of all others of logarithms.
-Result<void> RunSearch::find_slopes() {
+Result<void> RunSearch::find_slopes(std::size_t parameter) {
   const std::map<std::size_t, double> before = times_;
-  slopes_.clear();
-  for (const auto& [kind, time] : before) slopes_[kind].assign(all_.size(), 0.0);
-  for (const std::size_t p : active_) {
-    const double here = all_[p].x;
-    all_[p].x = all_[p].stepped();
-    if (auto foretold = foretell(&all_[p]); !foretold) return foretold;
-    all_[p].x = here;
-    for (const auto& [kind, after] : times_) slopes_[kind][p] = (after - before.at(kind)) / all_[p].step();
-    times_ = before;
+  RunParameter& changed = all_[parameter];
+  const double here = changed.x;
+  changed.x = changed.stepped();
+  const auto foretold = foretell(&changed);
+  changed.x = here;
+  if (!foretold) return foretold;
+  for (const auto& [kind, after] : times_) {
+    std::vector<double>& slopes = slopes_[kind];
+    slopes.resize(all_.size());
+    slopes[parameter] = (after - before.at(kind)) / changed.step();
   }
+  times_ = before;
   return {};
 }
 
@@ -183,26 +172,17 @@ double RunSearch::cost(double spread, double of_prior) const {
 }
 
 // How much less the other costs.
-double RunSearch::gain_of(const RunSearch& other) const {
+double RunSearch::gain_of(const RunSearch& other, double of_prior) const {
   const double spread = std::min(spread_, other.spread_);
-  return cost(spread, 1.0) - other.cost(spread, 1.0);
-}
-
-// Of some kind most runs: a run that its repetitions deny went wrong itself.
-bool RunSearch::kinds_missed() const {
-  const VectorXd missed = residuals();
-  std::map<std::size_t, int> more;  // wrong than right
-  for (Eigen::Index row = 0; row < missed.size(); ++row) {
-    const std::size_t kind = runs_->kind[numbers_[static_cast<std::size_t>(row)]];
-    more[kind] += std::abs(missed[row]) > kWrongPercent / 100 ? 1 : -1;
-  }
-  return std::ranges::any_of(more, [](const auto& kind) { return kind.second > 0; });
+  return cost(spread, of_prior) - other.cost(spread, of_prior);
 }
 
 // Errors are of where it ends.
 Result<void> RunSearch::descend(double finest) {
   for (int round = 0;; ++round) {
-    if (auto found = find_slopes(); !found) return found;
+    for (const std::size_t p : active_) {
+      if (auto found = find_slopes(p); !found) return found;
+    }
     const LeastSquaresFit solved = tangential(finest);
     // No finer than what runs miss now: else all would count as gone wrong, and no step would help.
     spread_ = std::max(solved.spread, spread_of(residuals(), std::ssize(active_), finest));
@@ -238,39 +218,52 @@ Result<void> RunSearch::descend_twice() {
   for (const double finest : {kCoarse, std::sqrt(kCoarse * kFinest), kFinest}) {
     if (auto done = slow.descend(finest); !done) return done;
   }
-  if (gain_of(slow) > 0) *this = std::move(slow);
+  if (gain_of(slow, 1.0) > 0) *this = std::move(slow);
   return {};
 }
 
-Result<void> RunSearch::take_if_better(RunSearch other, double by) {
-  if (auto foretold = other.foretell(); !foretold) return foretold;
-  if (auto done = other.descend_twice(); !done) return done;
-  if (gain_of(other) > by) *this = std::move(other);
-  return {};
+// Kinds that are missed went wrong, or the descents did.
+Result<void> RunSearch::find() {
+  WEIR_CHECK(active_.size() == all_.size());
+  if (auto done = descend_twice(); !done) return done;
+  if (auto done = find_elsewhere(); !done) return done;
+  return find_separately();
 }
 
-// Runs that are foretold wrong went wrong, or the descents did.
-Result<void> RunSearch::begin() {
-  if (auto done = descend_twice(); !done || !kinds_missed()) return done;
-  if (auto done = take_apart(); !done || !kinds_missed()) return done;
+Result<void> RunSearch::find_elsewhere() {
+  const auto is_rate = [](const RunParameter& one) { return one.unit == RunParameter::Unit::kRate; };
+  if (std::ranges::none_of(all_, is_rate)) return {};
   for (const double rate : kElsewhere) {
+    if (missed_kinds() == 0) return {};
     RunSearch other = *this;
-    for (RunParameter& parameter : other.all_)
-      parameter.x = parameter.unit == RunParameter::Unit::kRate ? rate : 0.0;
-    if (auto done = take_if_better(std::move(other), 0.0); !done || !kinds_missed()) return done;
+    for (RunParameter& parameter : other.all_) parameter.x = is_rate(parameter) ? rate : 0.0;
+    if (auto foretold = other.foretell(); !foretold) return foretold;
+    if (auto done = other.descend_twice(); !done) return done;
+    if (other.missed_kinds() <= missed_kinds() && gain_of(other, 1.0) > 0) *this = std::move(other);
   }
   return {};
 }
 
-// Rates that are stated alike need not be.
-Result<void> RunSearch::take_apart() {
-  for (std::size_t p = 0; p < all_.size(); ++p) {
-    for (const std::string& group : all_[p].groups()) {
+// Rates that are stated alike need not be. That takes two kinds of runs that say so, as to one any value
+// could be fitted, and runs that surely are foretold better, whatever is believed beforehand.
+Result<void> RunSearch::find_separately() {
+  for (std::size_t p = 0; p < all_.size();) {
+    if (missed_kinds() == 0 || active_.size() + 1 >= kinds()) return {};
+    std::set<std::string> groups = all_[p].groups();
+    if (groups.size() == 2) groups.erase(groups.begin());  // either by itself is the same
+    std::optional<RunSearch> best;
+    for (const std::string& group : groups) {
       if (all_[p].groups().size() == 1) break;
       RunSearch other = *this;
-      other.split(p, group);
-      if (auto done = take_if_better(std::move(other), kApart); !done) return done;
+      if (auto done = other.separate(p, group); !done) return done;
+      if (auto done = other.descend_twice(); !done) return done;
+      if (other.missed_kinds() + kApartKinds > missed_kinds() || gain_of(other, 0.0) <= kApart) continue;
+      if (!best || best->gain_of(other, 0.0) > 0) best = std::move(other);
     }
+    if (best)
+      *this = std::move(*best);
+    else
+      ++p;
   }
   return {};
 }
@@ -281,11 +274,16 @@ Result<void> RunSearch::drop(std::size_t parameter) {
   return foretell(&all_[parameter]);
 }
 
-void RunSearch::split(std::size_t parameter, const std::string& group) {
-  all_.push_back(all_[parameter].split_off(group));
-  active_.insert(all_.size() - 1);
+Result<void> RunSearch::separate(std::size_t parameter, const std::string& group) {
+  WEIR_CHECK(all_[parameter].groups().size() > 1, parameter);
+  all_.push_back(all_[parameter].separate(group));
+  const std::size_t last = all_.size() - 1;
+  active_.insert(last);
   errors_.push_back(errors_[parameter]);
-  for (auto& [kind, slopes] : slopes_) slopes.push_back(0.0);
+  for (const std::size_t p : {parameter, last}) {
+    if (auto found = find_slopes(p); !found) return found;
+  }
+  return {};
 }
 
 }  // namespace weir

@@ -3,32 +3,17 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/calibrate/least_squares.h"
-#include "core/calibrate/prediction.h"
-#include "core/calibrate/real_runs.h"
+#include "core/calibrate/misses.h"
+#include "core/calibrate/prepared_runs.h"
 #include "core/calibrate/run_parameter.h"
 
 namespace weir {
-
-/// Real runs, and a plan for each kind of them: those of one kind differ in nothing but their times.
-struct PreparedRuns {
-  static Result<PreparedRuns> make(std::vector<RealRun> runs, Values known);
-
-  std::vector<RealRun> runs;
-  Values known;                                        // what benchmarks told
-  std::vector<std::size_t> kind;                       // of each run
-  std::vector<std::unique_ptr<PreparedRun>> prepared;  // by kind
-
-  const Uses& uses(std::size_t run) const { return prepared[kind[run]]->uses(); }
-  /// The logarithm of what an iteration takes, in seconds.
-  Result<double> log_time(std::size_t which, const Values& values) const;  // of the kinds
-};
 
 /// Where a search is. Copies go on by themselves, on the same runs, which outlive them.
 class RunSearch {
@@ -48,35 +33,36 @@ class RunSearch {
   double slope(std::size_t number, std::size_t parameter) const;
   /// The steepest of any run.
   double steepest(std::size_t parameter) const;
-  /// By how much the runs take longer than foretold, as logarithms.
-  Eigen::VectorXd residuals() const;
-  /// The logarithm of what simulation says of the run.
-  double log_time(std::size_t number) const { return times_.at(runs_->kind[number]); }
+  /// What simulation says of the run.
+  Predicted predicted(std::size_t number) const;
+  /// Of how many kinds most runs are foretold wrong: a run that its repetitions deny went wrong itself.
+  std::size_t missed_kinds() const;
   Values values() const;
 
-  /// To the best that is found from here, and from elsewhere if runs are foretold wrong from here. What was
-  /// fitted as one may be apart thereafter. All parameters are active.
-  Result<void> begin();
+  /// To the best that is found from here, and from elsewhere if kinds are missed from here. What was fitted
+  /// as one may be separate thereafter. All parameters are active.
+  Result<void> find();
   /// Steps from here, each as long as it helps.
   Result<void> descend();
   /// Looks for it no longer.
   Result<void> drop(std::size_t parameter);
   /// Makes those of its paths that are of this group a parameter of their own, the last. It has others too.
-  void split(std::size_t parameter, const std::string& group);
+  Result<void> separate(std::size_t parameter, const std::string& group);
 
  private:
+  double log_time(std::size_t number) const { return times_.at(runs_->kind[number]); }
+  Eigen::VectorXd residuals() const;
   bool uses(std::size_t kind, const RunParameter& parameter) const;
   Result<void> foretell(const RunParameter* changed = nullptr);
-  Result<void> find_slopes();
+  Result<void> find_slopes(std::size_t parameter);
   LeastSquares problem(double finest) const;
   LeastSquaresFit tangential(double finest) const;
   double cost(double spread, double of_prior) const;
-  double gain_of(const RunSearch& other) const;
-  bool kinds_missed() const;
+  double gain_of(const RunSearch& other, double of_prior) const;
   Result<void> descend(double finest);
   Result<void> descend_twice();
-  Result<void> take_if_better(RunSearch other, double by);
-  Result<void> take_apart();
+  Result<void> find_elsewhere();
+  Result<void> find_separately();
 
   const PreparedRuns* runs_ = nullptr;
   std::vector<std::size_t> numbers_;

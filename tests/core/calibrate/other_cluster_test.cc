@@ -53,6 +53,9 @@ TEST_CASE("Runs from before a calibration are of the cluster, however far it mov
   calibrated.calibration->values = {
       {.path = "groups.gpu.nics.0.rate", .value = Value("5Gbps"), .was = "10Gbps"}};
   CHECK_FALSE(other_cluster(calibrated, run));
+  calibrated.groups[0].nics[0].rate = Shorthand<Rates>::from(50_Gbps);  // since
+  CHECK(other_cluster(calibrated, run));
+  calibrated.groups[0].nics[0].rate = Shorthand<Rates>::from(5_Gbps);
   calibrated.calibration->values[0].was = "40Gbps";
   CHECK(other_cluster(calibrated, run));
 }
