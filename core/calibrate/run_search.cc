@@ -104,7 +104,7 @@ Result<void> RunSearch::find_slopes(std::size_t parameter) {
   RunParameter& changed = all_[parameter];
   const double here = changed.x;
   changed.x = changed.stepped();
-  const auto foretold = foretell(&changed);
+  auto foretold = foretell(&changed);
   changed.x = here;
   if (!foretold) return foretold;
   for (const auto& [kind, after] : times_) {
