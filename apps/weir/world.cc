@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/fluid/fluid_engine.h"
 #include "core/fluid/fluid_engines.h"
 #include "core/run/world_names.h"
 

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "core/base/random.h"
-#include "core/base/units_text.h"
 #include "core/calibrate/other_cluster.h"
 #include "core/calibrate/point_fit.h"
 #include "core/calibrate/run_fit.h"
@@ -69,6 +68,11 @@ Result<Topology> with_calibration(const Topology& topology, const std::vector<Ca
   all.shapes["network"] = shape(topology.network);
   all.values = values;
   if (topology.calibration) {
+    for (CalibratedValue& value : all.values) {
+      for (const CalibratedValue& old : topology.calibration->values) {
+        if (old.path == value.path && label(old.value) == value.was) value.was = old.was;  // as it was stated
+      }
+    }
     const bool same = topology.calibration->shapes == all.shapes;
     if (!same) remarks.emplace_back("the earlier calibration is of other machines, and is left out");
     for (const CalibratedValue& old : topology.calibration->values) {
@@ -120,6 +124,7 @@ class Calibrator {
       any = !fit->values.empty();
       kinds_ = fit->kinds;
       parameters_ = fit->parameters;
+      any_missed_ = !fit->missed.empty();
       for (const CalibratedValue& value : fit->values) values_[value.path] = value;
       for (const std::string& path : fit->untold) {
         if (!values_.contains(path)) all_.untold.push_back(path);
@@ -161,12 +166,13 @@ class Calibrator {
 
   std::string why_runs_tell_nothing() const {
     std::string why = fmt::format(
-        "{} none of the {} values that they use",
+        "{} none of the {} values that they were to tell",
         kinds_ == 1 ? "one kind of runs tells" : fmt::format("{} kinds of runs tell", kinds_), parameters_);
-    if (kinds_ <= parameters_)
+    if (kinds_ <= parameters_) {
       why += ": more kinds of runs are needed than values";
-    else
+    } else if (!any_missed_) {
       why += " well enough: runs are needed whose times depend on them more";
+    }
     for (const std::string& remark : all_.remarks) why += "; " + remark;
     return why;
   }
@@ -254,7 +260,8 @@ class Calibrator {
   const HoldOut& hold_out_;
   std::map<std::string, CalibratedValue> values_;  // those that are told, by path
   std::size_t kinds_ = 0;                          // of runs that are fitted
-  std::size_t parameters_ = 0;                     // that were fitted to them
+  std::size_t parameters_ = 0;                     // that they were to tell
+  bool any_missed_ = false;                        // of these, as their runs are foretold wrong
   Values stated_;                                  // by the runs' experiments
   Calibrated all_;
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <optional>
 
 #include "core/base/units_text.h"
 
@@ -81,6 +81,8 @@ bool mostly_missed(const RunSearch& search, std::size_t p) {
 
 // The first of which that is so, if there is any; separately, if it is of some groups of a parameter alone.
 Result<std::optional<std::size_t>> separate_missed(RunSearch& search) {
+  const auto wrong = [&](std::size_t number) { return search.predicted(number).wrong(); };
+  if (std::ranges::none_of(search.numbers(), wrong)) return std::nullopt;
   for (const std::size_t p : search.active()) {
     const std::set<std::string> groups = search.parameters()[p].groups();
     if (groups.size() == 1) {
@@ -96,8 +98,8 @@ Result<std::optional<std::size_t>> separate_missed(RunSearch& search) {
       ++missed;
       if (!apart) apart = std::move(other);
     }
+    if (missed == groups.size() || (missed == 0 && mostly_missed(search, p))) return p;
     if (missed == 0) continue;
-    if (missed == groups.size()) return p;
     search = std::move(*apart);
     return search.parameters().size() - 1;
   }
@@ -116,15 +118,21 @@ Result<RunFitter> RunFitter::make(const Topology& topology, std::vector<RealRun>
   return fitter;
 }
 
-// What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
-// first, and all others are fitted without it. As many values as kinds of runs would fit anything.
-Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
+std::set<std::string> RunFitter::used_by(const std::vector<std::size_t>& numbers) const {
   std::set<std::string> used;
   for (const std::size_t number : numbers) {
     for (const auto& [path, sizes] : runs_.uses(number).values) used.insert(path);
   }
-  auto search = RunSearch::make(runs_, numbers, run_parameters(topology_, used, stated_, runs_.known));
+  return used;
+}
+
+// What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
+// first, and all others are fitted without it. As many values as kinds of runs would fit anything.
+Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
+  auto search =
+      RunSearch::make(runs_, numbers, run_parameters(topology_, used_by(numbers), stated_, runs_.known));
   if (!search) return tl::unexpected(search.error());
+  const std::size_t parameters = search->parameters().size();
   std::set<std::size_t> missed;
   for (bool first = true; !search->active().empty(); first = false) {
     if (const auto done = first ? search->find() : search->descend(); !done)
@@ -136,7 +144,10 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
     if (!*dropped) break;
     if (const auto done = search->drop(**dropped); !done) return tl::unexpected(done.error());
   }
-  return told(*search, missed);
+  RunFit fit = told(*search, missed);
+  fit.kinds = search->kinds();
+  fit.parameters = parameters;
+  return fit;
 }
 
 RunFit RunFitter::told(const RunSearch& search, const std::set<std::size_t>& missed) const {
@@ -145,15 +156,9 @@ RunFit RunFitter::told(const RunSearch& search, const std::set<std::size_t>& mis
   const double residual = misses_of(own).median;
   const Values values = search.values();
   RunFit fit;
-  fit.kinds = search.kinds();
-  fit.parameters = search.parameters().size();
-  std::set<std::string> untold;
+  std::set<std::string> untold = used_by(search.numbers());
+  std::erase_if(untold, [&](const std::string& path) { return runs_.known.contains(path); });
   std::set<std::string> wrong;
-  for (const std::size_t number : search.numbers()) {
-    for (const auto& [path, sizes] : runs_.uses(number).values) {
-      if (!runs_.known.contains(path)) untold.insert(path);
-    }
-  }
   for (std::size_t p = 0; p < search.parameters().size(); ++p) {
     const RunParameter& parameter = search.parameters()[p];
     for (std::size_t i = 0; i < parameter.paths.size(); ++i) {

@@ -2,12 +2,16 @@
 // their iterations best, and which of them the runs tell.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/calibrate/misses.h"
+#include "core/calibrate/prepared_runs.h"
+#include "core/calibrate/real_runs.h"
 #include "core/calibrate/run_search.h"
+#include "core/cluster/topology.h"
 
 namespace weir {
 
@@ -16,7 +20,7 @@ struct RunFit {
   std::vector<std::string> untold;      // paths that runs use and whose values they do not tell
   std::vector<std::string> missed;      // of these, those whose runs were foretold wrong
   std::size_t kinds = 0;                // of runs
-  std::size_t parameters = 0;           // that were fitted to them, some for several values
+  std::size_t parameters = 0;           // that they were to tell, some of several values each
 };
 
 /// Rates that have the same value in the topology and are of the same kind, as those of all NICs, are fitted
@@ -36,7 +40,7 @@ class RunFitter {
   const std::vector<std::size_t>& kinds() const { return runs_.kind; }
 
   /// What the experiments of those runs that use them say of the overhead of messages and the efficiency of
-  /// all-reduces; what experiments say by themselves if there are no runs.
+  /// all-reduces, the middle one; what experiments say by themselves if no run does.
   const Values& stated() const { return stated_; }
 
   /// Fits the runs of these numbers.
@@ -46,6 +50,7 @@ class RunFitter {
   Result<std::vector<Predicted>> predict(const std::vector<std::size_t>& numbers, const Values& values) const;
 
  private:
+  std::set<std::string> used_by(const std::vector<std::size_t>& numbers) const;
   RunFit told(const RunSearch& search, const std::set<std::size_t>& missed) const;
   CalibratedValue value_of(const std::string& path, const std::vector<std::size_t>& numbers) const;
 

@@ -92,7 +92,7 @@ RunParameter RunParameter::separate(const std::string& group) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     RunParameter& side = RunParameter::group(paths[i]) == group ? off : rest;
     side.paths.push_back(paths[i]);
-    if (!start.empty()) side.start.push_back(start[i]);
+    side.start.push_back(start[i]);
   }
   *this = std::move(rest);
   return off;

@@ -26,7 +26,7 @@ struct RunParameter {
   /// What stands before a path's values: "groups.gpu", of others the path itself. And of all paths.
   static std::string group(const std::string& path);
   std::set<std::string> groups() const;
-  /// The group's paths by themselves, which this has no longer.
+  /// The group's paths by themselves, which this has no longer. Of a rate.
   RunParameter separate(const std::string& group);
 
   double now() const { return at * std::exp(x); }

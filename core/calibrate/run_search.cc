@@ -21,6 +21,7 @@ constexpr double kLongestStep = 1.5;    // of a logarithm, in a round
 constexpr double kCoarse = 0.2;         // a spread with which hardly any run counts as gone wrong
 constexpr double kFinest = 5e-3;        // no run repeats more exactly
 constexpr double kApart = 4.5;          // what separate values cost less: three standard errors
+constexpr double kSlower = -0.1;        // where a separate rate begins, as a logarithm
 constexpr std::size_t kApartKinds = 2;  // that these miss less
 
 // Where else descents begin, as logarithms of rates, which trade against all others.
@@ -250,12 +251,14 @@ Result<void> RunSearch::find_separately() {
   for (std::size_t p = 0; p < all_.size();) {
     if (missed_kinds() == 0 || active_.size() + 1 >= kinds()) return {};
     std::set<std::string> groups = all_[p].groups();
-    if (groups.size() == 2) groups.erase(groups.begin());  // either by itself is the same
+    if (groups.size() == 1) groups.clear();
     std::optional<RunSearch> best;
     for (const std::string& group : groups) {
-      if (all_[p].groups().size() == 1) break;
       RunSearch other = *this;
       if (auto done = other.separate(p, group); !done) return done;
+      // As where links on one path have one rate none of them tells anything by getting faster.
+      other.all_.back().x += kSlower;
+      if (auto foretold = other.foretell(&other.all_.back()); !foretold) return foretold;
       if (auto done = other.descend_twice(); !done) return done;
       if (other.missed_kinds() + kApartKinds > missed_kinds() || gain_of(other, 0.0) <= kApart) continue;
       if (!best || best->gain_of(other, 0.0) > 0) best = std::move(other);

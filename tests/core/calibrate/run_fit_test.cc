@@ -187,6 +187,20 @@ TEST_CASE("Rates of groups that are stated alike are told apart where they are n
   CHECK(all->runs.fitted.worst < 3);
 }
 
+TEST_CASE("Rates are told apart where messages cross links of both") {
+  const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
+                         {"groups.cpu.nics.0.rate", Value("6Gbps")}};
+  std::vector<RealRun> all;
+  for (RealRun& run : runs(1, 0.0, 1, values, {"ring", "unified", "ps"})) {
+    const Topology& own = run.experiment->topology;
+    if (run.contender == "ring" || own.groups[0].count == own.groups[1].count) all.push_back(std::move(run));
+  }
+  const auto calibrated = calibrate(test::topology(), {{}, all}, {});
+  REQUIRE(calibrated);
+  CHECK(rate(*calibrated, "groups.gpu.nics.0.rate") == Approx(9.3e9 / 8).epsilon(0.02));
+  CHECK(rate(*calibrated, "groups.cpu.nics.0.rate") == Approx(6e9 / 8).epsilon(0.02));
+}
+
 TEST_CASE("A value is not told where most runs that hang by it are foretold wrong") {
   for (const Topology& topology :
        {test::topology(), unlike_nics()}) {  // of one rate for all NICs, and of two
@@ -240,8 +254,13 @@ TEST_CASE("Held-out runs are kinds that were never fitted, and are foretold") {
 TEST_CASE("An earlier calibration stays where nothing new is told") {
   Topology topology = test::topology();
   topology.calibration = test::calibration(topology);
+  for (CalibratedValue& value : topology.calibration->values) value.was = "40Gbps";
   const auto all = calibrate(topology, {{}, runs(1, 0.0, 1)}, {});
   REQUIRE(all);
+  CHECK(value(*all, "groups.gpu.nics.0.rate").was == "10Gbps");
+  for (const CalibratedValue& one : all->topology.calibration->values) {  // as it was stated
+    if (one.path == "groups.gpu.nics.0.rate") CHECK(one.was == "40Gbps");
+  }
   const std::vector<CalibratedValue>& values = all->topology.calibration->values;
   const auto count = [&](const std::string& path) {
     return std::count_if(values.begin(), values.end(),
@@ -261,7 +280,7 @@ TEST_CASE("Fewer kinds of runs than values and one fit anything, so no value is 
   const auto none = calibrate(test::topology(), {{}, one}, {});
   REQUIRE(!none);
   CHECK_THAT(none.error().text,
-             has_text("one kind of runs tells none of the 4 values that they use: more kinds"));
+             has_text("one kind of runs tells none of the 4 values that they were to tell: more kinds"));
   std::vector<RealRun> few = runs(1, 0.0, 1);
   few.resize(3);
   const auto fitted = calibrate(test::topology(), {{}, few}, {.fraction = 0.01, .seed = 1});

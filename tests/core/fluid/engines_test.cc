@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/fluid/fluid_engine.h"
 #include "core/fluid/fluid_engines.h"
 #include "core/fluid/rough_engine.h"
 #include "tests/catch.h"

@@ -6,7 +6,6 @@
 
 #include "core/base/random.h"
 #include "core/fluid/fair_rates.h"
-#include "core/fluid/fluid_engine.h"
 #include "core/fluid/fluid_engines.h"
 #include "tests/catch.h"
 
