@@ -6,8 +6,8 @@
 
 #include "core/base/check.h"
 #include "core/cluster/topology_file.h"
-#include "core/fluid/simulation.h"
 #include "core/plan/plan.h"
+#include "core/simulate/simulation.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace_file.h"
 

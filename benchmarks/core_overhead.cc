@@ -10,7 +10,7 @@
 #include "benchmarks/stopwatch.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/topology.h"
-#include "core/fluid/simulation.h"
+#include "core/simulate/simulation.h"
 #include "core/strategies/strategy.h"
 
 namespace weir::benchmarks {

@@ -15,8 +15,8 @@
 #include "backends/sim/world.h"
 #include "benchmarks/bert_large.h"
 #include "core/base/units_text.h"
-#include "core/fluid/fluid_engines.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
+#include "core/simulate/engines/fluid_engines.h"
 
 namespace weir::benchmarks {
 namespace {

@@ -1,5 +1,5 @@
-// What it saves to fold machines that all do the same (core/fluid/folding.h): GPT-2 on machines of eight V100
-// with NVLink, one flat ring over all GPUs, with the exact fluid engine.
+// What it saves to fold machines that all do the same (core/simulate/folding.h): GPT-2 on machines of eight
+// V100 with NVLink, one flat ring over all GPUs, with the exact fluid engine.
 //
 // usage: folding [machines [iterations]]; without any, a table of growing clusters. Fails if a run cannot be
 // folded, or is not the whole's to the nanosecond.
@@ -11,7 +11,7 @@
 #include "benchmarks/bert_large.h"
 #include "benchmarks/stopwatch.h"
 #include "core/base/units_text.h"
-#include "core/fluid/fluid_engine.h"
+#include "core/simulate/engines/fluid_engine.h"
 
 namespace weir::benchmarks {
 namespace {

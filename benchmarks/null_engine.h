@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/fluid/engine.h"
+#include "core/simulate/engines/engine.h"
 
 namespace weir::benchmarks {
 

@@ -19,9 +19,9 @@
 #include "benchmarks/bert_large.h"
 #include "benchmarks/stopwatch.h"
 #include "core/base/units_text.h"
-#include "core/fluid/fluid_engine.h"
-#include "core/fluid/rough_engine.h"
 #include "core/plan/proof.h"
+#include "core/simulate/engines/fluid_engine.h"
+#include "core/simulate/engines/rough_engine.h"
 
 namespace weir::benchmarks {
 namespace {

@@ -30,7 +30,7 @@ import timeline  # noqa: E402
 
 
 def figures(found):
-    """Name of each figure that the results allow, and what makes it. apps/weir/result_files.cc knows the
+    """Name of each figure that the results allow, and what makes it. studies/run/result_files.cc knows the
     names, so that no figure stays beside the results of another run."""
     yield from curves.figures(found)
     yield from published.figures(found)

@@ -1,21 +1,22 @@
-#include "core/strategies/bound.h"
+#include "core/analysis/bound.h"
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/configuration.h"
-#include "apps/weir/input.h"
-#include "apps/weir/labels.h"
-#include "apps/weir/output.h"
-#include "apps/weir/table.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "core/analysis/critical_path.h"
 #include "core/base/units_text.h"
-#include "core/experiment/undertaking.h"
-#include "core/fluid/report.h"
-#include "core/strategies/critical_path.h"
+#include "core/experiment/planned_run.h"
+#include "core/report/report.h"
 #include "core/strategies/strategy.h"
+#include "studies/output/table.h"
+#include "studies/run/configuration.h"
+#include "studies/run/labels.h"
 
 namespace weir {
 namespace {
@@ -72,7 +73,7 @@ void explain(const Need& need, const Workload& workload) {
         layers(workload, need.layer, workload.layers() - 1));
 }
 
-// Neighbours on the path of one kind, machine and peer.
+// PlannedOtherJobs on the path of one kind, machine and peer.
 struct Step {
   const Op* first;
   const Op* last;

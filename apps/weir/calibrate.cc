@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "apps/weir/calibrate_text.h"
+#include <CLI/CLI.hpp>
+
 #include "apps/weir/commands.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/measurement_files.h"
-#include "apps/weir/output.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/calibrate_text.h"
+#include "apps/weir/text/output.h"
 #include "core/base/version.h"
 #include "core/formats/topology_text.h"
+#include "studies/calibrate/measurement_files.h"
+#include "studies/output/files.h"
 
 namespace weir {
 namespace {

@@ -1,14 +1,15 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "core/base/file_kind.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
 #include "core/cluster/topology_file.h"
+#include "core/document/file_kind.h"
 #include "core/experiment/settings_file.h"
 #include "core/workload/trace_file.h"
 

@@ -2,15 +2,13 @@
 // chosen leaves the program's exit status.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "apps/weir/text/exit_status.h"
+
+namespace CLI {
+class App;
+}
 
 namespace weir {
-
-/// One of these, or 128 + n: ended by signal n.
-using ExitStatus = int;
-constexpr ExitStatus kExitWell = 0;
-constexpr ExitStatus kExitFailed = 1;  // a run, a plan, or writing what came of it
-constexpr ExitStatus kExitWrong = 2;   // the command line, or a file that it names
 
 void add_run(CLI::App& weir, ExitStatus& status);
 void add_launch(CLI::App& weir, ExitStatus& status);

@@ -1,9 +1,11 @@
+#include <CLI/CLI.hpp>
+
 #include "apps/weir/commands.h"
-#include "apps/weir/compare_text.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "core/fluid/timeline.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/compare_text.h"
+#include "apps/weir/text/output.h"
+#include "core/report/timeline.h"
+#include "studies/output/files.h"
 
 namespace weir {
 namespace {

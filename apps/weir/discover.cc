@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <ctime>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
-#include "apps/weir/measure_parts.h"
-#include "apps/weir/topology_options.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/topology_options.h"
 #include "backends/real/discovery/host_reader.h"
 #include "backends/real/discovery/host_topology.h"
+#include "studies/real/measure_parts.h"
 
 namespace weir {
 namespace {
@@ -31,7 +32,10 @@ Result<ExitStatus> discover(const DiscoverChoices& choices) {
   auto parts = real::read_host();
   if (!parts) return tl::unexpected(parts.error());
   if (choices.measure) {
-    if (auto measured = measure_parts(*parts); !measured) return tl::unexpected(measured.error());
+    if (auto measured =
+            measure_parts(*parts, [](const std::string& line) { print_error("weir discover: {}\n", line); });
+        !measured)
+      return tl::unexpected(measured.error());
   }
   const auto made =
       real::host_topology(*parts, {choices.topology.name, choices.topology.count, *unsaid, today()});

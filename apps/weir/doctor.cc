@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -12,17 +13,18 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "backends/real/child.h"
-#include "backends/real/descriptor.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "backends/real/compute/gpu/gpu_facts.h"
 #include "backends/real/discovery/checks.h"
 #include "backends/real/discovery/host_reader.h"
 #include "backends/real/discovery/machine_tree.h"
-#include "backends/real/gpu/gpu_facts.h"
 #include "backends/real/lab/readiness.h"
+#include "backends/real/process/child.h"
+#include "backends/real/process/descriptor.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "core/document/document.h"
 
 namespace weir {
 namespace {
@@ -121,7 +123,7 @@ std::string packed(const real::Findings& findings) {
   Json list = Json::array();
   for (const real::Finding& one : findings)
     list.push_back({one.subject, static_cast<int>(one.grade), one.found, one.remedy});
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace);  // what a driver says may be no UTF-8
+  return json_text(list);  // what a driver says may be no UTF-8
 }
 
 real::Findings unpacked(const std::string& text) {

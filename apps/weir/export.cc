@@ -1,11 +1,13 @@
+#include <CLI/CLI.hpp>
+
 #include "apps/weir/commands.h"
 #include "apps/weir/export_goal.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
 #include "core/cluster/topology_file.h"
 #include "core/formats/graphviz.h"
 #include "core/formats/simgrid.h"
+#include "studies/output/files.h"
 
 namespace weir {
 namespace {

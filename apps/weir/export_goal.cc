@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 
-#include "apps/weir/configuration.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "core/experiment/undertaking.h"
-#include "core/fluid/work.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "core/experiment/planned_run.h"
 #include "core/formats/goal.h"
+#include "core/hardware/work.h"
+#include "studies/output/files.h"
+#include "studies/run/configuration.h"
 
 namespace weir {
 namespace {

@@ -1,9 +1,11 @@
+#include <CLI/CLI.hpp>
+
 #include "apps/weir/commands.h"
-#include "apps/weir/files.h"
 #include "apps/weir/import_trace.h"
-#include "apps/weir/input.h"
-#include "apps/weir/topology_options.h"
-#include "core/formats/nccl_topology.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/topology_options.h"
+#include "core/formats/nccl/nccl_topology.h"
+#include "studies/output/files.h"
 
 namespace weir {
 namespace {

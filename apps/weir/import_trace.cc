@@ -1,14 +1,15 @@
 #include "apps/weir/import_trace.h"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
 #include "core/base/units_text.h"
-#include "core/formats/chakra.h"
-#include "core/formats/kineto.h"
+#include "core/formats/chakra/chakra.h"
+#include "core/formats/kineto/kineto.h"
 #include "core/workload/trace_file.h"
+#include "studies/output/files.h"
 
 namespace weir {
 namespace {

@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
 #include "apps/weir/lab_run.h"
-#include "apps/weir/lab_text.h"
-#include "apps/weir/output.h"
-#include "apps/weir/signals.h"
-#include "apps/weir/table.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/lab_text.h"
+#include "apps/weir/text/output.h"
 #include "backends/real/lab/raw_rate.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology_file.h"
+#include "studies/output/signals.h"
+#include "studies/output/table.h"
 
 namespace weir {
 namespace {

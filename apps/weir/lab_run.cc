@@ -12,8 +12,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "apps/weir/lab_text.h"
-#include "apps/weir/output.h"
+#include "apps/weir/text/lab_text.h"
+#include "apps/weir/text/output.h"
 
 namespace weir {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/signals.h"
 #include "backends/real/lab/lab.h"
 #include "core/cluster/cluster.h"
+#include "studies/output/signals.h"
 
 namespace weir {
 

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/output.h"
+#include "apps/weir/text/output.h"
 #include "core/base/version.h"
 
 int main(int argc, char** argv) {

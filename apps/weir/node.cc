@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -7,11 +8,12 @@
 #include <iostream>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
-#include "backends/real/gpu/clique.h"
+#include "apps/weir/options/environment.h"
+#include "apps/weir/options/input.h"
+#include "backends/real/compute/gpu/clique.h"
 #include "backends/real/job/member.h"
 #include "backends/real/session/session.h"
-#include "backends/real/socket.h"
+#include "backends/real/wire/socket.h"
 #include "core/base/version.h"
 
 namespace weir {
@@ -29,14 +31,14 @@ struct NodeChoices {
 // What launchers call the number of a process, the first that is set: ours, Slurm's, Open MPI's, torchrun's.
 Result<std::optional<int>> rank_of_environment() {
   for (const char* name : {"WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const char* const end = value + std::strlen(value);
+    const auto value = environment(name);
+    if (!value || value->empty()) continue;
+    const char* const end = value->data() + value->size();
     int rank = -1;
-    const auto [after, failed] = std::from_chars(value, end, rank);
+    const auto [after, failed] = std::from_chars(value->data(), end, rank);
     if (failed != std::errc() || after != end || rank < 0) {
       return failure(
-          fmt::format("{}: '{}' is no number of a machine; expected 0 or more, or --machine", name, value));
+          fmt::format("{}: '{}' is no number of a machine; expected 0 or more, or --machine", name, *value));
     }
     return std::optional(rank);
   }
@@ -53,8 +55,8 @@ std::string start_of(std::istream& stream) {
 }
 
 Result<real::JobKey> key_of(const std::string& file) {
-  const char* given = std::getenv("WEIR_JOB");
-  if (file.empty() && given != nullptr) return real::parse_key(given, "the environment variable WEIR_JOB");
+  const auto given = environment("WEIR_JOB");
+  if (file.empty() && given) return real::parse_key(*given, "the environment variable WEIR_JOB");
   if (file.empty())
     return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB to its text");
   if (file == "-") return real::parse_key(start_of(std::cin), "the standard input");
@@ -94,7 +96,7 @@ Result<ExitStatus> take_part(const NodeChoices& choices) {
 Result<ExitStatus> serve(const NodeChoices& choices) {
   const auto settings = real::read_session_settings(
       fmt::format(R"({{"server": {}, "listen": "{}"}})", *choices.server, choices.listen.front()),
-      real::process_environment, true);
+      environment, true);
   if (!settings) return wrong("node", settings.error());
   if (const auto served = real::serve_session(*settings, std::string(version())); !served)
     return failure(served.error().text);

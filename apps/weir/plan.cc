@@ -1,22 +1,23 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/configuration.h"
-#include "apps/weir/input.h"
-#include "apps/weir/loads.h"
-#include "apps/weir/output.h"
-#include "apps/weir/table.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "core/analysis/bound.h"
+#include "core/analysis/loads.h"
 #include "core/base/units_text.h"
-#include "core/experiment/undertaking.h"
+#include "core/experiment/planned_run.h"
 #include "core/plan/fit.h"
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
-#include "core/strategies/bound.h"
 #include "core/strategies/strategy.h"
+#include "studies/output/table.h"
+#include "studies/run/configuration.h"
 
 namespace weir {
 namespace {
@@ -33,7 +34,7 @@ struct PlanChoices {
 
 std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
 
-// Neighbours that show the same stand on one line, from the first to the last.
+// PlannedOtherJobs that show the same stand on one line, from the first to the last.
 void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   std::vector<Table::Cells> rows;
   std::vector<std::string> last;  // by row: the last machine that it stands for

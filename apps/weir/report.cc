@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "apps/weir/report_page.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "studies/output/files.h"
+#include "studies/report/report_page.h"
 
 namespace weir {
 namespace {
@@ -19,7 +20,7 @@ struct ReportChoices {
 Result<ExitStatus> report(const ReportChoices& choices) {
   const auto sweep = SweepFolder::read(choices.folder);
   if (!sweep) return wrong("report", sweep.error());
-  if (const auto whole = sweep->findings.whole(); !whole) {
+  if (const auto whole = sweep->stored.whole(); !whole) {
     return wrong("report", Error{whole.error().text +
                                  "\nwhat these files hold would be missing on the page; mend what is wrong, "
                                  "or move them away"});

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -7,17 +8,17 @@
 #include <thread>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/comparison.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/labels.h"
-#include "apps/weir/output.h"
-#include "apps/weir/plots.h"
-#include "apps/weir/processes.h"
-#include "apps/weir/result_files.h"
-#include "apps/weir/scoreboard.h"
-#include "apps/weir/world_options.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/world_options.h"
+#include "apps/weir/text/output.h"
+#include "apps/weir/text/scoreboard.h"
 #include "core/base/units_text.h"
+#include "studies/output/files.h"
+#include "studies/output/processes.h"
+#include "studies/run/labels.h"
+#include "studies/run/plots.h"
+#include "studies/run/published_comparison.h"
+#include "studies/run/result_files.h"
 
 namespace weir {
 namespace {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -7,18 +8,19 @@
 #include <thread>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "apps/weir/presence.h"
-#include "apps/weir/processes.h"
-#include "apps/weir/progress.h"
-#include "apps/weir/run_key.h"
-#include "apps/weir/share.h"
-#include "apps/weir/sweep_folder.h"
+#include "apps/weir/options/environment.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/world_options.h"
 #include "apps/weir/sweep_status.h"
-#include "apps/weir/world_options.h"
+#include "apps/weir/text/output.h"
+#include "apps/weir/text/progress.h"
 #include "core/base/hash.h"
 #include "core/base/units_text.h"
+#include "studies/output/processes.h"
+#include "studies/sweep/active_workers.h"
+#include "studies/sweep/run_key.h"
+#include "studies/sweep/share.h"
+#include "studies/sweep/sweep_folder.h"
 
 namespace weir {
 namespace {
@@ -35,11 +37,6 @@ struct SweepChoices {
   SimulationOptions simulation;
 };
 
-std::optional<std::string> environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): there is one thread
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 // The part of a sweep that is this process's: its runs, computed one process each, into its database.
 class Computation {
  public:
@@ -48,7 +45,7 @@ class Computation {
       : file_(file), world_(world), results_(results), design_(design), runs_(std::move(runs)), host_(host) {}
 
   // Until all have ended, a signal comes, or what came of one cannot be written, which is an error.
-  Result<std::optional<int>> run(FindingsFile& into, Presence& presence, int jobs, Duration deadline,
+  Result<std::optional<int>> run(ResultStore& into, ActiveWorker& active, int jobs, Duration deadline,
                                  bool shows) {
     const Signals signals;
     std::optional<Progress> progress;
@@ -65,17 +62,17 @@ class Computation {
                           },
                       .ended =
                           [&](std::size_t i, const Ending& ending) {
-                            const Finding finding = finding_of(i, ending);
-                            keep(into.add(finding));
-                            ++counts_[finding.status];
+                            const StoredResult stored_result = stored_result_of(i, ending);
+                            keep(into.add(stored_result));
+                            ++counts_[stored_result.status];
                             ++ended_;
                             if (progress) progress->clear();
-                            if (!finding.settled()) tell(finding, i);
+                            if (!stored_result.settled()) tell(stored_result, i);
                             if (progress) progress->show(ended_);
                           },
                       .goes_on =
                           [&] {
-                            presence.beat();
+                            active.beat();
                             return written_.has_value();
                           }};
     std::optional<int> signal = run_watched(runs_.size(), jobs, task, watch, signals);
@@ -88,38 +85,40 @@ class Computation {
   std::size_t failed() const {
     std::size_t count = 0;
     for (const auto& [status, number] : counts_)
-      if (status != Finding::Status::kDone && status != Finding::Status::kImpossible) count += number;
+      if (status != StoredResult::Status::kDone && status != StoredResult::Status::kImpossible)
+        count += number;
     return count;
   }
 
  private:
-  Finding finding_of(std::size_t i, const Ending& ending) {
+  StoredResult stored_result_of(std::size_t i, const Ending& ending) {
     const Run& run = results_.runs()[runs_[i]];
-    Finding finding;
-    finding.key = design_.keys[runs_[i]];
-    finding.point = design_.study.label(run.point);
-    finding.program = design_.program;
-    finding.host = host_;
-    finding.began = began_[i];
-    finding.seconds = ending.took.seconds();
-    finding.errors = ending.errors;
-    finding.signal = ending.signal;
+    StoredResult stored_result;
+    stored_result.key = design_.keys[runs_[i]];
+    stored_result.point = design_.study.label(run.point);
+    stored_result.program = design_.program;
+    stored_result.host = host_;
+    stored_result.began = began_[i];
+    stored_result.seconds = ending.took.seconds();
+    stored_result.errors = ending.errors;
+    stored_result.signal = ending.signal;
     if (ending.text) {
-      finding.outcome = outcome_from(*ending.text);
-      finding.status = finding.outcome.kind == Outcome::Kind::kRow          ? Finding::Status::kDone
-                       : finding.outcome.kind == Outcome::Kind::kImpossible ? Finding::Status::kImpossible
-                                                                            : Finding::Status::kFailed;
+      stored_result.outcome = outcome_from(*ending.text);
+      stored_result.status = stored_result.outcome.kind == Outcome::Kind::kRow ? StoredResult::Status::kDone
+                             : stored_result.outcome.kind == Outcome::Kind::kImpossible
+                                 ? StoredResult::Status::kImpossible
+                                 : StoredResult::Status::kFailed;
     } else {
-      finding.outcome = {Outcome::Kind::kFailed, {}, ending.text.error().text};
-      finding.status = ending.late ? Finding::Status::kLate : Finding::Status::kCrashed;
+      stored_result.outcome = {Outcome::Kind::kFailed, {}, ending.text.error().text};
+      stored_result.status = ending.late ? StoredResult::Status::kLate : StoredResult::Status::kCrashed;
     }
-    finding.outcome.row.strategy = run.trial.strategy;
-    finding.outcome.row.seed = run.trial.seed;
-    return finding;
+    stored_result.outcome.row.strategy = run.trial.strategy;
+    stored_result.outcome.row.seed = run.trial.seed;
+    return stored_result;
   }
 
-  void tell(const Finding& finding, std::size_t i) const {
-    print_error("weir sweep: {}: {}\n", results_.name(results_.runs()[runs_[i]]), finding.outcome.text);
+  void tell(const StoredResult& stored_result, std::size_t i) const {
+    print_error("weir sweep: {}: {}\n", results_.name(results_.runs()[runs_[i]]), stored_result.outcome.text);
   }
 
   const ExperimentFile& file_;
@@ -129,7 +128,7 @@ class Computation {
   std::vector<std::size_t> runs_;
   std::string host_;
   std::map<std::size_t, std::string> began_;
-  std::map<Finding::Status, std::size_t> counts_;
+  std::map<StoredResult::Status, std::size_t> counts_;
   std::size_t ended_ = 0;
   Result<void> written_;
 };
@@ -140,14 +139,14 @@ struct Left {
   std::size_t failed = 0;         // that came to nothing earlier, and are left so
 };
 
-Left left_of(const Design& design, const Share& share, const SweepFindings& findings, bool retry) {
+Left left_of(const Design& design, const Share& share, const SweepResults& stored, bool retry) {
   const std::vector<std::size_t> all = design.distinct();
   std::vector<std::string> keys;
   for (const std::size_t run : all) keys.push_back(design.keys[run]);
   Left left;
   for (const std::size_t position : taken(share, keys)) {
-    const auto found = findings.found.find(keys[position]);
-    const bool known = found != findings.found.end();
+    const auto found = stored.found.find(keys[position]);
+    const bool known = found != stored.found.end();
     if (!known || (retry && !found->second.settled())) {
       left.runs.push_back(all[position]);
     } else if (!found->second.settled()) {
@@ -175,20 +174,20 @@ Result<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& fi
   if (const auto made = SweepFolder::make(choices.folder); !made) return tl::unexpected(made.error());
   const std::string written_design = text(*design);
   const Worker self = this_worker(share, choices.jobs, hash_of(written_design));
-  const auto presence = Presence::enter(choices.folder, self);
-  if (!presence) return wrong("sweep", presence.error());
+  const auto active = ActiveWorker::enter(choices.folder, self);
+  if (!active) return wrong("sweep", active.error());
   if (const auto written = SweepFolder::write(choices.folder, written_design); !written)
     return tl::unexpected(written.error());
-  const auto findings = SweepFindings::read(choices.folder, [&] { (*presence)->beat(); });
-  if (!findings) return tl::unexpected(findings.error());
-  if (const auto whole = findings->whole(); !whole) {
+  const auto stored = SweepResults::read(choices.folder, [&] { (*active)->beat(); });
+  if (!stored) return tl::unexpected(stored.error());
+  if (const auto whole = stored->whole(); !whole) {
     return failure(
         fmt::format("{}\nwhat these files hold would be computed again; mend what is wrong, or move "
                     "them away",
                     whole.error().text));
   }
 
-  const auto& [runs, failed] = left_of(*design, share, *findings, choices.retry);
+  const auto& [runs, failed] = left_of(*design, share, *stored, choices.retry);
   const Results results(design->study, choices.folder, design->keys);
   if (share.index == 0) {
     tell_tuned_for_others("sweep", choices.input, design->study.strategies, names(design->study.traces));
@@ -197,10 +196,10 @@ Result<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& fi
                 runs.size() == 1 ? "is" : "are", choices.folder);
   }
   if (runs.empty()) return conclude(share, failed);
-  const auto into = FindingsFile::make(choices.folder, self.host);
+  const auto into = ResultStore::make(choices.folder, self.host);
   if (!into) return tl::unexpected(into.error());
   Computation computation(file, world, results, *design, runs, self.host);
-  const auto signal = computation.run(**into, **presence, choices.jobs, deadline, share.index == 0);
+  const auto signal = computation.run(**into, **active, choices.jobs, deadline, share.index == 0);
   if (!signal) return tl::unexpected(signal.error());
   if (*signal) {
     print_error(

@@ -4,18 +4,18 @@
 
 #include <filesystem>
 
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "apps/weir/presence.h"
-#include "apps/weir/sweep_folder.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
 #include "core/base/units_text.h"
+#include "studies/output/files.h"
+#include "studies/sweep/active_workers.h"
+#include "studies/sweep/sweep_folder.h"
 
 namespace weir {
 namespace {
 
 struct Tally {
-  std::map<Finding::Status, std::size_t> ended;
+  std::map<StoredResult::Status, std::size_t> ended;
   std::size_t left = 0;
   double seconds = 0;  // of all that ended together
 
@@ -29,12 +29,12 @@ struct Tally {
 Tally tally_of(const SweepFolder& sweep) {
   Tally tally;
   for (const std::size_t run : sweep.design.distinct()) {
-    const Finding* finding = sweep.finding(run);
-    if (finding == nullptr) {
+    const StoredResult* stored_result = sweep.stored_result(run);
+    if (stored_result == nullptr) {
       ++tally.left;
     } else {
-      ++tally.ended[finding->status];
-      tally.seconds += finding->seconds;
+      ++tally.ended[stored_result->status];
+      tally.seconds += stored_result->seconds;
     }
   }
   return tally;
@@ -46,13 +46,13 @@ Result<void> write_database(const std::string& file, const SweepFolder& sweep) {
   std::error_code error;
   std::filesystem::remove(aside, error);
   {
-    const auto database = FindingsFile::make(aside);
+    const auto database = ResultStore::make(aside);
     if (!database) return tl::unexpected(database.error());
-    std::vector<const Finding*> findings;
+    std::vector<const StoredResult*> stored;
     for (const std::size_t run : sweep.design.distinct()) {
-      if (const Finding* finding = sweep.finding(run)) findings.push_back(finding);
+      if (const StoredResult* stored_result = sweep.stored_result(run)) stored.push_back(stored_result);
     }
-    if (auto added = (*database)->add_all(findings); !added) return added;
+    if (auto added = (*database)->add_all(stored); !added) return added;
     if (auto closed = (*database)->close(); !closed) return closed;
   }
   std::filesystem::rename(aside, file, error);
@@ -68,12 +68,12 @@ Result<ExitStatus> show_status(const std::string& folder) {
   const Tally tally = tally_of(*sweep);
   const Study& study = sweep->design.study;
   print("{}: {} points, {} runs\n", study.file, study.points.size(), tally.count() + tally.left);
-  for (const auto& named : enum_names(Finding::Status{})) {
+  for (const auto& named : enum_names(StoredResult::Status{})) {
     const auto found = tally.ended.find(named.value);
     if (found != tally.ended.end()) print("{:>8} {}\n", found->second, named.name);
   }
   print("{:>8} left\n", tally.left);
-  const auto whole = sweep->findings.whole();
+  const auto whole = sweep->stored.whole();
   const std::vector<Worker> workers = workers_in(folder);
   std::int64_t jobs = 0;
   for (const Worker& worker : workers) {
@@ -88,7 +88,7 @@ Result<ExitStatus> show_status(const std::string& folder) {
   } else if (tally.left > 0 && workers.empty()) {
     print("nobody is at work{}\n", whole ? "; the command that began it goes on" : "");
   }
-  const std::size_t strangers = sweep->findings.found.size() - tally.count();
+  const std::size_t strangers = sweep->stored.found.size() - tally.count();
   if (strangers > 0) print("beside {} results of other designs or programs\n", strangers);
   if (!whole) return wrong("sweep", whole.error());
   return kExitWell;
@@ -97,7 +97,7 @@ Result<ExitStatus> show_status(const std::string& folder) {
 Result<ExitStatus> export_runs(const std::string& folder, const std::string& file) {
   const auto sweep = SweepFolder::read(folder);
   if (!sweep) return wrong("sweep", sweep.error());
-  if (const auto whole = sweep->findings.whole(); !whole) {
+  if (const auto whole = sweep->stored.whole(); !whole) {
     return wrong("sweep", Error{whole.error().text +
                                 "\nwhat these files hold would be missing; mend what is wrong, or move them "
                                 "away"});

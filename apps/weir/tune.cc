@@ -1,22 +1,24 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <map>
 #include <thread>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/configuration.h"
-#include "apps/weir/files.h"
-#include "apps/weir/input.h"
-#include "apps/weir/output.h"
-#include "apps/weir/processes.h"
-#include "apps/weir/progress.h"
-#include "apps/weir/tune_text.h"
-#include "apps/weir/world_options.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/world_options.h"
+#include "apps/weir/text/output.h"
+#include "apps/weir/text/progress.h"
+#include "apps/weir/text/tune_text.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/tune/search.h"
+#include "studies/output/files.h"
+#include "studies/output/processes.h"
+#include "studies/output/shell_word.h"
+#include "studies/run/configuration.h"
 
 namespace weir {
 namespace {

@@ -1,25 +1,26 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/weir/answers_text.h"
 #include "apps/weir/commands.h"
-#include "apps/weir/configuration.h"
-#include "apps/weir/input.h"
-#include "apps/weir/labels.h"
-#include "apps/weir/output.h"
-#include "apps/weir/processes.h"
-#include "apps/weir/progress.h"
-#include "apps/weir/world.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/answers_text.h"
+#include "apps/weir/text/output.h"
+#include "apps/weir/text/progress.h"
+#include "core/analysis/bound.h"
+#include "core/analysis/local_choice.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/calibrate/split_label.h"
-#include "core/strategies/bound.h"
-#include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
+#include "studies/output/processes.h"
+#include "studies/run/configuration.h"
+#include "studies/run/labels.h"
+#include "studies/run/simulated_world.h"
 
 namespace weir {
 namespace {

@@ -1,5 +1,6 @@
-// The fluid engine of the simulated world: SimGrid's max-min sharing behind core/fluid/engine.h, under
-// settings that suit RDMA. SimGrid appears in engine.cc only, which also says why each setting is as it is.
+// The fluid engine of the simulated world: SimGrid's max-min sharing behind core/simulate/engines/engine.h,
+// under settings that suit RDMA. SimGrid appears in engine.cc only, which also says why each setting is as it
+// is.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fluid/engine.h"
+#include "core/simulate/engines/engine.h"
 
 namespace weir::sim {
 

@@ -1,7 +1,7 @@
 #include "backends/sim/world.h"
 
 #include "backends/sim/engine.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
 
 namespace weir::sim {
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "core/cluster/cluster.h"
-#include "core/fluid/simulation.h"
 #include "core/plan/plan.h"
+#include "core/simulate/simulation.h"
 
 namespace weir::sim {
 
-/// The record of the run (core/fluid/simulation.h). One run at a time in a process.
+/// The record of the run (core/simulate/simulation.h). One run at a time in a process.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings);
 /// The same of several jobs on one cluster.
 Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/base/number_in.h"
-#include "core/base/read_fields.h"
+#include "core/document/number_in.h"
+#include "core/document/read_fields.h"
 
 namespace weir {
 namespace {

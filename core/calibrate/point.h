@@ -9,7 +9,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/units.h"
-#include "core/formats/nccl_tests.h"
+#include "core/formats/nccl/nccl_tests.h"
 
 namespace weir {
 

@@ -13,7 +13,7 @@
 #include "core/calibrate/uses.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/link_values.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
 
 namespace weir {
 namespace {

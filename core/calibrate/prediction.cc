@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/base/units_text.h"
-#include "core/experiment/undertaking.h"
-#include "core/fluid/fluid_engine.h"
-#include "core/fluid/report.h"
-#include "core/fluid/simulation.h"
+#include "core/experiment/planned_run.h"
+#include "core/report/report.h"
+#include "core/simulate/engines/fluid_engine.h"
+#include "core/simulate/simulation.h"
 
 namespace weir {
 namespace {

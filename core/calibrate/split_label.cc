@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/local_choice.h"
 #include "core/cluster/subcluster.h"
-#include "core/strategies/local_choice.h"
 #include "core/strategies/strategy.h"
 
 namespace weir {

@@ -2,9 +2,9 @@
 // clusters its plan is not to be made.
 #pragma once
 
+#include "core/analysis/shares.h"
 #include "core/calibrate/label.h"
-#include "core/strategies/local_stage.h"
-#include "core/strategies/shares.h"
+#include "core/strategies/blocks/local_stage.h"
 
 namespace weir {
 

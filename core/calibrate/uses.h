@@ -8,7 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/experiment/experiment.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
 #include "core/plan/plan.h"
 
 namespace weir {

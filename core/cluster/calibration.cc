@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/hash.h"
-#include "core/base/write_fields.h"
 #include "core/cluster/topology_fields.h"
 #include "core/cluster/topology_file.h"
+#include "core/document/write_fields.h"
 
 namespace weir {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/document/document.h"
 
 namespace weir {
 

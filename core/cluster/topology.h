@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fields.h"
-#include "core/base/price.h"
 #include "core/cluster/calibration.h"
 #include "core/cluster/machine.h"
+#include "core/document/fields.h"
+#include "core/document/price.h"
 
 namespace weir {
 

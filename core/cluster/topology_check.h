@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/complaints.h"
 #include "core/cluster/topology.h"
+#include "core/document/complaints.h"
 
 namespace weir {
 

@@ -1,12 +1,12 @@
 #include "core/cluster/topology_file.h"
 
-#include "core/base/complaints.h"
-#include "core/base/file_kind.h"
-#include "core/base/read_fields.h"
-#include "core/base/schema.h"
-#include "core/base/write_fields.h"
 #include "core/cluster/topology_check.h"
 #include "core/cluster/topology_fields.h"
+#include "core/document/complaints.h"
+#include "core/document/file_kind.h"
+#include "core/document/read_fields.h"
+#include "core/document/schema.h"
+#include "core/document/write_fields.h"
 
 namespace weir {
 

@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
 #include "core/cluster/topology.h"
+#include "core/document/document.h"
 
 namespace weir {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/fluid/interval.h"
+#include "core/report/interval.h"
 
 namespace weir {
 namespace {

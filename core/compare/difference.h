@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/compare/stage.h"
-#include "core/fluid/report.h"
+#include "core/report/report.h"
 
 namespace weir {
 

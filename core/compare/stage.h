@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "core/base/fields.h"
-#include "core/fluid/work.h"
+#include "core/document/fields.h"
+#include "core/hardware/work.h"
 #include "core/run/record.h"
 
 namespace weir {

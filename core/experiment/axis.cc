@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/base/hash.h"
-#include "core/base/read_fields.h"
-#include "core/base/spelling.h"
+#include "core/document/read_fields.h"
+#include "core/document/spelling.h"
 #include "core/experiment/sample.h"
 
 namespace weir {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/fields.h"
+#include "core/document/fields.h"
 #include "core/experiment/settings.h"
 
 namespace weir {

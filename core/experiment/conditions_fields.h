@@ -1,8 +1,8 @@
 // The fields of an experiment's conditions (fields.h says how such functions are used).
 #pragma once
 
-#include "core/base/fields.h"
-#include "core/fluid/conditions.h"
+#include "core/document/fields.h"
+#include "core/simulate/conditions.h"
 
 namespace weir {
 

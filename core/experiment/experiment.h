@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/document.h"
 #include "core/cluster/topology.h"
+#include "core/document/document.h"
 #include "core/experiment/other_job.h"
 #include "core/experiment/published.h"
-#include "core/fluid/conditions.h"
-#include "core/fluid/model.h"
+#include "core/hardware/model.h"
+#include "core/simulate/conditions.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace.h"
 

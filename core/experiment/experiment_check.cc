@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/base/nearest.h"
-#include "core/base/read_fields.h"
 #include "core/base/units_text.h"
+#include "core/document/read_fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/strategies/strategy.h"
 

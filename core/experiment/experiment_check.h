@@ -1,7 +1,7 @@
 // What must hold in an experiment beyond each single field, told at the line where it does not.
 #pragma once
 
-#include "core/base/complaints.h"
+#include "core/document/complaints.h"
 #include "core/experiment/experiment_fields.h"
 
 namespace weir {

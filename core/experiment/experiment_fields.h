@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/base/fields.h"
+#include "core/document/fields.h"
 #include "core/experiment/axis.h"
 #include "core/experiment/conditions_fields.h"
 #include "core/experiment/experiment.h"

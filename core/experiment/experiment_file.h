@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/document/document.h"
 #include "core/experiment/axis.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/settings.h"

@@ -2,9 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/hash.h"
-#include "core/base/schema.h"
-#include "core/base/write_fields.h"
 #include "core/cluster/topology_file.h"
+#include "core/document/document.h"
+#include "core/document/schema.h"
+#include "core/document/write_fields.h"
 #include "core/experiment/experiment_fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/strategies/strategy.h"
@@ -14,7 +15,7 @@ namespace weir {
 namespace {
 
 HashedText hashed(const nlohmann::ordered_json& written) {
-  std::string text = written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string text = json_text(written);
   return {hash_of(text), std::move(text)};
 }
 
@@ -56,7 +57,7 @@ std::string whole_text(const Experiment& experiment, const std::string& contende
   nlohmann::ordered_json written = write_experiment(alone);
   written["topology"] = write_topology(experiment.topology);
   written["trace"] = write_trace(experiment.trace);
-  return written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(written);
 }
 
 HashedText hashed(const Topology& topology) { return hashed(write_topology(topology)); }

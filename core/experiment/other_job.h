@@ -8,7 +8,7 @@
 
 #include "core/base/units.h"
 #include "core/cluster/subcluster.h"
-#include "core/fluid/conditions.h"
+#include "core/simulate/conditions.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace.h"
 

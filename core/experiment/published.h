@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/fields.h"
+#include "core/document/fields.h"
 
 namespace weir {
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/document/document.h"
 #include "core/experiment/experiment_file.h"
 
 namespace weir {
@@ -27,7 +28,7 @@ std::string RunInputs::text(const std::string& contender, std::uint64_t seed) co
   // Whole below, not by a short hash.
   written.erase("topology");
   written.erase("trace");
-  return written.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n" + sources_;
+  return json_text(written) + "\n" + sources_;
 }
 
 }  // namespace weir

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/document/document.h"
 
 namespace weir {
 

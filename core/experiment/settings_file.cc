@@ -2,10 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/base/file_kind.h"
-#include "core/base/read_fields.h"
-#include "core/base/schema.h"
-#include "core/base/write_fields.h"
+#include "core/document/document.h"
+#include "core/document/file_kind.h"
+#include "core/document/read_fields.h"
+#include "core/document/schema.h"
+#include "core/document/write_fields.h"
 #include "core/experiment/experiment_check.h"
 #include "core/experiment/experiment_fields.h"
 
@@ -97,7 +98,7 @@ std::string text(const SettingsFile& file) {
   const nlohmann::ordered_json run = write_fields(file.run);
   if (!run.empty()) written["run"] = run;
   if (file.tuned) written["tuned"] = write_fields(*file.tuned);
-  return written.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(written, 2) + "\n";
 }
 
 std::string settings_schema() {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/document/document.h"
 #include "core/experiment/settings.h"
 
 namespace weir {

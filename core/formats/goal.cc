@@ -12,9 +12,9 @@ constexpr int kMostCpus = 256;  // a byte
 // Readers take tags for signed or unsigned, and the largest for any.
 constexpr std::size_t kMostTags = std::numeric_limits<std::int32_t>::max();
 
-class Writer {
+class ScheduleWriter {
  public:
-  Writer(const Plan& plan, std::span<const GoalWork> works, int iterations)
+  ScheduleWriter(const Plan& plan, std::span<const GoalWork> works, int iterations)
       : plan_(plan), works_(works), iterations_(iterations) {}
 
   std::string text() {
@@ -90,7 +90,7 @@ Result<std::string> goal(const Plan& plan, std::span<const GoalWork> works, int 
                                  op.machine.value(), kMostCpus));
     }
   }
-  return Writer(plan, works, iterations).text();
+  return ScheduleWriter(plan, works, iterations).text();
 }
 
 }  // namespace weir

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/base/spelling.h"
+#include "core/document/spelling.h"
 #include "core/workload/trace_file.h"
 
 namespace weir {

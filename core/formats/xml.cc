@@ -6,13 +6,13 @@
 #include <memory>
 #include <type_traits>
 
-#include "core/base/document.h"
+#include "core/document/document.h"
 
 namespace weir {
 namespace {
 
 constexpr std::size_t kDeepest = 100;  // elements are copied and destroyed recursively
-constexpr std::size_t kLongest = std::size_t{64} << 20;
+constexpr std::size_t kLargestText = std::size_t{64} << 20;
 
 /// Takes expat's events and builds the tree; the first complaint stops the parser.
 class Builder {
@@ -84,8 +84,9 @@ const std::string* XmlElement::find(std::string_view attribute) const {
 }
 
 Result<XmlElement> parse_xml(std::string_view text, const std::string& file) {
-  if (text.size() > kLongest) {
-    return failure(fmt::format("{}: this is no topology: it holds more than {} MiB", file, kLongest >> 20));
+  if (text.size() > kLargestText) {
+    return failure(
+        fmt::format("{}: this is no topology: it holds more than {} MiB", file, kLargestText >> 20));
   }
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser(
       XML_ParserCreate(nullptr), &XML_ParserFree);

@@ -13,7 +13,7 @@ class Fit {
   Fit(const Plan& plan, const Cluster& cluster, const Workload& workload)
       : plan_(plan), cluster_(cluster), workload_(workload) {}
 
-  Findings check() && {
+  ProofErrors check() && {
     if (plan_.machines() != cluster_.machines().size()) {
       findings_.add(fmt::format("the plan is for {} machines, but the cluster has {}", plan_.machines(),
                                 cluster_.machines().size()));
@@ -114,7 +114,7 @@ class Fit {
   const Plan& plan_;
   const Cluster& cluster_;
   const Workload& workload_;
-  Findings findings_;
+  ProofErrors findings_;
 };
 
 }  // namespace
@@ -147,7 +147,7 @@ std::vector<Shortage> shortages(const Plan& plan, const Cluster& cluster) {
   return found;
 }
 
-Findings fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload) {
+ProofErrors fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload) {
   return Fit(plan, cluster, workload).check();
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/cluster/cluster.h"
-#include "core/plan/findings.h"
 #include "core/plan/plan.h"
+#include "core/plan/proof_errors.h"
 #include "core/workload/workload.h"
 
 namespace weir {
@@ -24,6 +24,6 @@ std::vector<Shortage> shortages(const Plan& plan, const Cluster& cluster);
 /// Where the plan, whose structure is valid, does not fit: every machine with GPUs computes the gradient of
 /// each layer and reads its sum, in all its bytes; NUMA nodes, GPUs and NICs exist; buffers fit into memories
 /// whose size the cluster states.
-Findings fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload);
+ProofErrors fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload);
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -161,6 +162,14 @@ Plan PlanBuilder::build() && {
                                                      edge.carried ? 1U : 0U};
   }
   return plan;
+}
+
+std::vector<MachineId> Plan::peers(MachineId machine) const {
+  std::set<MachineId> peers;
+  for (const Op& op : ops(machine)) {
+    if (is_message(op.kind)) peers.insert(op.peer);
+  }
+  return {peers.begin(), peers.end()};
 }
 
 }  // namespace weir

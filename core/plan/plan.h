@@ -77,6 +77,9 @@ class Plan {
   Bytes host_memory(MachineId machine) const;
   Bytes gpu_memory(MachineId machine) const;
 
+  /// The machines that this one exchanges messages with, in order.
+  std::vector<MachineId> peers(MachineId machine) const;
+
  private:
   friend class PlanBuilder;
   std::string strategy_;

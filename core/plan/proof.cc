@@ -9,10 +9,10 @@
 namespace weir {
 
 Result<Proof> prove(const Plan& plan, const Cluster& cluster, const Workload& workload) {
-  if (const Findings findings = structure_findings(plan); !findings.empty()) {
+  if (const ProofErrors findings = structure_findings(plan); !findings.empty()) {
     return tl::unexpected(findings.error());
   }
-  if (const Findings findings = fit_findings(plan, cluster, workload); !findings.empty()) {
+  if (const ProofErrors findings = fit_findings(plan, cluster, workload); !findings.empty()) {
     return tl::unexpected(findings.error());
   }
   const Result<Order> order = Order::of(plan);

@@ -2,13 +2,13 @@
 // the border to the next.
 #pragma once
 
-#include "core/plan/findings.h"
 #include "core/plan/order.h"
+#include "core/plan/proof_errors.h"
 
 namespace weir {
 
 struct Races {
-  Findings findings;
+  ProofErrors findings;
   std::size_t ordered = 0;  // pairs of accesses that were shown to be ordered
 };
 

@@ -15,7 +15,7 @@ class Structure {
  public:
   explicit Structure(const Plan& plan) : plan_(plan) {}
 
-  Findings check() && {
+  ProofErrors check() && {
     for (std::size_t i = 0; i < plan_.buffers().size(); ++i) check_buffer(i);
     for (std::size_t i = 0; i < plan_.groups().size(); ++i) check_group(i);
     check_gradients();
@@ -293,12 +293,12 @@ class Structure {
   }
 
   const Plan& plan_;
-  Findings findings_;
+  ProofErrors findings_;
   std::vector<Move> moves_;  // of one op, kept for its room
 };
 
 }  // namespace
 
-Findings structure_findings(const Plan& plan) { return Structure(plan).check(); }
+ProofErrors structure_findings(const Plan& plan) { return Structure(plan).check(); }
 
 }  // namespace weir

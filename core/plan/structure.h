@@ -2,12 +2,12 @@
 // fit. The other steps rely on it.
 #pragma once
 
-#include "core/plan/findings.h"
 #include "core/plan/plan.h"
+#include "core/plan/proof_errors.h"
 
 namespace weir {
 
 /// What is wrong with the plan's buffers, with ops taken one by one, and with messages.
-Findings structure_findings(const Plan& plan);
+ProofErrors structure_findings(const Plan& plan);
 
 }  // namespace weir

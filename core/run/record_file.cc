@@ -6,8 +6,9 @@
 #include <fstream>
 #include <type_traits>
 
-#include "core/base/read_fields.h"
-#include "core/base/write_fields.h"
+#include "core/document/document.h"
+#include "core/document/read_fields.h"
+#include "core/document/write_fields.h"
 
 namespace weir {
 namespace {
@@ -19,9 +20,7 @@ constexpr std::string_view kBegin = "{\"weir_record\":";
 constexpr std::int64_t kLatest = 10'000'000'000'000'000;  // ns, 115 days: so that differences never overflow
 
 // One line. Names from the command line may hold what JSON cannot.
-std::string line(const RecordHeader& header) {
-  return write_fields(header).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
+std::string line(const RecordHeader& header) { return json_text(write_fields(header)) + "\n"; }
 
 // The line without its end.
 Result<RecordHeader> header_of(const std::string& line, const std::string& file) {

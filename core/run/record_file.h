@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/base/document.h"
-#include "core/base/fields.h"
+#include "core/document/document.h"
+#include "core/document/fields.h"
 #include "core/run/record.h"
 
 namespace weir {

@@ -5,9 +5,9 @@
 #include <map>
 #include <span>
 
-#include "core/strategies/local_stage.h"
-#include "core/strategies/nics.h"
-#include "core/strategies/slots.h"
+#include "core/strategies/blocks/local_stage.h"
+#include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/slots.h"
 #include "core/strategies/update_barrier.h"
 
 namespace weir {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/strategies/local_stage.h"
+#include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/placed_parts.h"
 
 namespace weir {

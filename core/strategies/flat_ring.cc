@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 
-#include "core/strategies/local_stage.h"
-#include "core/strategies/nics.h"
-#include "core/strategies/placement.h"
-#include "core/strategies/slots.h"
+#include "core/strategies/blocks/local_stage.h"
+#include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/placement.h"
+#include "core/strategies/blocks/slots.h"
 
 namespace weir {
 namespace {

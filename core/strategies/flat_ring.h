@@ -5,8 +5,8 @@
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
-#include "core/strategies/buckets.h"
-#include "core/strategies/options.h"
+#include "core/strategies/blocks/buckets.h"
+#include "core/strategies/blocks/options.h"
 #include "core/workload/workload.h"
 
 namespace weir {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/analysis/shares.h"
 #include "core/cluster/cluster.h"
-#include "core/strategies/placement.h"
-#include "core/strategies/shares.h"
+#include "core/strategies/blocks/placement.h"
 #include "core/workload/workload.h"
 
 namespace weir {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/strategies/local_stage.h"
-#include "core/strategies/placement.h"
+#include "core/strategies/blocks/local_stage.h"
+#include "core/strategies/blocks/placement.h"
 
 namespace weir {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/strategies/nics.h"
+#include "core/strategies/blocks/nics.h"
 
 namespace weir {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "core/analysis/shares.h"
+#include "core/strategies/blocks/options.h"
+#include "core/strategies/blocks/placement.h"
 #include "core/strategies/hashed_placement.h"
-#include "core/strategies/options.h"
-#include "core/strategies/placement.h"
-#include "core/strategies/shares.h"
 #include "core/workload/workload.h"
 
 namespace weir {

@@ -4,11 +4,11 @@
 #include <map>
 #include <tuple>
 
-#include "core/strategies/local_choice.h"
-#include "core/strategies/local_stage.h"
-#include "core/strategies/nics.h"
-#include "core/strategies/placement.h"
-#include "core/strategies/slots.h"
+#include "core/analysis/local_choice.h"
+#include "core/strategies/blocks/local_stage.h"
+#include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/placement.h"
+#include "core/strategies/blocks/slots.h"
 
 namespace weir {
 namespace {
@@ -18,10 +18,10 @@ constexpr std::size_t kRingBuckets = 4;
 
 enum class Where { kHost, kGpus };
 
-class Builder {
+class MachineRingBuilder {
  public:
-  Builder(const Cluster& cluster, const Workload& workload, const Options& options,
-          const LocalStageOf& stages, const Buckets& buckets, Where where)
+  MachineRingBuilder(const Cluster& cluster, const Workload& workload, const Options& options,
+                     const LocalStageOf& stages, const Buckets& buckets, Where where)
       : cluster_(cluster),
         where_(where),
         plan_(buckets.strategy, cluster.machines().size()),
@@ -247,7 +247,7 @@ Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const O
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
   const Buckets buckets = fused_buckets("ring", workload, options);
-  return Builder(cluster, workload, options, local->stages, buckets, Where::kHost).build();
+  return MachineRingBuilder(cluster, workload, options, local->stages, buckets, Where::kHost).build();
 }
 
 Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options,
@@ -260,7 +260,8 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
                       cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
     }
   }
-  return Builder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus).build();
+  return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus)
+      .build();
 }
 
 }  // namespace weir

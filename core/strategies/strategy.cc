@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/strategies/buckets.h"
+#include "core/strategies/blocks/buckets.h"
 #include "core/strategies/flat_ring.h"
 #include "core/strategies/hashed_placement.h"
 #include "core/strategies/nccl.h"

@@ -5,11 +5,11 @@
 #include <span>
 #include <string_view>
 
+#include "core/analysis/local_choice.h"
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
-#include "core/strategies/local_choice.h"
-#include "core/strategies/options.h"
+#include "core/strategies/blocks/options.h"
 #include "core/workload/workload.h"
 
 namespace weir {

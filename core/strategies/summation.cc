@@ -1,8 +1,8 @@
 #include "core/strategies/summation.h"
 
+#include "core/analysis/local_choice.h"
 #include "core/strategies/exchange.h"
 #include "core/strategies/hashed_placement.h"
-#include "core/strategies/local_choice.h"
 #include "core/strategies/placed_parts.h"
 
 namespace weir {

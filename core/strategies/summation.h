@@ -3,11 +3,11 @@
 // owns how much makes it a parameter server, an all-reduce or the optimum between them.
 #pragma once
 
+#include "core/analysis/shares.h"
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
-#include "core/strategies/options.h"
-#include "core/strategies/shares.h"
+#include "core/strategies/blocks/options.h"
 #include "core/workload/workload.h"
 
 namespace weir {

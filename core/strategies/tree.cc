@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <map>
 
-#include "core/strategies/buckets.h"
-#include "core/strategies/local_choice.h"
-#include "core/strategies/local_stage.h"
-#include "core/strategies/nics.h"
-#include "core/strategies/placement.h"
-#include "core/strategies/slots.h"
+#include "core/analysis/local_choice.h"
+#include "core/strategies/blocks/buckets.h"
+#include "core/strategies/blocks/local_stage.h"
+#include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/placement.h"
+#include "core/strategies/blocks/slots.h"
 
 namespace weir {
 namespace {
@@ -58,10 +58,10 @@ Tree make_tree(int count, bool second) {
   return tree;
 }
 
-class Builder {
+class TreeBuilder {
  public:
-  Builder(const Cluster& cluster, const Workload& workload, const Options& options,
-          const LocalStageOf& stages)
+  TreeBuilder(const Cluster& cluster, const Workload& workload, const Options& options,
+              const LocalStageOf& stages)
       : cluster_(cluster),
         plan_("double-tree", cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
@@ -178,7 +178,7 @@ class Builder {
 Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  return Builder(cluster, workload, options, local->stages).build();
+  return TreeBuilder(cluster, workload, options, local->stages).build();
 }
 
 }  // namespace weir

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "core/strategies/local_stage.h"
+#include "core/strategies/blocks/local_stage.h"
 
 namespace weir {
 

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/base/fields.h"
+#include "core/document/fields.h"
 #include "core/workload/trace.h"
 
 namespace weir {

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/base/document.h"
 #include "core/base/result.h"
+#include "core/document/document.h"
 #include "core/workload/trace.h"
 
 namespace weir {

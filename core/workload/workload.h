@@ -62,7 +62,7 @@ class Workload {
   };
   std::vector<Whole> tensors() const;
 
-  /// Neighbours of one dtype fused into buckets of at most `largest` bytes; what is larger is cut. In
+  /// PlannedOtherJobs of one dtype fused into buckets of at most `largest` bytes; what is larger is cut. In
   /// order of readiness.
   std::vector<Part> fuse(Bytes largest) const;
 

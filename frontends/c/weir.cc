@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -99,9 +100,13 @@ weir_status taken(const Outcome<T>& outcome, const Take& take) {
 
 weir_status status_of(const Outcome<void>& outcome) { return outcome ? WEIR_OK : failed(outcome.error()); }
 
+std::optional<std::string> environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): read alone
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 weir::Result<SessionSettings> settings_of(const char* json, bool server) {
-  return weir::real::read_session_settings(json == nullptr ? "" : json, weir::real::process_environment,
-                                           server);
+  return weir::real::read_session_settings(json == nullptr ? "" : json, environment, server);
 }
 
 // Of a tensor; so many that no number of bytes overflows.

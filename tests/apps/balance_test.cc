@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "apps/weir/loads.h"
+#include "core/analysis/loads.h"
 #include "core/cluster/topology_file.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace_file.h"

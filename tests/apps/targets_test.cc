@@ -3,13 +3,13 @@
 #include <cmath>
 #include <map>
 
-#include "apps/weir/trial.h"
-#include "apps/weir/world.h"
+#include "core/analysis/shares.h"
 #include "core/cluster/topology_file.h"
 #include "core/experiment/experiment_file.h"
-#include "core/strategies/shares.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace_file.h"
+#include "studies/run/simulated_world.h"
+#include "studies/run/trial.h"
 #include "tests/catch.h"
 
 namespace weir {

@@ -1,5 +1,5 @@
-#include "core/fluid/fluid_engine.h"
-#include "core/fluid/rough_engine.h"
+#include "core/simulate/engines/fluid_engine.h"
+#include "core/simulate/engines/rough_engine.h"
 #include "tests/catch.h"
 #include "tests/conformance/port_conformance.h"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "core/fluid/simulation.h"
 #include "core/plan/access.h"
+#include "core/simulate/simulation.h"
 
 namespace weir::conformance {
 

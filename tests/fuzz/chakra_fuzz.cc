@@ -1,7 +1,7 @@
 // Chakra execution traces that were made up or damaged: what is imported is a trace that passes all checks,
 // or there is an error that names the file.
 #include "core/base/check.h"
-#include "core/formats/chakra.h"
+#include "core/formats/chakra/chakra.h"
 #include "core/workload/workload.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/memory_file.h"

@@ -1,7 +1,7 @@
 // Words of data connections, from bytes that anybody may have sent.
 #include <algorithm>
 
-#include "backends/real/frame.h"
+#include "backends/real/wire/frame.h"
 #include "core/base/check.h"
 #include "tests/fuzz/input.h"
 

@@ -1,7 +1,7 @@
 // Recordings of PyTorch's profiler that were made up or damaged: what is imported is a trace that passes all
 // checks, or there is an error that names the file.
 #include "core/base/check.h"
-#include "core/formats/kineto.h"
+#include "core/formats/kineto/kineto.h"
 #include "core/workload/workload.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/memory_file.h"

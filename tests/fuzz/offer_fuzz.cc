@@ -1,7 +1,7 @@
-// What a peer says of how it is reached by RDMA (backends/real/rdma/offer.h).
+// What a peer says of how it is reached by RDMA (backends/real/wire/rdma/offer.h).
 #include <algorithm>
 
-#include "backends/real/rdma/offer.h"
+#include "backends/real/wire/rdma/offer.h"
 #include "core/base/check.h"
 #include "tests/fuzz/input.h"
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "backends/real/stream.h"
+#include "backends/real/wire/stream.h"
 #include "core/base/check.h"
 #include "tests/fuzz/input.h"
 

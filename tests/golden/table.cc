@@ -4,7 +4,7 @@
 
 #include "backends/sim/world.h"
 #include "core/cluster/topology_file.h"
-#include "core/fluid/report.h"
+#include "core/report/report.h"
 #include "core/strategies/strategy.h"
 
 namespace weir::golden {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "backends/sim/world.h"
-#include "core/fluid/fluid_engines.h"
-#include "core/fluid/report.h"
+#include "core/report/report.h"
+#include "core/simulate/engines/fluid_engines.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "backends/sim/world.h"
-#include "core/fluid/report.h"
-#include "core/strategies/local_choice.h"
+#include "core/analysis/local_choice.h"
+#include "core/report/report.h"
 #include "core/strategies/strategy.h"
 #include "core/workload/trace_file.h"
 #include "tests/catch.h"

@@ -2,8 +2,8 @@
 // worker and one server, worked out by hand, on SimGrid and on the toy engine. A kilobyte at 1 MB/s takes a
 // millisecond.
 #include "backends/sim/world.h"
+#include "core/analysis/bound.h"
 #include "core/plan/proof.h"
-#include "core/strategies/bound.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"

@@ -1,9 +1,9 @@
 // Jobs that share a network, worked out by hand, on SimGrid and on Weir's own engine. A megabyte at 1 GB/s
 // takes a millisecond.
 #include "backends/sim/world.h"
-#include "core/fluid/fluid_engine.h"
-#include "core/fluid/report.h"
 #include "core/plan/proof.h"
+#include "core/report/report.h"
+#include "core/simulate/engines/fluid_engine.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"

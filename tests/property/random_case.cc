@@ -6,7 +6,7 @@
 
 #include "core/base/random.h"
 #include "core/base/units_text.h"
-#include "core/strategies/local_scheme.h"
+#include "core/strategies/blocks/local_scheme.h"
 
 namespace weir::property {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/cluster/topology.h"
-#include "core/strategies/options.h"
+#include "core/strategies/blocks/options.h"
 #include "core/workload/trace.h"
 
 namespace weir::property {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "backends/real/pages.h"
-#include "tests/backends/real/ordered_sums.h"
+#include "backends/real/memory/pages.h"
+#include "tests/backends/real/compute/ordered_sums.h"
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 #include "tests/conformance/echo.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/fluid/fair_rates.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
+#include "core/simulate/engines/fair_rates.h"
 
 namespace weir::toy {
 namespace {

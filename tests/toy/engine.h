@@ -1,14 +1,14 @@
 // The toy engine: the shortest specification of a fluid world, and the oracle for SimGrid. Rates come from
-// progressive filling (core/fluid/fair_rates.h), computed afresh from the definition of max-min fairness
-// whenever a flow starts or ends.
+// progressive filling (core/simulate/engines/fair_rates.h), computed afresh from the definition of max-min
+// fairness whenever a flow starts or ends.
 #pragma once
 
 #include <queue>
 #include <vector>
 
 #include "core/cluster/cluster.h"
-#include "core/fluid/engine.h"
 #include "core/plan/plan.h"
+#include "core/simulate/engines/engine.h"
 
 namespace weir::toy {
 

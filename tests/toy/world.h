@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/fluid/simulation.h"
 #include "core/plan/plan.h"
+#include "core/simulate/simulation.h"
 
 namespace weir::toy {
 

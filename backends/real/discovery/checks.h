@@ -6,7 +6,7 @@
 #include "backends/real/discovery/gpu_state.h"
 #include "backends/real/discovery/host_limits.h"
 #include "backends/real/discovery/host_parts.h"
-#include "backends/real/rdma/survey.h"
+#include "backends/real/wire/rdma/survey.h"
 
 namespace weir::real {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <span>
 
-#include "backends/real/gpu/gpus.h"
-#include "backends/real/pages.h"
+#include "backends/real/memory/gpus.h"
+#include "backends/real/memory/pages.h"
 
 namespace weir::real {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/real/gpu/gpu_facts.h"
+#include "backends/real/compute/gpu/gpu_facts.h"
 #include "core/base/result.h"
 
 namespace weir::real {

@@ -4,7 +4,7 @@
 
 #include "backends/real/discovery/checks.h"
 #include "core/base/units_text.h"
-#include "core/formats/nccl_rates.h"
+#include "core/formats/nccl/nccl_rates.h"
 
 namespace weir::real {
 namespace {

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "backends/real/discovery/sysfs.h"
-#include "backends/real/pages.h"
-#include "backends/real/threads.h"
+#include "backends/real/memory/pages.h"
+#include "backends/real/process/threads.h"
 
 namespace weir::real {
 namespace {

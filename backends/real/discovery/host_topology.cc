@@ -8,9 +8,9 @@
 
 #include "core/base/units_text.h"
 #include "core/cluster/topology_file.h"
-#include "core/formats/nccl_nics.h"
-#include "core/formats/nccl_nvlink.h"
-#include "core/formats/nccl_rates.h"
+#include "core/formats/nccl/nccl_nics.h"
+#include "core/formats/nccl/nccl_nvlink.h"
+#include "core/formats/nccl/nccl_rates.h"
 #include "core/formats/remarks.h"
 
 namespace weir::real {

@@ -6,8 +6,8 @@
 
 #include "backends/real/discovery/host_parts.h"
 #include "core/base/result.h"
-#include "core/formats/nccl_attributes.h"
-#include "core/formats/nccl_topology.h"
+#include "core/formats/nccl/nccl_attributes.h"
+#include "core/formats/nccl/nccl_topology.h"
 
 namespace weir::real {
 

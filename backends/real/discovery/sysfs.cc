@@ -10,7 +10,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "core/formats/nccl_attributes.h"
+#include "core/formats/nccl/nccl_attributes.h"
 
 namespace weir::real {
 namespace {

@@ -1,9 +1,9 @@
 #include "backends/real/job/connect.h"
 
 #include "backends/real/job/host.h"
-#include "backends/real/rdma/join.h"
-#include "backends/real/sharing.h"
-#include "backends/real/transport.h"
+#include "backends/real/wire/rdma/join.h"
+#include "backends/real/wire/shm/sharing.h"
+#include "backends/real/wire/transport.h"
 
 namespace weir::real {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/real/job/notes.h"
-#include "backends/real/links.h"
+#include "backends/real/wire/links.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/topology.h"
 

@@ -11,9 +11,9 @@
 #include <thread>
 #include <zmq.hpp>
 
-#include "backends/real/clock.h"
 #include "backends/real/job/notes.h"
 #include "backends/real/job/silence.h"
+#include "backends/real/process/clock.h"
 
 namespace weir::real {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <thread>
 
-#include "backends/real/clock.h"
 #include "backends/real/job/host.h"
-#include "backends/real/links.h"
+#include "backends/real/process/clock.h"
+#include "backends/real/wire/links.h"
 #include "core/base/units_text.h"
 #include "core/plan/hash.h"
 

@@ -7,7 +7,7 @@
 
 #include "backends/real/job/notes.h"
 #include "backends/real/job/silence.h"
-#include "backends/real/socket.h"
+#include "backends/real/wire/socket.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
 #include "core/run/record.h"

@@ -6,9 +6,9 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/base/document.h"
-#include "core/base/read_fields.h"
-#include "core/base/write_fields.h"
+#include "core/document/document.h"
+#include "core/document/read_fields.h"
+#include "core/document/write_fields.h"
 
 namespace weir::real {
 namespace {

@@ -4,23 +4,23 @@
 #include <type_traits>
 #include <utility>
 
-#include "backends/real/channel_transport.h"
-#include "backends/real/drive.h"
-#include "backends/real/gpu/clique.h"
-#include "backends/real/gpu/gpu_engine.h"
-#include "backends/real/gradients.h"
-#include "backends/real/host_work.h"
+#include "backends/real/compute/gpu/clique.h"
+#include "backends/real/compute/gpu/gpu_engine.h"
+#include "backends/real/compute/gradients.h"
+#include "backends/real/compute/host_work.h"
+#include "backends/real/compute/workers.h"
 #include "backends/real/job/connect.h"
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
 #include "backends/real/job/pacing.h"
 #include "backends/real/job/silence.h"
-#include "backends/real/threads.h"
-#include "backends/real/workers.h"
+#include "backends/real/port/drive.h"
+#include "backends/real/process/threads.h"
+#include "backends/real/transport/channel_transport.h"
+#include "core/analysis/bound.h"
 #include "core/base/units_text.h"
-#include "core/experiment/undertaking.h"
+#include "core/experiment/planned_run.h"
 #include "core/plan/hash.h"
-#include "core/strategies/bound.h"
 
 namespace weir::real {
 namespace {
@@ -52,10 +52,10 @@ class Member {
     socket_.keep_alive();
     const auto inputs = hear<InputsNote>();
     if (!inputs) return tl::unexpected(inputs.error());
-    const auto undertaking = undertake(inputs->experiment, inputs->strategy, "the job's experiment");
-    if (!undertaking) return tl::unexpected(undertaking.error());
-    const Plan& plan = (*undertaking)->plan;
-    auto gpus = open_gpus(*inputs, **undertaking);
+    const auto planned = plan_run(inputs->experiment, inputs->strategy, "the job's experiment");
+    if (!planned) return tl::unexpected(planned.error());
+    const Plan& plan = (*planned)->plan;
+    auto gpus = open_gpus(*inputs, **planned);
     if (!gpus) return tl::unexpected(gpus.error());
     gpus_ = std::move(*gpus);
     const bool shared = shares_memory(inputs->transport);
@@ -69,15 +69,15 @@ class Member {
       local = listened->name;
       listeners_.push_back(std::move(listened->socket));
     }
-    const auto clique = place_of_clique(**undertaking);
+    const auto clique = place_of_clique(**planned);
     if (!clique) return tl::unexpected(clique.error());
     socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local, *clique}));
     auto meet = await<MeetNote>();
     if (meet && inputs->verify == Verify::kFirst)
-      meet = run_together<MeetNote>(*meet, *inputs, **undertaking, **buffers, {1, true});
+      meet = run_together<MeetNote>(*meet, *inputs, **planned, **buffers, {1, true});
     if (!meet) return tl::unexpected(meet.error());
     const Runs all{inputs->iterations, inputs->verify == Verify::kAll};
-    const auto goodbye = run_together<GoodbyeNote>(*meet, *inputs, **undertaking, **buffers, all);
+    const auto goodbye = run_together<GoodbyeNote>(*meet, *inputs, **planned, **buffers, all);
     if (!goodbye) return tl::unexpected(goodbye.error());
     socket_.drop_unsent();
     return {};
@@ -145,7 +145,7 @@ class Member {
   }
 
   // Those of the machine; none if it has none, or host memory is to stand for them.
-  Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const Undertaking& job) const {
+  Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const PlannedRun& job) const {
     const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
     if (!inputs.gpus || count == 0) {
       if (settings_.gpus.empty()) return nullptr;
@@ -163,7 +163,7 @@ class Member {
   }
 
   // Where NCCL has the GPUs of all machines meet, if they are to and this is the machine that says so.
-  Result<std::string> place_of_clique(const Undertaking& job) const {
+  Result<std::string> place_of_clique(const PlannedRun& job) const {
     if (job.plan.all_reduces().empty() || job.cluster.gpu_machines().front() != settings_.machine)
       return std::string();
     if (!gpus_) return failure("NCCL sums between GPUs, and machines use none");
@@ -171,7 +171,7 @@ class Member {
   }
 
   // Has the machine's GPUs meet those of the others, once for all runs.
-  Result<void> join_clique(const MeetNote& meet, const Undertaking& job) {
+  Result<void> join_clique(const MeetNote& meet, const PlannedRun& job) {
     if (job.plan.all_reduces().empty() || clique_) return {};
     Clique::Member own;
     for (const MachineId machine : job.cluster.gpu_machines()) {
@@ -186,22 +186,21 @@ class Member {
     return {};
   }
 
-  Result<Peers> connect(const MeetNote& meet, const InputsNote& inputs, const Undertaking& undertaking,
+  Result<Peers> connect(const MeetNote& meet, const InputsNote& inputs, const PlannedRun& planned,
                         const Buffers& buffers) {
     const auto token = token_from(meet.token);
     if (!token) return tl::unexpected(token.error());
     PeerSettings settings;
     settings.self = settings_.machine;
     settings.machines = meet.machines;
-    settings.nics =
-        nics_of(undertaking.experiment.topology, undertaking.cluster.machine(settings.self).group);
+    settings.nics = nics_of(planned.experiment.topology, planned.cluster.machine(settings.self).group);
     settings.channels = inputs.channels;
     settings.token = *token;
     settings.transport = inputs.transport;
     settings.encrypt = inputs.encrypt;
     settings.patience = settings_.patience;
     settings.watch = [this] { return tick(); };
-    auto peers = connect_peers(undertaking.plan, undertaking.cluster, buffers, settings, listeners_);
+    auto peers = connect_peers(planned.plan, planned.cluster, buffers, settings, listeners_);
     if (!peers) return tl::unexpected(root_cause(peers.error()));
     return peers;
   }
@@ -230,7 +229,7 @@ class Member {
   // Meets the others and runs the plan with them. Returns what the coordinator says once all have:
   // connections last until then, as others may still move bytes with this machine.
   template <class Next>
-  Result<Next> run_together(const MeetNote& meet, const InputsNote& inputs, const Undertaking& job,
+  Result<Next> run_together(const MeetNote& meet, const InputsNote& inputs, const PlannedRun& job,
                             const Buffers& buffers, const Runs& runs) {
     auto peers = connect(meet, inputs, job, buffers);
     if (!peers) return tl::unexpected(peers.error());

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/real/job/key.h"
-#include "backends/real/socket.h"
+#include "backends/real/wire/socket.h"
 #include "core/base/ids.h"
 
 namespace weir::real {

@@ -27,9 +27,10 @@
 
 #include "backends/real/job/control.h"
 #include "backends/real/job/verify.h"
-#include "backends/real/transport_choice.h"
-#include "core/base/read_fields.h"
-#include "core/base/write_fields.h"
+#include "backends/real/wire/transport_choice.h"
+#include "core/document/document.h"
+#include "core/document/read_fields.h"
+#include "core/document/write_fields.h"
 
 namespace weir::real {
 
@@ -212,9 +213,7 @@ void fields(Visitor& /*visitor*/, GoodbyeNote& /*note*/) {}
 template <class T>
 Note note_of(const T& content, std::string from = {}, std::string body = {}) {
   // A text may quote what another machine sent, whatever bytes these are.
-  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
-  return {std::move(from), std::string(T::kType), write_fields(content).dump(-1, ' ', false, kReplace),
-          std::move(body)};
+  return {std::move(from), std::string(T::kType), json_text(write_fields(content)), std::move(body)};
 }
 
 /// What the note says, if it is of that type and well-formed.

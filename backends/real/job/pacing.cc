@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/real/pieces.h"
-#include "backends/real/transport.h"
-#include "core/strategies/critical_path.h"
+#include "backends/real/wire/pieces.h"
+#include "backends/real/wire/transport.h"
+#include "core/analysis/critical_path.h"
 
 namespace weir::real {
 namespace {

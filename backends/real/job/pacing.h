@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "backends/real/links.h"
+#include "backends/real/wire/links.h"
 #include "core/cluster/cluster.h"
-#include "core/fluid/work.h"
+#include "core/hardware/work.h"
 
 namespace weir::real {
 

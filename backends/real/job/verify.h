@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/base/fields.h"
+#include "core/document/fields.h"
 
 namespace weir::real {
 

@@ -17,8 +17,8 @@
 #include <map>
 #include <sstream>
 
-#include "backends/real/program.h"
-#include "backends/real/threads.h"
+#include "backends/real/process/program.h"
+#include "backends/real/process/threads.h"
 
 namespace weir::real {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/descriptor.h"
 #include "backends/real/lab/wiring.h"
+#include "backends/real/process/descriptor.h"
 
 namespace weir::real {
 

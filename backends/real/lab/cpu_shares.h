@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/descriptor.h"
-#include "backends/real/guard.h"
+#include "backends/real/process/descriptor.h"
+#include "backends/real/process/guard.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/base/units.h"

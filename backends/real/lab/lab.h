@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/guard.h"
 #include "backends/real/lab/holder.h"
 #include "backends/real/lab/wiring.h"
+#include "backends/real/process/guard.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/cluster/cluster.h"

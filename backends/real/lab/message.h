@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/descriptor.h"
+#include "backends/real/process/descriptor.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 

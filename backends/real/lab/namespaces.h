@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "backends/real/descriptor.h"
+#include "backends/real/process/descriptor.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 

@@ -1,8 +1,8 @@
 #include "backends/real/lab/readiness.h"
 
-#include "backends/real/clock.h"
 #include "backends/real/lab/cpu_shares.h"
 #include "backends/real/lab/lab.h"
+#include "backends/real/process/clock.h"
 #include "core/cluster/topology.h"
 
 namespace weir::real {

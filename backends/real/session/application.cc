@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/real/clock.h"
+#include "backends/real/process/clock.h"
 
 namespace weir::real {
 

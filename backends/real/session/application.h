@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/engine.h"
-#include "backends/real/gpu/gpu_engine.h"
-#include "backends/real/inbox.h"
+#include "backends/real/compute/engine.h"
+#include "backends/real/compute/gpu/gpu_engine.h"
+#include "backends/real/process/inbox.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {

@@ -1,8 +1,8 @@
 #include "backends/real/session/group.h"
 
-#include "backends/real/clock.h"
-#include "backends/real/host_work.h"
-#include "backends/real/port.h"
+#include "backends/real/compute/host_work.h"
+#include "backends/real/port/port.h"
+#include "backends/real/process/clock.h"
 #include "core/run/node.h"
 
 namespace weir::real {

@@ -8,14 +8,14 @@
 #include <optional>
 #include <thread>
 
-#include "backends/real/buffers.h"
-#include "backends/real/channel_transport.h"
+#include "backends/real/compute/workers.h"
 #include "backends/real/job/connect.h"
+#include "backends/real/memory/buffers.h"
 #include "backends/real/session/application.h"
 #include "backends/real/session/kept_tensors.h"
-#include "backends/real/session/world.h"
-#include "backends/real/workers.h"
-#include "core/fluid/work.h"
+#include "backends/real/session/session_layout.h"
+#include "backends/real/transport/channel_transport.h"
+#include "core/hardware/work.h"
 
 namespace weir::real {
 

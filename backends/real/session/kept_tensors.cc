@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "backends/real/kernels.h"
+#include "backends/real/compute/kernels.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {

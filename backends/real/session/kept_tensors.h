@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "backends/real/pages.h"
+#include "backends/real/memory/pages.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "backends/real/clock.h"
 #include "backends/real/job/host.h"
-#include "backends/real/socket.h"
+#include "backends/real/process/clock.h"
+#include "backends/real/wire/socket.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
@@ -19,7 +19,7 @@ std::string list(const std::vector<std::string>& names) { return fmt::format("{}
 
 }  // namespace
 
-Leader::Leader(std::unique_ptr<ControlSocket> socket, SessionWorld world, const LeaderSettings& settings)
+Leader::Leader(std::unique_ptr<ControlSocket> socket, SessionLayout world, const LeaderSettings& settings)
     : socket_(std::move(socket)),
       world_(std::move(world)),
       settings_(settings),
@@ -204,8 +204,8 @@ Result<void> Leader::take(std::size_t member, const Note& note) {
   if (note.type == DeclareNote::kType) {
     return with(content_of<DeclareNote>(note), [&](const DeclareNote& said) { return declare(rank, said); });
   }
-  if (note.type == TurnsNote::kType)
-    return with(content_of<TurnsNote>(note), [&](const TurnsNote& said) { return turns(rank, said); });
+  if (note.type == RoundsNote::kType)
+    return with(content_of<RoundsNote>(note), [&](const RoundsNote& said) { return turns(rank, said); });
   if (note.type == RefuseNote::kType) {
     return with(content_of<RefuseNote>(note), [&](const RefuseNote& said) -> Result<void> {
       refuse(said.name, fmt::format("rank {}: {}", rank, said.why));
@@ -247,7 +247,7 @@ Result<void> Leader::declare(int rank, const DeclareNote& note) {
   };
   for (const TensorNote& tensor : note.tensors) {
     const std::vector<int> ranks = ranks_of(tensor);
-    if (!world_.has(ranks) || !SessionWorld::takes_part({false, rank}, ranks))
+    if (!world_.has(ranks) || !SessionLayout::takes_part({false, rank}, ranks))
       return failure(fmt::format("it declares a tensor of ranks {}", fmt::join(ranks, ", ")));
     const auto [known, fresh] = declared_.try_emplace(tensor.name);
     Declared& declared = known->second;
@@ -285,12 +285,12 @@ void Leader::refuse(const std::string& name, const std::string& why) {
   tell_all(RefuseNote{name, why}, true);
 }
 
-Result<void> Leader::turns(int rank, const TurnsNote& note) {
-  for (const TurnNote& turn : note.turns) {
+Result<void> Leader::turns(int rank, const RoundsNote& note) {
+  for (const RoundNote& turn : note.turns) {
     const auto declared = declared_.find(turn.tensor);
     if (declared == declared_.end())
       return failure(fmt::format("it hands over '{}', which it has not declared", turn.tensor));
-    const TurnTable::Finding found = turns_.take(rank, turn, declared->second.by.size());
+    const RoundTable::Finding found = turns_.take(rank, turn, declared->second.by.size());
     if (found.watch) tell_all(WatchNote{turn.label, turn.turn}, true);
     if (!found.wrong.empty()) tell_all(RefuseNote{turn.label, found.wrong}, true);
   }
@@ -334,7 +334,7 @@ Result<void> Leader::open_next() {
   open.group = groups_++;
   open.token = hexadecimal(*token);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (SessionWorld::takes_part(members_[i].role, open.ranks)) opening_[i] = "";
+    if (SessionLayout::takes_part(members_[i].role, open.ranks)) opening_[i] = "";
   }
   tell_openers(open);
   return {};

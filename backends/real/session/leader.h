@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "backends/real/job/silence.h"
-#include "backends/real/session/turns.h"
-#include "backends/real/session/world.h"
+#include "backends/real/session/session_layout.h"
+#include "backends/real/session/submission_rounds.h"
 
 namespace weir::real {
 
@@ -26,7 +26,7 @@ struct LeaderSettings {
 /// Its thread begins with it and ends when the session has.
 class Leader {
  public:
-  Leader(std::unique_ptr<ControlSocket> socket, SessionWorld world, const LeaderSettings& settings);
+  Leader(std::unique_ptr<ControlSocket> socket, SessionLayout world, const LeaderSettings& settings);
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
   /// Ends the session for all if it has not ended.
@@ -62,7 +62,7 @@ class Leader {
   Result<void> take(std::size_t member, const Note& note);
   Result<void> declare(int rank, const DeclareNote& note);
   void refuse(const std::string& name, const std::string& why);
-  Result<void> turns(int rank, const TurnsNote& note);
+  Result<void> turns(int rank, const RoundsNote& note);
   Result<void> opened(std::size_t member, const OpenedNote& note);
   Result<void> open_next();
   void gather();
@@ -80,14 +80,14 @@ class Leader {
   bool over() const;
 
   std::unique_ptr<ControlSocket> socket_;
-  SessionWorld world_;
+  SessionLayout world_;
   LeaderSettings settings_;
   std::vector<Member> members_;               // by machine
   std::vector<std::size_t> ranks_;            // their machines
   std::map<std::string, Declared> declared_;  // by name
   // Names that the first of their ranks has declared together, not opened yet.
   std::deque<std::vector<std::string>> batches_;
-  TurnTable turns_;
+  RoundTable turns_;
   std::map<std::string, Count> counts_;  // by tensor
   std::deque<OpenNote> to_open_;         // in this order; their numbers and tokens come when they are
   int groups_ = 0;                       // opened so far

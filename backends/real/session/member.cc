@@ -1,8 +1,8 @@
 #include "backends/real/session/member.h"
 
-#include "backends/real/clock.h"
 #include "backends/real/job/host.h"
-#include "backends/real/threads.h"
+#include "backends/real/process/clock.h"
+#include "backends/real/process/threads.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
@@ -163,7 +163,7 @@ Result<void> SessionMember::handle(const Note& note) {
   }
   if (note.type == WelcomeNote::kType) {
     return with(content_of<WelcomeNote>(note), [&](const WelcomeNote& welcome) -> Result<void> {
-      auto world = SessionWorld::of(welcome);
+      auto world = SessionLayout::of(welcome);
       if (!world) return tl::unexpected(fail(world.error()));
       world_ = std::move(*world);
       peers_.self = world_->machine(settings_.role);
@@ -258,7 +258,7 @@ Result<void> SessionMember::open(const OpenNote& note) {
   const std::vector<int>& ranks = note.ranks;
   const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
                                 [](const TensorNote& tensor) { return tensor.kept; });
-  if (!world_->has(ranks) || !SessionWorld::takes_part(settings_.role, ranks) || (kept && ranks.size() != 1))
+  if (!world_->has(ranks) || !SessionLayout::takes_part(settings_.role, ranks) || (kept && ranks.size() != 1))
     return tl::unexpected(fail(Error{"the leader opens a group of others"}));
   const auto token = token_from(note.token);
   if (!token) return tl::unexpected(fail(token.error()));

@@ -83,7 +83,7 @@ class SessionMember {
   const SessionSettings settings_;
   MemberEvents& events_;
   std::unique_ptr<ControlSocket> socket_;
-  std::optional<SessionWorld> world_;
+  std::optional<SessionLayout> world_;
   std::vector<Descriptor> listeners_;
   PeerSettings peers_;
   std::map<int, Opened> groups_;  // by number

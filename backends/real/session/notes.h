@@ -118,16 +118,16 @@ struct MissingNote {
   bool left = false;  // and will not come any more
 };
 
-struct TurnNote {
+struct RoundNote {
   std::string label;
   std::int64_t turn = 0;
   std::string tensor;  // its name
   std::string what;    // in words
 };
 
-struct TurnsNote {
+struct RoundsNote {
   static constexpr std::string_view kType = "turns";
-  std::vector<TurnNote> turns;
+  std::vector<RoundNote> turns;
 };
 
 struct WatchNote {
@@ -224,7 +224,7 @@ void fields(Visitor& visitor, MissingNote& note) {
 }
 
 template <class Visitor>
-void fields(Visitor& visitor, TurnNote& note) {
+void fields(Visitor& visitor, RoundNote& note) {
   visitor.required("label", note.label, "the name that a user gives; empty if none");
   visitor.required("turn", note.turn, "which of the label", at_least(0));
   visitor.required("tensor", note.tensor, "its name");
@@ -232,7 +232,7 @@ void fields(Visitor& visitor, TurnNote& note) {
 }
 
 template <class Visitor>
-void fields(Visitor& visitor, TurnsNote& note) {
+void fields(Visitor& visitor, RoundsNote& note) {
   visitor.required("turns", note.turns, "of tensors that were handed over");
 }
 

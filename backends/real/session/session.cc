@@ -18,8 +18,8 @@ Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings,
   std::unique_ptr<Session> session(new Session(settings));
   if (settings.size == 1 && settings.servers == 0) return session;
   if (settings.role.number == 0) {
-    auto world = SessionWorld::make({settings.size, settings.servers, settings.strategy, settings.topology,
-                                     settings.settings, settings.options, settings.nic_rate});
+    auto world = SessionLayout::make({settings.size, settings.servers, settings.strategy, settings.topology,
+                                      settings.settings, settings.options, settings.nic_rate});
     if (!world) return refusal(SessionStatus::kInvalid, world.error().text);
     const auto key = session_key(settings);
     if (!key) return refusal(SessionStatus::kInvalid, key.error().text);
@@ -50,7 +50,7 @@ Session::~Session() {
 void Session::run() {
   while (true) {
     std::vector<DeclareNote> declare;
-    TurnsNote turns;
+    RoundsNote turns;
     std::vector<RefuseNote> refuse;
     std::vector<std::string> ask;
     std::optional<SessionError> give_up;

@@ -2,11 +2,10 @@
 
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "core/base/read_fields.h"
+#include "core/document/read_fields.h"
 
 namespace weir::real {
 namespace {
@@ -125,14 +124,11 @@ void fields(Visitor& visitor, SessionText& text) {
   visitor.optional("transport", settings.transport, "what tensors move through");
 }
 
-std::optional<std::string> process_environment(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): read alone
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
-}
-
-Result<SessionSettings> read_session_settings(const std::string& json, const Environment& environment,
-                                              bool server) {
+Result<SessionSettings> read_session_settings(const std::string& json, const Environment& all, bool server) {
+  const Environment environment = [&all](const std::string& name) {
+    auto value = all(name);
+    return value && value->empty() ? std::nullopt : value;
+  };
   Json document = Json::object();
   if (!json.empty()) document = Json::parse(json, nullptr, false);
   if (!document.is_object()) return failure("settings: expected a JSON object");

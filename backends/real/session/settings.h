@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "backends/real/session/world.h"
-#include "backends/real/socket.h"
+#include "backends/real/session/session_layout.h"
+#include "backends/real/wire/socket.h"
 
 namespace weir::real {
 
@@ -25,7 +25,7 @@ struct SessionSettings {
   std::string topology;
   std::string settings;
   std::string options;
-  BytesPerSecond nic_rate = WorldSettings().nic_rate;
+  BytesPerSecond nic_rate = LayoutSettings().nic_rate;
   double patience = 600;
   double warn_after = 60;
   int threads = 0;
@@ -33,11 +33,8 @@ struct SessionSettings {
   TransportChoice transport = TransportChoice::kAuto;
 };
 
-/// A variable of the environment; none if it is not set, or empty.
+/// A variable of the environment; none if it is not set. An empty one counts as not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-
-/// That of this process.
-std::optional<std::string> process_environment(const std::string& name);
 
 /// What the JSON object says, and the environment of what it leaves out. `server`: of a process that only
 /// sums. Complaints name the setting, or the variable.

@@ -1,4 +1,4 @@
-#include "backends/real/pages.h"
+#include "backends/real/memory/pages.h"
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 

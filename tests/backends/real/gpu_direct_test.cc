@@ -1,6 +1,6 @@
 // When NICs are to read and write GPUs themselves: where the topology favours it, and only over RDMA.
-#include "backends/real/host_work.h"
-#include "core/strategies/local_choice.h"
+#include "backends/real/compute/host_work.h"
+#include "core/analysis/local_choice.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"

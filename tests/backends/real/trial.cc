@@ -3,7 +3,7 @@
 #include <cstring>
 #include <list>
 
-#include "backends/real/pages.h"
+#include "backends/real/memory/pages.h"
 #include "tests/catch.h"
 #include "tests/conformance/echo.h"
 

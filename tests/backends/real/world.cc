@@ -3,12 +3,12 @@
 #include <barrier>
 #include <thread>
 
-#include "backends/real/gpu/gpu_engine.h"
-#include "backends/real/host_work.h"
-#include "backends/real/rdma/connection.h"
-#include "backends/real/rdma/join.h"
-#include "backends/real/sharing.h"
-#include "backends/real/workers.h"
+#include "backends/real/compute/gpu/gpu_engine.h"
+#include "backends/real/compute/host_work.h"
+#include "backends/real/compute/workers.h"
+#include "backends/real/wire/rdma/connection.h"
+#include "backends/real/wire/rdma/join.h"
+#include "backends/real/wire/shm/sharing.h"
 
 namespace weir::real {
 

@@ -5,12 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "backends/real/buffers.h"
-#include "backends/real/channel_transport.h"
-#include "backends/real/drive.h"
-#include "backends/real/links.h"
-#include "backends/real/rdma/device.h"
-#include "core/fluid/simulation.h"
+#include "backends/real/memory/buffers.h"
+#include "backends/real/port/drive.h"
+#include "backends/real/transport/channel_transport.h"
+#include "backends/real/wire/links.h"
+#include "backends/real/wire/rdma/device.h"
+#include "core/simulate/simulation.h"
 
 namespace weir::real {
 

@@ -1,6 +1,6 @@
 #include "core/calibrate/split_label.h"
 
-#include "core/strategies/local_choice.h"
+#include "core/analysis/local_choice.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/calibrate/scene.h"

@@ -1,4 +1,4 @@
-#include "core/formats/nccl_rates.h"
+#include "core/formats/nccl/nccl_rates.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "core/formats/nccl_tests.h"
+#include "core/formats/nccl/nccl_tests.h"
 
 #include "tests/catch.h"
 

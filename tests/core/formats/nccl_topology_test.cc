@@ -1,4 +1,4 @@
-#include "core/formats/nccl_topology.h"
+#include "core/formats/nccl/nccl_topology.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/formats/protobuf.h"
+#include "core/formats/chakra/protobuf.h"
 
 #include "tests/catch.h"
 

@@ -1,11 +1,11 @@
 // All-reduces over machines as one op each: what the proof shows of them, and what it finds broken.
 #include <array>
 
-#include "core/fluid/fluid_engine.h"
-#include "core/fluid/simulation.h"
 #include "core/plan/print.h"
 #include "core/plan/proof.h"
 #include "core/plan/structure.h"
+#include "core/simulate/engines/fluid_engine.h"
+#include "core/simulate/simulation.h"
 #include "tests/catch.h"
 #include "tests/core/plan/examples.h"
 

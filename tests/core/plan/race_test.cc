@@ -82,7 +82,7 @@ struct TwoMessages {
 
   std::string found() const {
     const Plan plan = PlanBuilder(builder).build();
-    const Findings findings = races(plan, *Order::of(plan)).findings;
+    const ProofErrors findings = races(plan, *Order::of(plan)).findings;
     return findings.empty() ? "" : findings.error().text;
   }
 

@@ -18,7 +18,7 @@ template <class Example>
 std::string complaint(const std::function<void(Example&)>& change) {
   Example example;
   change(example);
-  const Findings findings = structure_findings(example.plan());
+  const ProofErrors findings = structure_findings(example.plan());
   return findings.empty() ? "valid" : findings.error().text;
 }
 

@@ -4,7 +4,7 @@
 
 #include "core/base/units.h"
 #include "core/cluster/topology_file.h"
-#include "core/formats/nccl_rates.h"
+#include "core/formats/nccl/nccl_rates.h"
 #include "tests/catch.h"
 
 namespace weir::real {

@@ -6,9 +6,9 @@
 
 #include <csignal>
 
-#include "backends/real/clock.h"
 #include "backends/real/lab/batch.h"
 #include "backends/real/lab/holder.h"
+#include "backends/real/process/clock.h"
 #include "core/cluster/topology_file.h"
 #include "tests/catch.h"
 

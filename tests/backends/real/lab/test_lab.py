@@ -243,17 +243,17 @@ class Shares(unittest.TestCase):
         other.write_text(Path(self.topology).read_text(encoding="utf-8").replace('"test-', '"other-'), encoding="utf-8")
         return str(other)
 
-    def test_folders_are_gone_once_a_lab_is_down(self):
+    def test_rules_are_gone_once_a_lab_is_down(self):
         _, groups = self.up()
         self.assertEqual(program.run("lab", "down", self.topology).returncode, 0)
         self.assertFalse(groups.exists())
 
-    def test_folders_go_with_a_keeper_that_is_killed(self):
+    def test_rules_go_with_a_keeper_that_is_killed(self):
         process, groups = self.up()
         os.kill(process, signal.SIGKILL)
         self.goes(groups)
 
-    def test_folders_go_with_a_command_that_is_killed_or_ends(self):
+    def test_rules_go_with_a_command_that_is_killed_or_ends(self):
         _, kept = self.up()
         name = re.compile(r"weir-lab-[0-9a-f]{16}")
         command = ("lab", "run", self.lab_of_its_own(), "--", "sh", "-c")
@@ -270,7 +270,7 @@ class Shares(unittest.TestCase):
             run.kill()
         self.goes(mine)
 
-    def test_folders_go_even_if_somebody_is_in_them(self):
+    def test_rules_go_even_if_somebody_is_in_them(self):
         process, groups = self.up()
         with subprocess.Popen(["sleep", "60"]) as stranger:
             try:

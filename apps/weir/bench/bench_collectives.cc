@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/bench/bench.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/world_options.h"
+#include "apps/weir/text/output.h"
+#include "backends/real/meters/plain_rate.h"
+#include "core/base/units_text.h"
+#include "core/base/version.h"
+#include "studies/output/table.h"
+#include "studies/real/bench_job.h"
+#include "studies/real/real_world.h"
+
+namespace weir {
+namespace {
+
+struct BenchCollectivesChoices {
+  std::string name;  // of the command
+  BenchJob job;
+  std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
+  std::string part = "1MiB";
+  bool json = false;
+};
+
+// Of one size.
+struct CollectiveTimes {
+  Duration time;             // of the middle iteration
+  BytesPerSecond algorithm;  // gradients over it
+  BytesPerSecond bus;        // what the busiest machine sends or receives over it
+  BytesPerSecond moved;      // what all messages have over it
+  BytesPerSecond plain;      // what as many processes moved that did nothing else
+  std::vector<Duration> all;
+  std::string settings;
+  double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
+};
+
+BytesPerSecond over(Bytes bytes, Duration time) {
+  return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
+}
+
+Result<CollectiveTimes> measure(const BenchJob& job) {
+  const auto times = run(job);
+  if (!times) return tl::unexpected(times.error());
+  real::PlainSettings how;
+  how.processes = job.workers + job.servers;
+  how.shared_memory = shares_memory(job.real.transport);
+  how.memory = job.gradients;
+  const auto plain = real::plain_rate(how);
+  if (!plain) return tl::unexpected(plain.error());
+  const Duration time = median(times->iterations);
+  return CollectiveTimes{
+      time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
+      plain->all, times->iterations,         times->settings};
+}
+
+nlohmann::ordered_json row(Bytes size, const CollectiveTimes& measured) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const Duration time : measured.all) all.push_back(time.seconds());
+  return {{"bytes", size.count()},
+          {"seconds", measured.time.seconds()},
+          {"algorithm_bytes_per_s", measured.algorithm.value()},
+          {"bus_bytes_per_s", measured.bus.value()},
+          {"moved_bytes_per_s", measured.moved.value()},
+          {"plain_bytes_per_s", measured.plain.value()},
+          {"share", measured.share()},
+          {"settings", measured.settings},
+          {"iterations_s", all}};
+}
+
+Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
+  BenchJob job = choices.job;
+  const std::string name = "bench " + choices.name;
+  const auto part = parse_size(choices.part);
+  if (!part) return wrong(name.c_str(), Error{"--part: " + part.error().text});
+  if (*part < Bytes(1000)) return wrong(name.c_str(), Error{"--part: expected at least 1KB"});
+  job.part = *part;
+  std::vector<Bytes> sizes;
+  for (const std::string& text : choices.sizes) {
+    const auto size = parse_size(text);
+    if (!size) return wrong(name.c_str(), Error{"--bytes: " + size.error().text});
+    if (size->count() < 4 || size->count() % 4 != 0)
+      return wrong(name.c_str(), Error{fmt::format("--bytes: {} is no whole number of f32; try 4MiB", text)});
+    sizes.push_back(*size);
+  }
+  constexpr auto kRight = Table::Column::Side::kRight;
+  const bool shared = shares_memory(job.real.transport);
+  const Table table({{"gradients", kRight, 9},
+                     {"time", kRight, 9},
+                     {"algorithm", kRight, 10},
+                     {"bus", kRight, 10},
+                     {"all messages", kRight},
+                     {shared ? "plain copies" : "plain sockets", kRight},
+                     {"share", kRight, 7}});
+  if (!choices.json) print("{}", table.header());
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Bytes size : sizes) {
+    job.gradients = size;
+    const auto measured = measure(job);
+    if (!measured) return tl::unexpected(measured.error());
+    rows.push_back(row(size, *measured));
+    if (choices.json) continue;
+    print("{}", table.line({rounded(size), rounded(measured->time), rounded(measured->algorithm),
+                            rounded(measured->bus), rounded(measured->moved), rounded(measured->plain),
+                            fmt::format("{:.1f} %", 100 * measured->share())}));
+    std::fflush(stdout);
+  }
+  if (!choices.json) return kExitWell;
+  const nlohmann::ordered_json document = {{"weir", version()},
+                                           {"benchmark", choices.name},
+                                           {"strategy", job.strategy},
+                                           {"workers", job.workers},
+                                           {"servers", job.servers},
+                                           {"part_bytes", job.part.count()},
+                                           {"rows", rows}};
+  print("{}\n", document.dump(2));
+  return kExitWell;
+}
+
+void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
+  BenchJob& job = choices.job;
+  command.add_option("--bytes", choices.sizes, "Of the gradients, f32 (4MiB,16MiB,64MiB)")
+      ->type_name("SIZES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
+  add_transport(command, job.real.transport, "What messages move through", "--transport",
+                {real::TransportChoice::kTcp, real::TransportChoice::kSharedMemory});
+  command.add_option("--iterations", job.iterations, "How often; medians are shown")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command
+      .add_option("--channels", job.real.channels,
+                  "Connections between two machines (2, or as many as each has cores)")
+      ->check(CLI::Range(1, 64));
+  command
+      .add_option("--io-threads", job.real.io_threads,
+                  "Threads of each machine that move bytes (4, likewise)")
+      ->check(CLI::Range(1, 64));
+  command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_flag("--json", choices.json, "JSON instead of a table");
+}
+
+constexpr const char* kAboutCollectives =
+    "Machines are processes of this host that run the plan as weir run --on local does. An iteration counts "
+    "from\n"
+    "the end of the one before, on all machines, to its own. Algorithm: the gradients' bytes over that "
+    "time.\n"
+    "Bus: what the busiest machine sends or receives over it. Beside all messages stands what as many "
+    "processes\n"
+    "move that only send to the next and receive (over TCP) or only copy (shm), which no messages can "
+    "exceed.\n";
+
+}  // namespace
+
+void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command =
+      bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
+  const auto choices = std::make_shared<BenchCollectivesChoices>();
+  choices->name = "allreduce";
+  choices->job.strategy = "unified";
+  command->add_option("--nodes", choices->job.workers, "How many processes")
+      ->check(CLI::Range(2, 256))
+      ->capture_default_str();
+  command->add_option("--strategy", choices->job.strategy, "Without machines that only sum, unified is one")
+      ->check(CLI::IsMember({"unified", "ring", "hierarchical", "double-tree"}))
+      ->capture_default_str();
+  add_common(*command, *choices);
+  command->footer(std::string(kAboutCollectives) +
+                  "\nExamples:\n"
+                  "  weir bench allreduce --transport shm\n"
+                  "  weir bench allreduce --nodes 2 --bytes 1MiB,256MiB --strategy ring --json");
+  command->callback(
+      [choices, &status] { status = exit_status("bench allreduce", bench_collective(*choices)); });
+}
+
+void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command =
+      bench.add_subcommand("pushpull", "How fast processes of this host sum gradients on parameter servers");
+  const auto choices = std::make_shared<BenchCollectivesChoices>();
+  choices->name = "pushpull";
+  choices->job.strategy = "ps";
+  choices->job.workers = 2;
+  choices->job.servers = 2;
+  command->add_option("--workers", choices->job.workers, "Processes that have gradients")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--servers", choices->job.servers, "Processes that sum them")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  add_common(*command, *choices);
+  command->footer(std::string(kAboutCollectives) +
+                  "\nExamples:\n"
+                  "  weir bench pushpull --workers 4 --servers 2\n"
+                  "  weir bench pushpull --bytes 4MiB,16MiB --transport shm --json");
+  command->callback(
+      [choices, &status] { status = exit_status("bench pushpull", bench_collective(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/bench/bench.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "backends/real/memory/gpus.h"
+#include "backends/real/meters/copy_meter.h"
+#include "core/base/units_text.h"
+#include "core/base/version.h"
+#include "studies/output/table.h"
+
+namespace weir {
+namespace {
+
+struct BenchCopyChoices {
+  std::vector<std::string> sizes = {"1MB", "4MB", "16MB"};
+  int repetitions = 8;
+  bool json = false;
+};
+
+Result<ExitStatus> bench_copy(const BenchCopyChoices& choices) {
+  std::vector<Bytes> sizes;
+  for (const std::string& text : choices.sizes) {
+    const auto size = parse_size(text);
+    if (!size) return wrong("bench copy", Error{"--parts: " + size.error().text});
+    if (*size < Bytes(1)) return wrong("bench copy", Error{"--parts: a part has at least one byte; try 4MB"});
+    sizes.push_back(*size);
+  }
+  const auto count = real::gpu_count();
+  if (!count) return tl::unexpected(count.error());
+  const Table table({{"GPU"}, {"parts of"}, {"each way"}, {"plain copies"}, {"share"}});
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!choices.json) print("{}", table.header());
+  for (int device = 0; device < *count; ++device) {
+    for (const Bytes size : sizes) {
+      real::CopySettings settings;
+      settings.device = device;
+      settings.part = size;
+      settings.repetitions = choices.repetitions;
+      const auto rate = real::measure_copies(settings);
+      if (!rate) return tl::unexpected(rate.error());
+      const double share =
+          static_cast<double>(rate->parts.value()) / static_cast<double>(rate->plain.value());
+      rows.push_back({{"device", device},
+                      {"part_bytes", size.count()},
+                      {"bytes_per_s", rate->parts.value()},
+                      {"plain_bytes_per_s", rate->plain.value()},
+                      {"share", share}});
+      if (choices.json) continue;
+      print("{}", table.line({std::to_string(device), rounded(size), rounded_in_bytes(rate->parts),
+                              rounded_in_bytes(rate->plain), fmt::format("{:.1f} %", 100 * share)}));
+      std::fflush(stdout);
+    }
+  }
+  if (choices.json)
+    print("{}\n", nlohmann::ordered_json{{"weir", version()}, {"benchmark", "copy"}, {"rows", rows}}.dump(2));
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_bench_copy(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command =
+      bench.add_subcommand("copy", "How fast gradients get from this host's GPUs to its memory and back");
+  const auto choices = std::make_shared<BenchCopyChoices>();
+  command->add_option("--parts", choices->sizes, "Of which 256 MiB are copied each way (1MB,4MB,16MB)")
+      ->type_name("SIZES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--repetitions", choices->repetitions, "How often")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_flag("--json", choices->json, "JSON instead of a table");
+  command->footer(
+      "Both ways at once, for each GPU alone: by a node, each part an op of its plan, and beside it by "
+      "plain\n"
+      "copies of pinned memory, 256 MiB at once.\n"
+      "\nExamples:\n"
+      "  weir bench copy\n"
+      "  weir bench copy --parts 4MB --json");
+  command->callback([choices, &status] { status = exit_status("bench copy", bench_copy(*choices)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "apps/weir/bench/bench.h"
+#include "apps/weir/options/input.h"
+#include "apps/weir/options/world_options.h"
+#include "apps/weir/text/output.h"
+#include "backends/real/memory/pages.h"
+#include "backends/real/meters/transport_meter.h"
+#include "core/base/units_text.h"
+#include "core/base/version.h"
+#include "studies/output/table.h"
+
+namespace weir {
+namespace {
+
+constexpr const char* kFooter =
+    "Two processes send each other messages all the time, and in turn with them two processes that do\n"
+    "nothing but write to and read from a socket for each direction: the same 1 MiB again and again, "
+    "which\n"
+    "stays in caches, and then as much memory as the messages have. One copy is what each of two "
+    "processes\n"
+    "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
+    "direction; shares are the nodes' of the rate to their left.\n"
+    "Over RDMA the others post the same writes and nothing else. Registrations of memory and bytes that a\n"
+    "processor copied are the nodes', once they have met.\n\n"
+    "Examples:\n"
+    "  weir bench transport\n"
+    "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
+    "  weir bench transport --engine shm\n"
+    "  weir bench transport --engine rdma --addresses 10.0.0.1,10.0.0.2";
+
+struct BenchTransportChoices {
+  std::vector<std::string> sizes = {"64KiB", "1MiB", "4MiB", "16MiB"};
+  real::TransportSettings settings;
+  double seconds = 1.0;
+  std::vector<std::string> addresses;
+  std::string offset = "0B";
+  const CLI::Option* poll = nullptr;
+  int repetitions = 5;
+  bool json = false;
+};
+
+// Medians over the repetitions are shown; of shares too, as all rates of one are measured at about the same
+// time.
+std::string tenths_of_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+template <class Rate>
+BytesPerSecond middle(const std::vector<Rate>& rates, BytesPerSecond Rate::*member) {
+  std::vector<BytesPerSecond> values;
+  for (const Rate& rate : rates) values.push_back(rate.*member);
+  return median(values);
+}
+
+template <class Rate>
+double share(const std::vector<Rate>& rates, BytesPerSecond Rate::*of) {
+  std::vector<double> values;
+  for (const Rate& rate : rates)
+    values.push_back(static_cast<double>(rate.nodes.value()) / static_cast<double>((rate.*of).value()));
+  return median(values);
+}
+
+template <class Rate>
+Result<std::vector<Rate>> repeat(const BenchTransportChoices& choices, Bytes message,
+                                 Result<Rate> (*measure)(const real::TransportSettings&)) {
+  real::TransportSettings settings = choices.settings;
+  settings.message = message;
+  settings.time = Duration::from_seconds(choices.seconds);
+  std::vector<Rate> rates;
+  for (int i = 0; i < choices.repetitions; ++i) {
+    auto rate = measure(settings);
+    if (!rate) return tl::unexpected(rate.error());
+    rates.push_back(std::move(*rate));
+  }
+  return rates;
+}
+
+// What a size came to, as a row of the table and of the document.
+struct TransportRow {
+  std::vector<std::string> cells;
+  nlohmann::ordered_json fields;
+};
+
+Result<TransportRow> measure_sockets(const BenchTransportChoices& choices, Bytes message) {
+  using Rate = real::TransportRate;
+  const auto rates = repeat<Rate>(choices, message, real::measure_transport);
+  if (!rates) return tl::unexpected(rates.error());
+  TransportRow row;
+  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
+  row.cells = {rounded(message), rounded(nodes)};
+  row.fields = {{"message_bytes", message.count()}, {"nodes_bytes_per_s", nodes.value()}};
+  const auto add = [&](BytesPerSecond Rate::*member, const char* rate, const char* of) {
+    const BytesPerSecond value = middle(*rates, member);
+    row.cells.insert(row.cells.end(), {rounded(value), tenths_of_percent(share(*rates, member))});
+    row.fields[rate] = value.value();
+    row.fields[of] = share(*rates, member);
+  };
+  add(&Rate::sockets, "sockets_bytes_per_s", "share");
+  add(&Rate::spread, "spread_sockets_bytes_per_s", "share_of_spread_sockets");
+  add(&Rate::copies, "copies_bytes_per_s", "share_of_copies");
+  return row;
+}
+
+Result<TransportRow> measure_writes(const BenchTransportChoices& choices, Bytes message) {
+  using Rate = real::RdmaRate;
+  const auto rates = repeat<Rate>(choices, message, real::measure_rdma);
+  if (!rates) return tl::unexpected(rates.error());
+  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
+  const BytesPerSecond writes = middle(*rates, &Rate::writes);
+  std::int64_t registrations = 0;
+  Bytes copied;
+  for (const Rate& rate : *rates) {
+    registrations += rate.registrations;
+    copied += rate.copied;
+  }
+  return TransportRow{
+      {rounded(message), rounded(nodes), rounded(writes), tenths_of_percent(share(*rates, &Rate::writes)),
+       std::to_string(registrations), rounded(copied)},
+      {{"message_bytes", message.count()},
+       {"nodes_bytes_per_s", nodes.value()},
+       {"writes_bytes_per_s", writes.value()},
+       {"share", share(*rates, &Rate::writes)},
+       {"registrations", registrations},
+       {"copied_bytes", copied.count()}}};
+}
+
+// Both nodes have memory for all messages under way, out and in.
+Result<void> check_size(Bytes message, int under_way) {
+  if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
+  if (const Bytes left = real::available_memory(); message > left / 4 / under_way) {
+    return failure(
+        fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
+                    "the {} of memory that this host has left; try 4MiB",
+                    under_way, rounded(message), rounded(left)));
+  }
+  return {};
+}
+
+// Fails if choices do not go together; takes over those that are read here.
+Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
+  real::TransportSettings& settings = choices.settings;
+  if (!choices.addresses.empty()) {
+    if (choices.addresses.size() != settings.hosts.size())
+      return failure("--addresses: expected two, as 10.0.0.1,10.0.0.2");
+    std::copy(choices.addresses.begin(), choices.addresses.end(), settings.hosts.begin());
+  }
+  const auto offset = parse_size(choices.offset);
+  if (!offset) return failure("--offset: " + offset.error().text);
+  if (*offset >= kPage) return failure("--offset: expected less than a page, 4096B");
+  settings.offset = *offset;
+  std::vector<Bytes> sizes;
+  for (const std::string& text : choices.sizes) {
+    const auto size = parse_size(text);
+    if (!size) return failure("--sizes: " + size.error().text);
+    if (const auto held = check_size(*size, settings.under_way); !held) return tl::unexpected(held.error());
+    sizes.push_back(*size);
+  }
+  if (settings.sealed && settings.engine != real::TransportChoice::kTcp)
+    return failure("--encrypt: it seals TCP's connections alone; take --engine tcp");
+  const bool rdma = settings.engine == real::TransportChoice::kRdma;
+  if (rdma && choices.addresses.empty())
+    return failure("--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
+  if (!rdma && choices.poll->count() > 0) return failure("--poll: it is for RDMA; take --engine rdma");
+  if (!rdma && settings.entries > 1)
+    return failure("--entries: of writes over RDMA alone; take --engine rdma");
+  return sizes;
+}
+
+nlohmann::ordered_json document_of(const BenchTransportChoices& choices, const nlohmann::ordered_json& rows) {
+  return {{"weir", version()},
+          {"channels", choices.settings.channels},
+          {"engine", enum_name(choices.settings.engine)},
+          {"addresses", choices.settings.hosts},
+          {"encrypt", choices.settings.sealed},
+          {"io_threads", choices.settings.io_threads},
+          {"under_way", choices.settings.under_way},
+          {"poll_ns", choices.settings.poll.ns()},
+          {"offset_bytes", choices.settings.offset.count()},
+          {"entries", choices.settings.entries},
+          {"repetitions", choices.repetitions},
+          {"rows", rows}};
+}
+
+Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
+  const auto sizes = sizes_of(choices);
+  if (!sizes) return wrong("bench transport", sizes.error());
+  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
+                                                      {"nodes"},
+                                                      {"plain writes"},
+                                                      {"share"},
+                                                      {"registrations"},
+                                                      {"copied"}}
+                         : std::vector<Table::Column>{{"messages of"},
+                                                      {"nodes"},
+                                                      {"plain sockets"},
+                                                      {"share"},
+                                                      {"as much memory"},
+                                                      {"share"},
+                                                      {"one copy"},
+                                                      {"share"}});
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  if (!choices.json) print("{}", table.header());
+  for (const Bytes size : *sizes) {
+    const auto row = rdma ? measure_writes(choices, size) : measure_sockets(choices, size);
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(row->fields);
+    if (choices.json) continue;
+    print("{}", table.line(row->cells));
+    std::fflush(stdout);
+  }
+  if (choices.json) print("{}\n", document_of(choices, rows).dump(2));
+  return kExitWell;
+}
+
+}  // namespace
+
+void add_bench_transport(CLI::App& bench, ExitStatus& status) {
+  CLI::App* command = bench.add_subcommand(
+      "transport", "How fast two nodes of this host exchange messages, beside what others move the same way");
+  const auto choices = std::make_shared<BenchTransportChoices>();
+  command->add_option("--sizes", choices->sizes, "Of the messages (64KiB,1MiB,4MiB,16MiB)")
+      ->type_name("SIZES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_option("--offset", choices->offset, "From a page, at which each message begins at both ends")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command
+      ->add_option("--entries", choices->settings.entries,
+                   "Pieces of memory that each plain write over RDMA is described by")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
+  command->add_option("--under-way", choices->settings.under_way, "How many messages a node may send at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--channels", choices->settings.channels, "Connections between the nodes")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  using real::TransportChoice;
+  add_transport(*command, choices->settings.engine, "What messages move through", "--engine",
+                {TransportChoice::kTcp, TransportChoice::kSharedMemory, TransportChoice::kRdma});
+  command
+      ->add_option(
+          "--addresses", choices->addresses,
+          "Of the two nodes: this host's, each of its own device if there are two (127.0.0.1,127.0.0.1)")
+      ->type_name("A,B")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  choices->poll = add_poll(*command, choices->settings.poll);
+  command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
+  command->add_option("--seconds", choices->seconds, "Of each measurement")
+      ->check(number_within(0.01, 600.0))
+      ->capture_default_str();
+  command->add_option("--repetitions", choices->repetitions, "How often each is measured; medians are shown")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--json", choices->json, "Prints JSON");
+  command->footer(kFooter);
+  command->callback(
+      [choices, &status] { status = exit_status("bench transport", bench_transport(*choices)); });
+}
+
+}  // namespace weir

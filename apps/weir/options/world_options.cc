@@ -1,0 +1,281 @@
+#include "apps/weir/options/world_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+#include "apps/weir/options/input.h"
+#include "apps/weir/text/output.h"
+#include "backends/real/process/program.h"
+#include "backends/real/wire/socket.h"
+#include "core/base/units_text.h"
+#include "studies/output/shell_word.h"
+#include "studies/run/simulated_world.h"
+
+namespace weir {
+namespace {
+
+constexpr double kCoarsest = 0.1;  // precision
+
+std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
+  const std::vector<const CLI::Option*> all = command.get_options();
+  return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
+}
+
+// Adds an option whose values are names of an enumeration's, of these or of all.
+template <class T>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& into, const std::string& about,
+                        const std::vector<T>& among = {}) {
+  std::vector<std::string> names;
+  for (const auto& named : enum_names(into)) {
+    if (among.empty() || std::find(among.begin(), among.end(), named.value) != among.end())
+      names.emplace_back(named.name);
+  }
+  const auto choose = [&into](const std::string& text) {
+    for (const auto& named : enum_names(into)) {
+      if (named.name == text) into = named.value;
+    }
+  };
+  return command.add_option_function<std::string>(name, choose, about)
+      ->check(CLI::IsMember(names))
+      ->default_str(std::string(enum_name(into)));
+}
+
+void add_cluster(CLI::App& command, WorldOptions& options) {
+  const std::string group = "On a cluster";
+  const auto before = command.get_options().size();
+  command
+      .add_option(
+          "--hosts", options.hosts,
+          "A file with a host for each machine, one a line: its name, and its address if that is another,\n"
+          "or one for each of its NICs")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option(
+          "--key", options.real.key_file,
+          "Instead of --hosts: a file to write the job's key to, for nodes that others start, anew for\n"
+          "each run of the experiment")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--listen", options.real.listen, "The address of this host at which the machines find it")
+      ->type_name("ADDRESS")
+      ->group(group);
+  command.add_option("--remote-shell", options.remote_shell, "What runs a command on a host")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--program", options.real.program, "Where weir is on the hosts (as here)")
+      ->type_name("FILE")
+      ->group(group);
+  options.of_clusters = added_since(command, before);
+}
+
+void add_real(CLI::App& command, WorldOptions& options) {
+  RealSettings& real = options.real;
+  const std::string group = "Real runs";
+  add_transport(
+      command, real.transport,
+      "What messages move through: tcp; shm, memory that processes of one host share, with one copy a\n"
+      "message; rdma, writes of a device into another machine's memory; auto, the last two where they\n"
+      "can be, else tcp")
+      ->group(group);
+  options.poll = add_poll(command, real.poll)->group(group);
+  command
+      .add_option("--channels", real.channels,
+                  "Connections between two machines (1 where a kernel paces them or one thread moves bytes,\n"
+                  "else 1 to 4, the more the fewer peers a machine has)")
+      ->check(CLI::Range(1, 64))
+      ->group(group);
+  command
+      .add_option("--io-threads", real.io_threads,
+                  "Threads of each machine that move bytes (4, or as many as it has cores)")
+      ->check(CLI::Range(1, 64))
+      ->group(group);
+  command.add_option("--workers", real.workers, "Threads of each machine that sum and copy")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str()
+      ->group(group);
+  command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
+  command
+      .add_flag(
+          "--gpus", real.gpus,
+          "Use GPUs: gradients lie on them, and compute ops stay there for their time. Machines of one host "
+          "take its\n"
+          "GPUs in turn; those of a cluster each the first ones of their host. Else host memory and time\n"
+          "stand for them")
+      ->group(group);
+  real.verify = real::Verify::kFirst;
+  auto* const all = command
+                        .add_flag_callback(
+                            "--verify", [&real] { real.verify = real::Verify::kAll; },
+                            "Write gradients and check every element of their sums in all iterations, which\n"
+                            "take longer for it; if left out, in one iteration ahead of those")
+                        ->group(group);
+  command
+      .add_flag_callback(
+          "--no-verify", [&real] { real.verify = real::Verify::kNone; }, "Check no sums")
+      ->excludes(all)
+      ->group(group);
+  command
+      .add_option(
+          "--pace", real.pace,
+          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
+          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
+      ->check(number_within(0.0, 1000.0))
+      ->group(group);
+  command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
+      ->check(number_within(0.1, 86400.0))
+      ->capture_default_str()
+      ->group(group);
+}
+
+Result<World> on_cluster(const WorldOptions& options) {
+  RealSettings settings = options.real;
+  if (settings.listen.empty())
+    return failure("--listen: say at which address of this host the machines find it");
+  if (const auto reachable = real::check_reachable(settings.listen); !reachable)
+    return failure("--listen: " + reachable.error().text);
+  if (options.hosts.empty() == settings.key_file.empty()) {
+    return failure(
+        "say either --hosts, where nodes are to be started, or --key, for nodes that others start");
+  }
+  if (!options.hosts.empty()) {
+    auto hosts = read_hosts(options.hosts);
+    if (!hosts) return tl::unexpected(hosts.error());
+    settings.hosts = std::move(*hosts);
+  }
+  std::istringstream words(options.remote_shell);
+  for (std::string word; words >> word;) settings.remote_shell.push_back(word);
+  if (settings.program.empty()) settings.program = real::program_path().string();
+  return cluster_world(settings);
+}
+
+// Whoever gives an option that changes nothing believes that it does.
+Result<void> check(const WorldOptions& options) {
+  const auto given = [](const std::vector<const CLI::Option*>& among) -> const CLI::Option* {
+    const auto found =
+        std::find_if(among.begin(), among.end(), [](const CLI::Option* one) { return one->count() > 0; });
+    return found == among.end() ? nullptr : *found;
+  };
+  if (const auto* option = given(options.of_clusters); option != nullptr && options.on != "cluster")
+    return failure(
+        fmt::format("{}: has no meaning --on {}; it is for --on cluster", option->get_name(), options.on));
+  if (const auto* option = given(options.of_simulation); option != nullptr && options.on != "simulation")
+    return failure(
+        fmt::format("{}: has no meaning --on {}; it is for simulation", option->get_name(), options.on));
+  if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
+    return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
+                               option->get_name()));
+  using real::TransportChoice;
+  const TransportChoice transport = options.real.transport;
+  if (transport == TransportChoice::kSharedMemory && options.on == "lab")
+    return failure("--transport: machines of a lab share no memory; take tcp, or --on local");
+  if (transport == TransportChoice::kRdma && options.on != "cluster" && options.on != "simulation")
+    return failure(fmt::format("--transport: machines --on {} have no RDMA devices; it is for --on cluster",
+                               options.on));
+  if (transport == TransportChoice::kRdma && options.real.pace)
+    return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
+  if (transport == TransportChoice::kRdma && options.real.encrypt)
+    return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
+  if (options.poll->count() > 0 && !real::may_use_rdma(transport))
+    return failure("--poll: it is for RDMA; take --transport rdma or auto");
+  if (shares_memory(transport) && options.real.encrypt && options.on == "local")
+    return failure("--encrypt: machines that share memory have no connections; take --transport tcp");
+  return {};
+}
+
+}  // namespace
+
+CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const std::string& about,
+                           const std::string& name, const std::vector<real::TransportChoice>& among) {
+  return add_choice(command, name, into, about, among);
+}
+
+void add_engine(CLI::App& command, SimulationOptions& into) {
+  add_choice(command, "--engine", into.engine,
+             "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
+             "many flows are under way");
+  command
+      .add_option("--precision", into.precision,
+                  "By what part of their rates the fluid engine may use links more or less than wholly:\n"
+                  "0.0001 makes runs of hundreds of machines several times as fast, and keeps means")
+      ->check(number_within(0.0, kCoarsest))
+      ->type_name("PART")
+      ->capture_default_str();
+}
+
+CLI::Option* add_poll(CLI::App& command, Duration& into) {
+  const auto take = [&into](const std::string& words) {
+    const auto duration = parse_duration(words);
+    if (!duration) throw CLI::ValidationError("--poll", duration.error().text);
+    into = *duration;
+  };
+  return command
+      .add_option_function<std::string>(
+          "--poll", take,
+          "Over RDMA: how long threads look for ends of messages before they sleep until the device tells;\n"
+          "0s is at once")
+      ->type_name("DURATION")
+      ->default_str(text(into));
+}
+
+void add_world(CLI::App& command, WorldOptions& options, bool choose) {
+  if (choose) {
+    command
+        .add_option(
+            "--on", options.on,
+            "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
+            "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
+            "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
+        ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
+        ->capture_default_str();
+    const auto before = command.get_options().size();
+    add_engine(command, options.simulation);
+    options.of_simulation = added_since(command, before);
+  }
+  add_cluster(command, options);
+  const auto before = command.get_options().size();
+  add_real(command, options);
+  options.of_real_runs = added_since(command, before);
+}
+
+void take(const Streams& streams, WorldOptions& options) {
+  const auto take_one = [&](const char* name, const std::optional<int>& from, int& into) {
+    const auto given = [&](const CLI::Option* option) {
+      return option->get_name() == name && option->count() > 0;
+    };
+    if (from && std::none_of(options.of_real_runs.begin(), options.of_real_runs.end(), given)) into = *from;
+  };
+  take_one("--channels", streams.channels, options.real.channels);
+  take_one("--io-threads", streams.io_threads, options.real.io_threads);
+  take_one("--workers", streams.workers, options.real.workers);
+}
+
+std::string words(const WorldOptions& options) {
+  if (options.on == "simulation") return words(options.simulation);
+  std::string words = " --on " + options.on;
+  for (const auto* among : {&options.of_clusters, &options.of_real_runs}) {
+    for (const CLI::Option* option : *among) {
+      if (option->count() == 0) continue;
+      words += ' ' + option->get_name();
+      if (option->get_items_expected_max() == 0) continue;  // a flag
+      for (const std::string& value : option->results()) words += ' ' + shell_word(value);
+    }
+  }
+  return words;
+}
+
+Result<World> world_of(const WorldOptions& options) {
+  if (const auto meant = check(options); !meant) return tl::unexpected(meant.error());
+  if (options.on == "simulation") return simulated_world(options.simulation);
+  WorldOptions real = options;
+  real.real.notice = [](const std::string& line) { print_error("weir: {}\n", line); };
+  if (options.on == "local") return local_world(real.real);
+  if (options.on == "lab") return lab_world(real.real);
+  return on_cluster(real);
+}
+
+}  // namespace weir

@@ -1,0 +1,30 @@
+#include "apps/weir/text/op_words.h"
+
+#include <fmt/format.h>
+
+#include "core/plan/print.h"
+
+namespace weir {
+
+OpWords op_words(const Op& op, const PlannedRun& of) {
+  const std::string& machine = of.cluster.machine(op.machine).name;
+  OpWords words{fmt::format("{} on {}", name(op.kind), machine), {}, {}};
+  if (op.kind == OpKind::kSend)
+    words.what = fmt::format("send {} to {}", machine, of.cluster.machine(op.peer).name);
+  if (op.kind == OpKind::kReceive)
+    words.what = fmt::format("receive {} from {}", machine, of.cluster.machine(op.peer).name);
+  if (op.layer >= 0) words.layer = of.workload.layer(op.layer).name;
+  const Slice& slice = op.into.buffer.valid() ? op.into : op.from;
+  if (!is_compute(op.kind) && slice.buffer.valid()) words.part = text(of.plan, slice);
+  return words;
+}
+
+std::string whole_words(const Op& op, const PlannedRun& of) {
+  const OpWords words = op_words(op, of);
+  std::string text = fmt::format("op {} ({}", op.id, words.what);
+  if (!words.layer.empty()) text += fmt::format(", layer '{}'", words.layer);
+  if (!words.part.empty()) text += ", " + words.part;
+  return text + ")";
+}
+
+}  // namespace weir

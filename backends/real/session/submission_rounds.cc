@@ -1,0 +1,87 @@
+#include "backends/real/session/submission_rounds.h"
+
+#include <algorithm>
+
+#include "backends/real/session/session_layout.h"
+
+namespace weir::real {
+namespace {
+
+constexpr std::int64_t kUnnamed = 8;  // tensors of a size and type that may be under way without a name
+
+bool same_but_kind(const TensorNote& a, const TensorNote& b) {
+  return a.elements == b.elements && a.dtype == b.dtype && a.kept == b.kept && a.bytes == b.bytes;
+}
+
+}  // namespace
+
+std::string SubmissionRounds::name(const TensorNote& tensor) const {
+  const auto known = labels_.find(tensor.name);
+  if (tensor.name.empty()) {
+    const std::int64_t turn = known == labels_.end() ? 0 : known->second.given;
+    return fmt::format("without a name: {} ({})", text(tensor), turn % kUnnamed);
+  }
+  if (known == labels_.end()) return tensor.name;
+  const TensorNote& first = known->second.first;
+  // Of another size it is refused, as the tensor of that name.
+  if (tensor.kind == first.kind || !same_but_kind(tensor, first)) return tensor.name;
+  return fmt::format("{} ({})", tensor.name, tensor.kind);
+}
+
+void SubmissionRounds::add(const std::string& label, const TensorNote& tensor) {
+  const auto [known, fresh] = labels_.try_emplace(label);
+  if (known->second.tensors.empty()) known->second.first = tensor;
+  known->second.tensors.insert(tensor.name);
+  if (fresh && label.empty()) known->second.from = 0;
+}
+
+void SubmissionRounds::take(const std::string& label, const TensorNote& tensor) {
+  Label& one = labels_.at(label);
+  if (tensor.name != label) one.from = std::min(one.from.value_or(one.given), one.given);
+  if (one.from && one.given >= *one.from)
+    told_.turns.push_back({label, one.given, tensor.name, text(tensor)});
+  ++one.given;
+}
+
+void SubmissionRounds::watch(const WatchNote& note) {
+  Label& one = labels_[note.label];
+  // Before it was to tell it had one kind.
+  const std::int64_t until = std::min(one.from.value_or(one.given), one.given);
+  for (std::int64_t turn = note.turn; turn < until; ++turn)
+    told_.turns.push_back({note.label, turn, one.first.name, text(one.first)});
+  one.from = std::min(one.from.value_or(note.turn), note.turn);
+}
+
+std::vector<std::string> SubmissionRounds::refuse(const std::string& label, const std::string& why) {
+  Label& one = labels_[label];
+  if (one.refused.empty()) one.refused = why;
+  std::vector<std::string> tensors(one.tensors.begin(), one.tensors.end());
+  if (!label.empty() && !one.tensors.contains(label)) tensors.push_back(label);
+  return tensors;
+}
+
+std::string SubmissionRounds::refused(const std::string& label) const {
+  const auto known = labels_.find(label);
+  return known == labels_.end() ? std::string() : known->second.refused;
+}
+
+RoundsNote SubmissionRounds::told() { return std::exchange(told_, {}); }
+
+RoundTable::Finding RoundTable::take(int rank, const RoundNote& turn, std::size_t ranks) {
+  const auto [known, fresh] = labels_.try_emplace(turn.label);
+  Label& label = known->second;
+  Finding finding;
+  if (label.wrong) return finding;
+  finding.watch = !turn.label.empty() && (fresh || turn.turn < label.from);
+  if (finding.watch) label.from = turn.turn;
+  const auto [said, first] = label.turns.try_emplace(turn.turn, Said{turn, rank});
+  const Said& other = said->second;
+  label.wrong = other.turn.tensor != turn.tensor;
+  if (label.wrong)
+    finding.wrong =
+        fmt::format("rank {} has {}, and rank {} {}", other.rank, other.turn.what, rank, turn.what);
+  if (++said->second.times == ranks) label.turns.erase(said);
+  return finding;
+}
+
+}  // namespace weir::real

@@ -1,0 +1,290 @@
+#include "backends/real/wire/rdma/join.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "backends/real/process/clock.h"
+#include "backends/real/wire/exchange.h"
+#include "backends/real/wire/rdma/connection.h"
+#include "backends/real/wire/rdma/offer.h"
+#include "core/base/units_text.h"
+
+namespace weir::real::rdma {
+namespace {
+
+constexpr Duration kTrial{2'000'000'000};
+constexpr std::size_t kConnectors = 32;  // threads
+
+Offer offer_of(const Connection& own, const std::vector<Replica>& replicas) {
+  Offer offer;
+  offer.end = own.pair->endpoint();
+  for (const Replica& replica : replicas) offer.landings.push_back(own.regions->landing(replica));
+  return offer;
+}
+
+// Of offers, with one peer.
+class OfferExchange final : public Exchange {
+ public:
+  OfferExchange(Stream& stream, const Offer& own) : stream_(stream), out_(encode(own)) {}
+
+  Result<Offer> taken() const { return in_.offer(); }
+
+ private:
+  bool gives() const override { return given_ < out_.size(); }
+  bool takes() const override { return !in_.whole(); }
+
+  Result<void> give() override {
+    while (gives()) {
+      const iovec rest = {out_.data() + given_, out_.size() - given_};
+      const auto sent = stream_.send({&rest, 1});
+      if (!sent) return tl::unexpected(sent.error());
+      if (*sent == 0) break;
+      given_ += *sent;
+    }
+    return {};
+  }
+
+  Result<void> take() override {
+    while (takes()) {
+      const auto room = in_.room();
+      if (!room) return tl::unexpected(room.error());
+      const iovec place = {room->data(), room->size()};
+      const auto got = stream_.receive({&place, 1});
+      if (!got) return tl::unexpected(got.error());
+      if (*got == 0) break;
+      in_.came(*got);
+    }
+    return {};
+  }
+
+  Stream& stream_;
+  std::vector<std::byte> out_;
+  std::size_t given_ = 0;
+  OfferReader in_;
+};
+
+// This machine's devices and what they know of its memory, made when first asked for.
+class Devices {
+ public:
+  Devices(const Meeting& meeting, const Plan& plan, const Buffers& buffers, std::span<const NicPlace> places)
+      : meeting_(meeting), plan_(plan), buffers_(buffers), places_(places) {}
+
+  Result<std::shared_ptr<const Regions>> at(int nic) {
+    const auto chosen = choices_.try_emplace(nic);
+    Result<Choice>& choice = chosen.first->second;
+    if (chosen.second) choice = choose(meeting_.address(meeting_.self, nic).host, places_, nic);
+    if (!choice) return tl::unexpected(choice.error());
+    const auto opened = regions_.try_emplace(*choice);
+    if (opened.second) opened.first->second = open(*choice);
+    return opened.first->second;
+  }
+
+ private:
+  Result<std::shared_ptr<const Regions>> open(const Choice& choice) const {
+    auto device = Device::open(choice);
+    if (!device) return tl::unexpected(device.error());
+    return Regions::make(std::move(*device), plan_, meeting_.self, buffers_);
+  }
+
+  const Meeting& meeting_;
+  const Plan& plan_;
+  const Buffers& buffers_;
+  std::span<const NicPlace> places_;
+  std::map<int, Result<Choice>> choices_;  // by NIC
+  std::map<Choice, Result<std::shared_ptr<const Regions>>> regions_;
+};
+
+class Joining {
+ public:
+  Joining(const Meeting& meeting, const Plan& plan, const Buffers& buffers, const Wishes& wishes)
+      : meeting_(meeting),
+        plan_(plan),
+        use_(wishes.use),
+        devices_(meeting, plan, buffers, wishes.places),
+        until_(Clock::monotonic() + meeting.patience) {}
+
+  // What the two tell each other. Returns why there is to be no connection, if so.
+  Result<std::optional<std::string>> offer(Channel& channel) {
+    const MachineId peer = channel.lane.peer;
+    auto own = prepare(channel.lane.nic);
+    Offer offer;
+    if (own) {
+      offer = offer_of(*own, landings(plan_, meeting_.self, peer));
+    } else {
+      offer.refusal = own.error().text;
+    }
+    const auto theirs = exchange(channel, offer);
+    if (!theirs) return tl::unexpected(theirs.error());
+    if (auto why = refused(offer, *theirs); !why || *why) return why;
+    const auto into = landings(plan_, peer, meeting_.self);
+    if (const auto fits = check(theirs->landings, into); !fits) return tl::unexpected(fits.error());
+    for (std::size_t i = 0; i < into.size(); ++i) own->landings[into[i]] = theirs->landings[i];
+    channel.rdma = std::make_shared<Connection>(std::move(*own));
+    attempts_.push_back({channel.rdma, theirs->end, {}, false});
+    return std::nullopt;
+  }
+
+  // Connects all that have been offered, several at a time: one without a way to the peer takes a second.
+  void connect() {
+    std::atomic<std::size_t> next = 0;
+    const auto some = [&] {
+      for (std::size_t i = next++; i < attempts_.size(); i = next++) {
+        Attempt& attempt = attempts_[i];
+        attempt.result = Clock::monotonic() < until_ ? attempt.connection->pair->connect(attempt.peer)
+                                                     : failure("no time was left to connect it");
+      }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < std::min(kConnectors, attempts_.size()); ++i) threads.emplace_back(some);
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // Once both are connected, begins to try out the channel's connection. Returns why there is none, if so.
+  Result<std::optional<std::string>> begin_trial(Channel& channel) {
+    Attempt& attempt = attempt_of(channel);
+    auto why = not_both(channel, attempt.result);
+    if (why && !*why) attempt.result = attempt.connection->pair->try_out();
+    return why;
+  }
+
+  // Waits until all that are tried out have been, or time is up for them together.
+  Result<void> try_out(const std::vector<Channel>& channels) {
+    std::vector<Attempt*> all;
+    for (const Channel& channel : channels) {
+      if (channel.rdma != nullptr) all.push_back(&attempt_of(channel));
+    }
+    const Instant until = Clock::monotonic() + kTrial;
+    while (!std::all_of(all.begin(), all.end(), ended) && Clock::monotonic() < until) {
+      if (meeting_.watch) {
+        if (auto well = meeting_.watch(); !well) return well;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    for (Attempt* attempt : all) {
+      if (!ended(attempt))
+        attempt->result = failure(fmt::format("{}: nothing came from it for {}",
+                                              attempt->connection->pair->device().name(), text(kTrial)));
+    }
+    return {};
+  }
+
+  // What has come of the trial. Returns why there is to be no connection, if so.
+  Result<std::optional<std::string>> judge(Channel& channel) {
+    return not_both(channel, attempt_of(channel).result);
+  }
+
+ private:
+  Result<Offer> exchange(Channel& channel, const Offer& own) {
+    OfferExchange both(channel.data, own);
+    const auto done = both.run(channel.data.number(), meeting_, until_,
+                               "it has not said in time how it is reached by RDMA");
+    if (!done) return tl::unexpected(done.error());
+    return both.taken();
+  }
+
+  // Why one of the two, of which this one has come to that, did not come as far. Fails if the other is lost.
+  Result<std::optional<std::string>> not_both(Channel& channel, const Result<void>& done) {
+    Offer verdict;
+    if (!done) verdict.refusal = done.error().text;
+    const auto theirs = exchange(channel, verdict);
+    if (!theirs) return tl::unexpected(theirs.error());
+    return refused(verdict, *theirs);
+  }
+
+  // Why one of the two refuses, if one does, which is an error where there must be RDMA.
+  Result<std::optional<std::string>> refused(const Offer& own, const Offer& theirs) const {
+    const bool here = !own.refusal.empty();
+    const std::string& why = here ? own.refusal : theirs.refusal;
+    if (why.empty()) return std::nullopt;
+    if (use_ == Use::kAlways) return failure((here ? "no RDMA from here: " : "it cannot use RDMA: ") + why);
+    return why;
+  }
+
+  Result<Connection> prepare(int nic) {
+    const auto& regions = devices_.at(nic);
+    if (!regions) return tl::unexpected(regions.error());
+    auto pair = QueuePair::make((*regions)->shared_device());
+    if (!pair) return tl::unexpected(pair.error());
+    return Connection{*regions, {}, std::move(*pair)};
+  }
+
+  Result<void> check(const std::vector<Landing>& given, const std::vector<Replica>& expected) const {
+    bool fits = given.size() == expected.size();
+    for (std::size_t i = 0; fits && i < given.size(); ++i)
+      fits = given[i].keys.size() == regions_of(plan_.buffer(expected[i].buffer).size);
+    if (fits) return {};
+    return failure("it offers other memory than that which messages land in");
+  }
+
+  struct Attempt {
+    std::shared_ptr<Connection> connection;
+    Endpoint peer;
+    Result<void> result;
+    bool ended;  // the trial
+  };
+
+  Attempt& attempt_of(const Channel& channel) {
+    return *std::find_if(attempts_.begin(), attempts_.end(),
+                         [&](const Attempt& one) { return one.connection == channel.rdma; });
+  }
+
+  static bool ended(Attempt* attempt) {
+    if (attempt->ended || !attempt->result) return true;
+    const auto reached = attempt->connection->pair->reached();
+    if (!reached) attempt->result = tl::unexpected(reached.error());
+    attempt->ended = !reached || *reached;
+    return attempt->ended;
+  }
+
+  const Meeting& meeting_;
+  const Plan& plan_;
+  Use use_;
+  Devices devices_;
+  Instant until_;
+  std::vector<Attempt> attempts_;
+};
+
+}  // namespace
+
+// As in share_memory(): every node goes through its peers in order, each time, so none waits for ever. All
+// that takes long where a peer is not reached is done for all together. What is refused, both know of.
+Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
+                                            const Plan& plan, const Buffers& buffers, const Wishes& wishes) {
+  std::map<Lane, std::string> on_tcp;
+  Joining joining(meeting, plan, buffers, wishes);
+  // A step with every peer.
+  const auto each = [&](auto step, const auto& takes_part) -> Result<void> {
+    for (Channel& channel : channels) {
+      if (!takes_part(channel)) continue;
+      const Result<std::optional<std::string>> why = (joining.*step)(channel);
+      if (!why) return failure(fmt::format("{}: {}", meeting.peer(channel.lane), why.error().text));
+      if (!*why) continue;
+      channel.rdma = nullptr;
+      on_tcp.try_emplace(channel.lane, **why);
+    }
+    return {};
+  };
+  const auto wants = [&](const Channel& channel) {
+    return channel.memory == nullptr && !on_tcp.contains(channel.lane);
+  };
+  const auto has = [](const Channel& channel) { return channel.rdma != nullptr; };
+  auto done = each(&Joining::offer, wants);
+  if (!done) return tl::unexpected(done.error());
+  joining.connect();
+  done = each(&Joining::begin_trial, has);
+  if (done) done = joining.try_out(channels);
+  if (done) done = each(&Joining::judge, has);
+  if (!done) return tl::unexpected(done.error());
+  for (Channel& channel : channels) {
+    if (on_tcp.contains(channel.lane)) channel.rdma = nullptr;
+  }
+  return on_tcp;
+}
+
+}  // namespace weir::real::rdma

@@ -1,0 +1,86 @@
+// One channel between two nodes over RDMA: the sender's device writes from its slice into the receiver's, and
+// the processors touch no byte. Words alone take TCP.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "backends/real/wire/rdma/connection.h"
+#include "backends/real/wire/wire.h"
+#include "backends/real/wire/words.h"
+
+namespace weir::real::rdma {
+
+/// A message's writes begin once the receiver has said that it has room, and the last one says that the
+/// message is there. Its owner looks for what has ended for `poll` after anything last did or was posted,
+/// and then waits for the device to say so.
+class RdmaChannel final : public Wire {
+ public:
+  RdmaChannel(Channel channel, const WireContext& context, Duration poll)
+      : peer_(channel.lane.peer),
+        words_(std::move(channel.words)),
+        connection_(std::move(channel.rdma)),
+        context_(&context),
+        poll_(poll) {}
+
+  MachineId peer() const override { return peer_; }
+  int words() const override { return words_.connection(); }
+  std::optional<int> data() const override { return connection_->pair->descriptor(); }
+
+  void expect(const Op& receive, std::uint64_t round) override;
+  void start(const Op& send, std::uint64_t round) override;
+  void say_alive() override;
+
+  Result<void> read_words() override;
+  Result<void> read_data() override;
+  Result<void> write_words() override;
+  Result<void> write_data() override;
+
+  bool words_wait() const override { return words_.pending(); }
+  bool data_wait() const override { return false; }
+  bool can_go_on() const override { return waits() && !armed_; }
+
+ private:
+  struct Outgoing {
+    const Op* op;
+    std::vector<Write> writes;
+    std::size_t posted;
+    std::int64_t left;  // chunks that have not ended
+    Instant started;
+  };
+  struct Incoming {
+    const Op* op;
+    std::uint64_t round;
+    std::int64_t left;  // chunks that have not come
+    Instant announced;
+  };
+
+  /// Whether something is to end.
+  bool waits() const { return !outgoing_.empty() || !expected_.empty(); }
+  void busy();
+  Result<void> post();
+  Result<bool> reap();
+  Result<void> sent();
+  bool is_under_way(MessageId message) const;
+  Result<void> landed(std::uint32_t message);
+
+  MachineId peer_;
+  Words words_;
+  std::shared_ptr<Connection> connection_;
+  const WireContext* context_;
+  Duration poll_;
+  std::vector<Incoming> expected_;
+  std::deque<Outgoing> outgoing_;
+  std::size_t posted_ = 0;  // of these, as many as have been posted to their end
+  Instant landed_;          // last
+  Instant busy_;            // last
+  // Words may overtake the ends of writes: these are of room for messages whose last round has not ended
+  // here.
+  std::map<MessageId, Frame> early_;
+  bool armed_ = false;
+  bool asked_ = false;  // to say that this node is alive, so the device is to be too
+  Rooms rooms_;
+};
+
+}  // namespace weir::real::rdma

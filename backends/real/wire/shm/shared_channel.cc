@@ -1,0 +1,93 @@
+#include "backends/real/wire/shm/shared_channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/real/process/clock.h"
+
+namespace weir::real {
+namespace {
+
+constexpr std::size_t kCopiedTurn = 1 << 20;  // bytes that are copied before words and others have their turn
+
+}  // namespace
+
+void SharedChannel::Runs::advance(std::size_t bytes) {
+  done += bytes;
+  if (done < parts[part].size()) return;
+  done = 0;
+  ++part;
+}
+
+void SharedChannel::expect(const Op& receive, std::uint64_t round) {
+  expected_.add(receive, round, context_->piece(receive.message, place_).size(receive.into.size));
+  words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
+}
+
+void SharedChannel::start(const Op& send, std::uint64_t round) {
+  const Plan& plan = *context_->plan;
+  const Op& receive = plan.op(plan.messages()[send.message.index()].receive);
+  const Piece piece = context_->piece(send.message, place_);
+  Flight flight = {&send, round, Clock::monotonic(), {}, {}};
+  flight.from.parts = cut(context_->buffers->bytes(send.from, send.dtype), piece);
+  flight.into.parts = cut(memory_->bytes(receive.into, receive.dtype), piece);
+  outgoing_.push_back(std::move(flight));
+  rooms_.start(send.message);
+}
+
+void SharedChannel::say_alive() {
+  if (!words_.pending()) words_.say({});
+}
+
+Result<void> SharedChannel::read_words() {
+  for (;;) {
+    const auto word = words_.read();
+    if (!word) return tl::unexpected(word.error());
+    if (!*word) return {};
+    if ((*word)->kind == Frame::Kind::kAlive) continue;
+    const bool landed = (*word)->kind == Frame::Kind::kLanded;
+    auto right = landed ? land(**word) : rooms_.take(*context_, peer_, **word);
+    if (!right) return right;
+  }
+}
+
+Result<void> SharedChannel::land(const Frame& word) {
+  const auto receive = expected_.take(word);
+  if (!receive) return tl::unexpected(receive.error());
+  const std::int64_t begun = Clock::monotonic().ns() - word.took.ns();
+  tell_done(*context_, **receive, Instant(begun));
+  return {};
+}
+
+// Up to so many bytes of the next runs, which both ends cut as they like; as many as it has copied.
+std::size_t SharedChannel::copy(Flight& flight, std::size_t most) {
+  std::size_t copied = 0;
+  while (copied < most && !flight.from.finished()) {
+    const auto from = flight.from.rest();
+    const auto into = flight.into.rest();
+    const std::size_t bytes = std::min({from.size(), into.size(), most - copied});
+    std::memcpy(into.data(), from.data(), bytes);
+    flight.from.advance(bytes);
+    flight.into.advance(bytes);
+    copied += bytes;
+  }
+  return copied;
+}
+
+Result<void> SharedChannel::write_data() {
+  std::size_t turn = 0;
+  while (!outgoing_.empty() && turn < kCopiedTurn) {
+    Flight& flight = outgoing_.front();
+    turn += copy(flight, kCopiedTurn - turn);
+    if (!flight.from.finished()) continue;
+    const Op& send = *flight.op;
+    const Bytes size = context_->piece(send.message, place_).size(send.from.size);
+    words_.say({Frame::Kind::kLanded, send.message, flight.round, size, Clock::monotonic() - flight.started});
+    if (auto written = words_.write(); !written) return written;
+    tell_done(*context_, send, flight.started);
+    outgoing_.pop_front();
+  }
+  return {};
+}
+
+}  // namespace weir::real

@@ -1,0 +1,151 @@
+#include "backends/real/wire/shm/sharing.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "backends/real/process/clock.h"
+#include "backends/real/wire/exchange.h"
+#include "core/base/units_text.h"
+
+namespace weir::real {
+namespace {
+
+// Which replica a descriptor stands for, as it goes beside it.
+using Label = std::array<std::uint32_t, 2>;
+
+Label label_of(const Replica& replica) {
+  return {replica.buffer.value(), static_cast<std::uint32_t>(replica.number)};
+}
+
+// A message with room for a label and, beside it, some descriptors.
+struct Parcel {
+  Label label{};
+  iovec vector = {label.data(), sizeof label};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
+  msghdr message = {};
+
+  Parcel() {
+    message.msg_iov = &vector;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  Parcel(const Parcel&) = delete;
+  Parcel& operator=(const Parcel&) = delete;
+};
+
+// Hands over one descriptor; false if the connection takes none now.
+Result<bool> hand_over(int connection, const Replica& replica, int descriptor) {
+  Parcel parcel;
+  parcel.label = label_of(replica);
+  parcel.message.msg_controllen = CMSG_SPACE(sizeof descriptor);
+  cmsghdr* header = CMSG_FIRSTHDR(&parcel.message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  const auto sent = bytes_sent(::sendmsg(connection, &parcel.message, MSG_NOSIGNAL));
+  if (!sent) return tl::unexpected(sent.error());
+  return *sent > 0;
+}
+
+// Takes one; an invalid descriptor if none has come yet.
+Result<Descriptor> take_over(int connection, const Replica& replica) {
+  Parcel parcel;
+  const auto got = bytes_received(::recvmsg(connection, &parcel.message, MSG_CMSG_CLOEXEC));
+  if (!got) return tl::unexpected(got.error());
+  if (*got == 0) return Descriptor();
+  std::vector<Descriptor> taken;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&parcel.message); header != nullptr;
+       header = CMSG_NXTHDR(&parcel.message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = 0; at + CMSG_LEN(sizeof(int)) <= header->cmsg_len; at += sizeof(int)) {
+      int descriptor = 0;
+      std::memcpy(&descriptor, CMSG_DATA(header) + at, sizeof descriptor);
+      taken.emplace_back(descriptor);
+    }
+  }
+  if (*got != sizeof(Label) || parcel.label != label_of(replica) || taken.size() != 1) {
+    return failure("it hands over other memory than that which messages land in");
+  }
+  return std::move(taken.front());
+}
+
+// Of memory, with one peer.
+class Handover final : public Exchange {
+ public:
+  Handover(const Channel& channel, const Meeting& meeting, const Plan& plan, const Buffers& buffers)
+      : connection_(channel.data.number()),
+        plan_(plan),
+        buffers_(buffers),
+        ours_(landings(plan, meeting.self, channel.lane.peer)),
+        theirs_(landings(plan, channel.lane.peer, meeting.self)) {}
+
+  /// Of the peer's.
+  Result<std::unique_ptr<Buffers>> taken() const { return Buffers::map_shared(plan_, taken_); }
+
+ private:
+  bool gives() const override { return given_ < ours_.size(); }
+  bool takes() const override { return taken_.size() < theirs_.size(); }
+
+  Result<void> give() override {
+    while (gives()) {
+      const Replica& replica = ours_[given_];
+      const std::optional<int> descriptor = buffers_.descriptor(replica);
+      WEIR_CHECK(descriptor, replica.buffer, replica.number);
+      const auto sent = hand_over(connection_, replica, *descriptor);
+      if (!sent) return tl::unexpected(sent.error());
+      if (!*sent) break;
+      ++given_;
+    }
+    return {};
+  }
+
+  Result<void> take() override {
+    while (takes()) {
+      auto descriptor = take_over(connection_, theirs_[taken_.size()]);
+      if (!descriptor) return tl::unexpected(descriptor.error());
+      if (!descriptor->valid()) break;
+      taken_.push_back({theirs_[taken_.size()], std::move(*descriptor)});
+    }
+    return {};
+  }
+
+  int connection_;
+  const Plan& plan_;
+  const Buffers& buffers_;
+  std::vector<Replica> ours_;
+  std::vector<Replica> theirs_;
+  std::size_t given_ = 0;
+  std::vector<SharedReplica> taken_;
+};
+
+}  // namespace
+
+// Every node goes through its peers in order, so of all pairs that have not exchanged theirs the first in the
+// order of (smaller, larger) number can: none waits for ever.
+Result<void> share_memory(std::vector<Channel>& channels, const Meeting& meeting, const Plan& plan,
+                          const Buffers& buffers) {
+  const Instant until = Clock::monotonic() + meeting.patience;
+  for (Channel& channel : channels) {
+    const Address& address = meeting.address(channel.lane.peer, channel.lane.peer_nic);
+    if (channel.index != 0 || !is_local(address)) continue;
+    Handover both(channel, meeting, plan, buffers);
+    const auto done =
+        both.run(channel.data.number(), meeting, until, "it has not handed over its memory in time");
+    auto memory = done ? both.taken() : tl::unexpected(done.error());
+    if (!memory) return failure(fmt::format("{}: {}", meeting.peer(channel.lane), memory.error().text));
+    const std::shared_ptr<const Buffers> shared = std::move(*memory);
+    for (Channel& other : channels) {
+      if (other.lane.peer == channel.lane.peer) other.memory = shared;
+    }
+  }
+  return {};
+}
+
+}  // namespace weir::real

@@ -1,0 +1,143 @@
+#include "core/analysis/critical_path.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace weir {
+namespace {
+
+class Search {
+ public:
+  Search(const Plan& plan, const OpTimes& takes) : plan_(plan), takes_(takes), nodes_(plan.ops().size()) {}
+
+  void run() {
+    for (const Op& op : plan_.ops()) {
+      Node& node = nodes_[op.id.index()];
+      node.together = is_message(op.kind) || op.kind == OpKind::kAllReduce ? 1 : 0;
+      node.waits = (plan_.waits(op.id) + node.together) & 0x7fffffffU;
+    }
+    for (const Op& op : plan_.ops()) {
+      if (plan_.waits(op.id) == 0) next_.push_back(op.id);
+    }
+    while (!next_.empty()) {
+      const OpId id = next_.back();
+      next_.pop_back();
+      const Op& op = plan_.op(id);
+      if (is_message(op.kind)) {
+        const MessageEnds ends = plan_.messages()[op.message.index()];
+        reach(std::array{ends.send, ends.receive}, id);
+      } else if (op.kind == OpKind::kAllReduce) {
+        reach(plan_.all_reduce(op.all_reduce), id);
+      } else {
+        complete(id, node(id).ready + takes_(id));
+      }
+    }
+  }
+
+  Duration length() const { return length_; }
+
+  // Back from the op that ends last, joins left out.
+  std::vector<OpId> ops() const {
+    std::vector<OpId> ops;
+    for (OpId id = last_; id.valid();) {
+      const Op& op = plan_.op(id);
+      OpId cause = node(id).cause;
+      OpId shown = id;
+      if (is_message(op.kind)) {
+        const MessageEnds ends = plan_.messages()[op.message.index()];
+        shown = ends.send;
+        cause = node(node(ends.send).ready >= node(ends.receive).ready ? ends.send : ends.receive).cause;
+      } else if (op.kind == OpKind::kAllReduce) {
+        const OpId last = std::ranges::max(plan_.all_reduce(op.all_reduce), {},
+                                           [&](OpId other) { return node(other).ready; });
+        cause = node(last).cause;
+      }
+      if (op.kind != OpKind::kJoin) ops.push_back(shown);
+      id = cause;
+    }
+    std::reverse(ops.begin(), ops.end());
+    return ops;
+  }
+
+ private:
+  // What a step reads and writes of an op, close together.
+  struct Node {
+    Duration ready;
+    OpId cause;  // the op after whose end it became ready
+    std::uint32_t waits : 31;
+    // An end of a message waits for the other, too, and an op of an all-reduce for the others.
+    std::uint32_t together : 1;
+  };
+
+  Node& node(OpId id) { return nodes_[id.index()]; }
+  const Node& node(OpId id) const { return nodes_[id.index()]; }
+
+  void reach(std::span<const OpId> together, OpId id) {
+    node(id).waits = 0;
+    Duration ready;
+    Duration longest;
+    for (const OpId op : together) {
+      if (node(op).waits > 0) return;
+      ready = std::max(ready, node(op).ready);
+      longest = std::max(longest, takes_(op));
+    }
+    for (const OpId op : together) complete(op, ready + longest);
+  }
+
+  void complete(OpId id, Duration at) {
+    if (at > length_ || !last_.valid()) {
+      length_ = at;
+      last_ = id;
+    }
+    for (const Successor successor : plan_.successors(id)) {
+      if (successor.carried != 0) continue;
+      Node& next = nodes_[successor.op];
+      if (at > next.ready || !next.cause.valid()) {
+        next.ready = at;
+        next.cause = id;
+      }
+      --next.waits;
+      if (next.waits == next.together) next_.push_back(successor.id());
+    }
+  }
+
+  const Plan& plan_;
+  const OpTimes& takes_;
+  std::vector<Node> nodes_;  // by op
+  std::vector<OpId> next_;
+  Duration length_;
+  OpId last_;
+};
+
+}  // namespace
+
+Duration critical_length(const Plan& plan, const OpTimes& takes) {
+  Search search(plan, takes);
+  search.run();
+  return search.length();
+}
+
+CriticalPath critical_path(const Plan& plan, const WorkTable& works) {
+  const OpTimes takes = [&](OpId op) { return works.shortest(op); };
+  Search search(plan, takes);
+  search.run();
+  CriticalPath path;
+  path.length = search.length();
+  path.ops = search.ops();
+  for (const OpId op : path.ops) {
+    const OpKind kind = plan.op(op).kind;
+    const Duration latency = works.of(op).latency;
+    path.latency += latency;
+    (is_compute(kind)          ? path.compute
+     : is_collective(kind)     ? path.collectives
+     : kind == OpKind::kCopy   ? path.copies
+     : kind == OpKind::kSend   ? path.sends
+     : is_delay(kind)          ? path.waits
+     : kind == OpKind::kUpdate ? path.updates
+                               : path.sums) += takes(op) - latency;
+  }
+  return path;
+}
+
+}  // namespace weir

@@ -1,0 +1,40 @@
+// What a plan asks of each machine and link, without simulation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/cluster/cluster.h"
+#include "core/hardware/work.h"
+#include "core/plan/plan.h"
+#include "core/strategies/blocks/options.h"
+#include "core/workload/workload.h"
+
+namespace weir {
+
+/// In one iteration.
+struct MachineLoad {
+  Bytes in;            // received from other machines
+  Bytes out;           // sent to them
+  Bytes busiest_nic;   // the larger way of its NIC with most
+  Bytes summed;        // added to something
+  double share = 0.0;  // of all that is summed
+  Bytes host_memory;
+  Bytes gpu_memory;  // on each GPU
+};
+
+std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+
+/// A link, or a device that sums, and how long the plan occupies it.
+struct Busiest {
+  std::string name;
+  Duration time;
+};
+
+Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works);
+
+/// The least time in which parts that are pushed, summed and pulled could occupy the busiest link or device:
+/// the optimal split's (core/analysis/shares.h).
+Result<Duration> ideal(const Cluster& cluster, const Workload& workload, const Options& options);
+
+}  // namespace weir

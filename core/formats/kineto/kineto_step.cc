@@ -1,0 +1,339 @@
+#include "core/formats/kineto/kineto_step.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace weir::kineto {
+namespace {
+
+constexpr std::string_view kShapes = "record with profile(..., record_shapes=True)";
+
+/// The ops of a thread that no other op of it encloses, in order. Ranges that a program named itself
+/// (record_function) enclose, and are none.
+std::vector<const CpuOp*> outermost(const Recording& recording, std::vector<const CpuOp*> ops) {
+  std::sort(ops.begin(), ops.end(), [](const CpuOp* a, const CpuOp* b) {
+    return std::tuple(a->span.begin, b->span.end) < std::tuple(b->span.begin, a->span.end);
+  });
+  std::vector<const CpuOp*> found;
+  for (const CpuOp* op : ops) {
+    const bool named = op->sequence < 0 && recording.name(*op).find("::") == std::string::npos;
+    if (named || (!found.empty() && op->span.begin < found.back()->span.end)) continue;
+    found.push_back(op);
+  }
+  return found;
+}
+
+bool within(const Span& span, Instant at) { return span.begin <= at && at < span.end; }
+
+std::optional<Dtype> dtype_of(const std::string& type) {
+  static const std::map<std::string, Dtype> known = {
+      {"float", Dtype::kF32},          {"double", Dtype::kF64},   {"c10::Half", Dtype::kF16},
+      {"c10::BFloat16", Dtype::kBf16}, {"long int", Dtype::kI64}, {"int", Dtype::kI32}};
+  const auto found = known.find(type);
+  if (found == known.end()) return std::nullopt;
+  return found->second;
+}
+
+/// Finds the parts of one iteration.
+class Finder {
+ public:
+  Finder(const Recording& recording, Iteration iteration, int thread)
+      : recording_(recording), iteration_(std::move(iteration)), thread_(thread) {}
+
+  Result<Iteration> find() {
+    sort_ops();
+    if (const auto found = find_gradients(); !found) return tl::unexpected(found.error());
+    if (const auto one = check_passes(); !one) return tl::unexpected(one.error());
+    order_layers();
+    return std::move(iteration_);
+  }
+
+ private:
+  /// One function of the backward pass.
+  struct Function {
+    const CpuOp* op;
+    std::int64_t sequence;
+  };
+
+  std::string where(const CpuOp& op) const { return fmt::format("{}:{}", recording_.file, op.line); }
+  Error error(const std::string& text) const {
+    return {fmt::format("{}: {}: {}", recording_.file, iteration_.name, text)};
+  }
+  bool evaluates(const CpuOp& op) const { return recording_.name(op).starts_with(kEvaluate); }
+
+  void sort_ops();
+  Result<void> find_gradients();
+  Result<int> layer_of(const CpuOp& accumulate);
+  Error nested(const CpuOp& accumulate, const CpuOp& function) const;
+  Result<void> add_gradient(const CpuOp& accumulate, int layer);
+  Result<void> check_passes() const;
+  void order_layers();
+  std::string name_of(const CpuOp& op) const;
+
+  const Recording& recording_;
+  Iteration iteration_;
+  int thread_;                                     // of the forward pass
+  std::vector<const CpuOp*> forward_;              // outermost ops of that thread that are no backward
+  std::map<int, std::vector<Function>> backward_;  // by thread, in order
+  std::map<std::int64_t, const CpuOp*> makers_;    // by sequence number: outermost ops
+  std::map<const CpuOp*, int> layers_;
+  std::vector<const CpuOp*> accumulates_;
+};
+
+void Finder::sort_ops() {
+  std::map<int, std::vector<const CpuOp*>> threads;
+  for (const CpuOp& op : recording_.ops) {
+    if (within(iteration_.span, op.span.begin)) threads[op.thread].push_back(&op);
+  }
+  for (const auto& [thread, ops] : threads) {
+    for (const CpuOp* op : outermost(recording_, ops)) {
+      if (evaluates(*op)) {
+        backward_[thread].push_back({op, op->sequence});
+      } else if (thread == thread_) {
+        forward_.push_back(op);
+      }
+      if (thread == thread_) iteration_.busy.push_back(op->span);
+    }
+    for (const CpuOp* op : ops) {
+      if (op->gradient >= 0) accumulates_.push_back(op);
+    }
+  }
+  std::sort(accumulates_.begin(), accumulates_.end(),
+            [](const CpuOp* a, const CpuOp* b) { return a->span.end < b->span.end; });
+  // Ops show the number that the next function will get: the last op that shows it is the one that made it.
+  std::vector<const CpuOp*> inner;
+  for (const CpuOp* op : threads[thread_]) {
+    if (op->sequence >= 0) inner.push_back(op);
+  }
+  std::stable_sort(inner.begin(), inner.end(),
+                   [](const CpuOp* a, const CpuOp* b) { return a->span.begin < b->span.begin; });
+  for (const CpuOp* op : inner) {
+    const auto after = std::upper_bound(forward_.begin(), forward_.end(), op->span.begin,
+                                        [](Instant at, const CpuOp* one) { return at < one->span.begin; });
+    if (after == forward_.begin()) continue;
+    const CpuOp* around = *std::prev(after);
+    if (within(around->span, op->span.begin)) makers_[op->sequence] = around;
+  }
+}
+
+Result<void> Finder::find_gradients() {
+  if (accumulates_.empty()) {
+    return tl::unexpected(error(recording_.ops.empty()
+                                    ? "there are no ops of the CPU: record with "
+                                      "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+                                    : "there is no backward pass in it that accumulates gradients "
+                                      "(AccumulateGrad): record whole iterations, with prof.step() after "
+                                      "each, without torch.no_grad()"));
+  }
+  iteration_.backward = accumulates_.front()->span.begin;
+  for (const auto& [thread, functions] : backward_) {
+    if (!functions.empty())
+      iteration_.backward = std::min(iteration_.backward, functions.front().op->span.begin);
+  }
+  for (const CpuOp* accumulate : accumulates_) {
+    const auto layer = layer_of(*accumulate);
+    if (!layer) return tl::unexpected(layer.error());
+    if (auto added = add_gradient(*accumulate, *layer); !added) return added;
+  }
+  return {};
+}
+
+// A gradient is accumulated as soon as it is complete: right after the function that completed it.
+Result<int> Finder::layer_of(const CpuOp& accumulate) {
+  const std::vector<Function>& functions = backward_[accumulate.thread];
+  const Function* last = nullptr;
+  for (auto at = std::upper_bound(functions.begin(), functions.end(), accumulate.span.begin,
+                                  [](Instant when, const Function&one) { return when < one.op->span.begin; });
+       at != functions.begin();) {
+    --at;
+    if (at->sequence < 0) continue;
+    if (within(at->op->span, accumulate.span.begin)) return tl::unexpected(nested(accumulate, *at->op));
+    last = &*at;
+    break;
+  }
+  if (last == nullptr) {
+    return failure(
+        fmt::format("{}: AccumulateGrad comes before any function of the backward pass with a 'Sequence "
+                    "number': the recording begins in the midst of an iteration; record whole ones, with "
+                    "prof.step() after each",
+                    where(accumulate)));
+  }
+  const auto maker = makers_.find(last->sequence);
+  if (maker == makers_.end()) {
+    return failure(
+        fmt::format("{}: {} of the backward pass has no op of the forward pass with its 'Sequence number' {} "
+                    "in {} on {}: record whole iterations, with prof.step() after each",
+                    where(*last->op), recording_.name(*last->op).substr(kEvaluate.size()), last->sequence,
+                    iteration_.name, recording_.threads[static_cast<std::size_t>(thread_)]));
+  }
+  const auto [at, fresh] = layers_.emplace(maker->second, static_cast<int>(iteration_.layers.size()));
+  if (fresh) iteration_.layers.push_back({maker->second->span.begin, name_of(*maker->second)});
+  return at->second;
+}
+
+Error Finder::nested(const CpuOp& accumulate, const CpuOp& function) const {
+  return {fmt::format(
+      "{}: AccumulateGrad runs within {}: reentrant checkpointing accumulates gradients of activations too, "
+      "which look like those of parameters; record with checkpoint(..., use_reentrant=False)",
+      where(accumulate), recording_.name(function).substr(kEvaluate.size()))};
+}
+
+Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
+  const GradientInput& input = recording_.gradients[static_cast<std::size_t>(accumulate.gradient)];
+  if (!input.shaped || input.type.empty()) {
+    return failure(
+        fmt::format("{}: AccumulateGrad has no 'Input Dims' or no 'Input type', which tell the "
+                    "sizes of tensors: {}",
+                    where(accumulate), kShapes));
+  }
+  const auto dtype = dtype_of(input.type);
+  if (!dtype) {
+    return failure(
+        fmt::format("{}: a gradient's elements are of type '{}'; Weir knows float, double, c10::Half, "
+                    "c10::BFloat16, int and long int",
+                    where(accumulate), input.type));
+  }
+  constexpr std::int64_t kMost = 1'000'000'000'000;
+  std::int64_t elements = 1;
+  for (const std::int64_t one : input.shape) {
+    if (one < 1 || one > kMost / elements) {
+      return failure(fmt::format("{}: a gradient has the shape [{}]; its elements are to be from 1 to {}",
+                                 where(accumulate), fmt::join(input.shape, ", "), kMost));
+    }
+    elements *= one;
+  }
+  iteration_.gradients.push_back({accumulate.span.end, layer, input.shape, elements, *dtype});
+  return {};
+}
+
+// More than one pass would accumulate the same gradients again, and a trace's layers are those of one.
+Result<void> Finder::check_passes() const {
+  std::set<const CpuOp*> used;
+  for (const auto& [thread, functions] : backward_) {
+    for (const Function& function : functions) {
+      const auto maker = makers_.find(function.sequence);
+      if (maker != makers_.end()) used.insert(maker->second);
+    }
+  }
+  for (const CpuOp* op : used) {
+    if (op->span.begin < iteration_.gradients.front().done) continue;
+    return failure(
+        fmt::format("{}: {}: a second forward and backward pass begins here, with {}: call prof.step() after "
+                    "each pass, or import "
+                    "a recording of an iteration that has one (no gradient accumulation)",
+                    where(*op), iteration_.name, recording_.name(*op)));
+  }
+  return {};
+}
+
+void Finder::order_layers() {
+  std::vector<int> order(iteration_.layers.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::vector<ForwardOp>& layers = iteration_.layers;
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return layers[static_cast<std::size_t>(a)].begin < layers[static_cast<std::size_t>(b)].begin;
+  });
+  std::vector<ForwardOp> sorted;
+  std::vector<int> place(order.size());
+  for (const int one : order) {
+    place[static_cast<std::size_t>(one)] = static_cast<int>(sorted.size());
+    sorted.push_back(std::move(layers[static_cast<std::size_t>(one)]));
+  }
+  layers = std::move(sorted);
+  for (Gradient& gradient : iteration_.gradients)
+    gradient.layer = place[static_cast<std::size_t>(gradient.layer)];
+}
+
+// Modules around the op, from the outermost but the model itself to the innermost.
+std::string Finder::name_of(const CpuOp& op) const {
+  std::vector<const Module*> around;
+  for (const Module& module : recording_.modules) {
+    if (module.thread == op.thread && within(module.span, op.span.begin)) around.push_back(&module);
+  }
+  std::sort(around.begin(), around.end(),
+            [](const Module* a, const Module* b) { return a->span.begin < b->span.begin; });
+  std::string name;
+  for (std::size_t i = around.size() > 1 ? 1 : 0; i < around.size(); ++i) {
+    name += (name.empty() ? "" : ".") + recording_.names[static_cast<std::size_t>(around[i]->name)];
+  }
+  if (!name.empty()) return name;
+  name = recording_.name(op);
+  const std::size_t space = name.rfind("::");
+  return space == std::string::npos ? name : name.substr(space + 2);
+}
+
+std::string numbers(const std::vector<Step>& steps) {
+  std::vector<std::int64_t> all;
+  for (const Step& step : steps) all.push_back(step.number);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// Where the file tells no steps: all of it is one. The forward pass is on the thread with most that has a
+// backward.
+Result<Iteration> whole(const Recording& recording) {
+  if (recording.ops.empty()) {
+    return failure(
+        fmt::format("{}: there are no ops of the CPU: record with activities=[ProfilerActivity.CPU, "
+                    "ProfilerActivity.CUDA]",
+                    recording.file));
+  }
+  Iteration iteration;
+  iteration.name = "the whole recording";
+  iteration.span = recording.ops.front().span;
+  std::map<int, std::size_t> numbered;
+  for (const CpuOp& op : recording.ops) {
+    iteration.span.begin = std::min(iteration.span.begin, op.span.begin);
+    iteration.span.end = std::max(iteration.span.end, op.span.end);
+    const bool backward = recording.name(op).find("Backward") != std::string::npos;
+    if (op.sequence >= 0 && !backward) ++numbered[op.thread];
+  }
+  int thread = recording.ops.front().thread;
+  for (const auto& [one, count] : numbered) {
+    if (count > numbered[thread]) thread = one;
+  }
+  return Finder(recording, std::move(iteration), thread).find();
+}
+
+}  // namespace
+
+Result<Iteration> iteration_of(const Recording& recording, std::optional<std::int64_t> number) {
+  std::vector<Step> steps = recording.steps;
+  std::sort(steps.begin(), steps.end(),
+            [](const Step& a, const Step& b) { return a.span.begin < b.span.begin; });
+  if (steps.empty() && number) {
+    return failure(
+        fmt::format("{}: there is no ProfilerStep#{}, as there are no steps: record with profile(..., "
+                    "schedule=...) and prof.step() after each iteration",
+                    recording.file, *number));
+  }
+  if (steps.empty()) return whole(recording);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].span.begin >= steps[i - 1].span.end && steps[i].number > steps[i - 1].number) continue;
+    return failure(fmt::format(
+        "{}: ProfilerStep#{} and ProfilerStep#{} do not follow each other: import the recording of "
+        "one process at a time",
+        recording.file, steps[i - 1].number, steps[i].number));
+  }
+  std::size_t at = steps.size() > 1 ? steps.size() - 2 : 0;
+  if (number) {
+    const auto found =
+        std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.number == *number; });
+    if (found == steps.end()) {
+      return failure(fmt::format("{}: there is no ProfilerStep#{}; there is {}", recording.file, *number,
+                                 numbers(steps)));
+    }
+    at = static_cast<std::size_t>(found - steps.begin());
+  }
+  Iteration iteration;
+  iteration.name = fmt::format("ProfilerStep#{}", steps[at].number);
+  iteration.span = steps[at].span;
+  if (at + 1 < steps.size()) iteration.next = steps[at + 1].span.begin;
+  return Finder(recording, std::move(iteration), steps[at].thread).find();
+}
+
+}  // namespace weir::kineto

@@ -1,0 +1,107 @@
+#include "core/formats/nccl/nccl_nics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/units_text.h"
+#include "core/formats/nccl/nccl_rates.h"
+
+namespace weir::nccl {
+namespace {
+
+constexpr std::int64_t kMostMbps = 1'000'000'000;
+constexpr double kLongestLatency = 1e9;  // microseconds
+
+}  // namespace
+
+BytesPerSecond NicReader::unsaid_rate(int line, const char* what) {
+  if (unsaid_.nic_rate) return *unsaid_.nic_rate;
+  const BytesPerSecond rate = network_rate(kDefaultMbps);
+  remarks_.assumed(
+      line, fmt::format("{}: taken as {}, as NCCL does; --nic-rate gives the real one", what, text(rate)));
+  return rate;
+}
+
+void NicReader::add(const XmlElement& device, const XmlElement* nic, const std::string& at,
+                    BytesPerSecond pcie) {
+  std::string id = plain_bus_id(text_of(device, "busid"));
+  if (!id.empty()) id.pop_back();
+  Card card{id, at, pcie, {}};
+  std::size_t nets = 0;
+  if (nic != nullptr) {
+    for (const XmlElement& net : nic->children) {
+      if (net.name != "net") continue;
+      ++nets;
+      add_port(net, card);
+    }
+  }
+  if (nets == 0) {
+    card.ports.push_back(unsaid_rate(device.line, "this NIC has no <net> that tells its speed"));
+  }
+  add(card);
+}
+
+void NicReader::add(const Card& card) {
+  const auto same = std::find_if(cards_.begin(), cards_.end(),
+                                 [&](const Card& other) { return other.device == card.device; });
+  if (card.device.empty() || same == cards_.end()) {
+    cards_.push_back(card);
+  } else {
+    same->ports.insert(same->ports.end(), card.ports.begin(), card.ports.end());
+  }
+}
+
+void NicReader::add_port(const XmlElement& net, Card& card) {
+  // Physical NICs that are fused into a virtual one, which stands beside them.
+  if (text_of(net, "net") == "0") return;
+  if (const std::string_view name = text_of(net, "name"); !name.empty()) {
+    const std::string port = fmt::format("{} port {}", name, text_of(net, "port"));
+    if (std::find(seen_.begin(), seen_.end(), port) != seen_.end()) {
+      remarks_.assumed(net.line, fmt::format("the NIC {} stands here a second time: left out", name));
+      return;
+    }
+    seen_.push_back(port);
+  }
+  const std::int64_t mbps = number_of(net, "speed", {0, -kMostMbps, kMostMbps}, remarks_);
+  card.ports.push_back(mbps > 0 ? network_rate(mbps) : unsaid_rate(net.line, "<net> tells no speed"));
+  if (const std::string_view told = text_of(net, "latency"); !told.empty()) {
+    double us = 0;
+    const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), us);
+    if (error != std::errc() || end != told.data() + told.size() || !(us >= 0 && us <= kLongestLatency)) {
+      remarks_.wrong(net.line, "<net latency>: expected microseconds, such as 1.5");
+    } else {
+      latency_ = std::max(latency_, Duration(std::llround(us * 1000)));
+    }
+  }
+}
+
+void NicReader::finish(GroupSpec& group) {
+  if (cards_.empty() && unsaid_.nic_rate) {
+    remarks_.assumed(0, "there is no NIC: one of --nic-rate is added at numa0");
+    cards_.push_back({"", "numa0", BytesPerSecond::unlimited(), {*unsaid_.nic_rate}});
+  }
+  int shared = 0;
+  for (const Card& card : cards_) {
+    NicSpec nic;
+    nic.at = card.at;
+    if (card.ports.size() == 1) {
+      nic.pcie = {card.pcie, card.pcie};
+    } else if (card.pcie.limited() && !card.ports.empty()) {
+      SwitchSpec spec;
+      spec.name = fmt::format("card{}", shared++);
+      spec.at = card.at;
+      spec.rate = {card.pcie, card.pcie};
+      nic.at = spec.name;
+      group.switches.push_back(spec);
+    }
+    for (const BytesPerSecond rate : card.ports) {
+      nic.rate = {rate, rate};
+      append_alike(group.nics, nic);
+    }
+  }
+}
+
+}  // namespace weir::nccl

@@ -1,0 +1,155 @@
+#include "core/formats/nccl/nccl_nvlink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/units_text.h"
+#include "core/formats/nccl/nccl_rates.h"
+
+namespace weir::nccl {
+namespace {
+
+constexpr std::int64_t kMostLinks = 1000;
+constexpr std::int64_t kMostC2c = 100'000'000;  // MB/s
+
+BytesPerSecond times(BytesPerSecond rate, std::int64_t count) { return BytesPerSecond(rate.value() * count); }
+
+}  // namespace
+
+BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* element) {
+  Gpu gpu;
+  gpu.id = plain_bus_id(text_of(pci, "busid"));
+  gpu.line = pci.line;
+  BytesPerSecond to_cpu(0);
+  if (element == nullptr) {
+    untold_ = true;
+  } else {
+    const std::int64_t sm = number_of(*element, "sm", {0, 0, 10'000}, remarks_);
+    const BytesPerSecond one = nccl::nvlink_rate(static_cast<int>(sm));
+    bool links = false;
+    for (const XmlElement& link : element->children) {
+      if (link.name == "nvlink") {
+        links = true;
+        add_nvlink(link, one, gpu, to_cpu);
+      } else if (link.name == "c2c") {
+        const std::int64_t rate = number_of(link, "bw", {0, 0, kMostC2c}, remarks_);
+        to_cpu = to_cpu +
+                 BytesPerSecond(rate * number_of(link, "count", {1, 0, kMostLinks}, remarks_) * 1'000'000);
+      }
+    }
+    if (links && sm == 0) {
+      remarks_.assumed(
+          element->line,
+          fmt::format("<gpu> tells no sm: its NVLinks are taken as {} each, as NCCL does", text(one)));
+    }
+  }
+  add(std::move(gpu));
+  return to_cpu;
+}
+
+void NvlinkReader::add_nvlink(const XmlElement& nvlink, BytesPerSecond one, Gpu& gpu,
+                              BytesPerSecond& to_cpu) {
+  const BytesPerSecond rate = times(one, number_of(nvlink, "count", {1, 0, kMostLinks}, remarks_));
+  const std::string_view kind = text_of(nvlink, "tclass");
+  const std::string target = plain_bus_id(text_of(nvlink, "target"));
+  if (rate.value() == 0) return;
+  if (kind.starts_with("0x068001")) {
+    to_cpu = to_cpu + rate;
+  } else if (kind.starts_with("0x0680")) {
+    gpu.to_switch = gpu.to_switch + rate;
+  } else if (kind.starts_with("0x03") || (kind.empty() && !target.empty())) {
+    if (kind.empty()) remarks_.assumed(nvlink.line, "<nvlink> tells no tclass: taken as a link to a GPU");
+    gpu.peers.push_back({target, rate, nvlink.line});
+  } else {
+    // NCCL takes what it does not know for a switch.
+    remarks_.assumed(nvlink.line, "<nvlink> leads to no class that is known: taken as a link to an NVSwitch");
+    gpu.to_switch = gpu.to_switch + rate;
+  }
+}
+
+void NvlinkReader::finish(GroupSpec& group) {
+  const bool switched =
+      std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return gpu.to_switch.value() > 0; });
+  const bool paired =
+      std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.peers.empty(); });
+  if (unsaid_.nvlink_rate && gpus_.size() > 1) {
+    group.nvlink = NvlinkSpec{NvlinkSwitchSpec{{*unsaid_.nvlink_rate, *unsaid_.nvlink_rate}, {}}, {}};
+  } else if (switched) {
+    finish_switch(group);
+  } else if (paired) {
+    finish_pairs(group);
+  } else if (untold_ && gpus_.size() > 1) {
+    remarks_.assumed(0,
+                     "has GPUs without <gpu>, whose NVLink is not told: they are joined over PCIe alone; "
+                     "--nvlink RATE joins them by an NVSwitch");
+  }
+}
+
+void NvlinkReader::finish_switch(GroupSpec& group) {
+  BytesPerSecond least = BytesPerSecond::unlimited();
+  for (const Gpu& gpu : gpus_) {
+    if (!gpu.peers.empty()) {
+      remarks_.assumed(gpu.peers.front().line,
+                       "this GPU has links to GPUs beside those to an NVSwitch: only the latter are kept");
+    }
+    if (gpu.to_switch.value() == 0) {
+      remarks_.assumed(gpu.line, "this GPU has no link to the NVSwitch that others have: taken as if it had");
+    } else {
+      least = std::min(least, gpu.to_switch);
+    }
+  }
+  for (const Gpu& gpu : gpus_) {
+    if (gpu.to_switch <= least) continue;
+    remarks_.assumed(gpu.line,
+                     fmt::format("this GPU has {} to the NVSwitch, others less: all are taken as {}",
+                                 text(gpu.to_switch), text(least)));
+  }
+  group.nvlink = NvlinkSpec{NvlinkSwitchSpec{{least, least}, {}}, {}};
+}
+
+void NvlinkReader::finish_pairs(GroupSpec& group) {
+  std::map<std::pair<std::size_t, std::size_t>, BytesPerSecond> rates;  // from, into
+  std::map<std::pair<std::size_t, std::size_t>, int> lines;
+  for (std::size_t from = 0; from < gpus_.size(); ++from) {
+    for (const Link& link : gpus_[from].peers) {
+      const auto into = static_cast<std::size_t>(
+          std::find_if(gpus_.begin(), gpus_.end(), [&](const Gpu& gpu) { return gpu.id == link.target; }) -
+          gpus_.begin());
+      if (into == gpus_.size() || into == from) {
+        remarks_.assumed(link.line, "this NVLink leads to no other GPU of the machine: left out");
+        continue;
+      }
+      rates[{from, into}] = rates[{from, into}] + link.rate;
+      lines[{from, into}] = link.line;
+    }
+  }
+  NvlinkSpec nvlink;
+  for (const auto& [ends, rate] : rates) {
+    const auto [from, into] = ends;
+    const auto back = rates.find({into, from});
+    if (back != rates.end() && into < from) continue;  // written with the other way
+    if (back == rates.end()) {
+      remarks_.assumed(lines[ends],
+                       "this NVLink is told by one of its two GPUs only: taken as the same each way");
+    }
+    NvlinkPairSpec pair;
+    pair.between = {static_cast<int>(from), static_cast<int>(into)};
+    pair.rate = {back == rates.end() ? rate : back->second, rate};
+    nvlink.pairs.push_back(pair);
+  }
+  if (nvlink.pairs.empty()) return;
+  const std::size_t all = gpus_.size() * (gpus_.size() - 1) / 2;
+  if (nvlink.pairs.size() < all) {
+    std::vector<BytesPerSecond> sums(gpus_.size());
+    for (const auto& [ends, rate] : rates) sums[ends.first] = sums[ends.first] + rate;
+    remarks_.assumed(
+        0, fmt::format("joins {} of {} pairs of GPUs by NVLink: the others meet over PCIe, as GPUs pass "
+                       "nothing on; if NCCL's rings keep to the NVLinks, --nvlink {} (the sum of a "
+                       "GPU's) comes closer",
+                       nvlink.pairs.size(), all, text(*std::min_element(sums.begin(), sums.end()))));
+  }
+  group.nvlink = nvlink;
+}
+
+}  // namespace weir::nccl

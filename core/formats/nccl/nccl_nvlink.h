@@ -1,0 +1,52 @@
+// The NVLinks of one machine, in an NCCL topology or found on a host: to NVSwitches, between pairs of GPUs,
+// or to the CPU.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/cluster/topology.h"
+#include "core/formats/nccl/nccl_attributes.h"
+
+namespace weir::nccl {
+
+class NvlinkReader {
+ public:
+  /// To a GPU of the machine.
+  struct Link {
+    std::string target;  // bus id, as plain_bus_id() writes it
+    BytesPerSecond rate;
+    int line = 0;
+  };
+  struct Gpu {
+    std::string id;
+    std::vector<Link> peers;
+    BytesPerSecond to_switch;
+    int line = 0;
+  };
+
+  NvlinkReader(const Unsaid& unsaid, Remarks& remarks) : unsaid_(unsaid), remarks_(remarks) {}
+
+  /// The machine's next GPU: its <pci>, and its <gpu> if it has one. The rate of its links to the CPU (NVLink
+  /// or C2C); zero if it has none.
+  BytesPerSecond add(const XmlElement& pci, const XmlElement* element);
+  /// The machine's next GPU, whose links are known.
+  void add(Gpu gpu) { gpus_.push_back(std::move(gpu)); }
+
+  /// Writes the links between GPUs.
+  void finish(GroupSpec& group);
+
+ private:
+  void add_nvlink(const XmlElement& nvlink, BytesPerSecond one, Gpu& gpu, BytesPerSecond& to_cpu);
+  void finish_switch(GroupSpec& group);
+  void finish_pairs(GroupSpec& group);
+
+  const Unsaid& unsaid_;
+  Remarks& remarks_;
+  std::vector<Gpu> gpus_;
+  bool untold_ = false;  // some GPU has no <gpu>
+};
+
+}  // namespace weir::nccl

@@ -1,0 +1,15 @@
+// What a topology of this host wants to know and nobody tells: measured here and now.
+#pragma once
+
+#include "backends/real/discovery/host_parts.h"
+#include "core/base/result.h"
+#include "studies/output/notice.h"
+
+namespace weir {
+
+/// Measures how fast each NUMA node's CPUs sum, what its memory moves and what GPUs copy, and writes the
+/// rates into the parts. Each rate goes to `notice`, and so does what cannot be measured. Takes some seconds,
+/// all CPUs, and 192 MiB of memory. Fails where a NUMA node's memory or CPUs cannot be used.
+Result<void> measure_parts(real::HostParts& parts, const Notice& notice);
+
+}  // namespace weir

@@ -1,0 +1,40 @@
+// Runs beside what a publication reports for them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/run/results.h"
+
+namespace weir {
+
+/// One published value, and what the run came to.
+struct Comparison {
+  std::string experiment;  // its folder or file, without what all of a suite have in common
+  std::string source;
+  std::string calibrated_on;
+  std::string strategy;
+  std::string at;  // the values of the sweep, by the ends of their paths
+  Measure measure = Measure::kIteration;
+  double published = 0.0;      // in the unit of PublishedCurve::numbers
+  std::optional<double> ours;  // none if the run has no row
+  double tolerance = 0.0;
+
+  /// Ours over theirs, less 1.
+  std::optional<double> error() const;
+  bool within() const;
+};
+
+/// Every published value of the experiment; the runs are those with its first seed.
+std::vector<Comparison> comparisons(const ExperimentFile& file, const Experiment& experiment,
+                                    const Results& results, const std::string& name);
+
+/// A table for terminals.
+std::string text(const std::vector<Comparison>& all);
+/// For programs and plots, in seconds, or bytes or samples per second.
+std::string csv(const std::vector<Comparison>& all);
+/// A table in Markdown for each experiment.
+std::string markdown(const std::vector<Comparison>& all);
+
+}  // namespace weir

@@ -1,0 +1,135 @@
+// What one run of an experiment comes to, as result files have it: plain numbers whose names tell their
+// units.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document/fields.h"
+
+namespace weir {
+
+/// How much of what a link could carry it did carry.
+struct LinkRow {
+  std::string name;
+  std::int64_t bytes = 0;  // in an iteration
+  double use = 0.0;
+};
+
+/// Another job beside the run.
+struct OtherJobRow {
+  std::string name;
+  std::string strategy;
+  std::optional<std::int64_t> iteration_ns;
+  std::int64_t alone_ns = 0;
+};
+
+/// One strategy at one point of the experiment, with one seed.
+struct Row {
+  std::string strategy;
+  std::int64_t gpu_machines = 0;
+  std::int64_t cpu_machines = 0;
+  std::uint64_t seed = 1;
+  std::int64_t iteration_ns = 0;
+  std::int64_t exposed_communication_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t compute_ns = 0;
+  std::optional<std::int64_t> goodput_bytes_per_s;
+  std::optional<std::int64_t> goodput_bound_bytes_per_s;
+  std::int64_t bound_ns = 0;
+  std::optional<double> bound_percent;
+  std::string bound_binding;
+  std::int64_t plan_bound_ns = 0;
+  std::string binding;
+  std::optional<std::string> label;
+  std::optional<std::string> label_reason;
+  double samples_per_s = 0.0;
+  std::optional<double> speedup;
+  std::optional<std::int64_t> alone_ns;
+  std::optional<std::int64_t> link_rate_bytes_per_s;
+  std::optional<std::int64_t> predicted_ns;
+  std::optional<std::int64_t> checked_elements;
+  std::int64_t host_memory_bytes = 0;
+  std::int64_t messages = 0;
+  std::int64_t ops = 0;
+  std::optional<std::string> timeline;
+  std::optional<std::string> record;
+  std::optional<std::string> prediction;
+  std::vector<OtherJobRow> other_jobs;
+  std::vector<LinkRow> links;
+  std::vector<std::int64_t> host_memory_by_machine;
+};
+
+template <class Visitor>
+void fields(Visitor& visitor, LinkRow& link) {
+  visitor.required("name", link.name, "the link");
+  visitor.required("bytes", link.bytes, "what it carries in an iteration");
+  visitor.required("use", link.use, "that, over what it could carry in that time");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, OtherJobRow& job) {
+  visitor.required("name", job.name, "the job");
+  visitor.required("strategy", job.strategy, "its strategy");
+  visitor.optional(
+      "iteration_ns", job.iteration_ns,
+      "mean time of those of its iterations that began and ended while the run was measured; none "
+      "if none did");
+  visitor.required("alone_ns", job.alone_ns, "the same where no other job runs");
+}
+
+template <class Visitor>
+void fields(Visitor& visitor, Row& row) {
+  visitor.required("strategy", row.strategy, "the strategy");
+  visitor.required("gpu_machines", row.gpu_machines, "machines with GPUs");
+  visitor.required("cpu_machines", row.cpu_machines, "machines without GPUs");
+  visitor.required("seed", row.seed, "the seed of the jitter");
+  visitor.required("iteration_ns", row.iteration_ns, "mean time of an iteration");
+  visitor.required("exposed_communication_ns", row.exposed_communication_ns,
+                   "iteration less compute: what communication costs");
+  visitor.required("communication_ns", row.communication_ns, "time in which any message is under way");
+  visitor.required("compute_ns", row.compute_ns,
+                   "forward and backward of the machine that computes longest, as they ran");
+  visitor.optional("goodput_bytes_per_s", row.goodput_bytes_per_s,
+                   "bytes of the model over communication_ns; empty if that is 0");
+  visitor.optional("goodput_bound_bytes_per_s", row.goodput_bound_bytes_per_s,
+                   "what goodput_bytes_per_s cannot exceed on this cluster, as NICs and uplinks let no more "
+                   "through; empty without messages, or where they moved through memory");
+  visitor.required(
+      "bound_ns", row.bound_ns,
+      "what no schedule of any strategy can beat on this cluster with the compute times of the trace");
+  visitor.optional("bound_percent", row.bound_percent,
+                   "100 x bound_ns over iteration_ns; the bound knows no jitter, with which this may exceed "
+                   "100; empty where messages moved through none of the links that the bound is of");
+  visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
+  visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
+  visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
+  visitor.optional("label", row.label,
+                   "whether the values that the simulation stands on were measured: calibrated, extrapolated "
+                   "beyond what was, or vendor constant; of a real run, its prediction's");
+  visitor.optional("label_reason", row.label_reason, "the value that makes it no more than that, and why");
+  visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
+  visitor.optional("speedup", row.speedup,
+                   "iteration_ns of the baseline at the same point and seed over this; empty without one");
+  visitor.optional("alone_ns", row.alone_ns, "iteration_ns where no other job runs; empty if none does here");
+  visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
+                   "what plain connections moved over a NIC just before the run, each way");
+  visitor.optional("predicted_ns", row.predicted_ns,
+                   "iteration_ns of the same plan in simulation, at the rates that were measured");
+  visitor.optional("checked_elements", row.checked_elements,
+                   "elements of gradients whose sums were checked, on all GPUs; empty if none were to be");
+  visitor.required("host_memory_bytes", row.host_memory_bytes,
+                   "buffers in host memory, of the machine with most");
+  visitor.required("messages", row.messages, "messages in an iteration");
+  visitor.required("ops", row.ops, "ops in an iteration");
+  visitor.optional("timeline", row.timeline, "the file that draws the run");
+  visitor.optional("record", row.record, "the file that holds its record");
+  visitor.optional("prediction", row.prediction, "the file that holds the record of its prediction");
+  visitor.optional("other_jobs", row.other_jobs, "how long iterations of the other jobs took beside it");
+  visitor.optional("links", row.links, "the most used link of each kind, the most used first");
+  visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
+}
+
+}  // namespace weir

@@ -1,0 +1,295 @@
+#include "studies/tune/tunables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/base/nearest.h"
+#include "core/base/units_text.h"
+#include "core/experiment/experiment_file.h"
+#include "core/strategies/strategy.h"
+
+namespace weir {
+namespace {
+
+enum class Kind { kSize, kDuration, kCount, kFraction, kName };
+
+struct Known {
+  const char* name;
+  Kind kind;
+  const char* values;
+  bool streams = false;
+};
+
+constexpr std::array kKnown = {
+    Known{"partition_size", Kind::kSize, "200KB..60MB"},
+    Known{"finest_part", Kind::kSize, "100KB..10MB"},
+    Known{"credit", Kind::kCount, "1..30"},
+    Known{"fusion_size", Kind::kSize, "1MB..200MB"},
+    Known{"bucket_size", Kind::kSize, "1MB..200MB"},
+    Known{"fusion_buffer", Kind::kSize, "1MB..200MB"},
+    Known{"cycle_time", Kind::kDuration, "1ms..20ms"},
+    Known{"local", Kind::kName, "auto|reduce_scatter|reduce|reduce_in_turn|cpu_assisted|gpu_direct"},
+    Known{"brute_force", Kind::kFraction, "0|0.1|0.2|0.3|0.4|0.5"},
+    Known{"placement", Kind::kName, "balanced|hash"},
+    Known{"numa", Kind::kName, "nic|far|spread"},
+    Known{"policy", Kind::kName, "priority|fifo"},
+    Known{"collective", Kind::kName, "flat_ring|hierarchical"},
+    Known{"channels", Kind::kCount, "1..8", true},
+    Known{"io_threads", Kind::kCount, "1..4", true},
+    Known{"workers", Kind::kCount, "1..4", true},
+};
+
+// A value and where it stands among quantities.
+struct Stop {
+  Value value;
+  double number = 0;
+};
+
+Result<Stop> stop_of(const Known& known, const std::string& words) {
+  switch (known.kind) {
+    case Kind::kSize: {
+      const auto size = parse_size(words);
+      if (!size) return tl::unexpected(size.error());
+      return Stop{Value(text(*size)), static_cast<double>(size->count())};
+    }
+    case Kind::kDuration: {
+      const auto duration = parse_duration(words);
+      if (!duration) return tl::unexpected(duration.error());
+      return Stop{Value(text(*duration)), static_cast<double>(duration->ns())};
+    }
+    case Kind::kCount:
+    case Kind::kFraction: {
+      const auto number = parse_document(words, "");
+      const bool whole = known.kind == Kind::kCount;
+      if (!number || !(number->is(Value::Kind::kInteger) || (!whole && number->is(Value::Kind::kDouble))))
+        return failure(fmt::format("'{}' is no {}", words, whole ? "whole number" : "number"));
+      return Stop{*number, number->as_double()};
+    }
+    case Kind::kName:
+      return Stop{Value(words), 0};
+  }
+  return Stop{};
+}
+
+Stop stop_at(Kind kind, double number) {
+  const auto whole = static_cast<std::int64_t>(std::llround(number));
+  if (kind == Kind::kSize) return {Value(text(Bytes(whole))), number};
+  if (kind == Kind::kDuration) return {Value(text(Duration(whole))), number};
+  return {Value(whole), number};
+}
+
+// The ends, and what lies between them of seven steps to each power of ten.
+std::vector<Stop> ladder(Kind kind, const Stop& first, const Stop& last) {
+  std::vector<Stop> stops = {first};
+  for (double power = 1; power <= last.number; power *= 10) {
+    for (const double step : {1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0}) {
+      const double number = power * step;
+      if (number > first.number && number < last.number && number == std::floor(number))
+        stops.push_back(stop_at(kind, number));
+    }
+  }
+  stops.push_back(last);
+  return stops;
+}
+
+Result<std::vector<Stop>> range(const Known& known, const std::string& from, const std::string& to) {
+  if (known.kind == Kind::kName || known.kind == Kind::kFraction)
+    return failure("it has no range; say its values with | between them");
+  const auto first = stop_of(known, from);
+  if (!first) return tl::unexpected(first.error());
+  const auto last = stop_of(known, to);
+  if (!last) return tl::unexpected(last.error());
+  if (first->number <= 0) return failure(fmt::format("'{}' is not above 0", from));
+  if (first->number >= last->number)
+    return failure(fmt::format("the range from {} to {} is empty; say the smaller value first", from, to));
+  return ladder(known.kind, *first, *last);
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = text.find(at);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<std::vector<Stop>> stops_of(const Known& known, const std::string& words) {
+  constexpr std::string_view kTo = "..";
+  if (words.empty()) return failure("no value is given; try " + std::string(known.values));
+  if (const std::size_t to = words.find(kTo); to != std::string::npos)
+    return range(known, words.substr(0, to), words.substr(to + kTo.size()));
+  std::vector<Stop> stops;
+  for (const std::string& word : split(words, '|')) {
+    auto stop = stop_of(known, word);
+    if (!stop) return tl::unexpected(stop.error());
+    for (const Stop& other : stops) {
+      if (other.value == stop->value) return failure(fmt::format("'{}' stands there twice", word));
+    }
+    stops.push_back(std::move(*stop));
+  }
+  std::stable_sort(stops.begin(), stops.end(),
+                   [](const Stop& a, const Stop& b) { return a.number < b.number; });
+  return stops;
+}
+
+Tunable tunable_of(const Known& known, const std::vector<Stop>& stops) {
+  Tunable tunable{known.name, {}, tune::Dimension::choices(stops.size()), known.streams};
+  std::vector<double> numbers;
+  const auto origin = std::make_shared<const std::string>(fmt::format("--over {}", known.name));
+  for (const Stop& stop : stops) {
+    tunable.values.push_back(stop.value);
+    tunable.values.back().place_all(origin, 0);
+    tunable.values.back().written_at("");
+    numbers.push_back(stop.number);
+  }
+  if (known.kind != Kind::kName) tunable.dimension = tune::Dimension::quantities(numbers);
+  return tunable;
+}
+
+// What usually matters for the strategy.
+Result<std::string> usual(const Experiment& experiment, const Contender& contender) {
+  const std::string_view name = contender.strategy->name;
+  const bool several = std::any_of(experiment.topology.groups.begin(), experiment.topology.groups.end(),
+                                   [](const GroupSpec& group) { return gpu_count(group) > 1; });
+  if (name == "unified" || name == "ps" || name == "colocated-ps")
+    return std::string(several ? "partition_size,credit,local" : "partition_size,credit");
+  if (name == "double-tree" || name == "bytescheduler") return std::string("partition_size,credit");
+  if (name == "ring" || name == "flat-ring" || name == "hierarchical") return std::string("fusion_size");
+  if (name == "ddp") return std::string("bucket_size");
+  if (name == "horovod") return std::string("fusion_buffer,cycle_time");
+  return failure(fmt::format("--over: say what to vary of {}, which has nothing that usually matters", name));
+}
+
+// Whoever has values tried that change nothing believes that they do.
+Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const Options& given) {
+  if (tunable.streams) return {};
+  const auto cuts = [&](const Strategy& one) {
+    return one.grain.find(tunable.name) != std::string_view::npos;
+  };
+  // A window is so many partition sizes, also where parts are cut by something else.
+  const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
+  if (std::ranges::any_of(strategies(), cuts) && !cuts(strategy) && !paces)
+    return failure(fmt::format("--over: {}: {} does the same with each value of it; leave it out",
+                               tunable.name, strategy.name));
+  const auto settled = write_options(strategy.settled(given));
+  if (settled[tunable.name] == write_options(given)[tunable.name]) return {};
+  return failure(
+      fmt::format("--over: {}: {} always has {}", tunable.name, strategy.name, settled[tunable.name].dump()));
+}
+
+Result<Tunable> read_tunable(const std::string& words, bool real) {
+  const std::size_t equals = words.find('=');
+  const std::string name = words.substr(0, equals);
+  const auto* const known =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
+  if (known == kKnown.end()) {
+    std::vector<std::string> names;
+    for (const Known& one : kKnown) names.emplace_back(one.name);
+    const std::optional<std::string> meant = nearest(name, names);
+    return failure(
+        fmt::format("--over: there is no parameter '{}'; {}", name,
+                    meant ? fmt::format("did you mean '{}'?", *meant) : "there are " + quoted(names)));
+  }
+  if (known->streams && !real)
+    return failure(
+        fmt::format("--over: {}: has no meaning in simulation; it is for --on local, lab or cluster", name));
+  const auto stops = stops_of(*known, equals == std::string::npos ? known->values : words.substr(equals + 1));
+  if (!stops) return failure(fmt::format("--over: {}: {}", name, stops.error().text));
+  constexpr double kMostStreams = 64;
+  if (known->streams && (stops->front().number < 1 || stops->back().number > kMostStreams))
+    return failure(fmt::format("--over: {}: expected numbers from 1 to {}", name, kMostStreams));
+  return tunable_of(*known, *stops);
+}
+
+const Known& known(const std::string& name) {
+  return *std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
+}
+
+// How far a value is from what is wanted: by the ratio of quantities; names are equal or not.
+double distance(const Known& known, const Value& value, const Stop& wanted) {
+  if (value == wanted.value) return 0;
+  if (known.kind == Kind::kName) return 1;
+  const double number = stop_of(known, label(value))->number;
+  return known.kind == Kind::kFraction ? std::abs(number - wanted.number)
+                                       : std::abs(std::log(number / wanted.number));
+}
+
+}  // namespace
+
+Result<std::vector<Tunable>> tunables(const std::string& over, const Experiment& experiment,
+                                      const Contender& contender, bool real) {
+  std::string words = over;
+  if (words.empty()) {
+    auto those = usual(experiment, contender);
+    if (!those) return tl::unexpected(those.error());
+    words = std::move(*those);
+  }
+  std::vector<Tunable> all;
+  for (const std::string& one : split(words, ',')) {
+    auto tunable = read_tunable(one, real);
+    if (!tunable) return tl::unexpected(tunable.error());
+    const auto meant = check_meant(*tunable, *contender.strategy, experiment.options);
+    if (!meant) return tl::unexpected(meant.error());
+    for (const Tunable& other : all) {
+      if (other.name == tunable->name)
+        return failure(fmt::format("--over: '{}' stands there twice", other.name));
+    }
+    all.push_back(std::move(*tunable));
+  }
+  return all;
+}
+
+tune::Space space_of(const std::vector<Tunable>& tunables) {
+  std::vector<tune::Dimension> dimensions;
+  for (const Tunable& tunable : tunables) dimensions.push_back(tunable.dimension);
+  return tune::Space(std::move(dimensions));
+}
+
+tune::Point nearest_point(const std::vector<Tunable>& tunables, const Options& options, const Streams& run) {
+  nlohmann::ordered_json has = write_options(options);
+  for (const auto& [name, member] : kStreams) {
+    if (run.*member) has[std::string(name)] = *(run.*member);
+  }
+  tune::Point point;
+  for (const Tunable& tunable : tunables) {
+    const nlohmann::ordered_json& own = has[tunable.name];  // null for what the run chooses itself
+    const auto wanted = stop_of(known(tunable.name), own.is_string() ? own.get<std::string>() : own.dump());
+    // A text that is no number is that of a credit without limit.
+    std::size_t nearest = !wanted && own.is_string() ? tunable.values.size() - 1 : 0;
+    for (std::size_t i = 1; wanted && i < tunable.values.size(); ++i) {
+      if (distance(known(tunable.name), tunable.values[i], *wanted) <
+          distance(known(tunable.name), tunable.values[nearest], *wanted))
+        nearest = i;
+    }
+    point.push_back(nearest);
+  }
+  return point;
+}
+
+SettingsFile settings_at(const std::vector<Tunable>& tunables, const tune::Point& point) {
+  SettingsFile file{Value::object(), {}, {}};
+  for (std::size_t i = 0; i < tunables.size(); ++i) {
+    const Value& value = tunables[i].values[point[i]];
+    if (!tunables[i].streams) file.settings.append(tunables[i].name, value);
+    for (const auto& [name, member] : kStreams) {
+      if (name == tunables[i].name) file.run.*member = static_cast<int>(value.as_integer());
+    }
+  }
+  return file;
+}
+
+std::string tunables_help() {
+  std::string help;
+  for (const Known& known : kKnown)
+    help += fmt::format("  {:<15} {}{}\n", known.name, known.values, known.streams ? " (of real runs)" : "");
+  return help;
+}
+
+}  // namespace weir

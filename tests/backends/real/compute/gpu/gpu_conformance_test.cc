@@ -1,0 +1,26 @@
+// The contract of ports where machines use GPUs.
+#include "backends/real/memory/pages.h"
+#include "tests/backends/real/trial.h"
+#include "tests/catch.h"
+
+namespace weir::real {
+namespace {
+
+TEST_CASE("nodes with GPUs keep the contract of ports", "[gpu]") {
+  const auto count = gpu_count();
+  REQUIRE(count);
+  const bool shared_memory = GENERATE(false, true);  // a loop would pass each section once
+  conformance::World world;
+  world.name = fmt::format("GPUs, {}", shared_memory ? "shared memory" : "TCP");
+  world.exact = false;
+  world.room = available_memory() / 2;
+  world.gpus = std::max(1, *count / 2);
+  ThreadWorld::Settings how;
+  how.gpus = true;
+  how.shared_memory = shared_memory;
+  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
+  conformance::check_port(world);
+}
+
+}  // namespace
+}  // namespace weir::real

@@ -1,0 +1,82 @@
+#include "studies/sweep/active_workers.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+
+#include "tests/catch.h"
+#include "tests/core/experiment/folder.h"
+
+namespace weir {
+namespace {
+
+// As one of another host leaves it, so long ago.
+void leave(const Folder& folder, const std::string& share, std::time_t seconds_ago) {
+  folder.write("at-work-other.json",
+               R"({"host": "other", "boot": "b", "numbers": "n", "process": 1, "started": 2, "jobs": 1,
+    "design": "d", )" +
+                   share + "}");
+  const std::string file = folder.path() + "/at-work-other.json";
+  const timespec when{std::time(nullptr) - seconds_ago, 0};
+  const timespec times[] = {when, when};
+  REQUIRE(::utimensat(AT_FDCWD, file.c_str(), times, 0) == 0);
+}
+
+bool enters(const Folder& folder, const Share& share, const std::string& design = "d") {
+  return ActiveWorker::enter(folder.path(), this_worker(share, 1, design)).has_value();
+}
+
+TEST_CASE("who takes another share of the same design may be beside others, and nobody else") {
+  const Folder folder;
+  leave(folder, R"("share_index": 1, "share_count": 3)", 5);
+  CHECK(workers_in(folder.path()).size() == 1);
+  CHECK(enters(folder, {0, 3}));
+  CHECK_FALSE(enters(folder, {1, 3}));
+  CHECK_FALSE(enters(folder, {0, 2}));
+  CHECK_FALSE(enters(folder, {}));
+  CHECK_FALSE(enters(folder, {0, 3}, "another"));
+  CHECK(workers_in(folder.path()).size() == 1);  // who was refused has left nothing
+  const auto refused = ActiveWorker::enter(folder.path(), this_worker({}, 1, "d"));
+  // Its seconds go on while the test runs.
+  CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it was heard of ") !=
+        std::string::npos);
+  CHECK(refused.error().text.find(" s ago; if it has died, try again after ") != std::string::npos);
+}
+
+TEST_CASE("who has been silent on another host for a minute counts as gone") {
+  const Folder folder;
+  leave(folder, R"("share_index": 0, "share_count": 1)", 61);
+  CHECK(enters(folder, {}));
+}
+
+TEST_CASE("who was killed on this host counts as gone at once, and what it left is removed") {
+  const Folder folder;
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto active = ActiveWorker::enter(folder.path(), this_worker({}, 1, "d"));
+    (void)!::write(ready[1], active ? "+" : "-", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char said = 0;
+  REQUIRE(::read(ready[0], &said, 1) == 1);
+  CHECK(said == '+');
+  CHECK_FALSE(enters(folder, {}));
+  ::kill(child, SIGKILL);
+  // Until its parent asks how it ended it keeps its number.
+  siginfo_t about{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) == 0);
+  CHECK(enters(folder, {}));
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace weir
