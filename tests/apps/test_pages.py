@@ -262,11 +262,11 @@ class OptimalSplit(Page):
 
 
 class Guide(Page):
-    path = "docs/guide.md"
+    path = "docs/guide/whatif.md"
 
     def test_what_whatif_answers_is_what_comes_out(self):
         text = (ROOT / self.path).read_text(encoding="utf-8")
-        example = text.partition("## What if\n")[2].partition("\n## ")[0]
+        example = text.partition("## Example\n")[2].partition("\n## ")[0]
         lines = [line[4:] for line in example.splitlines() if line.startswith("    ")]
         command = lines.pop(0).split()
         self.assertEqual(command[:2], ["weir", "whatif"])

@@ -246,9 +246,9 @@ class Trials(unittest.TestCase):
         return json.loads(done.stdout)
 
     def test_the_guide_shows_what_comes_out(self):
-        guide = (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+        guide = (ROOT / "docs/guide/tuning.md").read_text(encoding="utf-8")
         command = "weir tune experiments/tuning --strategy ps --trials 15 --output settings.json"
-        shown = guide[guide.index(command) + len(command):guide.index("searches the settings of one strategy")]
+        shown = guide[guide.index(command) + len(command):guide.index("## How it searches")]
         told = program.run(*command.split()[1:-2], cwd=ROOT).stdout.splitlines()
         for line in filter(None, map(str.strip, shown.splitlines())):
             if line != "..." and not line.startswith("settings.json"):
