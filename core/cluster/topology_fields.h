@@ -12,8 +12,8 @@ constexpr double kMostRatio = 1000;
 
 template <class Visitor>
 void fields(Visitor& visitor, Rates& rates) {
-  visitor.required("in", rates.in, "the rate into the thing that has the link");
-  visitor.required("out", rates.out, "the rate out of the thing that has the link");
+  visitor.required("in", rates.in, "the rate into the device that has the link");
+  visitor.required("out", rates.out, "the rate out of the device that has the link");
 }
 
 template <class Visitor>
@@ -30,15 +30,15 @@ void fields(Visitor& visitor, SumRates& rates) {
 template <class Visitor>
 void fields(Visitor& visitor, NumaSpec& numa) {
   visitor.optional("memory", numa.memory, "the size of its memory; 0B if it does not matter");
-  visitor.optional("memory_rate", numa.memory_rate, "what its memory reads and writes, both together");
+  visitor.optional("memory_rate", numa.memory_rate, "the rate of its memory, for reads and writes together");
   visitor.optional("sum_rate", numa.sum_rate,
                    "how fast all its cores together add one buffer to another, in bytes of one of them");
   visitor.optional("sum_rate_per_thread", numa.sum_rate_per_thread,
-                   "how fast one thread adds, where sum_threads says how many do");
-  visitor.optional("sum_threads", numa.sum_threads,
-                   "how many threads add, together not faster than sum_rate; 0 is as many as that was "
-                   "measured with",
-                   within(0, kMostThreads));
+                   "how fast one thread adds, if sum_threads is given");
+  visitor.optional(
+      "sum_threads", numa.sum_threads,
+      "how many threads add, together at most at sum_rate; 0: as many as sum_rate was measured with",
+      within(0, kMostThreads));
   visitor.optional("cores", numa.cores, "how many cores it has; 0 if it does not matter", at_least(0));
 }
 
@@ -51,7 +51,8 @@ void fields(Visitor& visitor, SocketSpec& socket) {
 
 template <class Visitor>
 void fields(Visitor& visitor, SwitchSpec& spec) {
-  visitor.required("name", spec.name, "what others hang on, in their 'at'", spelt(Spelling::kName));
+  visitor.required("name", spec.name, "its name, which the 'at' of other devices refers to",
+                   spelt(Spelling::kName));
   visitor.required("at", spec.at, "the NUMA node ('numa0') or the switch above it");
   visitor.optional("rate", spec.rate, "the rate of its link to what is above it, each way");
   visitor.optional("peer_rate", spec.peer_rate,
@@ -61,8 +62,8 @@ void fields(Visitor& visitor, SwitchSpec& spec) {
 
 template <class Visitor>
 void fields(Visitor& visitor, GpuSpec& gpu) {
-  visitor.optional("count", gpu.count, "how many alike", within(0, 128));
-  visitor.required("at", gpu.at, "the NUMA node ('numa0') or the switch that it hangs on");
+  visitor.optional("count", gpu.count, "how many equal ones", within(0, 128));
+  visitor.required("at", gpu.at, "the NUMA node ('numa0') or the switch that it is attached to");
   visitor.optional("rate", gpu.rate, "the rate of its PCIe link; 'in' is into the GPU");
   visitor.optional("latency", gpu.latency, "the time that a byte takes to cross its PCIe link",
                    up_to(kLongestLatency));
@@ -91,7 +92,7 @@ void fields(Visitor& visitor, NvlinkPairSpec& pair) {
 template <class Visitor>
 void fields(Visitor& visitor, NvlinkSpec& nvlink) {
   visitor.optional("switch", nvlink.crossbar, "a switch that joins all GPUs of the machine");
-  visitor.optional("pairs", nvlink.pairs, "direct links between two GPUs each");
+  visitor.optional("pairs", nvlink.pairs, "direct links, each between two GPUs");
 }
 
 template <class Visitor>
@@ -103,15 +104,15 @@ void fields(Visitor& visitor, RdmaPortSpec& port) {
 
 template <class Visitor>
 void fields(Visitor& visitor, NicSpec& nic) {
-  visitor.optional("count", nic.count, "how many alike", within(0, 128));
-  visitor.required("at", nic.at, "the NUMA node ('numa0') or the switch that it hangs on");
-  visitor.required("rate", nic.rate,
-                   "what arrives of the network's rate (its goodput); 'in' is into the machine");
+  visitor.optional("count", nic.count, "how many equal ones", within(0, 128));
+  visitor.required("at", nic.at, "the NUMA node ('numa0') or the switch that it is attached to");
+  visitor.required("rate", nic.rate, "the goodput of the network through it; 'in' is into the machine");
   visitor.optional("latency", nic.latency, "the time that a byte takes through it, each way",
                    up_to(kLongestLatency));
   visitor.optional("pcie", nic.pcie, "the rate of its PCIe link; 'in' is into the machine");
-  visitor.optional("rdma", nic.rdma,
-                   "which port RDMA takes for it; left out, that of its address, or else the nearest one");
+  visitor.optional(
+      "rdma", nic.rdma,
+      "the port that RDMA uses for it; by default the port with its address, or else the nearest one");
 }
 
 template <class Visitor>
@@ -123,7 +124,7 @@ void fields(Visitor& visitor, GroupSpec& group) {
   visitor.optional("sockets", group.sockets, "the links between its NUMA nodes");
   visitor.optional("switches", group.switches, "its PCIe switches");
   visitor.optional("gpus", group.gpus, "its GPUs, numbered in this order");
-  visitor.optional("nvlink", group.nvlink, "how its GPUs are joined beside PCIe");
+  visitor.optional("nvlink", group.nvlink, "how its GPUs are joined, in addition to PCIe");
   visitor.optional("nics", group.nics, "its NICs, numbered in this order");
   visitor.optional("price", group.price, "what one machine costs an hour, as '$4.20/h'");
 }
@@ -154,27 +155,31 @@ void fields(Visitor& visitor, CalibratedValue& value) {
   visitor.required("path", value.path,
                    "which value: a path in this file, 'model.message_overhead' or 'allreduce_efficiency'",
                    spelt(Spelling::kLabel));
-  visitor.required("value", value.value, "what was fitted; it says nothing of any other value there");
-  visitor.optional("was", value.was, "what stood there before");
+  visitor.required(
+      "value", value.value,
+      "the fitted value; if the topology has another value there, this entry does not apply to it");
+  visitor.optional("was", value.was, "the value before the fit");
   visitor.optional("sources", value.sources, "the files of its measurements");
-  visitor.required("points", value.points, "how many measurements tell it", at_least(1));
+  visitor.required("points", value.points, "how many measurements determine it", at_least(1));
   visitor.required("least_size", value.least_size, "the smallest message, copy or sum that was measured");
   visitor.required("most_size", value.most_size, "the largest one");
   visitor.optional("machines", value.machines,
                    "the most machines that took part in a measurement; none if it is of one machine alone");
-  visitor.optional("racks", value.racks, "the most racks that they stood in; none without racks");
+  visitor.optional("racks", value.racks, "the most racks that they were in; none without racks");
   visitor.optional("standard_error_percent", value.standard_error_percent,
-                   "of the value; none where too few points were left to judge it by", at_least(0));
+                   "the standard error of the value; none if too few points were left to estimate it",
+                   at_least(0));
   visitor.optional("residual_percent", value.residual_percent,
-                   "by how much the middle one of its points misses the fit; none likewise", at_least(0));
+                   "the median error of the fit over its points; none if too few points were left",
+                   at_least(0));
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, Calibration& calibration) {
   visitor.optional("weir", calibration.weir, "the version that fitted");
   visitor.optional("shapes", calibration.shapes,
-                   "what machines of each group, and racks ('network'), were made of: a hash");
-  visitor.required("values", calibration.values, "the values that were fitted, and on what");
+                   "a hash of the structure of each group's machines, and of the racks ('network')");
+  visitor.required("values", calibration.values, "the values that were fitted, and to which measurements");
 }
 
 template <class Visitor>
@@ -184,7 +189,7 @@ void fields(Visitor& visitor, Topology& topology) {
   visitor.required("groups", topology.groups, "groups of equal machines, numbered one group after the other");
   visitor.optional("network", topology.network, "what lies between the machines");
   visitor.optional("calibration", topology.calibration,
-                   "which values were fitted on measurements, as weir calibrate writes it");
+                   "which values were fitted to measurements; weir calibrate writes it");
 }
 
 }  // namespace weir

@@ -8,7 +8,7 @@
 //     template <class Visitor>
 //     void fields(Visitor& visitor, NicSpec& nic) {
 //       visitor.required("at", nic.at, "the NUMA node or switch that it hangs on");
-//       visitor.optional("count", nic.count, "how many alike", at_least(1));
+//       visitor.optional("count", nic.count, "how many equal ones", at_least(1));
 //     }
 //
 // Visitors are the Reader (read_fields.h), the Writer (write_fields.h) and the SchemaWriter (schema.h). The

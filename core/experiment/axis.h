@@ -57,8 +57,8 @@ struct SampleRange {
 
 template <class Visitor>
 void fields(Visitor& visitor, SampleRange& range) {
-  visitor.required("from", range.from, "the least value: a number, a size, a rate or a duration");
-  visitor.required("to", range.to, "the greatest value");
+  visitor.required("from", range.from, "the smallest value: a number, a size, a rate or a duration");
+  visitor.required("to", range.to, "the largest value");
   visitor.optional("scale", range.scale, "whether values or their logarithms are spread evenly");
 }
 
@@ -73,9 +73,9 @@ struct Samples {
 template <class Visitor>
 void fields(Visitor& visitor, Samples& samples) {
   visitor.optional("method", samples.method, "how samples are drawn");
-  visitor.required("count", samples.count, "how many samples; one that repeats another is left out",
+  visitor.required("count", samples.count, "how many samples; repeated ones are left out",
                    within(1, kMostPoints));
-  visitor.optional("seed", samples.seed, "of the samples: the same seed gives the same points");
+  visitor.optional("seed", samples.seed, "the seed of the samples: the same seed gives the same points");
   visitor.required("over", samples.over,
                    "what is sampled: ranges, or lists of values, by path as in a sweep");
 }

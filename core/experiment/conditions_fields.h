@@ -13,8 +13,8 @@ template <class Visitor>
 void spell_fields(Visitor& visitor, Spell& spell) {
   visitor.optional("at", spell.at, "when it begins, from the start of the run, warm-up included",
                    up_to(kLongestSpell));
-  visitor.optional("for", spell.lasting, "for how long; if left out, for good");
-  visitor.optional("every", spell.every, "how often it comes again; if left out, once");
+  visitor.optional("for", spell.lasting, "for how long; permanently by default");
+  visitor.optional("every", spell.every, "the time from one occurrence to the next; only once by default");
 }
 
 template <class Visitor>
@@ -22,7 +22,7 @@ void fields(Visitor& visitor, Straggler& straggler) {
   visitor.required("machines", straggler.machines, "names of machines, as 'gpu[3]'; * stands for any text");
   visitor.optional("compute", straggler.compute, "how many times as long their GPUs take", within(1, 1000));
   visitor.optional("jitter", straggler.jitter,
-                   "the relative standard deviation of their compute times, beside the model's",
+                   "the relative standard deviation of their compute times, in addition to the model's",
                    within(0, 1));
 }
 
@@ -37,8 +37,9 @@ void fields(Visitor& visitor, SlowLinks& slow) {
 template <class Visitor>
 void fields(Visitor& visitor, Background& background) {
   visitor.required("from", background.from, "names of the machines that send; * stands for any text");
-  visitor.required("into", background.into, "names of the machines that each of them sends to, but itself");
-  visitor.required("rate", background.rate, "between each two, whatever else moves");
+  visitor.required("into", background.into,
+                   "names of the machines that each of them sends to, except itself");
+  visitor.required("rate", background.rate, "the rate between each two machines, whatever else moves");
   spell_fields(visitor, background.spell);
 }
 
@@ -47,7 +48,7 @@ void fields(Visitor& visitor, Incast& incast) {
   visitor.required("senders", incast.senders, "how many messages a NIC takes in at once without loss",
                    within(1, 1'000'000));
   visitor.required("loss", incast.loss,
-                   "the fraction of the NIC's rate that each further one takes for retransmissions",
+                   "the fraction of the NIC's rate that retransmissions take for each further message",
                    within(0, 1));
 }
 
@@ -60,9 +61,8 @@ void fields(Visitor& visitor, Stop& stop) {
 template <class Visitor>
 void fields(Visitor& visitor, Conditions& conditions) {
   visitor.optional("stragglers", conditions.stragglers, "machines that compute more slowly than others");
-  visitor.optional("links", conditions.links,
-                   "links that have a part of their rate, for good or for a while");
-  visitor.optional("background", conditions.background, "other traffic, which does not give way");
+  visitor.optional("links", conditions.links, "links at a part of their rate, permanently or for a while");
+  visitor.optional("background", conditions.background, "other traffic, which does not yield");
   visitor.optional("incast", conditions.incast, "receivers that lose messages when many come at once");
   visitor.optional("stops", conditions.stops, "machines that stop for a while, or fail");
 }

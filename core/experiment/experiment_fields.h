@@ -47,18 +47,18 @@ void fields(Visitor& visitor, Model& model) {
   visitor.optional("collectives", model.collectives,
                    "whether collectives and the copies of shares are one flow each, or one for each GPU");
   visitor.optional("message_overhead", model.message_overhead,
-                   "the fixed time that each message occupies its connection", up_to(kLongestOverhead));
-  visitor.optional("scatter_entries", model.scatter_entries,
-                   "how many pieces of memory a message is described by", within(1, 16));
+                   "the fixed time for which each message occupies its connection", up_to(kLongestOverhead));
+  visitor.optional("scatter_entries", model.scatter_entries, "how many pieces of memory describe a message",
+                   within(1, 16));
   visitor.optional("entry_overhead", model.entry_overhead,
-                   "what each piece but the first adds to the overhead of a message",
+                   "the time that each piece except the first adds to the overhead of a message",
                    up_to(kLongestOverhead));
   visitor.optional(
       "unaligned_efficiency", model.unaligned_efficiency,
-      "the fraction of a NIC's rate that messages reach which begin within a page of host memory",
+      "the fraction of a NIC's rate that messages achieve if they begin within a page of host memory",
       within(0.01, 1));
   visitor.optional("collective_overhead", model.collective_overhead,
-                   "what each collective among the GPUs of a machine takes from computing on them",
+                   "the compute time that each collective among the GPUs of a machine takes away from them",
                    up_to(kLongestOverhead));
   visitor.optional("compute_jitter", model.compute_jitter,
                    "the relative standard deviation of compute times; 0 is exact", within(0, 1));
@@ -66,64 +66,65 @@ void fields(Visitor& visitor, Model& model) {
 
 template <class Visitor>
 void option_fields(Visitor& visitor, Options& options, Value& credit) {
-  visitor.optional(
-      "partition_size", options.partition_size,
-      "the largest part of a tensor that parameter servers, trees and the unified strategy send");
+  visitor.optional("partition_size", options.partition_size,
+                   "the largest part of a tensor that parameter servers, trees and the unified strategy send "
+                   "as one message");
   visitor.optional("finest_part", options.finest_part,
-                   "how finely parts are cut at most, where a summing machine would get too few of them");
+                   "the smallest size to which parts are cut when a summing machine would get too few");
   visitor.optional("fusion_size", options.fusion_size,
-                   "the largest bucket of tensors that the all-reduces by rings work on at once");
-  visitor.optional("credit", credit,
-                   "how many times partition_size a NIC may have under way, or 'unlimited'");
-  visitor.optional("policy", options.policy, "which of the messages that could start does start");
+                   "the largest bucket of tensors that ring all-reduces process at once");
+  visitor.optional("credit", credit, "the window of a NIC as a multiple of partition_size, or 'unlimited'");
+  visitor.optional("policy", options.policy, "which of the ready messages starts first");
   visitor.optional("local", options.local, "how gradients get from a machine's GPUs to its host memory");
-  visitor.optional("brute_force", options.brute_force,
-                   "the fraction of the bytes that every GPU copies to host memory when the CPU assists",
-                   within(0, 1));
+  visitor.optional(
+      "brute_force", options.brute_force,
+      "with 'cpu_assisted', the fraction of the bytes that every GPU copies to host memory unreduced",
+      within(0, 1));
   visitor.optional("cpu_share_factor", options.cpu_share_factor,
                    "how much the unified strategy's CPU machines sum, in units of their optimal share",
                    within(0, 1000));
-  visitor.optional(
-      "pull_requests", options.pull_requests,
-      "whether workers ask for each sum once their push of it is through, as of parameter servers");
+  visitor.optional("pull_requests", options.pull_requests,
+                   "whether workers request each sum after their push, as from parameter servers");
   visitor.optional("update_barrier", options.update_barrier,
-                   "whether no sum leaves a parameter server before those of all are complete");
+                   "whether parameter servers send no sum before the sums of all servers are complete");
   visitor.optional("overlap", options.overlap,
-                   "whether gradients leave while backward goes on, not only when all of it is done");
-  visitor.optional("barrier", options.barrier, "whether forward waits for all layers, not only for its own");
+                   "whether gradients leave during the backward pass, and not only after it");
+  visitor.optional("barrier", options.barrier,
+                   "whether the next forward pass starts only when all layers are updated");
   visitor.optional(
       "placement", options.placement,
-      "how parts find the machine that sums them: as the shares say, by BytePS's hash, or whole tensors "
-      "in turn");
+      "which machine sums a part: according to the shares, by BytePS's hash, or whole tensors in turn");
   visitor.optional("numa", options.numa,
                    "the NUMA node where a NIC's bytes lie in host memory and are summed: its own, another, "
                    "or all in turn");
   visitor.optional("sum_order", options.sum_order,
-                   "whether values are added up as they come or in the plan's order, which gives the same "
-                   "bits in every run");
-  visitor.optional(
-      "loopback", options.loopback,
-      "how what a GPU machine sums of its own gets there: within its memory, or through its NIC");
+                   "the order in which values are added: as they arrive, or in the plan's order, which gives "
+                   "the same bits in every run");
+  visitor.optional("loopback", options.loopback,
+                   "how the gradients that a GPU machine sums itself get to the sum: within its memory, or "
+                   "through its NIC");
   visitor.optional("page_aligned", options.page_aligned,
                    "whether parts leave from and land in slices of host memory that begin on a page");
   visitor.optional("optimizer", options.optimizer,
                    "what parameter servers do with a sum before they send it back");
   visitor.optional(
       "update_passes", options.update_passes,
-      "how many passes over memory an optimizer's update takes as long as; 0: as many as it makes",
+      "how long an optimizer's update takes, in passes over memory; 0: as many passes as it makes",
       within(0, 1000));
   visitor.optional(
       "allreduce_efficiency", options.allreduce_efficiency,
-      "the fraction of a NIC's rate that messages of all-reduces reach; NCCL's 63 of 90 Gbps are 0.7",
+      "the fraction of the NIC's rate that all-reduce traffic achieves; NCCL's 63 of 90 Gbps are 0.7",
       within(0.01, 1));
-  visitor.optional("part_overhead", options.part_overhead,
-                   "what each part or bucket takes on each machine before it starts, one after the other",
-                   up_to(kLongestOverhead));
-  visitor.optional("collective", options.collective, "what ddp, horovod and bytescheduler run over");
-  visitor.optional("bucket_size", options.bucket_size, "the bytes that fill a bucket of ddp");
-  visitor.optional("fusion_buffer", options.fusion_buffer, "the most that horovod fuses");
+  visitor.optional(
+      "part_overhead", options.part_overhead,
+      "the time that each part or bucket takes on each machine before it starts, one after the other",
+      up_to(kLongestOverhead));
+  visitor.optional("collective", options.collective, "which all-reduce ddp, horovod and bytescheduler use");
+  visitor.optional("bucket_size", options.bucket_size, "the size at which a bucket of ddp is full");
+  visitor.optional("fusion_buffer", options.fusion_buffer, "the most bytes that horovod fuses");
   visitor.optional("cycle_time", options.cycle_time,
-                   "how often horovod starts what has become ready; 0 is at once", up_to(kLongestOverhead));
+                   "how often horovod starts the tensors that have become ready; 0: at once",
+                   up_to(kLongestOverhead));
 }
 
 /// The credit as files have it.
@@ -147,7 +148,7 @@ struct VariantText {
 template <class Visitor>
 void fields(Visitor& visitor, VariantText& variant) {
   visitor.required("name", variant.name, "the strategy");
-  visitor.required("as", variant.as, "what it is called here", spelt(Spelling::kLabel));
+  visitor.required("as", variant.as, "its name in tables and files", spelt(Spelling::kLabel));
   option_fields(visitor, variant.options, variant.credit);
 }
 
@@ -162,8 +163,8 @@ struct OtherJobText {
 template <class Visitor>
 void fields(Visitor& visitor, OtherJobText& text) {
   OtherJob& job = text.job;
-  visitor.required("name", job.name, "what it is called in results", spelt(Spelling::kLabel));
-  visitor.required("trace", text.trace, "its trace: a file, beside this one, or a trace itself");
+  visitor.required("name", job.name, "its name in results", spelt(Spelling::kLabel));
+  visitor.required("trace", text.trace, "its trace: a file name, relative to this file, or a trace itself");
   visitor.required("strategy", job.strategy, "its strategy");
   visitor.required("machines", job.machines,
                    "names of the machines that it runs on, as 'gpu[3]'; * stands for any text");
@@ -191,38 +192,37 @@ void fields(Visitor& visitor, ExperimentText& text) {
   Experiment& experiment = text.experiment;
   Options& options = experiment.options;
   visitor.optional("question", experiment.question, "what the experiment is to answer");
-  visitor.required("topology", text.topology, "the topology: a file, beside this one, or a topology itself");
-  visitor.required("trace", text.trace, "the trace: a file, beside this one, or a trace itself");
+  visitor.required("topology", text.topology,
+                   "the topology: a file name, relative to this file, or a topology itself");
+  visitor.required("trace", text.trace, "the trace: a file name, relative to this file, or a trace itself");
   visitor.optional("machines", experiment.machines,
                    "names of the topology's machines that train, as 'gpu[3]'; * stands for any text");
   visitor.optional("strategies", text.strategies,
-                   "the strategies to compare, each a name or an object with a name, what it is called, and "
-                   "options of its own; 'all' stands for all");
-  visitor.optional(
-      "baseline", experiment.baseline,
-      "the strategy that speed-ups are over, one of those compared; if left out, the first of them where "
-      "this one is not among them");
+                   "the strategies to compare: each is a name, or an object with a name, a name for the "
+                   "tables ('as') and its own options; 'all' stands for all");
+  visitor.optional("baseline", experiment.baseline,
+                   "the strategy that speed-ups are relative to, one of those compared; if this default is "
+                   "not among them, the first of them");
   visitor.optional("sweep", text.sweep,
                    "what to vary: lists of values by path, such as 'partition_size' or "
                    "'topology.groups.cpu.count'; every combination is run");
   visitor.optional("sweep_by", text.sweep_by,
-                   "whether every combination of the sweep's values is run, or the first of each list and "
-                   "then each other value beside the first of the others");
+                   "grid runs every combination of the sweep's values; one_at_a_time varies one list at a "
+                   "time, with the first value of each other list");
   visitor.optional("samples", text.samples,
-                   "points drawn from ranges, all of them at every point of the sweep");
+                   "points drawn from ranges; all of them are run at every point of the sweep");
   option_fields(visitor, options, text.credit);
   visitor.optional("iterations", experiment.iterations, "how many iterations are measured",
                    within(1, kMostIterations));
-  visitor.optional("warm_up", experiment.warm_up, "how many iterations run before those",
+  visitor.optional("warm_up", experiment.warm_up, "how many iterations run before the measured ones",
                    within(0, kMostIterations));
-  visitor.optional("seeds", experiment.seeds, "the seeds of the jitter; each is a run");
+  visitor.optional("seeds", experiment.seeds, "the seeds of the jitter; each gives one run");
   visitor.optional("model", experiment.model, "what the simulation assumes beyond the topology");
   visitor.optional("conditions", experiment.conditions,
-                   "what the simulation meets that the topology does not tell");
-  visitor.optional(
-      "other_jobs", text.other_jobs,
-      "other training jobs of the simulation, on machines of the same topology, which run on and "
-      "on beside this one");
+                   "disturbances in the simulation that the topology does not describe");
+  visitor.optional("other_jobs", text.other_jobs,
+                   "other training jobs in the simulation, on machines of the same topology; they repeat as "
+                   "long as this job runs");
   visitor.optional("timelines", experiment.timelines, "the strategies whose runs are drawn op by op");
   visitor.optional("timeline_points", experiment.timeline_points,
                    "which of their runs: at the last point of the sweep with the first seed, or all");

@@ -44,10 +44,10 @@ struct Published {
 
 template <class Visitor>
 void fields(Visitor& visitor, PublishedCurve& curve) {
-  visitor.required("strategy", curve.strategy, "whose values these are: one of those compared");
-  visitor.required("measure", curve.measure, "what of a run is compared");
+  visitor.required("strategy", curve.strategy, "the strategy that has these values: one of those compared");
+  visitor.required("measure", curve.measure, "which quantity of a run is compared");
   visitor.required("values", curve.values, "a value for each point of the sweep in its order; null for none");
-  visitor.required("tolerance", curve.tolerance, "how far off, relatively, a run may be", within(0, 1));
+  visitor.required("tolerance", curve.tolerance, "the largest relative error that is accepted", within(0, 1));
 }
 
 template <class Visitor>

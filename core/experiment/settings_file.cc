@@ -43,18 +43,19 @@ void fields(Visitor& visitor, Streams& streams) {
 template <class Visitor>
 void fields(Visitor& visitor, Tuned& tuned) {
   visitor.required("experiment", tuned.experiment, "the experiment that was run");
-  visitor.optional("set", tuned.set, "what replaced values of it");
+  visitor.optional("set", tuned.set, "the values of it that --set replaced");
   visitor.required("strategy", tuned.strategy, "the strategy, or the experiment's variant of one");
   visitor.optional("trace", tuned.trace, "the trace, by name and size");
   visitor.required("world", tuned.world, "where it was run");
   visitor.required("method", tuned.method, "how trials were chosen");
-  visitor.required("seed", tuned.seed, "the seed of that");
-  visitor.required("trials", tuned.trials, "how many there were");
+  visitor.required("seed", tuned.seed, "the seed of the method");
+  visitor.required("trials", tuned.trials, "how many trials there were");
   visitor.required("iteration", tuned.iteration, "the time of an iteration with these settings");
   visitor.required("weir", tuned.weir, "the version");
-  visitor.optional("label", tuned.label,
-                   "of that time, if it was simulated: calibrated, extrapolated or vendor constant");
-  visitor.optional("label_reason", tuned.label_reason, "the value that makes it no more than that, and why");
+  visitor.optional(
+      "label", tuned.label,
+      "the label of that time, if it was simulated: calibrated, extrapolated or vendor constant");
+  visitor.optional("label_reason", tuned.label_reason, "the value that prevents a better label, and why");
 }
 
 namespace {
@@ -62,8 +63,8 @@ namespace {
 template <class Visitor>
 void fields(Visitor& visitor, SettingsText& text) {
   visitor.required("settings", text.settings, "options of strategies, as experiments have them");
-  visitor.optional("run", text.run, "what real runs of experiments have beside these");
-  visitor.optional("tuned", text.tuned, "where they come from");
+  visitor.optional("run", text.run, "further settings of real runs");
+  visitor.optional("tuned", text.tuned, "where the settings come from");
 }
 
 }  // namespace

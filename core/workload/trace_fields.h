@@ -26,7 +26,7 @@ void fields(Visitor& visitor, Layer& layer) {
   visitor.required("name", layer.name, "what reports and timelines call it", spelt(Spelling::kLabel));
   visitor.required("forward", layer.forward, "the time of its forward pass on one GPU");
   visitor.required("backward", layer.backward, "the time of its backward pass on one GPU");
-  visitor.optional("tensors", layer.tensors, "those whose gradients its backward pass completes");
+  visitor.optional("tensors", layer.tensors, "the tensors whose gradients its backward pass completes");
 }
 
 template <class Visitor>

@@ -109,7 +109,7 @@ void fields(Visitor& visitor, Row& row) {
   visitor.optional("label", row.label,
                    "whether the values that the simulation stands on were measured: calibrated, extrapolated "
                    "beyond what was, or vendor constant; of a real run, its prediction's");
-  visitor.optional("label_reason", row.label_reason, "the value that makes it no more than that, and why");
+  visitor.optional("label_reason", row.label_reason, "the value that prevents a better label, and why");
   visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
   visitor.optional("speedup", row.speedup,
                    "iteration_ns of the baseline at the same point and seed over this; empty without one");

@@ -54,7 +54,7 @@ void fields(Visitor& visitor, Answer& answer) {
   visitor.optional(
       "label", answer.label,
       "calibrated, extrapolated or vendor constant; empty for the bound of the unified strategy alone");
-  visitor.optional("label_reason", answer.label_reason, "the value that makes it no more than that, and why");
+  visitor.optional("label_reason", answer.label_reason, "the value that prevents a better label, and why");
   visitor.required("samples_per_s", answer.samples_per_s, "of all GPUs together");
   visitor.optional("price_per_hour", answer.price_per_hour, "of all machines");
   visitor.optional("cost_per_iteration", answer.cost_per_iteration, "that price over an iteration");

@@ -257,7 +257,7 @@ class OptimalSplit(Page):
 
     def test_it_lists_what_eq_6_gives(self):
         n = GPU_MACHINES
-        self.says("goodput #, #, #, #, #, #, #, # and # Gbps for k = 0 to 8",
+        self.says("goodput of #, #, #, #, #, #, #, # and # Gbps for k = 0 to 8",
                   *[90 * (n * n + k * n - 2 * k) / (2 * n * (n - 1)) for k in range(n + 1)])
 
 

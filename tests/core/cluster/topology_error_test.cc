@@ -21,7 +21,7 @@ TEST_CASE("a rate without a unit is told with one") {
   CHECK(group_error("\"nics\": [\n{\"at\": \"numa0\",\n\"rate\": \"100Gb\"}]") ==
         "lab.json:5: groups[0].nics[0].rate: '100Gb' is no rate; try 100Gbps");
   CHECK(group_error("\"nics\": [{\"at\": \"numa0\",\n\"rate\": {\"in\": \"1Gbps\"}}]") ==
-        "lab.json:4: groups[0].nics[0].rate: 'out' is missing: the rate out of the thing that has the link");
+        "lab.json:4: groups[0].nics[0].rate: 'out' is missing: the rate out of the device that has the link");
   CHECK(group_error("\"numa\": [{\"sum_rate\": {\"fp32\": \"1GB/s\"}}]") ==
         "lab.json:3: groups[0].numa[0].sum_rate: unknown key 'fp32'; did you mean 'f32'?");
 }

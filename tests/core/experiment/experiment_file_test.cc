@@ -166,7 +166,7 @@ TEST_CASE("what is wrong with a strategy's own options is told at their lines") 
             .error() ==
         "experiment.json:2: strategies[0].name: there is no strategy 'sp'; did you mean 'ps'?\n"
         "experiment.json:3: strategies[1].as: 'ring' is the name of another; try another\n"
-        "experiment.json:3: strategies[2]: 'as' is missing: what it is called here\n"
+        "experiment.json:3: strategies[2]: 'as' is missing: its name in tables and files\n"
         "experiment.json:4: strategies[3].policy: ddp always has \"fifo\"; leave it out\n"
         "experiment.json:4: strategies[3].credit: ddp always has \"unlimited\"; leave it out\n"
         "experiment.json:5: strategies[4]: unknown key 'credits'; did you mean 'credit'?\n"

@@ -103,7 +103,7 @@ TEST_CASE("what is wrong with samples is told at its line") {
   };
   CHECK(error("{}") == "experiment.json:2: samples.over: expected an object of ranges, not an empty one");
   CHECK(error(R"({"credit": {"from": 1}})") ==
-        "experiment.json:2: samples.over.credit: 'to' is missing: the greatest value");
+        "experiment.json:2: samples.over.credit: 'to' is missing: the largest value");
   CHECK(error(R"({"credit": {"from": 4, "to": 4}})") ==
         "experiment.json:2: samples.over.credit.to: expected more than 'from', 4");
   CHECK(error(R"({"credit": {"from": 0, "to": 4, "scale": "logarithmic"}})") ==
@@ -118,8 +118,7 @@ TEST_CASE("what is wrong with samples is told at its line") {
         "experiment.json:2: samples.over.trace: whole topologies and traces stand in 'sweep'");
   CHECK(error(R"({"seeds": [1]})") == "experiment.json:2: samples.over.seeds: 'seeds' cannot be swept");
   CHECK(Files(R"("samples": {"over": {"credit": [1, 2]}})").error() ==
-        "experiment.json:2: samples: 'count' is missing: how many samples; one that repeats another is left "
-        "out");
+        "experiment.json:2: samples: 'count' is missing: how many samples; repeated ones are left out");
   CHECK(Files(R"("sweep": {"credit": [1]}, "samples": {"count": 2, "over": {"credit": [1, 2]}})").error() ==
         "experiment.json:2: samples.over.credit: this is the same as 'credit'");
   CHECK(Files(R"("sweep_by": "turns")").error() ==
