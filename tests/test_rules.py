@@ -25,7 +25,10 @@ PROSE_COLUMNS = 120
 
 # Exceptions to a rule, each with its reason.
 LONG_FILES = {}
-LONG_FUNCTIONS = {}
+LONG_FUNCTIONS = {
+    "core/experiment/experiment_fields.h: option_fields": "a list, a line for each option",
+}
+GENERATED_PAGES = {"docs/reproduction.md": "`weir run --page` writes its tables and the lines between them"}
 ENVIRONMENT = {
     "apps/weir/": "the command line",
     "frontends/c/weir.cc": "the C library's entry",
@@ -246,7 +249,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(wide, [])
 
     def test_lines_of_prose_are_narrow(self):
-        wide = [f"{name}:{number}" for name in FILES if name.endswith(".md")
+        wide = [f"{name}:{number}" for name in FILES if name.endswith(".md") and name not in GENERATED_PAGES
                 for number, line in prose(name) if len(line) > PROSE_COLUMNS]
         self.assertEqual(wide, [])
 

@@ -73,6 +73,25 @@ WAYS = {
 }
 
 
+def distributed(how, model, optimizer, weir):
+    """The model and the optimizer as this way of training has them."""
+    if how in ("ddp", "no-sync"):
+        return weir.parallel.DistributedDataParallel(model), optimizer
+    weir.broadcast_parameters(model.state_dict(), root_rank=0)
+    weir.broadcast_optimizer_state(optimizer, root_rank=0)
+    if how in ("cross", "cross-clipped"):
+        return model, weir.CrossBarrier(model, optimizer, STEPS)
+    options = {
+        "sum": {"op": weir.Sum},
+        "predivide": {"gradient_predivide_factor": 2.0},
+        "passes": {"backward_passes_per_step": 2},
+        "cross-passes": {"backward_passes_per_step": 2, "cross_barrier": True, "model": model},
+        "cross-scheduled": {"cross_barrier": True, "model": model},
+        "fp16": {"compression": weir.Compression.fp16},
+    }.get(how, {})
+    return model, weir.DistributedOptimizer(optimizer, model.named_parameters(), **options)
+
+
 def train(way, rank, ranks, weir=None):
     """The parameters after STEPS steps, as a dict; alone without `weir`."""
     name, dtype, how = WAYS[way]
@@ -81,24 +100,7 @@ def train(way, rank, ranks, weir=None):
     whole = model
     optimizer = OPTIMIZERS[name](model.parameters())
     if weir is not None:
-        if how in ("ddp", "no-sync"):
-            whole = weir.parallel.DistributedDataParallel(model)
-        else:
-            weir.broadcast_parameters(model.state_dict(), root_rank=0)
-            weir.broadcast_optimizer_state(optimizer, root_rank=0)
-            options = {
-                "sum": {"op": weir.Sum},
-                "predivide": {"gradient_predivide_factor": 2.0},
-                "passes": {"backward_passes_per_step": 2},
-                "cross-passes": {"backward_passes_per_step": 2, "cross_barrier": True, "model": model},
-                "fp16": {"compression": weir.Compression.fp16},
-            }.get(how, {})
-            if how in ("cross", "cross-clipped"):
-                optimizer = weir.CrossBarrier(model, optimizer, STEPS)
-            elif how == "cross-scheduled":
-                options = {"cross_barrier": True, "model": model}
-            if how not in ("cross", "cross-clipped"):
-                optimizer = weir.DistributedOptimizer(optimizer, model.named_parameters(), **options)
+        whole, optimizer = distributed(how, model, optimizer, weir)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5) if how.endswith("scheduled") else None
     passes = 2 if how in ("passes", "cross-passes", "no-sync") else 1
     for step in range(STEPS):
