@@ -68,8 +68,9 @@ void find_moves(const Plan& plan, const Slice& from, const Slice& into, Dtype dt
 
 void append_accesses(const Plan& plan, const Op& op, std::vector<Access>& accesses) {
   const auto append = [&](const Slice& slice, SliceUse use) {
+    if (slice.size == Bytes(0)) return;
     const std::optional<Access::Kind> kind = access_of(use);
-    if (!kind || slice.size == Bytes(0)) return;
+    if (!kind) return;
     for (const Extent& extent : Extents(plan, slice, op.dtype)) {
       if (extent.range.size > Bytes(0)) accesses.push_back({*kind, extent});
     }

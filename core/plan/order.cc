@@ -29,23 +29,20 @@ std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& ro
   return room;
 }
 
-// The ops that do not begin before the op may: the op itself, or all of its all-reduce.
-std::span<const OpId> held_with(const Plan& plan, const Op& op) {
-  switch (meets(op.kind)) {
-    case Meets::kNobody:
-    case Meets::kOtherEnd:  // whose event has both
-      return {&op.id, 1};
-    case Meets::kMachines:
-      return plan.all_reduce(op.all_reduce);
-  }
-  return {};
-}
-
 // Calls visit(op, carried) for every op that does not begin before this one has completed, by one edge.
 template <class Visit>
 void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   for (const Successor successor : plan.successors(op)) {
-    for (const OpId after : held_with(plan, plan.op(successor.id()))) visit(after, successor.carried);
+    const Op& after = plan.op(successor.id());
+    switch (meets(after.kind)) {
+      case Meets::kNobody:
+      case Meets::kOtherEnd:
+        visit(after.id, successor.carried);
+        break;
+      case Meets::kMachines:
+        for (const OpId other : plan.all_reduce(after.all_reduce)) visit(other, successor.carried);
+        break;
+    }
   }
 }
 
@@ -104,9 +101,16 @@ Result<Order> Order::of(const Plan& plan) {
   std::vector<OpId> events(count);  // by op
   std::vector<std::uint32_t> waits(count);
   for (const Op& op : plan.ops()) {
-    events[op.id.index()] = event(plan, op);
-    for (const OpId held : held_with(plan, op))
-      waits[event(plan, plan.op(held)).index()] += plan.waits(op.id);
+    const OpId own = events[op.id.index()] = event(plan, op);
+    switch (meets(op.kind)) {
+      case Meets::kNobody:
+      case Meets::kOtherEnd:
+        waits[own.index()] += plan.waits(op.id);
+        break;
+      case Meets::kMachines:
+        for (const OpId other : plan.all_reduce(op.all_reduce)) waits[other.index()] += plan.waits(op.id);
+        break;
+    }
   }
   Order order;
   order.sequence_.reserve(count);
