@@ -1,14 +1,14 @@
 """The C library as Python functions: weir.h by ctypes, its statuses as exceptions. Knows no framework."""
 
 import ctypes
-import enum
 import functools
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, Optional, Sequence
 
 from . import errors
+from .memory import HOST, Declaration
 
 ABI_VERSION = 4
 KEPT = 1  # WEIR_KEPT
@@ -21,29 +21,6 @@ ERRORS = {
     5: errors.TimeoutError,
     6: errors.ResourceError,
 }
-
-
-class Dtype(enum.IntEnum):
-    """weir_dtype."""
-
-    F16 = 0
-    BF16 = 1
-    F32 = 2
-    F64 = 3
-    I32 = 4
-    I64 = 5
-
-
-class Declaration(NamedTuple):
-    """A tensor to be made known; a larger priority is more urgent. If it is kept, accumulate() adds to it. `kind` as of
-    push_pull()."""
-
-    name: str
-    elements: int
-    dtype: int
-    priority: int
-    kept: bool = False
-    kind: Optional[bytes] = None
 
 
 class _Tensor(ctypes.Structure):
@@ -92,8 +69,6 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_barrier": (_STATUS, []),
     "weir_speed": (_STATUS, [ctypes.POINTER(ctypes.c_double)]),
 }
-
-HOST = -1  # the device of what is in host memory
 
 
 def find() -> Path:

@@ -9,13 +9,14 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
-from .._library import Declaration
 from ..errors import InvalidError, StateError
+from ..memory import Declaration
+from ..session import session
+from ..transfers import Transfer
 from ._local import Nccl, digest
 from ._memory import DTYPES
-from ._session import session
 from ._sums import scale
-from ._transfers import Transfer, begin_sum
+from ._transfers import begin_sum
 
 BUCKET_BYTES = 25 << 20  # large enough that calls cost nothing beside them, small enough that the first leaves early
 FIRST_BYTES = 1 << 20

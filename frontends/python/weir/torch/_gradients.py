@@ -5,14 +5,18 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 
 import torch
 
-from .._library import Declaration
+from .. import names
+from ..arguments import check_passes, kind_of
 from ..errors import Error, InvalidError, StateError
+from ..memory import Declaration
+from ..session import Session, session
+from ..transfers import Transfer
 from ._buckets import Buckets, Member, Share
-from ._hooks import when_accumulated
-from ._memory import DTYPES, kind_of
-from ._session import Session, session
+from ._hooks import Hooked, when_accumulated
+from ._memory import DTYPES
+from ._session import local
 from ._sums import scale
-from ._transfers import Transfer, begin_sum
+from ._transfers import begin_sum
 from .compression import Compression, Compressor
 
 Named = Tuple[str, torch.Tensor]
@@ -50,8 +54,7 @@ class Gradients:
     def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none, average: bool = True,
                  predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
                  begun: Optional[Callable[[], None]] = None):
-        if passes < 1:
-            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        check_passes(passes)
         self.active = True
         self.fresh = False  # backward has made some since the last step
         self.settled = False  # synchronized since then
@@ -68,7 +71,7 @@ class Gradients:
         self._buckets: Optional[Buckets] = None
         self._met: Optional[Session] = None  # the session to which that applies
         self._model = session().new_model(self)
-        self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
+        self.prefix = names.prefix("Gradient", self._model)
         self.add(named)
 
     def add(self, named: Sequence[Named], underway: bool = False) -> None:
@@ -103,11 +106,11 @@ class Gradients:
         devices = {slot.parameter.device for slot in self.slots}
         on_gpus = [device for device in devices if device.type == "cuda"]
         if on_gpus and session().size > 1:
-            nccl = session().nccl(on_gpus[0], len(devices) == 1)
+            nccl = local().nccl(session(), on_gpus[0], len(devices) == 1)
             if nccl is not None and len(devices) == 1:
                 self._buckets = Buckets(nccl, self._model, self._average, self.prefix)
                 self._buckets.add(self._members(self.slots))
-        elif session().insists_on_nccl and session().size > 1 and self.slots:
+        elif local().insists and session().size > 1 and self.slots:
             raise InvalidError("local=nccl: gradients are not on GPUs")
         if self._buckets is None:
             self._declare(self.slots)
@@ -143,8 +146,7 @@ class Gradients:
 
     def set_passes(self, passes: int) -> None:
         """From the next step on, gradients are handed over after so many backward passes."""
-        if passes < 1:
-            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        check_passes(passes)
         self._passes = passes
         for slot in self.slots:
             slot.left = passes
@@ -250,8 +252,7 @@ def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Itera
     named = list(named_parameters)
     if not all(isinstance(item, tuple) and len(item) == 2 for item in named):
         raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
-    names = [name for name, _ in named]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    twice = names.repeated([name for name, _ in named])
     if twice:
         raise ValueError(f"named_parameters has names more than once: {', '.join(twice)}")
     known = {id(parameter) for _, parameter in named}

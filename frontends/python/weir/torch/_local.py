@@ -9,6 +9,8 @@ import torch
 import torch.distributed
 
 from ..errors import InvalidError, ResourceError
+from ..frontend import Part
+from ..session import Session
 
 CHOICES = ("auto", "nccl", "none")
 MEETING = timedelta(seconds=30)  # to reach rank 0, which is there already
@@ -106,6 +108,37 @@ class Nccl:
             if end is not None:
                 end()
         self._groups.clear()
+
+
+class Local(Part):
+    """What sums gradients on GPUs within this host, in one session."""
+
+    def __init__(self, choice: str):
+        self._choice = choice
+        self._asked = False
+        self._nccl: Optional[Nccl] = None
+
+    @property
+    def insists(self) -> bool:
+        """Whether gradients that NCCL cannot sum are an error."""
+        return self._choice == "nccl"
+
+    def nccl(self, current: Session, device: torch.device, on_gpus: bool) -> Optional[Nccl]:
+        """What sums gradients on GPUs, or None if the session itself does.
+
+        All ranks ask. The first time they wait for each other, and say on which device theirs are and whether all are.
+        """
+        if not self._asked:
+            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(), current.c.servers())
+            self._nccl = meet(self._choice, place, current.patience, device, on_gpus, current.exchange)
+            self._asked = True
+        return self._nccl
+
+    def close(self, failed: bool) -> None:
+        """As a Part's."""
+        if self._nccl is not None:
+            self._nccl.close(failed)
+        self._nccl, self._asked = None, False
 
 
 class Place(NamedTuple):

@@ -10,8 +10,9 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 
 import torch
 
+from ..asynchronous import enabled
 from ..errors import InvalidError
-from ._asynchronous import Asynchronous, enabled
+from ._asynchronous import Asynchronous
 from ._gradients import Slot
 from ._optimizer import Distributed, DistributedOptimizer, distributed, members
 

@@ -5,12 +5,13 @@ from typing import Any, Iterator, List, Type
 
 import torch
 
+from ..arguments import all_ranks
+from ..asynchronous import enabled
 from ..errors import InvalidError
-from ._asynchronous import enabled
-from ._copies import begin_copy, broadcast_parameters
+from ..session import session
+from ._copies import broadcast_parameters
 from ._gradients import Gradients
-from ._session import session
-from ._sums import all_ranks
+from ._transfers import begin_copy
 from .compression import Compression, Compressor
 
 
