@@ -4,6 +4,7 @@ import array
 import ast
 import subprocess
 import sys
+import textwrap
 
 import job
 import pytest
@@ -131,3 +132,12 @@ def test_no_compression_leaves_any_object_as_it_is():
     thing = object()
     assert compression.NoneCompressor.compress(thing) == (thing, None)
     assert compression.NoneCompressor.decompress(thing, None) is thing
+
+
+def test_the_smallest_frontend_of_the_guide_runs(tmp_path):
+    page = (job.PACKAGE.parents[1] / "docs" / "frontends.md").read_text()
+    block = page.split("python smallest.py`:\n\n")[1].split("\n\n## ")[0]
+    script = tmp_path / "smallest.py"
+    script.write_text(textwrap.dedent(block))
+    done = job.passed(job.run([sys.executable, "-m", "weir.run", "-np", "2", sys.executable, str(script)], 60))
+    assert sorted(done.stdout.splitlines()) == [f"[{rank}] array('f', [2.0, 4.0, 6.0])" for rank in range(2)]
