@@ -28,14 +28,14 @@ def test_a_library_that_is_not_there_is_told_with_the_remedy():
 
 
 def test_a_file_that_is_no_library_is_refused():
-    assert "is no library of Weir" in refused(WEIR_LIBRARY=__file__)
+    assert "is not a usable library of Weir" in refused(WEIR_LIBRARY=__file__)
 
 
 def test_another_library_is_refused():
     import ctypes.util
     name = ctypes.util.find_library("m")
     path = next(path for folder in ("/lib", "/usr/lib") for path in Path(folder).rglob(name))
-    assert "is no library of Weir that can be used" in refused(WEIR_LIBRARY=str(path))
+    assert "is not a usable library of Weir" in refused(WEIR_LIBRARY=str(path))
 
 
 def test_a_library_of_another_abi_is_refused(tmp_path):

@@ -31,8 +31,8 @@ def complete(settings: Dict[str, Any], frontend: Frontend) -> Dict[str, Any]:
     if _whole(settings, "size", SIZE, 1) <= 1 or "secret" in settings or "WEIR_SECRET" in os.environ:
         return settings
     if "MASTER_ADDR" not in os.environ or "MASTER_PORT" not in os.environ:
-        raise InvalidError("there are several ranks, and they have no way to find each other: start them with weirrun or "
-                           "torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
+        raise InvalidError("there are several ranks, and they have no way to find each other: start them with weirrun "
+                           "or torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
     return {**_meet(settings, frontend), **settings}
 
 
@@ -77,7 +77,8 @@ def _meet(settings: Mapping[str, Any], frontend: Frontend) -> Dict[str, Any]:
                 store.set(place + "last", own)
             secret, leader = store.get(place + "session").decode().split()
     except (RuntimeError, OSError, ValueError) as why:
-        raise ResourceError(f"rank {rank} has not met the others at {master}:{os.environ['MASTER_PORT']}: {why}") from why
+        where = f"{master}:{os.environ['MASTER_PORT']}"
+        raise ResourceError(f"rank {rank} has not met the others at {where}: {why}") from why
     return {"secret": secret, "leader": leader, "listen": own}
 
 
@@ -88,8 +89,8 @@ def _opened(frontend: Frontend, host: str, port: int, leads: bool, patience: flo
         except (RuntimeError, OSError) as why:
             raise ResourceError(f"no store at MASTER_ADDR:MASTER_PORT, {host}:{port}: {why}") from why
         if store is None:
-            raise InvalidError("this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with weirrun, or "
-                               "set WEIR_SECRET and WEIR_LEADER")
+            raise InvalidError("this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
+                               "weirrun, or set WEIR_SECRET and WEIR_LEADER")
         _stores.append(store)
     return _stores[0]
 

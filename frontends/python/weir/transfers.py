@@ -72,8 +72,8 @@ def begin_sum(current: Session, name: Optional[bytes], source: Memory, target: M
     Both have the same elements, dtype, device and stream. `kind` is what the ranks make of the sum, such as
     b"averaged". The library only compares it over the ranks.
     """
-    handle = current.c.push_pull(name, source.pointer, target.pointer, source.elements, source.dtype, kind, source.device,
-                                 source.stream)
+    handle = current.c.push_pull(name, source.pointer, target.pointer, source.elements, source.dtype, kind,
+                                 source.device, source.stream)
     return Transfer(current, handle, (source.owner, target.owner), output, deliver)
 
 

@@ -1,4 +1,4 @@
-"""Jobs without a framework: every call of the neutral layer, on memory of Python's own. Each rank checks its results."""
+"""Jobs without a framework: every call of the neutral layer, on memory of Python's own. Each rank checks it."""
 
 import array
 import ctypes
