@@ -32,7 +32,7 @@ class Raw(NamedTuple):
     """Bytes in host memory without gaps, to be copied. `kind` is a word such as b"float32", the same on all ranks."""
 
     pointer: int
-    bytes: int
+    size: int  # in bytes
     kind: bytes
     owner: Any = None
 

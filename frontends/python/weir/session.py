@@ -52,7 +52,7 @@ class Session:
         """Every rank's numbers, by rank. All ranks call it, and wait for each other."""
         count = len(numbers)
         rows = (ctypes.c_int64 * (self.size * count))()
-        rows[self.rank * count:(self.rank + 1) * count] = numbers
+        rows[self.rank * count:(self.rank + 1) * count] = list(numbers)
         where = ctypes.addressof(rows)
         self.c.wait(self.c.push_pull(f"weir.{label}".encode(), where, where, len(rows), Dtype.I64))
         return [list(rows[rank * count:(rank + 1) * count]) for rank in range(self.size)]

@@ -89,7 +89,7 @@ def begin_copy(current: Session, name: Optional[bytes], memory: Raw, root: int, 
                deliver: Optional[Callable[[], Any]] = None) -> Transfer:
     """Begins to copy bytes from rank `root` over those of all other ranks."""
     check_root(current, root)
-    handle = current.c.broadcast(name, memory.pointer, memory.bytes, memory.kind, root)
+    handle = current.c.broadcast(name, memory.pointer, memory.size, memory.kind, root)
     return Transfer(current, handle, memory.owner, output, deliver)
 
 

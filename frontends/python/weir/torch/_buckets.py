@@ -5,7 +5,7 @@ parameters, whatever the order in which hooks are called, and come back in the r
 forward uses first are in the last bucket.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import torch
 
