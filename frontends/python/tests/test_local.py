@@ -94,7 +94,7 @@ class Store:
 def test_a_choice_that_is_none_is_refused(monkeypatch):
     assert _local.chosen({"local": "none"}) == "none"
     monkeypatch.setenv("WEIR_LOCAL", "nvlink")
-    with pytest.raises(ValueError, match="'nvlink' is none of auto, nccl, none"):
+    with pytest.raises(ValueError, match="'nvlink' is not one of auto, nccl, none"):
         _local.chosen({})
 
 

@@ -75,8 +75,10 @@ class Gradients:
         self.add(named)
 
     def add(self, named: Sequence[Named], underway: bool = False) -> None:
-        """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent. Not into buckets while
-        other gradients may be underway."""
+        """Takes parameters in, in the order in which forward uses them: earlier ones are more urgent.
+
+        While other gradients may be `underway`, it does not put these into buckets.
+        """
         new = []
         for name, parameter in named:
             if parameter in self.slot_of:
@@ -101,7 +103,7 @@ class Gradients:
             self._watch(slot)
 
     def meet(self) -> None:
-        """Finds out what sums in the session as it is now: NCCL, for which ranks wait for each other, or the session."""
+        """Finds out what sums in the present session: the session itself, or NCCL, for which ranks wait for each other."""
         self._met, self._buckets = session(), None
         devices = {slot.parameter.device for slot in self.slots}
         on_gpus = [device for device in devices if device.type == "cuda"]
@@ -121,12 +123,12 @@ class Gradients:
         return [Member(slot, slot.name, like.dtype, like.numel()) for slot, like in likes]
 
     def _like(self, slot: Slot) -> torch.Tensor:
-        """A tensor without memory that is otherwise like what is handed over for the slot."""
+        """A tensor without memory, with the size and dtype of what is handed over for the slot."""
         packed, _ = self._compression.compress(slot.parameter.detach())
         return packed.to("meta")
 
     def _declare(self, slots: Sequence[Slot]) -> None:
-        """The earlier, the more urgent."""
+        """Makes gradients known to the library. Earlier ones are more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
             session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place,
@@ -134,7 +136,7 @@ class Gradients:
                                  for place, (slot, like) in enumerate(zip(slots, likes))])
 
     def _watch(self, slot: Slot) -> None:
-        # Weak: a parameter must not keep an optimizer alive, nor hand over for one that is gone.
+        # Weak: a parameter must not keep an optimizer alive, nor hand its gradient over for one that is gone.
         reference = weakref.ref(self)
 
         def hook(*_: Any) -> None:
@@ -209,8 +211,10 @@ class Gradients:
         slot.parameter.grad = gradient
 
     def begin_rest(self) -> None:
-        """Hands over what backward has not, so that all ranks hand over the same; of parameters, too, that were frozen
-        and are not any more."""
+        """Hands over what backward has not, so that all ranks hand over the same.
+
+        That includes the gradients of parameters that were frozen and no longer are.
+        """
         thawed = [(name, parameter) for parameter, name in self._frozen.items() if parameter.requires_grad]
         if thawed:
             for _, parameter in thawed:
@@ -243,8 +247,10 @@ class Gradients:
 
 
 def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]]) -> List[Named]:
-    """The optimizer's parameters with their names, in the order in which forward uses them: as `named_parameters` has
-    them, else as the optimizer's groups do. ValueError if those do not fit."""
+    """The optimizer's parameters with their names, in the order in which forward uses them.
+
+    Names and order are those of `named_parameters`, else of the optimizer's groups. ValueError if they do not fit.
+    """
     owned = [(f"group{g}.{index}", parameter) for g, group in enumerate(optimizer.param_groups)
              for index, parameter in enumerate(group["params"])]
     if named_parameters is None:

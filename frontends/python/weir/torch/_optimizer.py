@@ -115,13 +115,13 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
     average = averages(None, op)
     check_predivide(gradient_predivide_factor, average)
     if cross_barrier and model is None:
-        raise InvalidError("cross_barrier wants the model, whose forward is to wait: model=model")
+        raise InvalidError("cross_barrier needs the model, whose forward waits: pass model=model")
     if isinstance(optimizer, (Distributed, _asynchronous.Asynchronous)):
         raise InvalidError("the optimizer is distributed already")
     if enabled() is not None if asynchronous is None else asynchronous:
         if cross_barrier:
-            raise InvalidError("cross_barrier has forward wait for sums of gradients, and asynchronous training has none: "
-                               "take one of both")
+            raise InvalidError("with cross_barrier, forward waits for sums of gradients, and asynchronous training has none: "
+                               "use one of the two")
         return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression, average,
                                           gradient_predivide_factor, backward_passes_per_step)
     gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,

@@ -31,7 +31,7 @@ class DistributedDataParallel(torch.nn.Module):
         all_ranks(process_group)
         if enabled() is not None:
             raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel averages gradients: "
-                               "unset it, or take DistributedOptimizer")
+                               "unset it, or use DistributedOptimizer")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.require_backward_grad_sync = True
