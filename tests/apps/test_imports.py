@@ -270,7 +270,7 @@ class Kineto(importing.Case):
                               (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
                               (kineto.recording(bad_shape), "[10, -3]"),
                               (b"", "bad.json:1: the file is empty"),
-                              (whole[:3000], "this is no JSON"),
+                              (whole[:3000], "this is not JSON"),
                               (gzip.compress(whole)[:-200], "it ends in the midst of what is compressed"),
                               (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be unpacked"),
                               (b"[" * 5000, "bare list"),

@@ -19,7 +19,7 @@ std::string group_error(const std::string& lines) {
 
 TEST_CASE("a rate without a unit is told with one") {
   CHECK(group_error("\"nics\": [\n{\"at\": \"numa0\",\n\"rate\": \"100Gb\"}]") ==
-        "lab.json:5: groups[0].nics[0].rate: '100Gb' is no rate; try 100Gbps");
+        "lab.json:5: groups[0].nics[0].rate: '100Gb' is not a rate; try 100Gbps");
   CHECK(group_error("\"nics\": [{\"at\": \"numa0\",\n\"rate\": {\"in\": \"1Gbps\"}}]") ==
         "lab.json:4: groups[0].nics[0].rate: 'out' is missing: the rate out of the device that has the link");
   CHECK(group_error("\"numa\": [{\"sum_rate\": {\"fp32\": \"1GB/s\"}}]") ==
@@ -38,7 +38,7 @@ TEST_CASE("a port of an RDMA device is one NIC's") {
         "lab.json:4: groups[0].nics[0].rdma: is one NIC's port, and these are several NICs; write each by "
         "itself");
   CHECK(group_error("\"nics\": [{\"at\": \"numa0\", \"rate\": \"1Gbps\", \"rdma\": {\"device\": \"\"}}]")
-            .find("'' is no name") != std::string::npos);
+            .find("'' is not a name") != std::string::npos);
 }
 
 TEST_CASE("an unknown key is told with the nearest known one") {
@@ -77,14 +77,14 @@ TEST_CASE("prices have one currency, up to a million an hour, and may be left ou
         "lab.json:2: groups[1].price: EUR 4/h is in another currency than the $25/h of 'gpu'; convert one");
   CHECK(prices("\"1000001/h\"", "null") ==
         "lab.json:1: groups[0].price: 1000001/h is too large; at most 1000000/h");
-  CHECK(prices("\"$25\"", "null") == "lab.json:1: groups[0].price: '$25' is no price; try $25/h");
+  CHECK(prices("\"$25\"", "null") == "lab.json:1: groups[0].price: '$25' is not a price; try $25/h");
 }
 
 TEST_CASE("names that stand in paths are made of letters, digits, '_' and '-'") {
   for (const char* name : {"", "a.b", "gpu[0]", "0", "two words", "a,b", "a\\nb", "\\\"", "caf\u00e9"}) {
     INFO(name);
-    CHECK(error(fmt::format(R"({{"name": "lab", "groups": [{{"name": "{}"}}]}})", name)).find("is no name") !=
-          std::string::npos);
+    CHECK(error(fmt::format(R"({{"name": "lab", "groups": [{{"name": "{}"}}]}})", name))
+              .find("is not a name") != std::string::npos);
     CHECK(group_error(fmt::format(R"("switches": [{{"name": "{}", "at": "numa0"}}])", name))
               .find("lab.json:3: groups[0].switches[0].name: ") == 0);
   }
@@ -93,7 +93,7 @@ TEST_CASE("names that stand in paths are made of letters, digits, '_' and '-'") 
 
 TEST_CASE("the name of a topology stands on one line") {
   CHECK(error(R"({"name": "a\nb", "groups": [{"name": "gpu"}]})") ==
-        "lab.json:1: name: 'a?b' is no name; try 1 to 200 bytes of text without control characters");
+        "lab.json:1: name: 'a?b' is not a name; try 1 to 200 bytes of text without control characters");
   CHECK(error(R"({"name": "the \"lab\", $5 a day; caf\u00e9", "groups": [{"name": "gpu"}]})") == "no error");
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("rates, latencies, memories and counts have limits") {
     return group_error(fmt::format(R"("nics": [{{"at": "numa0", {}}}])", more));
   };
   CHECK(nic(R"("rate": "8bps")") == "lab.json:3: groups[0].nics[0].rate: 8bps is too small; at least 1Mbps");
-  CHECK(nic(R"("rate": {"in": "2PB/s", "out": "1Gbps"})").find("is no rate") != std::string::npos);
+  CHECK(nic(R"("rate": {"in": "2PB/s", "out": "1Gbps"})").find("is not a rate") != std::string::npos);
   CHECK(nic(R"("rate": {"in": "2000TB/s", "out": "1Gbps"})") ==
         "lab.json:3: groups[0].nics[0].rate.in: 2000TB/s is too large; at most 8000Tbps");
   CHECK(nic(R"("rate": "unlimited")") == "no error");

@@ -88,8 +88,9 @@ TEST_CASE("names in a trace are text on one line") {
   CHECK(
       layers_error(
           R"({"name": "a\r", "forward": "0s", "backward": "0s", "tensors": [{"name": "", "elements": 1}]})") ==
-      "net.json:2: layers[0].name: 'a?' is no name; try 1 to 200 bytes of text without control characters\n"
-      "net.json:2: layers[0].tensors[0].name: '' is no name; try 1 to 200 bytes of text without control "
+      "net.json:2: layers[0].name: 'a?' is not a name; try 1 to 200 bytes of text without control "
+      "characters\n"
+      "net.json:2: layers[0].tensors[0].name: '' is not a name; try 1 to 200 bytes of text without control "
       "characters");
 }
 
@@ -97,8 +98,8 @@ TEST_CASE("mistakes in a trace are told at their lines, all at once") {
   CHECK(layers_error(R"({"name": "a", "forward": "1", "backward": "-1ms",
 "tensors": [{"name": "w", "elements": 0, "dtype": "fp16"},
 {"name": "v", "element": 4}]})") ==
-        "net.json:2: layers[0].forward: '1' is no duration; try 1us\n"
-        "net.json:2: layers[0].backward: '-1ms' is no duration; try 5us\n"
+        "net.json:2: layers[0].forward: '1' is not a duration; try 1us\n"
+        "net.json:2: layers[0].backward: '-1ms' is not a duration; try 5us\n"
         "net.json:3: layers[0].tensors[0].elements: 0 is too small; at least 1\n"
         "net.json:3: layers[0].tensors[0].dtype: expected one of 'f16', 'bf16', 'f32', 'f64', 'i32', 'i64', "
         "not the "
