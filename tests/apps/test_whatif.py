@@ -201,7 +201,7 @@ class Input(Case):
                 ((), ("--group", "gpu"), "--group: 'gpu' is no group of machines without GPUs; there are 'cpu'"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
                 ([GPU, *cpus], (), "choose with --group the one whose machines are counted"),
-                ([{**GPU, "nics": []}, CPU], (), "a machine among several needs a NIC")]:
+                ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
             with self.subTest(options=options):
                 self.write(groups=groups)
                 done = self.weir("--bound-only", *options)
