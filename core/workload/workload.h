@@ -27,8 +27,8 @@ struct Part {
   Dtype dtype = Dtype::kF32;
   int first_layer = 0;  // the layer nearest the input. The part is ready when its backward ends, which is
                         // last; the sum is needed when its forward starts, which is first
-  int last_layer = 0;  // the layer nearest the output
-  int rank = 0;        // its place among the parts of its first layer
+  int last_layer = 0;   // the layer nearest the output
+  int rank = 0;         // its place among the parts of its first layer
 
   /// Smaller is more urgent. Orders by the layer that needs the part first, then by rank, so that all
   /// machines serve the parts of a layer in the same order.
