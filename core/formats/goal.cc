@@ -82,11 +82,11 @@ Result<std::string> goal(const Plan& plan, std::span<const GoalWork> works, int 
   }
   for (const Op& op : plan.ops()) {
     if (!is_message(op.kind) && works[op.id.index()].cpu >= kMostCpus) {
-      return failure(fmt::format("machine {} works on more than the {} devices that GOAL tells apart",
+      return failure(fmt::format("machine {} works on more than the {} devices that GOAL can distinguish",
                                  op.machine.value(), kMostCpus));
     }
     if (is_message(op.kind) && op.nic >= kMostCpus) {
-      return failure(fmt::format("machine {} has more than the {} NICs that GOAL tells apart",
+      return failure(fmt::format("machine {} has more than the {} NICs that GOAL can distinguish",
                                  op.machine.value(), kMostCpus));
     }
   }

@@ -128,7 +128,7 @@ class EveryKind {
   }
 
  private:
-  // After whatever the machine does before.
+  // Adds the op after the previous op of the machine.
   void add(std::size_t machine, const Op& op) {
     const OpId id = builder_.add(op);
     builder_.order(last_[machine], id);

@@ -277,7 +277,7 @@ std::string numbers(const std::vector<Step>& steps) {
 Result<Iteration> whole(const Recording& recording) {
   if (recording.ops.empty()) {
     return failure(
-        fmt::format("{}: there are no ops of the CPU: record with activities=[ProfilerActivity.CPU, "
+        fmt::format("{}: there are no CPU ops; record with activities=[ProfilerActivity.CPU, "
                     "ProfilerActivity.CUDA]",
                     recording.file));
   }

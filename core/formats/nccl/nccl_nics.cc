@@ -67,10 +67,10 @@ void NicReader::add_port(const XmlElement& net, Card& card) {
   }
   const std::int64_t mbps = number_of(net, "speed", {0, -kMostMbps, kMostMbps}, remarks_);
   card.ports.push_back(mbps > 0 ? network_rate(mbps) : unsaid_rate(net.line, "<net> has no speed"));
-  if (const std::string_view told = text_of(net, "latency"); !told.empty()) {
+  if (const std::string_view stated = text_of(net, "latency"); !stated.empty()) {
     double us = 0;
-    const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), us);
-    if (error != std::errc() || end != told.data() + told.size() || !(us >= 0 && us <= kLongestLatency)) {
+    const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), us);
+    if (error != std::errc() || end != stated.data() + stated.size() || !(us >= 0 && us <= kLongestLatency)) {
       remarks_.wrong(net.line, "<net latency>: expected microseconds, such as 1.5");
     } else {
       latency_ = std::max(latency_, Duration(std::llround(us * 1000)));

@@ -73,7 +73,7 @@ TEST_CASE("traffic between devices crosses the peer rate of a switch, traffic to
         "gpu[0].p1.up gpu[0].socket1-0 gpu[0].p0.down gpu[0].p0.peer.down gpu[0].gpu0.down");
 }
 
-TEST_CASE("a socket link has a rate each way") {
+TEST_CASE("a socket link has a rate in each direction") {
   const Cluster cluster = cluster_of(kPcie);
   const Route out = cluster.route(kFirst, Memory::host(0), Memory::host(1));
   CHECK(names(cluster, out.links) == "gpu[0].numa0.bus gpu[0].socket0-1");

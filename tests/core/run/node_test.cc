@@ -92,7 +92,7 @@ TEST_CASE("the next iteration may begin before this one has ended, where carried
   node.pump(port);
   port.end(fork.b);
   node.pump(port);
-  CHECK(port.submitted == Ids{fork.c, fork.a});  // a of the second iteration beside c of the first
+  CHECK(port.submitted == Ids{fork.c, fork.a});  // a of the second iteration and c of the first
   port.end(fork.a);
   node.pump(port);
   CHECK(port.submitted == Ids{fork.c, fork.b});  // c of the second iteration waits for c of the first
