@@ -73,7 +73,7 @@ class Value {
   /// Sets where the value came from. All values of a file share its name. Line 0 means that the value is on
   /// no line of a file, for example because it came from the command line.
   void place(std::shared_ptr<const std::string> file, int line);
-  /// Does so for the value and everything inside it.
+  /// The same for the value and everything inside it.
   void place_all(const std::shared_ptr<const std::string>& file, int line);
   /// Gives the value the place of the other. Its elements and members keep their own places.
   void place_beside(const Value& other);

@@ -60,7 +60,7 @@ TEST_CASE("machines are interchangeable in a subcluster if their racks there hol
   const Subcluster some(all, machines_named(std::vector<std::string>{"a[*]", "c[1]"}, all));
   const auto kind = [&](std::size_t machine) { return some.cluster.machine_class(MachineId(machine)); };
   CHECK(kind(0) == kind(2));
-  CHECK(kind(0) != kind(1));  // 0 shares its rack with the CPU machine
+  CHECK(kind(0) != kind(1));  // 1 shares its rack with the CPU machine
   CHECK(kind(3) != kind(1));
 }
 
