@@ -223,7 +223,7 @@ class Node(unittest.TestCase):
         done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1", "--machine", "0"),
                               capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/dev/zero:1: this is no JSON", done.stderr)
+        self.assertIn("/dev/zero:1: this is not JSON", done.stderr)
 
     def test_a_key_that_is_none_is_told(self):
         for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),

@@ -173,7 +173,7 @@ class Refused(Compare):
         good = self.record()
         bytes_ = good.read_bytes()
         broken = self.folder / "broken.record"
-        for content, why in ((b"{}", "is no record of a run"), (bytes_[:-5], "is cut off"),
+        for content, why in ((b"{}", "is not a record of a run"), (bytes_[:-5], "is cut off"),
                              (bytes_ + b"x", "is too long"), (bytes_[:100], "broken.record:1"),
                              (bytes_.replace(b'"plan_hash":"', b'"plan_hash":"0'), "this Weir"),
                              (bytes_.replace(b'"weir_record":1', b'"weir_record":2'), "form 2"),

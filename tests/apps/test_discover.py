@@ -85,7 +85,7 @@ class Discover(Case):
     def test_gpus_on_a_switch_by_nvml(self):
         done = self.weir("discover", box=True, nvml="switch")
         self.assertIn("2 of 4 NVIDIA GPUs on PCI are not shown", done.stderr)
-        self.assertIn("has 370.8GB/s to the NVSwitch, others less", done.stderr)
+        self.assertIn("has 370.8GB/s to the NVSwitch, others have less", done.stderr)
         self.assertNotIn("whose end is not told", done.stderr)
         group = json.loads(done.stdout)["groups"][0]
         self.assertEqual(group["name"], "gpu")

@@ -53,12 +53,12 @@ class Import(Case):
         self.assertEqual(group["nvlink"], {"switch": {"rate": "240GB/s"}})
         self.assertEqual(group["numa"], [{"memory_rate": "200GB/s", "sum_rate": "50GB/s"}] * 2)
         self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertIn("tells no latency of the network", done.stderr)
+        self.assertIn("has no network latency", done.stderr)
 
     def test_what_is_wrong_is_told_with_its_line_and_leaves_no_file(self):
         (self.folder / "broken.xml").write_text('<system>\n<cpu numaid="0">\n<pci>\n</cpu></system>')
         done = self.weir("import", "nccl-topo", "broken.xml", "--out", "mine.json", status=2)
-        self.assertEqual(done.stderr, "weir import: broken.xml:4: this is no XML: mismatched tag\n")
+        self.assertEqual(done.stderr, "weir import: broken.xml:4: this is not XML: mismatched tag\n")
         self.assertFalse((self.folder / "mine.json").exists())
         self.assertIn("'fast'", self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--nic-rate", "fast",
                                           status=2).stderr)

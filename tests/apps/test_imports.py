@@ -101,7 +101,7 @@ class Recorded(importing.Case):
         trace, remarks = self.imported(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 1)
         measured = self.measured("mlp-small-rank1")
         self.check_tensors(trace, measured)
-        self.assertIn("2 collectives of 16.83 MB in all", remarks)
+        self.assertIn("2 collectives of 16.83 MB in total", remarks)
         step = measured["recordings"]["mlp-small-rank1.json.gz"]["step_ms"][0]
         waited = float(remarks.split("in all; ")[1].split(" ms")[0])
         self.assertGreater(waited, 5)
@@ -184,7 +184,7 @@ class Kineto(importing.Case):
     def test_a_named_step_is_taken_and_missing_ones_are_told(self):
         file = self.write(kineto.recording(kineto.events()), "net.json")
         self.imported(file, "--step", 5)
-        self.assertIn("there is no ProfilerStep#7; there is 5, 6", self.refused(file, "--step", 7))
+        self.assertIn("there is no ProfilerStep#7; the steps are 5, 6", self.refused(file, "--step", 7))
         self.assertIn("ProfilerStep#6: there is no backward pass", self.refused(file, "--step", 6))
 
     def test_what_is_missing_is_told_with_the_option_that_records_it(self):
@@ -216,7 +216,7 @@ class Kineto(importing.Case):
             return [one for one in kineto.events() if one["cat"] != "kernel" or one["args"]["correlation"] not in numbers]
         self.assertIn("ProfilerStep#5: the kernels of 2 of its 6 launches are not recorded: the recording ends too early",
                       self.refused(self.write(kineto.recording(without(4, 5)), "net.json")))
-        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler got nothing of the GPU",
+        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler recorded no work of the GPU",
                       self.refused(self.write(kineto.recording(without(*range(10))), "net.json")))
         # A graph's kernels have its launch's correlation, as if it were one kernel's.
         graphs = [dict(one, name="cudaGraphLaunch") if one["cat"] == "cuda_runtime" else one for one in without(4, 5)]
@@ -238,7 +238,7 @@ class Kineto(importing.Case):
     def test_work_of_other_streams_is_told(self):
         copies = [kineto.kernel(0, 300, 99, stream, "Memcpy HtoD") for stream in (8, 9)]
         trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"), "--no-update")
-        self.assertIn("other streams or GPUs worked 80 % as much", remarks)  # 600 of 750 us
+        self.assertIn("other streams or GPUs did 80 % as much work", remarks)  # 600 of 750 us
         self.assertEqual(importing.total(trace), 600_000)
 
     def test_a_second_pass_in_one_step_is_refused(self):
@@ -270,17 +270,17 @@ class Kineto(importing.Case):
                               (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
                               (kineto.recording(bad_shape), "[10, -3]"),
                               (b"", "bad.json:1: the file is empty"),
-                              (whole[:3000], "this is no JSON"),
-                              (gzip.compress(whole)[:-200], "it ends in the midst of what is compressed"),
-                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be unpacked"),
+                              (whole[:3000], "this is not JSON"),
+                              (gzip.compress(whole)[:-200], "it ends inside compressed data"),
+                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be decompressed"),
                               (b"[" * 5000, "bare list"),
                               (b'{"a":' * 5000, "levels of nesting"),
                               ({"layers": []}, "there are no 'traceEvents'"),
-                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "do not follow each other")):
+                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "are not in sequence")):
             with self.subTest(told=told):
                 self.assertIn(told, self.refused(self.write(content, "bad.json")))
         self.assertIn("there is no such file to read", self.refused(self.folder / "none.json"))
-        self.assertIn("this is no regular file", self.refused(self.folder))
+        self.assertIn("this is not a regular file", self.refused(self.folder))
 
     def test_what_is_read_is_not_written_into(self):
         file = self.write(kineto.recording(kineto.events()), "net.json")

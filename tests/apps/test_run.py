@@ -314,7 +314,7 @@ class Others(Case):
                 (self.folder / "pipe").write_text(whole)
             out, error = process.communicate(timeout=30)
             if whole is None:
-                self.assertIn("pipe: is a pipe into which nothing has come for 10 seconds", out + error)
+                self.assertIn("pipe: nothing has come through this pipe for 10 seconds", out + error)
             else:
                 self.assertIn("pipe: topology: ok", out, error)
             self.assertEqual(process.returncode, 2 if whole is None else 0)
@@ -338,7 +338,7 @@ class Others(Case):
         (self.folder / "tiny.json").write_text("{\n\n!")
         done = self.weir("check")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("tiny.json:3: this is no JSON", done.stdout)
+        self.assertIn("tiny.json:3: this is not JSON", done.stdout)
 
     def test_a_mistake_on_the_command_line_ends_with_2_and_help_with_0(self):
         for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"], ["check", "none.json"]):

@@ -192,16 +192,16 @@ class Input(Case):
         for groups, options, complaint in [
                 ((), ("--cpu-machines", "3..1"), "--cpu-machines: '3..1' is no number of machines; try 0..16"),
                 ((), ("--cpu-machines", "5000"), "--cpu-machines: 5000 is too large; at most 4096"),
-                ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is no rate; try 9Gbps"),
+                ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is not a rate; try 9Gbps"),
                 ((), ("--nic", "8Gbps", "--cpu-nic", "8Gbps"), "--cpu-nic"),
                 ((), ("--local", "roots"), "--local: expected one of 'auto', 'reduce_scatter'"),
                 ((), ("--strategy", "unifed"), "'unifed' is no strategy; try one of unified"),
-                ((), ("--cpu-price", "4"), "--cpu-price: '4' is no price; try 4/h"),
+                ((), ("--cpu-price", "4"), "--cpu-price: '4' is not a price; try 4/h"),
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
                 ((), ("--group", "gpu"), "--group: 'gpu' is no group of machines without GPUs; there are 'cpu'"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
                 ([GPU, *cpus], (), "choose with --group the one whose machines are counted"),
-                ([{**GPU, "nics": []}, CPU], (), "a machine among several needs a NIC")]:
+                ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
             with self.subTest(options=options):
                 self.write(groups=groups)
                 done = self.weir("--bound-only", *options)

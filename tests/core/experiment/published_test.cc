@@ -36,7 +36,7 @@ TEST_CASE("published values that fit no run are told") {
   CHECK(
       error(R"({"strategy": "ps", "measure": "iteration", "values": [5, "1mss"], "tolerance": 0})") ==
       "experiment.json:3: published.curves[0].values[0]: expected text such as '1400ms', not the integer 5\n"
-      "experiment.json:3: published.curves[0].values[1]: '1mss' is no duration; try 1ms");
+      "experiment.json:3: published.curves[0].values[1]: '1mss' is not a duration; try 1ms");
   CHECK(error(R"({"strategy": "ps", "measure": "iteration", "values": ["0s", "1ms"], "tolerance": 0})") ==
         "experiment.json:3: published.curves[0].values[0]: expected more than '0s'");
   CHECK(error(R"({"strategy": "ps", "measure": "speedup", "values": [-1, 2], "tolerance": 2})") ==

@@ -49,7 +49,7 @@ TEST_CASE("whole topologies and traces can be swept, and shown by their names") 
   files.folder().write("small.json", R"({"name": "small", "groups": [{"name": "cpu", "count": 1},
     {"name": "gpu", "count": 0, "gpus": [{"at": "numa0"}]}]})");
   const auto error = files.error();
-  CHECK(error == "small.json:1: groups[0]: a machine among several needs a NIC; add it to 'nics'");
+  CHECK(error == "small.json:1: groups[0]: each of several machines needs a NIC; add one to 'nics'");
   const auto file = files.read().value();
   CHECK(label(file.point(1)) == "topology.groups.cpu.count=5 topology=small.json");
   CHECK(file.experiment(file.point(0)).value().topology.groups[1].count == 5);

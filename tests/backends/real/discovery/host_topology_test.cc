@@ -148,7 +148,7 @@ TEST_CASE("NVLinks to switches join all GPUs, at the rate of a GPU's links toget
   REQUIRE(group.nvlink->crossbar);
   CHECK(group.nvlink->crossbar->rate == both(BytesPerSecond(18 * nccl::nvlink_rate(90).value())));
   parts.gpus[1].nvlinks.resize(17);
-  CHECK(told(made(parts), "others less"));
+  CHECK(told(made(parts), "others have less"));
   TopologyWishes wishes;
   wishes.unsaid.nvlink_rate = 400_GBps;
   CHECK(machine(parts, wishes).nvlink->crossbar->rate == both(400_GBps));
@@ -194,7 +194,7 @@ TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is a
   CHECK(done.topology.name == "box");
   CHECK(group.nics[0].rate == both(10_Gbps));
   CHECK_FALSE(group.nics[0].pcie.out.limited());
-  CHECK(told(done, "eth0 tells no speed: taken as 10Gbps"));
+  CHECK(told(done, "eth0 tells no speed: assumed 10Gbps"));
   CHECK(told(done, "latency is taken as 5us"));
   TopologyWishes wishes;
   wishes.unsaid.nic_rate = 25_Gbps;
