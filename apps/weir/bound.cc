@@ -73,7 +73,7 @@ void explain(const Need& need, const Workload& workload) {
         layers(workload, need.layer, workload.layers() - 1));
 }
 
-// PlannedOtherJobs on the path of one kind, machine and peer.
+// Adjacent ops of one kind, machine and peer.
 struct Step {
   const Op* first;
   const Op* last;

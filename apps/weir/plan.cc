@@ -34,7 +34,7 @@ struct PlanChoices {
 
 std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
 
-// PlannedOtherJobs that show the same stand on one line, from the first to the last.
+// Neighbouring lines that show the same stand on one line, from the first to the last.
 void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   std::vector<Table::Cells> rows;
   std::vector<std::string> last;  // by row: the last machine that it stands for

@@ -134,7 +134,7 @@ HWY_INLINE Word narrowed(Float value) {
 }
 
 /// f16, where it must be converted bit by bit. Highway's own conversion cuts instead of rounding, and knows
-/// no infinity. PlannedOtherJobs are taken as those of bf16 are.
+/// no infinity. Neighbouring elements are taken as those of bf16 are.
 struct F16 {
   using Lane = float;
   using Vector = Float;

@@ -15,7 +15,7 @@
 
 namespace weir::real {
 
-/// A rank's side. A label is the name that a user gives a tensor, empty if none. SubmissionRounds of a label
+/// A rank's side. A label is the name that a user gives a tensor, empty if none. Rounds of a label
 /// with one kind of tensor are not told: `from` on they are, of which on this rank or another there are two,
 /// and all of those without a name.
 class SubmissionRounds {

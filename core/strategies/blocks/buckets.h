@@ -30,7 +30,7 @@ struct Buckets {
   std::vector<Part> parts() const;
 };
 
-/// PlannedOtherJobs fused up to fusion_size, each ready with its last gradient.
+/// Neighbouring tensors fused up to fusion_size, each ready with its last gradient.
 Buckets fused_buckets(std::string strategy, const Workload& workload, const Options& options);
 
 /// PyTorch's DistributedDataParallel (reducer.cpp, after its first iteration): whole tensors in order of
