@@ -17,6 +17,8 @@ set(weir_warning_flags
     -Woverloaded-virtual
     -Wshadow
     -Wvla
+    # A new enumerator, as of a kind of op, is an error in each switch that must decide about it.
+    -Werror=switch
     # A designated initializer leaves out what its struct has a default for.
     -Wno-missing-field-initializers)
 

@@ -121,7 +121,8 @@ void show_path(const Bounded& bounded, const Cluster& cluster, const Workload& w
     }
     const Step& step = steps[i];
     std::string where = cluster.machine(step.first->machine).name;
-    if (step.first->kind == OpKind::kSend) where += " to " + cluster.machine(step.first->peer).name;
+    if (is_message(step.first->kind))
+      where += fmt::format(" {} {}", peer_word(step.first->kind), cluster.machine(step.first->peer).name);
     rows.push_back({std::string(name(step.first->kind)), where,
                     layers(workload, step.first->layer, step.last->layer), std::to_string(step.ops),
                     rounded(step.time)});

@@ -33,10 +33,10 @@ std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
   for (const Op& op : plan.ops()) {
     if (is_message(op.kind)) continue;
     Resource resource = {op.machine, Resource::Kind::kTimer, 0};
-    if (op.kind != OpKind::kJoin) resource = works.resources()[works.of(op.id).resource];
+    if (asks(op.kind)) resource = works.resources()[works.of(op.id).resource];
     const auto [cpu, fresh] = cpus.try_emplace(resource, 0);
     if (fresh) cpu->second = ++count[op.machine];
-    found[op.id.index()] = {op.kind == OpKind::kJoin ? Duration(0) : works.shortest(op.id), cpu->second};
+    found[op.id.index()] = {asks(op.kind) ? works.shortest(op.id) : Duration(0), cpu->second};
   }
   return found;
 }

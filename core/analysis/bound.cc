@@ -202,7 +202,7 @@ class Loads {
   Loads(const Plan& plan, const Cluster& cluster, const WorkTable& works, std::size_t layers)
       : links_(cluster.links().size()), devices_(works.resources().size()) {
     for (const Op& op : plan.ops()) {
-      if (is_compute(op.kind) || op.kind == OpKind::kReceive || op.kind == OpKind::kJoin) continue;
+      if (is_compute(op.kind) || !asks(op.kind)) continue;
       const Work& work = works.of(op.id);
       const auto layer = static_cast<std::size_t>(op.layer);
       if (work.path != Work::kNoPath) {
@@ -219,7 +219,7 @@ class Loads {
       }
       // What serves several at once is not needed for the sum of their times; a NIC's links are counted
       // above.
-      if (op.kind == OpKind::kSend || op.kind == OpKind::kHold) continue;
+      if (served(op.kind) != Serving::kOneByOne) continue;
       Load& load = devices_[work.resource];
       load.seconds.resize(layers);
       if (load.need.name.empty()) load.need.name = name(works.resources()[work.resource], cluster);

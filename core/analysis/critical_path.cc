@@ -14,7 +14,7 @@ class Search {
   void run() {
     for (const Op& op : plan_.ops()) {
       Node& node = nodes_[op.id.index()];
-      node.together = is_message(op.kind) || op.kind == OpKind::kAllReduce ? 1 : 0;
+      node.together = meets(op.kind) == Meets::kNobody ? 0 : 1;
       node.waits = (plan_.waits(op.id) + node.together) & 0x7fffffffU;
     }
     for (const Op& op : plan_.ops()) {
@@ -24,13 +24,18 @@ class Search {
       const OpId id = next_.back();
       next_.pop_back();
       const Op& op = plan_.op(id);
-      if (is_message(op.kind)) {
-        const MessageEnds ends = plan_.messages()[op.message.index()];
-        reach(std::array{ends.send, ends.receive}, id);
-      } else if (op.kind == OpKind::kAllReduce) {
-        reach(plan_.all_reduce(op.all_reduce), id);
-      } else {
-        complete(id, node(id).ready + takes_(id));
+      switch (meets(op.kind)) {
+        case Meets::kNobody:
+          complete(id, node(id).ready + takes_(id));
+          break;
+        case Meets::kOtherEnd: {
+          const MessageEnds ends = plan_.messages()[op.message.index()];
+          reach(std::array{ends.send, ends.receive}, id);
+          break;
+        }
+        case Meets::kMachines:
+          reach(plan_.all_reduce(op.all_reduce), id);
+          break;
       }
     }
   }
@@ -44,16 +49,23 @@ class Search {
       const Op& op = plan_.op(id);
       OpId cause = node(id).cause;
       OpId shown = id;
-      if (is_message(op.kind)) {
-        const MessageEnds ends = plan_.messages()[op.message.index()];
-        shown = ends.send;
-        cause = node(node(ends.send).ready >= node(ends.receive).ready ? ends.send : ends.receive).cause;
-      } else if (op.kind == OpKind::kAllReduce) {
-        const OpId last = std::ranges::max(plan_.all_reduce(op.all_reduce), {},
-                                           [&](OpId other) { return node(other).ready; });
-        cause = node(last).cause;
+      switch (meets(op.kind)) {
+        case Meets::kNobody:
+          break;
+        case Meets::kOtherEnd: {
+          const MessageEnds ends = plan_.messages()[op.message.index()];
+          shown = ends.send;
+          cause = node(node(ends.send).ready >= node(ends.receive).ready ? ends.send : ends.receive).cause;
+          break;
+        }
+        case Meets::kMachines: {
+          const OpId last = std::ranges::max(plan_.all_reduce(op.all_reduce), {},
+                                             [&](OpId other) { return node(other).ready; });
+          cause = node(last).cause;
+          break;
+        }
       }
-      if (op.kind != OpKind::kJoin) ops.push_back(shown);
+      if (!is_control(op.kind)) ops.push_back(shown);
       id = cause;
     }
     std::reverse(ops.begin(), ops.end());
@@ -110,6 +122,35 @@ class Search {
   OpId last_;
 };
 
+// Where the time of ops of the kind counts.
+Duration& time_of_kind(CriticalPath& path, OpKind kind) {
+  switch (kind) {
+    case OpKind::kBackward:
+    case OpKind::kForward:
+      return path.compute;
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+    case OpKind::kAllReduce:
+      return path.collectives;
+    case OpKind::kCopy:
+      return path.copies;
+    case OpKind::kSend:
+    case OpKind::kReceive:
+      return path.sends;
+    case OpKind::kSum:
+      return path.sums;
+    case OpKind::kUpdate:
+      return path.updates;
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+      return path.waits;
+  }
+  return path.waits;
+}
+
 }  // namespace
 
 Duration critical_length(const Plan& plan, const OpTimes& takes) {
@@ -126,16 +167,9 @@ CriticalPath critical_path(const Plan& plan, const WorkTable& works) {
   path.length = search.length();
   path.ops = search.ops();
   for (const OpId op : path.ops) {
-    const OpKind kind = plan.op(op).kind;
     const Duration latency = works.of(op).latency;
     path.latency += latency;
-    (is_compute(kind)          ? path.compute
-     : is_collective(kind)     ? path.collectives
-     : kind == OpKind::kCopy   ? path.copies
-     : kind == OpKind::kSend   ? path.sends
-     : is_delay(kind)          ? path.waits
-     : kind == OpKind::kUpdate ? path.updates
-                               : path.sums) += takes(op) - latency;
+    time_of_kind(path, plan.op(op).kind) += takes(op) - latency;
   }
   return path;
 }

@@ -33,12 +33,33 @@ std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster,
   Bytes summed;
   for (const Op& op : plan.ops()) {
     MachineLoad& load = loads[op.machine.index()];
-    if (op.kind == OpKind::kSend) load.out += op.from.size;
-    if (op.kind == OpKind::kReceive) load.in += op.into.size;
-    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, cluster, works, loads);
-    if (op.kind != OpKind::kSum) continue;
-    load.summed += op.into.size;
-    summed += op.into.size;
+    switch (op.kind) {
+      case OpKind::kSend:
+        load.out += op.from.size;
+        break;
+      case OpKind::kReceive:
+        load.in += op.into.size;
+        break;
+      case OpKind::kAllReduce:
+        add_all_reduce(op, cluster, works, loads);
+        break;
+      case OpKind::kSum:
+        load.summed += op.into.size;
+        summed += op.into.size;
+        break;
+      case OpKind::kBackward:
+      case OpKind::kForward:
+      case OpKind::kUpdate:
+      case OpKind::kCopy:
+      case OpKind::kJoin:
+      case OpKind::kWait:
+      case OpKind::kHold:
+      case OpKind::kReduceScatter:
+      case OpKind::kAllGather:
+      case OpKind::kReduce:
+      case OpKind::kBroadcast:
+        break;
+    }
   }
   const std::vector<Bytes> links = link_loads(plan, cluster, works);
   for (std::size_t i = 0; i < loads.size(); ++i) {

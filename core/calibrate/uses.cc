@@ -20,16 +20,36 @@ Bytes share(const Slice& slice, const Plan& plan) {
 // What one message, copy or sum of the op has: of a slice that lies in shards, a share; of a collective, what
 // a GPU passes to the next at once, as of benchmarks of collectives (nccl::passed_at_once).
 Bytes at_once(const Op& op, const Plan& plan) {
-  const bool copies = op.kind == OpKind::kSend || op.kind == OpKind::kCopy;
-  const Slice& slice = copies ? op.from : op.into;
-  if (op.kind == OpKind::kReduceScatter || op.kind == OpKind::kAllGather) return share(slice, plan);
-  if (op.kind == OpKind::kAllReduce) {
-    std::int64_t gpus = 0;
-    for (const OpId member : plan.all_reduce(op.all_reduce))
-      gpus += std::ssize(plan.group(plan.op(member).into.on.group()));
-    return slice.size / gpus;
+  const auto part = [&](const Slice& slice) {
+    return slice.on.kind == Replicas::Kind::kShards ? share(slice, plan) : slice.size;
+  };
+  switch (op.kind) {
+    case OpKind::kSend:
+    case OpKind::kCopy:
+      return part(op.from);
+    case OpKind::kSum:
+    case OpKind::kUpdate:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+      return part(op.into);
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+      return share(op.into, plan);
+    case OpKind::kAllReduce: {
+      std::int64_t gpus = 0;
+      for (const OpId member : plan.all_reduce(op.all_reduce))
+        gpus += std::ssize(plan.group(plan.op(member).into.on.group()));
+      return op.into.size / gpus;
+    }
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kReceive:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+      return {};  // they move nothing themselves
   }
-  return slice.on.kind == Replicas::Kind::kShards ? share(slice, plan) : slice.size;
+  return {};
 }
 
 class Finder {
@@ -105,7 +125,7 @@ class Finder {
 
   void add(const Op& op) {
     if (is_compute(op.kind)) return add_compute(op.machine);
-    if (op.kind == OpKind::kReceive || op.kind == OpKind::kJoin || is_delay(op.kind)) return;
+    if (!asks(op.kind) || is_delay(op.kind)) return;
     const Work& work = works_.of(op.id);
     const Bytes size = at_once(op, plan_);
     if (work.path != Work::kNoPath) {
@@ -114,8 +134,8 @@ class Finder {
     }
     use(hidden_[op.machine.index()], size);
     if (op.kind == OpKind::kUpdate) use(update_passes_, size);
-    if (op.kind == OpKind::kSend) add_message(op, size);
-    if (op.kind == OpKind::kAllReduce) add_all_reduce(op, size);
+    if (is_message(op.kind)) add_message(op, size);
+    if (meets(op.kind) == Meets::kMachines) add_all_reduce(op, size);
     if (works_.resources()[work.resource].kind == Resource::Kind::kGpuSum) add_gpu_sum(op, size);
   }
 

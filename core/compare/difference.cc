@@ -68,7 +68,10 @@ StageTimes stage_times(const Recorded& run, const std::vector<OpTimes>& times, c
 
 std::string class_of(const Op& op, const Cluster& cluster) {
   const std::string& group = cluster.machine(op.machine).group;
-  if (op.kind == OpKind::kSend) return fmt::format("send {} to {}", group, cluster.machine(op.peer).group);
+  if (is_message(op.kind)) {
+    return fmt::format("{} {} {} {}", name(op.kind), group, peer_word(op.kind),
+                       cluster.machine(op.peer).group);
+  }
   return fmt::format("{} {}", name(op.kind), group);
 }
 

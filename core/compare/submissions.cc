@@ -56,7 +56,7 @@ class Readying {
       const auto earlier = static_cast<std::size_t>(turn.iteration - 2);
       wait_for(last_[plan_.op(turn.op).machine.index()][earlier], turn.iteration - 2);
     }
-    if (!ready.after || plan_.op(ready.after->op).kind != OpKind::kJoin) return ready;
+    if (!ready.after || !is_control(plan_.op(ready.after->op).kind)) return ready;
     return readiness(*ready.after);
   }
 
@@ -81,7 +81,7 @@ std::vector<Pair> pairs(const Recorded& a, const Recorded& b, MachineId machine,
   std::vector<Pair> all;
   for (int i = 0; i < iterations; ++i) {
     for (const Op& op : a.plan.ops(machine)) {
-      if (op.kind == OpKind::kJoin) continue;
+      if (is_control(op.kind)) continue;
       all.push_back({a.record.of(op.id, i).submitted, b.record.of(op.id, i).submitted, i, op.id});
     }
   }
@@ -116,7 +116,7 @@ Promptness promptness(const Recorded& run, const Readying& readying, int iterati
   Promptness prompt;
   for (int i = 0; i < iterations; ++i) {
     for (const Op& op : run.plan.ops()) {
-      if (op.kind == OpKind::kJoin) continue;
+      if (is_control(op.kind)) continue;
       const Submitted submitted = readying.of({op.id, i});
       const Duration waited = submitted.at - submitted.ready.at;
       if (submitted.ready.after) prompt.longest = std::max(prompt.longest, waited);

@@ -41,19 +41,20 @@ class ScheduleWriter {
 
   void write(const Op& op, int iteration) {
     fmt::format_to(end(), "i{}_{}: ", iteration, op.id.value());
-    const std::size_t tag =
-        is_message(op.kind)
-            ? static_cast<std::size_t>(iteration) * plan_.messages().size() + op.message.index()
-            : 0;
-    if (op.kind == OpKind::kSend) {
-      fmt::format_to(end(), "send {}b to {} tag {} cpu 0 nic {}\n", op.from.size.count(), op.peer.value(),
-                     tag, op.nic);
-    } else if (op.kind == OpKind::kReceive) {
-      fmt::format_to(end(), "recv {}b from {} tag {} cpu 0 nic {}\n", op.into.size.count(), op.peer.value(),
-                     tag, op.nic);
-    } else {
-      const GoalWork& work = works_[op.id.index()];
-      fmt::format_to(end(), "calc {} cpu {}\n", work.time.ns(), work.cpu);
+    switch (meets(op.kind)) {
+      case Meets::kOtherEnd: {
+        const std::size_t tag =
+            static_cast<std::size_t>(iteration) * plan_.messages().size() + op.message.index();
+        fmt::format_to(end(), "{} {}b {} {} tag {} cpu 0 nic {}\n", reads_from(op.kind) ? "send" : "recv",
+                       main_slice(op).size.count(), peer_word(op.kind), op.peer.value(), tag, op.nic);
+        return;
+      }
+      case Meets::kNobody:
+      case Meets::kMachines: {
+        const GoalWork& work = works_[op.id.index()];
+        fmt::format_to(end(), "calc {} cpu {}\n", work.time.ns(), work.cpu);
+        return;
+      }
     }
   }
 

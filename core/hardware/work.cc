@@ -14,7 +14,26 @@ namespace {
 // Collectives that leave or spread shares, and copies. What is reduced to a root, and its copy, pass as many
 // bytes over a link.
 bool moves_shares(OpKind kind) {
-  return kind == OpKind::kCopy || kind == OpKind::kReduceScatter || kind == OpKind::kAllGather;
+  switch (kind) {
+    case OpKind::kCopy:
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+      return true;
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kSend:
+    case OpKind::kReceive:
+    case OpKind::kSum:
+    case OpKind::kUpdate:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+    case OpKind::kAllReduce:
+      return false;
+  }
+  return false;
 }
 
 // Products that fit into 64 bits, as of all but the largest, are divided ten times as fast.

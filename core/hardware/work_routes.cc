@@ -146,8 +146,8 @@ void WorkTable::route_copy(const Op& op, Work& work) {
 void WorkTable::route_collective(const Op& op, Work& work) {
   const std::span<const int> group = plan_->group(op.into.on.group());
   const auto gpus = static_cast<int>(group.size());
-  const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
-  const bool ring = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kAllGather;
+  const bool out = traits(op.kind).adds_up;
+  const bool ring = !traits(op.kind).rooted;
   work.resource =
       resource({op.machine, out ? Resource::Kind::kCollectiveOut : Resource::Kind::kCollectiveIn, group[0]});
   if (gpus == 1) return;

@@ -1,5 +1,7 @@
 #include "core/plan/access.h"
 
+#include <optional>
+
 namespace weir {
 namespace {
 
@@ -9,6 +11,20 @@ std::span<const int> gpus_of(const Plan& plan, const Slice& slice) {
 
 int replicas(const Plan& plan, const Slice& slice) {
   return slice.on.single() ? 1 : static_cast<int>(plan.group(slice.on.group()).size());
+}
+
+std::optional<Access::Kind> access_of(SliceUse use) {
+  switch (use) {
+    case SliceUse::kNothing:
+      return std::nullopt;
+    case SliceUse::kReads:
+      return Access::Kind::kRead;
+    case SliceUse::kAdds:
+      return Access::Kind::kAdd;
+    case SliceUse::kWrites:
+      return Access::Kind::kWrite;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,14 +67,15 @@ void find_moves(const Plan& plan, const Slice& from, const Slice& into, Dtype dt
 }
 
 void append_accesses(const Plan& plan, const Op& op, std::vector<Access>& accesses) {
-  const auto append = [&](const Slice& slice, Access::Kind kind) {
-    if (slice.size == Bytes(0)) return;
+  const auto append = [&](const Slice& slice, SliceUse use) {
+    const std::optional<Access::Kind> kind = access_of(use);
+    if (!kind || slice.size == Bytes(0)) return;
     for (const Extent& extent : Extents(plan, slice, op.dtype)) {
-      if (extent.range.size > Bytes(0)) accesses.push_back({kind, extent});
+      if (extent.range.size > Bytes(0)) accesses.push_back({*kind, extent});
     }
   };
-  append(op.from, Access::Kind::kRead);
-  append(op.into, op.kind == OpKind::kSum ? Access::Kind::kAdd : Access::Kind::kWrite);
+  append(op.from, traits(op.kind).from);
+  append(op.into, traits(op.kind).into);
 }
 
 }  // namespace weir

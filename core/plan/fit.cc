@@ -68,7 +68,7 @@ class Fit {
       findings_.add(fmt::format("{}: the workload has {} layers", words(op), workload_.layers()));
       return;
     }
-    const Slice& slice = slice_of(op);
+    const Slice& slice = main_slice(op);
     const Range range = workload_.range(op.layer);
     if (slice.size > Bytes(0) && (slice.offset < range.offset || slice.end() > range.end())) {
       findings_.add(fmt::format("{}: {} is not in its layer, which lies at {}+{}", words(op),
@@ -76,16 +76,14 @@ class Fit {
     }
   }
 
-  static const Slice& slice_of(const Op& op) { return op.kind == OpKind::kBackward ? op.into : op.from; }
-
   void check_layers(MachineId machine) {
     const auto layers = static_cast<std::size_t>(workload_.layers());
     std::vector<std::vector<Range>> backward(layers);
     std::vector<std::vector<Range>> forward(layers);
     for (const Op& op : plan_.ops(machine)) {
       if (!is_compute(op.kind) || op.layer < 0 || op.layer >= workload_.layers()) continue;
-      const Slice& slice = slice_of(op);
-      auto& ranges = op.kind == OpKind::kBackward ? backward : forward;
+      const Slice& slice = main_slice(op);
+      auto& ranges = makes_gradients(op.kind) ? backward : forward;
       ranges[static_cast<std::size_t>(op.layer)].push_back({slice.offset, slice.size});
     }
     for (std::size_t layer = 0; layer < layers; ++layer) {

@@ -2,13 +2,13 @@
 // are named by number; only a world knows addresses.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include <cstdint>
 
 #include "core/base/dtype.h"
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/cluster/cluster.h"
+#include "core/plan/op_kind.h"
 
 namespace weir {
 
@@ -62,33 +62,6 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-enum class OpKind : std::uint8_t {
-  kBackward,       // computes the gradient of `layer` into `into`, a different one on every GPU
-  kForward,        // reads the summed gradient of `layer` from `from`, on every GPU
-  kSend,           // sends `from` as `message` to `peer`
-  kReceive,        // receives `message` from `peer` into `into`
-  kSum,            // into += from, element by element, in one memory
-  kUpdate,         // into = the parameters after an optimizer's step with the sum in it, in host memory
-  kCopy,           // into = from, between two memories of the machine
-  kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
-  kWait,           // lets `duration` pass on the machine's scheduler, which handles one wait at a time
-  kHold,           // lets `duration` pass beside whatever else the machine does
-  kReduceScatter,  // over a group of GPUs: afterwards its i-th GPU holds share i of the sum over the group
-  kAllGather,      // over a group of GPUs: from shares to the whole on each
-  kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
-  kBroadcast,      // over a group of GPUs: from GPU `root`, one of them, to each
-  kAllReduce,      // over a group of GPUs of each of several machines: the sum over all of them on each; one
-                   // op a machine, and how they do it is the world's matter
-};
-
-/// The kind's name as plans print it: "send", "reduce-scatter", ...
-std::string_view name(OpKind kind);
-
-inline bool is_compute(OpKind kind) { return kind <= OpKind::kForward; }
-inline bool is_delay(OpKind kind) { return kind == OpKind::kWait || kind == OpKind::kHold; }
-inline bool is_message(OpKind kind) { return kind == OpKind::kSend || kind == OpKind::kReceive; }
-inline bool is_collective(OpKind kind) { return kind >= OpKind::kReduceScatter; }
-
 /// One operation on one machine. `from` is read and `into` written; kinds that have no such slice leave it
 /// empty, a collective works in place on `into`, on each GPU of its group. A smaller priority is more urgent.
 struct Op {
@@ -109,5 +82,8 @@ struct Op {
   Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler; hold: that passes
   friend bool operator==(const Op&, const Op&) = default;
 };
+
+/// What the op writes; of one that writes nothing, what it reads.
+inline const Slice& main_slice(const Op& op) { return writes_into(op.kind) ? op.into : op.from; }
 
 }  // namespace weir

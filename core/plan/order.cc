@@ -9,29 +9,43 @@
 namespace weir {
 namespace {
 
-// The op that stands for the op's event.
+// The op that stands for the op's event: each its own, and a send for both ends of a message.
 OpId event(const Plan& plan, const Op& op) {
-  return op.kind == OpKind::kReceive ? plan.messages()[op.message.index()].send : op.id;
+  switch (meets(op.kind)) {
+    case Meets::kNobody:
+    case Meets::kMachines:
+      return op.id;
+    case Meets::kOtherEnd:
+      return plan.messages()[op.message.index()].send;
+  }
+  return op.id;
 }
 
 // The ops of an event: one, or the two ends of a message.
 std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& room) {
   room[0] = event;
-  if (plan.op(event).kind != OpKind::kSend) return std::span(room).first(1);
+  if (!is_message(plan.op(event).kind)) return std::span(room).first(1);
   room[1] = plan.messages()[plan.op(event).message.index()].receive;
   return room;
+}
+
+// The ops that do not begin before the op may: the op itself, or all of its all-reduce.
+std::span<const OpId> held_with(const Plan& plan, const Op& op) {
+  switch (meets(op.kind)) {
+    case Meets::kNobody:
+    case Meets::kOtherEnd:  // whose event has both
+      return {&op.id, 1};
+    case Meets::kMachines:
+      return plan.all_reduce(op.all_reduce);
+  }
+  return {};
 }
 
 // Calls visit(op, carried) for every op that does not begin before this one has completed, by one edge.
 template <class Visit>
 void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   for (const Successor successor : plan.successors(op)) {
-    const Op& after = plan.op(successor.id());
-    if (after.kind != OpKind::kAllReduce) {
-      visit(after.id, successor.carried);
-      continue;
-    }
-    for (const OpId other : plan.all_reduce(after.all_reduce)) visit(other, successor.carried);
+    for (const OpId after : held_with(plan, plan.op(successor.id()))) visit(after, successor.carried);
   }
 }
 
@@ -91,11 +105,8 @@ Result<Order> Order::of(const Plan& plan) {
   std::vector<std::uint32_t> waits(count);
   for (const Op& op : plan.ops()) {
     events[op.id.index()] = event(plan, op);
-    if (op.kind != OpKind::kAllReduce) {
-      waits[events[op.id.index()].index()] += plan.waits(op.id);
-      continue;
-    }
-    for (const OpId other : plan.all_reduce(op.all_reduce)) waits[other.index()] += plan.waits(op.id);
+    for (const OpId held : held_with(plan, op))
+      waits[event(plan, plan.op(held)).index()] += plan.waits(op.id);
   }
   Order order;
   order.sequence_.reserve(count);

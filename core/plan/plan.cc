@@ -1,7 +1,6 @@
 #include "core/plan/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -9,13 +8,6 @@
 #include <utility>
 
 namespace weir {
-
-std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, 15> kNames = {
-      "backward", "forward", "send",           "receive",    "sum",    "update",    "copy",      "join",
-      "wait",     "hold",    "reduce-scatter", "all-gather", "reduce", "broadcast", "all-reduce"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
 
 std::span<const Op> Plan::ops(MachineId machine) const {
   const std::size_t first = first_op_[machine.index()];
@@ -102,7 +94,7 @@ void PlanBuilder::set_message_efficiency(double efficiency) {
 void PlanBuilder::order_sums() {
   std::map<std::tuple<BufferId, Replicas::Kind, std::uint16_t, Bytes>, OpId> last;
   for (const Op& op : ops_) {
-    if (op.kind != OpKind::kSum) continue;
+    if (!adds_into(op.kind)) continue;
     OpId& before = last[{op.into.buffer, op.into.on.kind, op.into.on.index, op.into.offset}];
     order(before, op.id);
     before = op.id;
@@ -132,16 +124,24 @@ Plan PlanBuilder::build() && {
   plan.messages_.resize(messages_);
   plan.all_reduces_.resize(all_reduces_);
   for (Op& op : ops_) {
-    WEIR_CHECK(!is_message(op.kind) || op.message.index() < messages_, op.id);
     const OpId id(next[op.machine.index()]++);
     renamed[op.id.index()] = id;
     op.id = id;
-    if (op.kind == OpKind::kSend) plan.messages_[op.message.index()].send = id;
-    if (op.kind == OpKind::kReceive) plan.messages_[op.message.index()].receive = id;
     plan.ops_[id.index()] = op;
-    if (op.kind != OpKind::kAllReduce) continue;
-    WEIR_CHECK(op.all_reduce.index() < all_reduces_, op.id);
-    plan.all_reduces_[op.all_reduce.index()].push_back(id);
+    switch (meets(op.kind)) {
+      case Meets::kNobody:
+        break;
+      case Meets::kOtherEnd: {
+        WEIR_CHECK(op.message.index() < messages_, op.id);
+        MessageEnds& ends = plan.messages_[op.message.index()];
+        (reads_from(op.kind) ? ends.send : ends.receive) = id;
+        break;
+      }
+      case Meets::kMachines:
+        WEIR_CHECK(op.all_reduce.index() < all_reduces_, op.id);
+        plan.all_reduces_[op.all_reduce.index()].push_back(id);
+        break;
+    }
   }
   ops_ = std::vector<Op>();  // millions in large plans
   for (std::vector<OpId>& ops : plan.all_reduces_) std::ranges::sort(ops);

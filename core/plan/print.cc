@@ -64,23 +64,44 @@ std::string replicas_text(const Plan& plan, const Slice& slice) {
   return all ? std::string(how) : fmt::format("{}{{{}}}", how, fmt::join(group, ","));
 }
 
+// What only ops of its kind state.
+void append_own(std::string& out, const Op& op) {
+  switch (op.kind) {
+    case OpKind::kSend:
+    case OpKind::kReceive:
+      return append(out, " message {} {} {}", op.message, peer_word(op.kind), op.peer);
+    case OpKind::kUpdate:
+      return append(out, " passes {}", op.passes);
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+      return append(out, " root {}", op.root);
+    case OpKind::kAllReduce:
+      return append(out, " number {}", op.all_reduce);
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kSum:
+    case OpKind::kCopy:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+      return;
+  }
+}
+
 // The op without its waits.
 void append_op(std::string& out, const Plan& plan, const Op& op) {
   append(out, "{} {}", op.id, weir::name(op.kind));
   if (op.into.buffer.valid()) append(out, " {}", text(plan, op.into));
-  if (op.into.buffer.valid() && op.from.buffer.valid()) out += op.kind == OpKind::kSum ? " +=" : " =";
+  if (op.into.buffer.valid() && op.from.buffer.valid()) out += adds_into(op.kind) ? " +=" : " =";
   if (op.from.buffer.valid()) append(out, " {}", text(plan, op.from));
-  if (op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast) append(out, " root {}", op.root);
-  if (op.kind == OpKind::kUpdate) append(out, " passes {}", op.passes);
-  if (is_message(op.kind)) {
-    append(out, " message {} {} {}", op.message, op.kind == OpKind::kSend ? "to" : "from", op.peer);
-  }
-  if (op.kind == OpKind::kAllReduce) append(out, " number {}", op.all_reduce);
+  append_own(out, op);
   if (op.nic != 0) append(out, " nic {}", op.nic);
   if (op.layer >= 0) append(out, " layer {}", op.layer);
   if (op.dtype != Dtype::kF32) append(out, " {}", weir::name(op.dtype));
   if (op.priority != 0) append(out, " priority {}", op.priority);
-  if (is_compute(op.kind) || is_delay(op.kind)) append(out, " {}ns", op.duration.ns());
+  if (has_duration(op.kind)) append(out, " {}ns", op.duration.ns());
 }
 
 void append_list(std::string& out, std::string_view title, const std::vector<OpId>& ops) {
@@ -93,8 +114,7 @@ void append_list(std::string& out, std::string_view title, const std::vector<OpI
 
 std::string words(const Op& op) {
   std::string out = fmt::format("op {} ({} on machine {}", op.id, name(op.kind), op.machine);
-  if (op.kind == OpKind::kSend) append(out, " to {}", op.peer);
-  if (op.kind == OpKind::kReceive) append(out, " from {}", op.peer);
+  if (is_message(op.kind)) append(out, " {} {}", peer_word(op.kind), op.peer);
   if (op.layer >= 0) append(out, ", layer {}", op.layer);
   return out + ")";
 }

@@ -311,7 +311,7 @@ Races races(const Plan& plan, const Order& order) {
   Sweep sweep(order, pairs);
   const auto ordered = [&](Pair pair) {
     const Op& after = plan.op(order.sequence()[pair.after()]);
-    if (after.kind == OpKind::kAllReduce && order.end(after.id) != pair.before())
+    if (meets(after.kind) == Meets::kMachines && order.end(after.id) != pair.before())
       return before_own_op(plan, order, reach, after, pair.before(), pair.next());
     if (order.adjacent(pair.before(), pair.after(), pair.next())) return true;
     return pair.next() ? reach.joined_next(pair.before(), pair.after())

@@ -69,15 +69,38 @@ class Structure {
   }
 
   void check_op(const Op& op) {
-    if (is_compute(op.kind)) return check_compute(op);
-    if (is_collective(op.kind)) return check_collective(op);
-    if (is_message(op.kind)) return check_end(op);
-    if (op.kind == OpKind::kUpdate) return check_update(op);
-    if (op.kind == OpKind::kJoin || is_delay(op.kind)) {
-      if (op.duration < Duration(0)) complain(op, "its duration is negative");
-      check_unused(op, op.from, "from");
-      return check_unused(op, op.into, "into");
+    switch (op.kind) {
+      case OpKind::kBackward:
+      case OpKind::kForward:
+        return check_compute(op);
+      case OpKind::kSend:
+      case OpKind::kReceive:
+        return check_end(op);
+      case OpKind::kSum:
+      case OpKind::kCopy:
+        return check_move(op);
+      case OpKind::kUpdate:
+        return check_update(op);
+      case OpKind::kJoin:
+      case OpKind::kWait:
+      case OpKind::kHold:
+        return check_pause(op);
+      case OpKind::kReduceScatter:
+      case OpKind::kAllGather:
+      case OpKind::kReduce:
+      case OpKind::kBroadcast:
+      case OpKind::kAllReduce:
+        return check_collective(op);
     }
+  }
+
+  void check_pause(const Op& op) {
+    if (op.duration < Duration(0)) complain(op, "its duration is negative");
+    check_unused(op, op.from, "from");
+    check_unused(op, op.into, "into");
+  }
+
+  void check_move(const Op& op) {
     if (!check_slice(op, op.from, "from") || !check_slice(op, op.into, "into")) return;
     if (op.from.size != op.into.size) {
       complain(op, fmt::format("reads {} bytes and writes {}", op.from.size.count(), op.into.size.count()));
@@ -87,19 +110,19 @@ class Structure {
                            text(plan_, op.from), text(plan_, op.into)));
     } else if (overlapping(op)) {
       complain(op, fmt::format("{} and {} overlap", text(plan_, op.from), text(plan_, op.into)));
-    } else if (op.kind == OpKind::kSum && !in_one_memory(op)) {
+    } else if (adds_into(op.kind) && !in_one_memory(op)) {
       complain(
           op, fmt::format("{} and {} lie in different memories", text(plan_, op.from), text(plan_, op.into)));
     }
   }
 
   void check_compute(const Op& op) {
-    const bool backward = op.kind == OpKind::kBackward;
-    const Slice& slice = backward ? op.into : op.from;
-    check_unused(op, backward ? op.from : op.into, backward ? "from" : "into");
+    const bool writes = writes_into(op.kind);
+    const Slice& slice = main_slice(op);
+    check_unused(op, writes ? op.from : op.into, writes ? "from" : "into");
     if (op.duration < Duration(0)) complain(op, "its duration is negative");
     if (slice.size == Bytes(0)) return;  // a layer without tensors
-    if (!check_place(op, slice, backward ? "into" : "from")) return;
+    if (!check_place(op, slice, writes ? "into" : "from")) return;
     if (slice.on.kind != Replicas::Kind::kEach || !covers(slice)) {
       complain(op, "its slice is that of every GPU");
     }
@@ -117,8 +140,7 @@ class Structure {
       return complain(op, "its slice is that of each GPU of a group");
     }
     const std::span<const int> group = plan_.group(op.into.on.group());
-    const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
-    if (rooted && std::find(group.begin(), group.end(), op.root) == group.end()) {
+    if (traits(op.kind).rooted && std::find(group.begin(), group.end(), op.root) == group.end()) {
       complain(op, fmt::format("its root, GPU {}, is not in its group", op.root));
     }
   }
@@ -131,10 +153,10 @@ class Structure {
   }
 
   void check_end(const Op& op) {
-    const bool send = op.kind == OpKind::kSend;
-    check_unused(op, send ? op.into : op.from, send ? "into" : "from");
-    const Slice& slice = send ? op.from : op.into;
-    const bool valid = check_slice(op, slice, send ? "from" : "into");
+    const bool writes = writes_into(op.kind);
+    check_unused(op, writes ? op.from : op.into, writes ? "from" : "into");
+    const Slice& slice = main_slice(op);
+    const bool valid = check_slice(op, slice, writes ? "into" : "from");
     if (valid && slice.on.kind == Replicas::Kind::kEach)
       complain(op, "a message has one copy or shards, not one of every GPU");
     if (op.nic < 0) complain(op, "its NIC is negative");

@@ -18,14 +18,13 @@ struct Gpu {
   int index = 0;
 };
 
-// Every GPU of the machines that have a backward op.
+// Every GPU of the machines that make gradients.
 std::vector<Gpu> gpus_of(const Plan& plan) {
   std::vector<Gpu> gpus;
   for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
     int count = 0;
     for (const Op& op : plan.ops(MachineId(machine))) {
-      if (op.kind == OpKind::kBackward && op.into.size > Bytes(0))
-        count = plan.buffer(op.into.buffer).replicas;
+      if (makes_gradients(op.kind) && op.into.size > Bytes(0)) count = plan.buffer(op.into.buffer).replicas;
     }
     for (int i = 0; i < count; ++i) gpus.push_back({MachineId(machine), i});
   }

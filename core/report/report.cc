@@ -30,7 +30,7 @@ Duration communication(const Plan& plan, const Record& record, int warm_up) {
   std::vector<Interval> intervals;
   for (std::size_t i = static_cast<std::size_t>(warm_up); i < record.iterations.size(); ++i) {
     for (const Op& op : plan.ops()) {
-      if (messages ? op.kind != OpKind::kSend : is_compute(op.kind) || is_delay(op.kind)) continue;
+      if (messages ? op.kind != OpKind::kSend : has_duration(op.kind)) continue;
       const OpRecord& times = record.iterations[i][op.id.index()];
       intervals.push_back({times.started, times.completed});
     }
@@ -80,7 +80,7 @@ std::vector<LinkLoad> busiest_of_each_kind(const std::vector<LinkLoad>& links, c
 Instant end_of(const Plan& plan, const Record& record, int iteration) {
   Instant end;
   for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::kForward) end = std::max(end, record.of(op.id, iteration).completed);
+    if (takes_sums(op.kind)) end = std::max(end, record.of(op.id, iteration).completed);
   }
   return end;
 }

@@ -46,10 +46,10 @@ std::vector<Server> servers(const Plan& plan, const WorkTable& works, const Reco
   using Key = std::tuple<Resource, MachineId, int>;
   std::map<Key, Server> found;
   for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::kReceive || op.kind == OpKind::kJoin) continue;
+    if (!asks(op.kind)) continue;
     const Resource& resource = works.resources()[works.of(op.id).resource];
     Key key{resource, MachineId(0), 0};
-    const bool message = op.kind == OpKind::kSend;
+    const bool message = is_message(op.kind);
     if (message) key = {resource, op.peer, plan.op(plan.messages()[op.message.index()].receive).nic};
     Server& server = found[key];
     server.resource = resource;
@@ -75,8 +75,7 @@ std::vector<std::vector<LinkStep>> link_use(const std::vector<Server>& servers, 
     for (const Service& service : server.services) {
       const Work& work = works.of(service.op->id);
       if (work.path == Work::kNoPath) continue;
-      const Instant begin =
-          service.begin + (service.op->kind == OpKind::kSend ? message_overhead : work.hold);
+      const Instant begin = service.begin + (is_message(service.op->kind) ? message_overhead : work.hold);
       if (service.end <= begin) continue;
       for (const LinkUse& use : works.paths()[static_cast<std::size_t>(work.path)]) {
         const double bytes = static_cast<double>(work.size.count()) * use.weight;

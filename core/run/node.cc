@@ -129,7 +129,7 @@ void Node::start(const Ready& ready, Port& port) {
   const Instant now = port.now();
   progress.submitted = true;
   if (record_ != nullptr) record_->of(op.id, iteration).submitted = now;
-  if (op.kind == OpKind::kJoin) {
+  if (is_control(op.kind)) {
     complete({op.id, now, now});
   } else {
     port.submit(op);

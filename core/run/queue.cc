@@ -10,8 +10,16 @@ constexpr Duration kTie{1};  // nanoseconds
 }  // namespace
 
 Bytes charge(const Op& op) {
-  if (op.kind == OpKind::kSend) return op.from.size;
-  return Bytes(op.kind == OpKind::kHold ? 0 : 1);
+  switch (served(op.kind)) {
+    case Serving::kWithinWindow:
+      return main_slice(op).size;
+    case Serving::kOneByOne:
+      return Bytes(1);
+    case Serving::kAllAtOnce:
+    case Serving::kUnserved:
+      return Bytes(0);
+  }
+  return Bytes(0);
 }
 
 void Queue::push(OpId op, std::int64_t priority, Bytes size, Instant now) {

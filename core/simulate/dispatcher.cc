@@ -9,12 +9,20 @@ Dispatcher::Dispatcher(const Plan& plan, const WorkTable& works, const Dispatch&
   for (const Op& op : plan.ops()) {
     State& state = state_[op.id.index()];
     state.charge = charge(op);
-    state.all_reduce = op.kind == OpKind::kAllReduce;
-    if (!is_message(op.kind)) continue;
-    state.send = op.kind == OpKind::kSend;
-    if (state.send) state.hold = model.overhead_of_message();
-    const MessageEnds ends = plan.messages()[op.message.index()];
-    state.other = state.send ? ends.receive : ends.send;
+    switch (meets(op.kind)) {
+      case Meets::kNobody:
+        break;
+      case Meets::kOtherEnd: {
+        state.send = op.kind == OpKind::kSend;
+        if (state.send) state.hold = model.overhead_of_message();
+        const MessageEnds ends = plan.messages()[op.message.index()];
+        state.other = state.send ? ends.receive : ends.send;
+        break;
+      }
+      case Meets::kMachines:
+        state.all_reduce = true;
+        break;
+    }
   }
   for (const Resource& resource : works.resources()) {
     const bool nic = resource.kind == Resource::Kind::kNic;

@@ -82,7 +82,15 @@ class Folder {
     add(op.from.size.count());
     add(op.into.size.count());
     add(op.duration.ns());
-    if (is_message(op.kind)) add(distance(op.machine, op.peer));
+    switch (meets(op.kind)) {
+      case Meets::kNobody:
+        break;
+      case Meets::kOtherEnd:
+        add(distance(op.machine, op.peer));
+        break;
+      case Meets::kMachines:
+        break;  // no plan that has such ops is folded
+    }
     return hash;
   }
 
@@ -189,7 +197,7 @@ class Folder {
                         work.strands == Work::kOneFlow);
     };
     if (all(a) != all(b)) return false;
-    if (op.kind == OpKind::kReceive || op.kind == OpKind::kJoin) return true;  // they ask for nothing
+    if (!asks(op.kind)) return true;
     const Resource& ours = works_.resources()[a.resource];
     const Resource& theirs = works_.resources()[b.resource];
     if (ours.machine != op.machine || theirs.machine != first.machine || ours.kind != theirs.kind ||

@@ -62,7 +62,7 @@ SimulatedJob::SimulatedJob(const Job& job, int iterations, bool recorded, std::u
       flowing_(plan_.ops().size(), 0) {
   if (job.model.collectives == Collectives::kPerGpu) number_strands();
   if (job.model.collective_overhead > Duration(0)) count_collectives();
-  for (const Op& op : plan_.ops()) forwards_ += op.kind == OpKind::kForward ? 1 : 0;
+  for (const Op& op : plan_.ops()) forwards_ += takes_sums(op.kind) ? 1 : 0;
   for (std::size_t i = 0; i < plan_.machines(); ++i) {
     if (recorded) {
       nodes_.emplace_back(plan_, MachineId(i), iterations, record_);
@@ -267,7 +267,7 @@ void SimulatedJob::deliver(const Op& op) {
   if (inbox.empty()) awake_.push_back(op.machine.index());
   // What collectives take is no computing: the op has waited for it.
   inbox.push_back({op.id, dispatcher_.started(op.id) + taken(op), network_.now()});
-  if (op.kind == OpKind::kForward) count_forward(op);
+  if (takes_sums(op.kind)) count_forward(op);
 }
 
 void SimulatedJob::count_forward(const Op& op) {
@@ -282,9 +282,8 @@ void SimulatedJob::submit(const Op& op) { dispatcher_.submit(op, hold(op)); }
 void SimulatedJob::count_collectives() {
   std::map<std::tuple<MachineId, OpKind, int>, std::uint32_t> found;
   for (const Op& op : plan_.ops()) {
-    const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
-    if (out || op.kind == OpKind::kAllGather || op.kind == OpKind::kBroadcast)
-      ++found[{op.machine, out ? OpKind::kBackward : OpKind::kForward, op.layer}];
+    if (!is_collective(op.kind) || meets(op.kind) != Meets::kNobody) continue;
+    ++found[{op.machine, traits(op.kind).adds_up ? OpKind::kBackward : OpKind::kForward, op.layer}];
   }
   collectives_.assign(plan_.ops().size(), 0);
   for (const Op& op : plan_.ops()) {

@@ -104,7 +104,7 @@ class MachineRingBuilder {
 
   // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
   OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
-    const bool out = kind == OpKind::kReduceScatter;
+    const bool out = traits(kind).adds_up;
     if (range(bucket, index).size == Bytes(0)) return OpId::none();
     if (on_gpus(member.machine).single()) return out ? member.released : OpId::none();
     Op op = op_for(bucket, member.machine, kind);

@@ -82,7 +82,7 @@ Result<void> check_ways(const Planned& planned) {
           "{}: {} is to send itself messages through its NIC, which only simulated machines do; leave "
           "'loopback' at 'memory'",
           planned.plan.strategy(), planned.cluster.machine(op.machine).name));
-    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
+    const Slice& slice = main_slice(op);
     if (slice.on.kind != Replicas::Kind::kShards) continue;
     for (const int gpu : planned.plan.group(slice.on.group())) {
       if (planned.cluster.nic_of_gpu(op.machine, gpu) == op.nic) continue;

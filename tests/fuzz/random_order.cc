@@ -59,8 +59,18 @@ class World {
   }
 
   void submit(const Op& op) {
-    if (op.kind == OpKind::kAllReduce) return meet(op);
-    if (!is_message(op.kind)) return ready_.push_back(op.id);
+    switch (meets(op.kind)) {
+      case Meets::kNobody:
+        return ready_.push_back(op.id);
+      case Meets::kOtherEnd:
+        return offer(op);
+      case Meets::kMachines:
+        return meet(op);
+    }
+  }
+
+ private:
+  void offer(const Op& op) {
     const MessageEnds ends = plan_.messages()[op.message.index()];
     offered_[op.id.index()] = true;
     if (!offered_[ends.send.index()] || !offered_[ends.receive.index()]) return;
@@ -68,7 +78,6 @@ class World {
     begin(plan_.op(ends.send), plan_.op(ends.receive));
   }
 
- private:
   OpId take() {
     // Often takes the newest or the oldest op, so that some ops are far ahead and others far behind.
     const auto last = static_cast<std::int64_t>(ready_.size()) - 1;

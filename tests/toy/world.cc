@@ -105,14 +105,14 @@ void Memories::collective(const Op& op) {
   const auto count = static_cast<int>(group.size());
   const Range whole = {op.into.offset, op.into.size};
   for (int member = 0; member < count; ++member) {
-    const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
+    const bool rooted = traits(op.kind).rooted;
     if (rooted && gpus[static_cast<std::size_t>(member)] != op.root) continue;
     Replica& holder = *group[static_cast<std::size_t>(member)];
     const Range own = rooted ? whole : share(whole, op.dtype, member, count);
     for (std::size_t i = unit(own.offset); i < unit(own.end()); ++i) {
       float sum = 0;
       for (const Replica* replica : group) sum += (*replica)[i];
-      const bool out = op.kind == OpKind::kReduceScatter || op.kind == OpKind::kReduce;
+      const bool out = traits(op.kind).adds_up;
       const float value = out ? sum : holder[i];
       // Nobody may read what a reduction leaves elsewhere.
       for (Replica* replica : group) (*replica)[i] = out ? -1e6F : value;
@@ -148,19 +148,40 @@ void Memories::all_reduce(const Op& op) {
 }
 
 void Memories::apply(const Op& op) {
-  if (op.kind == OpKind::kBackward) return backward(op);
-  if (op.kind == OpKind::kForward) return forward(op);
-  if (op.kind == OpKind::kAllReduce) return all_reduce(op);
-  if (is_collective(op.kind)) return collective(op);
-  if (is_delay(op.kind)) return;
-  if (op.kind == OpKind::kUpdate) return;  // leaves the sum for forward to check
-  const Slice& target =
-      op.kind == OpKind::kSend ? plan_->op(plan_->messages()[op.message.index()].receive).into : op.into;
+  switch (op.kind) {
+    case OpKind::kBackward:
+      return backward(op);
+    case OpKind::kForward:
+      return forward(op);
+    case OpKind::kSend:
+      return move(op, plan_->op(plan_->messages()[op.message.index()].receive).into);
+    case OpKind::kSum:
+    case OpKind::kCopy:
+      return move(op, op.into);
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+      return collective(op);
+    case OpKind::kAllReduce:
+      return all_reduce(op);
+    case OpKind::kUpdate:  // leaves the sum for forward to check
+    case OpKind::kWait:
+    case OpKind::kHold:
+      return;
+    case OpKind::kReceive:
+    case OpKind::kJoin:
+      break;
+  }
+  WEIR_CHECK(false, op.id);  // nobody completes these alone
+}
+
+void Memories::move(const Op& op, const Slice& target) {
   const std::vector<float*> from = cells(op.from, op.dtype);
   const std::vector<float*> into = cells(target, op.dtype);
   WEIR_CHECK(from.size() == into.size(), op.id);
   for (std::size_t i = 0; i < from.size(); ++i)
-    *into[i] = op.kind == OpKind::kSum ? *into[i] + *from[i] : *from[i];
+    *into[i] = adds_into(op.kind) ? *into[i] + *from[i] : *from[i];
 }
 
 Result<ToyRun> run(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {

@@ -37,6 +37,7 @@ class Memories {
   std::vector<float*> cells(const Slice& slice, Dtype dtype);
   void backward(const Op& op);
   void forward(const Op& op);
+  void move(const Op& op, const Slice& target);
   void collective(const Op& op);
   void all_reduce(const Op& op);
 

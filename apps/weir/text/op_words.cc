@@ -9,12 +9,12 @@ namespace weir {
 OpWords op_words(const Op& op, const PlannedRun& of) {
   const std::string& machine = of.cluster.machine(op.machine).name;
   OpWords words{fmt::format("{} on {}", name(op.kind), machine), {}, {}};
-  if (op.kind == OpKind::kSend)
-    words.what = fmt::format("send {} to {}", machine, of.cluster.machine(op.peer).name);
-  if (op.kind == OpKind::kReceive)
-    words.what = fmt::format("receive {} from {}", machine, of.cluster.machine(op.peer).name);
+  if (is_message(op.kind)) {
+    words.what = fmt::format("{} {} {} {}", name(op.kind), machine, peer_word(op.kind),
+                             of.cluster.machine(op.peer).name);
+  }
   if (op.layer >= 0) words.layer = of.workload.layer(op.layer).name;
-  const Slice& slice = op.into.buffer.valid() ? op.into : op.from;
+  const Slice& slice = main_slice(op);
   if (!is_compute(op.kind) && slice.buffer.valid()) words.part = text(of.plan, slice);
   return words;
 }

@@ -97,11 +97,8 @@ std::size_t Gradients::phase(std::size_t writer, std::uint64_t iteration, std::s
 void Gradients::compute(const Op& op, std::uint64_t iteration) {
   if (op.layer < 0) return;
   for (const std::size_t index : by_layer_[static_cast<std::size_t>(op.layer)]) {
-    if (op.kind == OpKind::kBackward) {
-      write(op, tensors_[index], iteration);
-    } else {
-      check(op, tensors_[index], iteration);
-    }
+    if (makes_gradients(op.kind)) write(op, tensors_[index], iteration);
+    if (takes_sums(op.kind)) check(op, tensors_[index], iteration);
   }
 }
 

@@ -29,7 +29,7 @@ void move_all(const Op& op, const Plan& plan, const Buffers& buffers) {
   for (const Move& move : moves) {
     const Run into = buffers.bytes(move.into);
     const Run from = buffers.bytes(move.from);
-    if (op.kind == OpKind::kSum) {
+    if (adds_into(op.kind)) {
       add_run(op.dtype, into, from);
     } else {
       copy(into, from);
@@ -39,11 +39,11 @@ void move_all(const Op& op, const Plan& plan, const Buffers& buffers) {
 
 // In place on the slice's replicas; share i belongs to the i-th GPU of the group.
 void collective(const Op& op, const Plan& plan, const Buffers& buffers) {
-  WEIR_CHECK(op.kind != OpKind::kAllReduce, op.id);  // which other machines take part in
+  WEIR_CHECK(meets(op.kind) == Meets::kNobody, op.id);  // in others, other machines take part
   const std::span<const int> group = plan.group(op.into.on.group());
   const auto count = static_cast<int>(group.size());
-  const bool rooted = op.kind == OpKind::kReduce || op.kind == OpKind::kBroadcast;
-  const bool out = op.kind == OpKind::kReduce || op.kind == OpKind::kReduceScatter;
+  const bool rooted = traits(op.kind).rooted;
+  const bool out = traits(op.kind).adds_up;
   const Range whole = {op.into.offset, op.into.size};
   for (int holder = 0; holder < count; ++holder) {
     if (rooted && group[static_cast<std::size_t>(holder)] != op.root) continue;
@@ -75,31 +75,57 @@ void update(const Op& op, const Buffers& buffers) {
   }
 }
 
-}  // namespace
-
-bool is_memory_work(OpKind kind) {
-  return kind == OpKind::kSum || kind == OpKind::kUpdate || kind == OpKind::kCopy || is_collective(kind);
+bool gpus_can(const Op& op, const Plan& plan, const Buffers& buffers) {
+  switch (op.kind) {
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kCopy:
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+    case OpKind::kAllReduce:
+      return true;
+    case OpKind::kSum: {
+      std::vector<Move> moves;
+      find_moves(plan, op.from, op.into, op.dtype, moves);
+      return buffers.on_gpu(op.from.buffer) && buffers.on_gpu(op.into.buffer) &&
+             std::all_of(moves.begin(), moves.end(),
+                         [](const Move& move) { return move.from.replica == move.into.replica; });
+    }
+    case OpKind::kSend:
+    case OpKind::kReceive:
+    case OpKind::kUpdate:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+      return false;
+  }
+  return false;
 }
 
+}  // namespace
+
 bool is_on_gpus(const Op& op, const Plan& plan) {
-  if (is_compute(op.kind) || is_collective(op.kind)) return true;
-  if (is_message(op.kind)) return false;
   const auto on_gpu = [&](const Slice& slice) {
     return slice.buffer.valid() && plan.buffer(slice.buffer).place == Memory::Kind::kGpu;
   };
-  return on_gpu(op.from) || on_gpu(op.into);
+  switch (family(op.kind)) {
+    case OpFamily::kCompute:
+    case OpFamily::kCollective:
+      return true;
+    case OpFamily::kMemory:
+      return on_gpu(op.from) || on_gpu(op.into);
+    case OpFamily::kMessage:
+    case OpFamily::kDelay:
+    case OpFamily::kControl:
+      return false;
+  }
+  return false;
 }
 
 Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers) {
-  bool can = op.kind != OpKind::kUpdate;
-  if (op.kind == OpKind::kSum) {
-    std::vector<Move> moves;
-    find_moves(plan, op.from, op.into, op.dtype, moves);
-    can = buffers.on_gpu(op.from.buffer) && buffers.on_gpu(op.into.buffer) &&
-          std::all_of(moves.begin(), moves.end(),
-                      [](const Move& move) { return move.from.replica == move.into.replica; });
-  }
-  if (can) return {};
+  if (gpus_can(op, plan, buffers)) return {};
   return failure(fmt::format("op {} ({}): GPUs sum what lies on the same GPU, and update nothing", op.id,
                              name(op.kind)));
 }
@@ -108,7 +134,7 @@ Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice
   if (transport == TransportChoice::kRdma) return {};
   for (const Op& op : plan.ops(machine)) {
     if (!is_message(op.kind)) continue;
-    const Slice& slice = op.kind == OpKind::kSend ? op.from : op.into;
+    const Slice& slice = main_slice(op);
     if (plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
     return failure(
         fmt::format("{}: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
@@ -119,9 +145,28 @@ Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice
 }
 
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {
-  if (is_collective(op.kind)) return collective(op, plan, buffers);
-  if (op.kind == OpKind::kUpdate) return update(op, buffers);
-  move_all(op, plan, buffers);
+  switch (op.kind) {
+    case OpKind::kSum:
+    case OpKind::kCopy:
+      return move_all(op, plan, buffers);
+    case OpKind::kUpdate:
+      return update(op, buffers);
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+    case OpKind::kAllReduce:
+      return collective(op, plan, buffers);
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kSend:
+    case OpKind::kReceive:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+      break;
+  }
+  WEIR_CHECK(false, op.id);  // these are no work on memory
 }
 
 }  // namespace weir::real

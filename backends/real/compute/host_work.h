@@ -6,9 +6,6 @@
 
 namespace weir::real {
 
-/// Whether the op is done by reading and writing the machine's memory.
-bool is_memory_work(OpKind kind);
-
 /// Whether GPUs are part of the op, where there are any: what they compute, and what reads or writes their
 /// memory. Messages never are.
 bool is_on_gpus(const Op& op, const Plan& plan);

@@ -243,9 +243,7 @@ class Member {
         work_on(op, job.plan, buffers);
       }
     };
-    const auto home = [&](const Op& op) {
-      return job.plan.buffer(op.kind == OpKind::kForward ? op.from.buffer : op.into.buffer).numa;
-    };
+    const auto home = [&](const Op& op) { return job.plan.buffer(main_slice(op).buffer).numa; };
     Workers workers(inputs.workers, work, inbox, home);
     std::unique_ptr<GpuEngine> engine;
     if (gpus_) {

@@ -66,8 +66,18 @@ void RealPort::serve(std::uint32_t resource) {
 
 // Whether it is nothing but time that passes.
 bool RealPort::is_timed(const Op& op) const {
-  if (is_compute(op.kind)) return !settings_.works_compute && settings_.gpus == nullptr;
-  return is_delay(op.kind);
+  switch (family(op.kind)) {
+    case OpFamily::kCompute:
+      return !settings_.works_compute && settings_.gpus == nullptr;
+    case OpFamily::kDelay:
+      return true;
+    case OpFamily::kMessage:
+    case OpFamily::kMemory:
+    case OpFamily::kCollective:
+    case OpFamily::kControl:
+      return false;
+  }
+  return false;
 }
 
 bool RealPort::is_the_applications(const Op& op) const {
@@ -92,7 +102,7 @@ void RealPort::start(const Op& op) {
   const bool computes = settings_.works_compute && is_compute(op.kind);
   if (settings_.gpus != nullptr && !computes && is_on_gpus(op, *plan_))
     return settings_.gpus->put(op, state.round);
-  if (op.kind == OpKind::kSum) {
+  if (adds_into(op.kind)) {
     if (overlaps(op)) return held_.push_back(&op);
     sums_.push_back(&op);
   }
@@ -110,8 +120,8 @@ void RealPort::complete(const Op& op, Instant started, Instant at, const Error* 
 void RealPort::done(const Op& op, Instant started, Instant at, const Error* error) {
   if (!state(op.id).submitted) return;  // it failed before, as its peer was lost
   complete(op, started, at, error);
-  if (op.kind == OpKind::kReceive || is_the_applications(op)) return;
-  if (op.kind == OpKind::kSum) {
+  if (!asks(op.kind) || is_the_applications(op)) return;
+  if (adds_into(op.kind)) {
     std::erase(sums_, &op);
     for (std::size_t i = 0; i < held_.size();) {
       const Op& next = *held_[i];

@@ -15,7 +15,7 @@ Application::Application(const Plan& plan, MachineId self, std::vector<int> laye
     tensor_of_[static_cast<std::size_t>(layers[i])] = i;
   }
   for (const Op& op : plan.ops(self)) {
-    if (op.kind == OpKind::kBackward) of_layer(op).offset = op.into.offset;
+    if (makes_gradients(op.kind)) of_layer(op).offset = op.into.offset;
   }
 }
 
@@ -49,7 +49,7 @@ void Application::withdraw(std::size_t tensor) {
 void Application::put(const Op& op, std::uint64_t /*round*/) {
   Tensor& tensor = of_layer(op);
   std::unique_lock lock(tensor.mutex);
-  if (op.kind == OpKind::kBackward) {
+  if (makes_gradients(op.kind)) {
     tensor.waiting = op.id;
     if (!tensor.given.empty()) begin(tensor, op.id);
     return;
@@ -60,11 +60,30 @@ void Application::put(const Op& op, std::uint64_t /*round*/) {
   tell_done(op.id);
 }
 
-bool Application::is_part_of(const Op& copy) const {
+bool Application::is_part_of(const Op& op) const {
   const auto is_gradient = [&](const Slice& slice) {
     return plan_->buffer(slice.buffer).role == Buffer::Role::kGradient;
   };
-  return copy.kind == OpKind::kCopy && (is_gradient(copy.from) || is_gradient(copy.into));
+  switch (op.kind) {
+    case OpKind::kCopy:
+      return is_gradient(op.from) || is_gradient(op.into);
+    case OpKind::kBackward:
+    case OpKind::kForward:
+    case OpKind::kSend:
+    case OpKind::kReceive:
+    case OpKind::kSum:
+    case OpKind::kUpdate:
+    case OpKind::kJoin:
+    case OpKind::kWait:
+    case OpKind::kHold:
+    case OpKind::kReduceScatter:
+    case OpKind::kAllGather:
+    case OpKind::kReduce:
+    case OpKind::kBroadcast:
+    case OpKind::kAllReduce:
+      return false;
+  }
+  return false;
 }
 
 Lent Application::lend(const Op& copy) {

@@ -45,8 +45,8 @@ class Application final : public Engine {
 
   void put(const Op& op, std::uint64_t round) override;
 
-  /// Whether the copy is from or into a gradient.
-  bool is_part_of(const Op& copy) const;
+  /// Whether the op copies from or into a gradient.
+  bool is_part_of(const Op& op) const;
   /// The device of the transfer that the copy is of; its owner's.
   int device_of(const Op& copy) { return of_layer(copy).current->device; }
   /// The application's memory that the copy reads, or writes: not what a gradient takes up beyond its last

@@ -77,9 +77,8 @@ struct GpuEngine::Parts {
       for (cudaStream_t& stream : lane.streams) {
         if (well) well = tried(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "a stream");
       }
-      if (well)
-        well =
-            tried(cudaDeviceGetAttribute(&lane.blocks, cudaDevAttrMultiProcessorCount, lane.device), "a GPU");
+      constexpr auto kBlocks = cudaDevAttrMultiProcessorCount;
+      if (well) well = tried(cudaDeviceGetAttribute(&lane.blocks, kBlocks, lane.device), "a GPU");
       if (!well) return well;
     }
     return {};
@@ -88,7 +87,7 @@ struct GpuEngine::Parts {
   Result<void> prepare(MachineId machine) {
     std::set<BufferId> seen;
     for (const Op& op : plan.ops(machine)) {
-      if (op.kind == OpKind::kAllReduce) {
+      if (meets(op.kind) == Meets::kMachines) {
         if (clique == nullptr) return failure("NCCL has not had the GPUs of all machines meet");
         if (auto can = clique->check(op, plan); !can) return can;
       } else if (is_collective(op.kind)) {
@@ -188,16 +187,13 @@ struct GpuEngine::Parts {
       case OpKind::kForward:
         for (int gpu = 0; gpu < gpus.count(); ++gpu) {
           if (auto begun = begin(into, gpu, Way::kCompute); !begun) return begun;
-          const Lanes& lane = lanes[static_cast<std::size_t>(gpu)];
-          if (auto spun = tried(launch_spin(lane.blocks, op.duration.ns(), stream(gpu, Way::kCompute)),
-                                "computation");
-              !spun)
-            return spun;
+          const int blocks = lanes[static_cast<std::size_t>(gpu)].blocks;
+          const cudaError_t spun = launch_spin(blocks, op.duration.ns(), stream(gpu, Way::kCompute));
+          if (auto well = tried(spun, "computation"); !well) return well;
         }
         return {};
       case OpKind::kCopy:
-        if (lender) return copy_lent(op, into, lent);
-        return move(op, into);
+        return lender ? copy_lent(op, into, lent) : move(op, into);
       case OpKind::kSum:
         return move(op, into);
       case OpKind::kReduceScatter:
@@ -206,9 +202,15 @@ struct GpuEngine::Parts {
       case OpKind::kBroadcast:
       case OpKind::kAllReduce:
         return collective(op, into);
-      default:
-        return failure(fmt::format("GPUs do no {}", name(op.kind)));
+      case OpKind::kSend:
+      case OpKind::kReceive:
+      case OpKind::kUpdate:
+      case OpKind::kJoin:
+      case OpKind::kWait:
+      case OpKind::kHold:
+        break;
     }
+    return failure(fmt::format("GPUs do no {}", name(op.kind)));
   }
 
   Result<void> move(const Op& op, Running& into) {
@@ -225,7 +227,7 @@ struct GpuEngine::Parts {
       const auto target = buffers.bytes(move.into);
       const cudaStream_t on = stream(gpu, way);
       auto done =
-          op.kind == OpKind::kSum
+          adds_into(op.kind)
               ? tried(launch_sum(element_of(op.dtype), target.data(), source.data(),
                                  source.size() / static_cast<std::size_t>(size(op.dtype).count()), on),
                       "a sum")
@@ -251,10 +253,9 @@ struct GpuEngine::Parts {
   }
 
   Result<void> collective(const Op& op, Running& into) {
-    const bool over_machines = op.kind == OpKind::kAllReduce;
+    const bool over_machines = meets(op.kind) == Meets::kMachines;
     if (!over_machines && !groups.has(op.into.on.group())) return {};
-    const bool in = op.kind == OpKind::kAllGather || op.kind == OpKind::kBroadcast;
-    const Way way = in ? Way::kGather : Way::kReduce;
+    const Way way = traits(op.kind).adds_up ? Way::kReduce : Way::kGather;
     std::vector<cudaStream_t> streams;
     for (const int gpu : plan.group(op.into.on.group())) {
       if (auto begun = begin(into, gpu, way); !begun) return begun;
@@ -301,7 +302,7 @@ struct GpuEngine::Parts {
   // False, as it has not ended; fails if it will not. NCCL tells nobody who does not ask.
   Result<bool> still_well(const Running& one) const {
     constexpr Duration kLong{1'000'000'000};
-    if (one.op->kind != OpKind::kAllReduce || Clock::monotonic() - one.issued < kLong) return false;
+    if (meets(one.op->kind) != Meets::kMachines || Clock::monotonic() - one.issued < kLong) return false;
     if (auto well = clique->well(); !well) return tl::unexpected(well.error());
     return false;
   }

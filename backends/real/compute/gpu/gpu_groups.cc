@@ -7,9 +7,6 @@
 namespace weir::real {
 namespace {
 
-bool is_out(OpKind kind) { return kind == OpKind::kReduce || kind == OpKind::kReduceScatter; }
-bool is_rooted(OpKind kind) { return kind == OpKind::kReduce || kind == OpKind::kBroadcast; }
-
 // What one member of a group does.
 struct Member {
   const Nccl& nccl;
@@ -71,7 +68,7 @@ Result<void> GpuGroups::start(const Op& op, const Buffers& buffers,
   const std::span<const int> gpus = plan_->group(id);
   const auto count = static_cast<int>(gpus.size());
   const auto element = static_cast<std::size_t>(size(op.dtype).count());
-  const bool out = is_out(op.kind);
+  const bool out = traits(op.kind).adds_up;
   const Members& comms = out ? groups_.at(id).out : groups_.at(id).in;
   const Range whole = {op.into.offset, op.into.size};
 
@@ -80,7 +77,7 @@ Result<void> GpuGroups::start(const Op& op, const Buffers& buffers,
     const Member member{*nccl_, comms[i], streams[i], nccl_type(op.dtype)};
     const auto memory = on(whole);
     const std::size_t elements = memory.size() / element;
-    if (is_rooted(op.kind)) {
+    if (traits(op.kind).rooted) {
       const auto root = std::find(gpus.begin(), gpus.end(), op.root) - gpus.begin();
       return member.rooted(out, memory, elements, static_cast<int>(root));
     }
