@@ -6,6 +6,7 @@
 
 #include "core/strategies/flat_ring.h"
 #include "core/strategies/frameworks.h"
+#include "core/strategies/halving_doubling.h"
 #include "core/strategies/ring.h"
 #include "core/strategies/summation.h"
 #include "core/strategies/tree.h"
@@ -29,10 +30,10 @@ std::vector<std::string_view> names_of(const Condition& condition) {
 
 std::span<const Strategy> strategies() {
   static const std::array table = {
-      unified_strategy(),        ring_strategy(),        flat_ring_strategy(),
-      hierarchical_strategy(),   double_tree_strategy(), ps_strategy(),
-      colocated_ps_strategy(),   ddp_strategy(),         horovod_strategy(),
-      byte_scheduler_strategy(), mxnet_ps_strategy(),
+      unified_strategy(),      ring_strategy(),           flat_ring_strategy(),
+      hierarchical_strategy(), double_tree_strategy(),    halving_doubling_strategy(),
+      ps_strategy(),           colocated_ps_strategy(),   ddp_strategy(),
+      horovod_strategy(),      byte_scheduler_strategy(), mxnet_ps_strategy(),
   };
   return table;
 }
