@@ -79,8 +79,9 @@ def main(arguments):
     folder = parser.parse_args(arguments).folder
     gc.disable()  # timelines are large, and this program is short
     try:
-        style.use()
-        for path in draw_all(results.read(folder)):
+        found = results.read(folder)
+        style.use(found.looks)
+        for path in draw_all(found):
             show(path)
     except results.BadInput as error:
         print(f"plot.py: {error}", file=sys.stderr)

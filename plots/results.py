@@ -37,6 +37,7 @@ class Results:
     fields: List[str]  # that were swept
     rows: List[Row]
     baseline: Optional[str] = None  # of the speed-ups, where it is told
+    looks: Optional[Dict[str, List[str]]] = None  # colour, marker and line by strategy, likewise
 
     def strategies(self):
         """In the order of the rows; one that is missing at the first points stands where it does later."""
@@ -62,10 +63,10 @@ def read(folder):
         path = folder / name
         if not path.is_file():
             continue
-        fields, rows, baseline = rows_of(path)
+        fields, rows, baseline, looks = rows_of(path)
         if not rows:
             raise BadInput(f"{path}: there are no rows, so nothing to draw")
-        return Results(folder, fields, rows, baseline)
+        return Results(folder, fields, rows, baseline, looks)
     raise BadInput(f"{folder}: there is neither results.json nor results.csv; weir run writes them")
 
 
@@ -90,7 +91,17 @@ def json_rows(path):
     experiment = whole.get("experiment")
     baseline = experiment.get("baseline") if isinstance(experiment, dict) else None
     return fields, [row(entry, each, f"{path}: rows[{i}]")
-                    for i, (entry, each) in enumerate(zip(entries, values))], baseline
+                    for i, (entry, each) in enumerate(zip(entries, values))], baseline, looks_of(whole, path)
+
+
+def looks_of(whole, path):
+    """None in files of versions that told none."""
+    looks = whole.get("looks", {})
+    if not isinstance(looks, dict) or not all(
+            isinstance(look, list) and len(look) == 3 and all(isinstance(word, str) for word in look)
+            for look in looks.values()):
+        raise BadInput(f"{path}: looks: each must be a colour, a marker and a line")
+    return looks
 
 
 def csv_rows(path):
@@ -98,7 +109,7 @@ def csv_rows(path):
         numbered = [(i, line) for i, line in enumerate(file, 1) if not line.startswith("#") and line.strip()]
     lines = list(csv.reader(line for _, line in numbered))
     if not lines:
-        return [], [], None
+        return [], [], None, None
     columns = lines[0]
     for column in FIRST + ["seed"] + [name for name in NUMBERS if NUMBERS[name]]:
         if column not in columns:
@@ -110,7 +121,7 @@ def csv_rows(path):
             raise BadInput(f"{path}:{number}: there are {len(cells)} cells, and {len(columns)} columns")
         entry = dict(zip(columns, cells))
         rows.append(row(entry, {field: entry[field] for field in fields}, f"{path}:{number}"))
-    return fields, rows, None
+    return fields, rows, None, None
 
 
 def row(entry, values, where):

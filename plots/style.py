@@ -14,16 +14,9 @@ from matplotlib.lines import Line2D  # noqa: E402
 BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#777777", "#000000"
 
-# Colour, marker, line. A strategy looks the same in every figure, whatever else stands there.
-LOOKS = {
-    "unified": (BLUE, "o", "-"),
-    "ring": (ORANGE, "s", "--"),
-    "flat-ring": (VERMILION, "^", "-."),
-    "hierarchical": (GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
-    "double-tree": (PURPLE, "v", (0, (3, 1))),
-    "ps": (SKY, "P", ":"),
-    "colocated-ps": (GREY, "X", (0, (6, 2, 1, 2))),
-}
+# Colour, marker, line of strategies, as the program says in results.json, so that a strategy looks the same in every
+# figure, whatever else stands there; and of all others, in turn.
+LOOKS = {}
 SPARE = [(BLUE, "<", ":"), (VERMILION, ">", "--"), (GREEN, "p", "-."), (PURPLE, "h", "-"), (ORANGE, "*", ":"),
          (GREY, "d", "--"), (SKY, "8", "-")]
 BOUND = {"color": "#8A8A8A", "linewidth": 0.8, "linestyle": "-"}
@@ -35,7 +28,12 @@ LEGEND_MARK = 0.62  # inches of an entry beside its text: the mark and the space
 LETTERS = 13  # in an inch
 
 
-def use():
+def use(looks=None):
+    """For all figures from now on. Looks are colour, marker and line by strategy; a line is matplotlib's name, or the
+    lengths of dashes and gaps: "5 1 1 1"."""
+    LOOKS.clear()
+    for strategy, (color, marker, line) in (looks or {}).items():
+        LOOKS[strategy] = color, marker, (0, tuple(map(int, line.split()))) if " " in line else line
     matplotlib.rcdefaults()
     pyplot.rcParams.update({
         "font.family": "DejaVu Sans", "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9,

@@ -70,8 +70,9 @@ class Folder(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
 
-    def write(self, rows):
-        (self.folder / "results.json").write_text(json.dumps({"rows": rows}))
+    def write(self, rows, looks=None):
+        more = {} if looks is None else {"looks": looks}
+        (self.folder / "results.json").write_text(json.dumps({"rows": rows, **more}))
 
     def write_sweep(self, **more):
         self.write([entry(strategy, k, {FIELD: k}, **more)
@@ -170,6 +171,19 @@ class Figures(Folder):
                     for strategy in ("ring", "mine", "yours") for seed in (1, 2)])
         self.assertEqual(len(self.drawn()), 6)
 
+    def test_strategies_look_as_the_program_says_and_others_as_is_free(self):
+        self.write([entry(name, 0, {}) for name in ("ring", "mine", "tree")],
+                   {"ring": ["#E69F00", "s", "--"], "tree": ["#CC79A7", "v", "3 1"]})
+        found = results.read(self.folder)
+        style.use(found.looks)
+        looks = {name: style.look(name, found.strategies()) for name in found.strategies()}
+        self.assertEqual(looks, {"ring": ("#E69F00", "s", "--"), "tree": ("#CC79A7", "v", (0, (3, 1))),
+                                 "mine": style.SPARE[0]})
+        style.pyplot.close(style.sheet(1, 5, 3, style.handles(found.strategies(), True))[0])
+        self.assertIn("overview.png", self.drawn())
+        style.use()  # as of a folder whose results say nothing of looks
+        self.assertEqual([style.look(name, found.strategies()) for name in found.strategies()], style.SPARE[:3])
+
     def test_the_table_alone_gives_all_but_links_and_timelines(self):
         line = "ring,4,{0},{0},1,80000000,30000000,30000000,50000000,9000000000,10000000000,60000000,75,1"
         rows = "\n".join(line.format(k) for k in (0, 2))
@@ -202,6 +216,11 @@ class Errors(Folder):
     def test_text_in_place_of_a_number_is_shown(self):
         self.write([entry("ring", 0, {}, bound_ns="soon")])
         self.refused("rows[0]", "bound_ns", "'soon'")
+
+    def test_looks_that_are_none_are_refused(self):
+        for looks in ([], {"ring": "#E69F00"}, {"ring": ["#E69F00", "s"]}):
+            self.write([entry("ring", 0, {})], looks)
+            self.refused("looks: each must be a colour, a marker and a line")
 
     def test_broken_json_is_refused(self):
         (self.folder / "results.json").write_text("{")

@@ -49,7 +49,7 @@ def curve(case, credit=None):
 
 
 def draw(axes, case):
-    color = style.LOOKS["ps"][0] if case["strategy"] == "ps" else style.VERMILION
+    color = style.SKY if case["strategy"] == "ps" else style.VERMILION
     for credit in case["values"]["credit"]:
         axes.plot(*curve(case, credit), color="#C4C4C4", linewidth=0.8)
     axes.plot(*curve(case), color=color, linewidth=2)

@@ -35,7 +35,7 @@ struct WhatifChoices {
   bool csv = false;
 };
 
-// The unified strategy's split on a cluster, which takes no plan, and what it cannot beat.
+// The optimal split on a cluster, which takes no plan, and what it cannot beat.
 struct SplitBound {
   LocalStageOf stages;
   Shares shares;
@@ -61,11 +61,11 @@ Outcome bound_alone(const std::string& name, const Experiment& experiment) {
   const Options& options = experiment.options;
   Bound bound;
   Label label;
-  if (name == "unified") {
+  if (strategy.kind == StrategyKind::kSplit) {
     const auto split = split_bound_of(cluster, workload, experiment);
     if (!split) return {Outcome::Kind::kImpossible, {}, split.error().text};
     bound = split->bound;
-    label = label_of_split(split->shares, split->stages, cluster, workload, experiment);
+    label = label_of_split(strategy, split->shares, split->stages, cluster, workload, experiment);
   } else {
     if (const auto fits = check_size(strategy, cluster, workload, options); !fits) {
       return {Outcome::Kind::kFailed, {}, fits.error().text};
@@ -192,10 +192,11 @@ void introduce(const Experiment& experiment, const Scenarios& scenarios, bool bo
   }
 }
 
-// By the bound, and of the unified strategy alone: other strategies' bounds need large plans.
+// By the bound, and of the optimal split alone: other strategies' bounds need large plans.
 bool more_helps(const Scenarios& scenarios, const Scenario& scenario, std::int64_t count) {
   constexpr int kMostCount = 2048;
-  if (scenario.strategy != "unified" || count == 0 || count > kMostCount) return false;
+  if ((*strategy_named(scenario.strategy))->kind != StrategyKind::kSplit) return false;
+  if (count == 0 || count > kMostCount) return false;
   const auto bound = [&](std::int64_t machines) {
     const Experiment experiment = scenarios.experiment(scenario, static_cast<int>(machines));
     const auto split = split_bound_of(cluster_of(experiment), Workload(experiment.trace), experiment);
@@ -314,7 +315,8 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
        "How gradients get from GPUs to host memory (which roots: reduce has one, reduce_in_turn several,\n"
        "reduce_scatter all), of:" +
            stages);
-  list("--strategy", wishes.strategies, "NAMES", "Strategies to compare (unified)")
+  list("--strategy", wishes.strategies, "NAMES",
+       fmt::format("Strategies to compare ({})", default_strategy()))
       ->check([](const std::string& name) {
         const auto strategy = strategy_named(name);
         return strategy ? std::string() : strategy.error().text;

@@ -70,19 +70,18 @@ Uses of_whole(Uses uses, const Cluster& whole, const Topology& topology) {
 
 }  // namespace
 
-Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Cluster& cluster,
-                     const Workload& workload, const Experiment& experiment) {
-  const Strategy& unified = **strategy_named("unified");
+Label label_of_split(const Strategy& strategy, const Shares& shares, const LocalStageOf& stages,
+                     const Cluster& cluster, const Workload& workload, const Experiment& experiment) {
   const Options& options = experiment.options;
-  const Contender contender{&unified, options};
+  const Contender contender{&strategy, options};
   if (!experiment.topology.calibration) return label_of(Uses{}, experiment, contender);
   const Dtype dtype = most_common_dtype(experiment.trace);
   Label unknown{Trust::kVendorConstant, "the plan that tells what it uses is too large to be made"};
   for (std::size_t count = kFirst; count < cluster.machines().size(); count *= 2) {
     const Subcluster part(cluster, some_of(cluster, count));
     if (!alike(part, cluster, options, dtype, shares, stages)) continue;
-    if (!check_size(unified, part.cluster, workload, options)) break;
-    const auto plan = unified.plan(part.cluster, workload, options);
+    if (!check_size(strategy, part.cluster, workload, options)) break;
+    const auto plan = strategy.plan(part.cluster, workload, options);
     if (!plan) continue;
     const WorkTable works(*plan, part.cluster);
     Uses uses =
@@ -92,8 +91,8 @@ Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Clu
     unknown = {Trust::kExtrapolated, "the plan that tells the sizes of its messages is too large to be made"};
     break;
   }
-  if (!check_size(unified, cluster, workload, options)) return unknown;
-  const auto plan = unified.plan(cluster, workload, options);
+  if (!check_size(strategy, cluster, workload, options)) return unknown;
+  const auto plan = strategy.plan(cluster, workload, options);
   return plan ? label_of(*plan, cluster, WorkTable(*plan, cluster), experiment, contender) : unknown;
 }
 

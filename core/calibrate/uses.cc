@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/cluster/link_values.h"
-#include "core/strategies/all_reduce.h"
 
 namespace weir {
 namespace {
@@ -74,7 +73,7 @@ class Finder {
     }
     const Model& model = experiment.model;
     of_messages_.push_back(value(std::string(kMessageOverhead)));
-    if (is_all_reduce(*contender.strategy)) of_messages_.push_back(efficiency_);
+    if (contender.strategy->kind == StrategyKind::kAllReduce) of_messages_.push_back(efficiency_);
     if (contender.options.part_overhead > Duration(0)) {
       of_messages_.push_back(value("part_overhead"));
       of_all_reduces_.push_back(value("part_overhead"));

@@ -41,8 +41,8 @@ struct Experiment {
   std::vector<std::string> strategies = {"all"};  // once read, every name is a strategy's or a variant's, and
                                                   // occurs once
   std::map<std::string, Variant> variants;        // by name, which is no strategy's
-  std::string baseline = "ring";                  // speed-ups are over this strategy's iteration; once read,
-                                                  // it is one of the strategies
+  std::string baseline = std::string(default_baseline());  // speed-ups are over this strategy's iteration;
+                                                           // once read, it is one of the strategies
   Options options;
   Model model;
   Conditions conditions;

@@ -1,13 +1,16 @@
 #include "core/strategies/flat_ring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
+#include "core/strategies/ring.h"
 
 namespace weir {
 namespace {
@@ -191,11 +194,35 @@ class RingBuilder {
   std::vector<Landings> landings_;  // by rank
 };
 
+Result<Plan> flat_ring(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return flat_ring_plan(cluster, workload, options,
+                        fused_buckets(std::string(flat_ring_strategy().name), workload, options));
+}
+
+double fused_flat_ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return flat_ring_ops(cluster, fused_pieces(workload, options));
+}
+
 }  // namespace
 
 Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                             const Buckets& buckets) {
+  if (options.independent_layers) return ring_of_tensors_plan(cluster, workload, options, buckets);
   return RingBuilder(cluster, workload, options, buckets).build();
+}
+
+double flat_ring_ops(const Cluster& cluster, double buckets) {
+  return kOpsPerChunk * std::pow(gpu_count(cluster), 2) * buckets;
+}
+
+Strategy flat_ring_strategy() {
+  return {.name = "flat-ring",
+          .summary = "ring all-reduce over all GPUs of all machines",
+          .look = {"#D55E00", "^", "-."},
+          .make = flat_ring,
+          .ops = fused_flat_ring_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size"};
 }
 
 }  // namespace weir

@@ -2,18 +2,20 @@
 // on to the next.
 #pragma once
 
-#include "core/base/result.h"
-#include "core/cluster/cluster.h"
-#include "core/plan/plan.h"
 #include "core/strategies/blocks/buckets.h"
-#include "core/strategies/blocks/options.h"
-#include "core/workload/workload.h"
+#include "core/strategies/strategy.h"
 
 namespace weir {
+
+/// Its row of the table of strategies.
+Strategy flat_ring_strategy();
 
 /// Cost with N GPUs in all and M bytes: 2(N-1) steps; 2(N-1)M/N bytes over every hop, between GPUs of a
 /// machine as between machines. CPU machines take no part.
 Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                             const Buckets& buckets);
+
+/// About how many ops the plan of so many buckets has.
+double flat_ring_ops(const Cluster& cluster, double buckets);
 
 }  // namespace weir

@@ -1,12 +1,14 @@
 #include "core/strategies/ring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
 #include "core/analysis/local_choice.h"
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
 
@@ -28,7 +30,10 @@ class MachineRingBuilder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        landing_count_(buckets.landing > 0 ? buckets.landing : kRingBuckets),
+        apart_(options.independent_layers),
+        landing_count_(apart_                ? buckets_.size()
+                       : buckets.landing > 0 ? buckets.landing
+                                             : kRingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
@@ -124,8 +129,9 @@ class MachineRingBuilder {
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;
     Bytes largest;
-    for (const Part& bucket : buckets_) {
-      for (int c = 0; c < count_; ++c) largest = std::max(largest, range(bucket, c).size);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (apart_ && i != b) continue;
+      for (int c = 0; c < count_; ++c) largest = std::max(largest, range(buckets_[order_[i]], c).size);
     }
     const auto gpus = static_cast<int>(cluster_.machine(member.machine).gpus.size());
     const BufferId buffer =
@@ -232,6 +238,7 @@ class MachineRingBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> buckets_;
+  bool apart_;  // no bucket waits for another
   std::size_t landing_count_;
   const std::vector<MachineId>& machines_;
   int count_;
@@ -241,17 +248,46 @@ class MachineRingBuilder {
       landings_;  // by position, bucket's turn, NUMA node
 };
 
+// Each machine may reduce and spread a chunk too.
+constexpr double kOpsPerLocalChunk = kOpsPerChunk + 2;
+
+Result<Plan> hierarchical(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return hierarchical_plan(cluster, workload, options,
+                           fused_buckets(std::string(hierarchical_strategy().name), workload, options));
+}
+
+double ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return kOpsPerChunk * std::pow(gpu_machine_count(cluster), 2) * fused_pieces(workload, options);
+}
+
+double fused_hierarchical_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return hierarchical_ops(cluster, fused_pieces(workload, options));
+}
+
 }  // namespace
 
 Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  const Buckets buckets = fused_buckets("ring", workload, options);
+  const Buckets buckets = fused_buckets(std::string(ring_strategy().name), workload, options);
   return MachineRingBuilder(cluster, workload, options, local->stages, buckets, Where::kHost).build();
+}
+
+Result<Plan> ring_of_tensors_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                                  const Buckets& buckets) {
+  for (const MachineId machine : cluster.gpu_machines()) {
+    if (cluster.machine(machine).gpus.size() == 1) continue;
+    return failure(
+        fmt::format("{} has several GPUs, and tensors that go apart are summed among machines of one",
+                    cluster.machine(machine).name));
+  }
+  return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kHost)
+      .build();
 }
 
 Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                                const Buckets& buckets) {
+  if (options.independent_layers) return ring_of_tensors_plan(cluster, workload, options, buckets);
   const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
   for (const MachineId machine : cluster.gpu_machines()) {
     if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
@@ -262,6 +298,31 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
   }
   return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus)
       .build();
+}
+
+double hierarchical_ops(const Cluster& cluster, double buckets) {
+  return kOpsPerLocalChunk * std::pow(gpu_machine_count(cluster), 2) * buckets;
+}
+
+Strategy ring_strategy() {
+  return {.name = "ring",
+          .summary = "ring all-reduce among GPU machines, summed in host memory",
+          .look = {"#E69F00", "s", "--"},
+          .make = ring_plan,
+          .ops = ring_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size",
+          .local = conventional_local};
+}
+
+Strategy hierarchical_strategy() {
+  return {.name = "hierarchical",
+          .summary = "reduce-scatter in each machine, a ring among machines per GPU, all-gather",
+          .look = {"#009E73", "D", "5 1 1 1 1 1"},
+          .make = hierarchical,
+          .ops = fused_hierarchical_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size"};
 }
 
 }  // namespace weir

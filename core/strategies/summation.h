@@ -4,13 +4,15 @@
 #pragma once
 
 #include "core/analysis/shares.h"
-#include "core/base/result.h"
-#include "core/cluster/cluster.h"
-#include "core/plan/plan.h"
-#include "core/strategies/blocks/options.h"
-#include "core/workload/workload.h"
+#include "core/strategies/strategy.h"
 
 namespace weir {
+
+/// Rows of the table of strategies.
+Strategy unified_strategy();
+Strategy ps_strategy();
+Strategy colocated_ps_strategy();
+Strategy mxnet_ps_strategy();
 
 /// Cost with n GPU machines and load w_i of M bytes: a GPU machine sends and receives M + (n-2) w_i over its
 /// NIC, a CPU machine n w_j; each sums (n-1) w, with three bytes of memory traffic a byte, and a parameter
@@ -21,9 +23,5 @@ Result<Plan> summation_plan(std::string name, const Cluster& cluster, const Work
 
 /// MXNet's parameter server: whole tensors, placed by assign_as_mxnet (hashed_placement.h).
 Result<Plan> mxnet_plan(const Cluster& cluster, const Workload& workload, const Options& options);
-
-/// The largest part that the plan would cut tensors into.
-Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,
-                     Summing summing);
 
 }  // namespace weir

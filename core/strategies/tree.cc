@@ -7,6 +7,7 @@
 #include "core/strategies/blocks/buckets.h"
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
 
@@ -63,10 +64,11 @@ class TreeBuilder {
   TreeBuilder(const Cluster& cluster, const Workload& workload, const Options& options,
               const LocalStageOf& stages)
       : cluster_(cluster),
-        plan_("double-tree", cluster.machines().size()),
+        plan_(std::string(double_tree_strategy().name), cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         parts_(workload.partition(options.partition_size)),
+        apart_(options.independent_layers),
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
     plan_.do_not_pace();
@@ -91,6 +93,7 @@ class TreeBuilder {
 
  private:
   struct Ring {
+    BufferId buffer;
     Slots slots;
     std::size_t used = 0;
   };
@@ -131,7 +134,8 @@ class TreeBuilder {
     Member& child = members[at(child_position)];
     Member& parent = members[at(parent_position)];
     Ring& ring = ring_of(parent.end, child.end.machine);
-    const std::size_t slot = ring.used++ % ring.slots.count();
+    const std::size_t slot =
+        apart_ ? ring.slots.add(plan_, ring.buffer, part.range.size) : ring.used++ % ring.slots.count();
     Endpoint landing = parent.end;
     landing.slice = ring.slots.slice(slot, part.range.size);
     const Message message = add_message(plan_, part, child.end, landing);
@@ -158,7 +162,7 @@ class TreeBuilder {
     if (known != rings_.end()) return known->second;
     const BufferId buffer =
         plan_.add({parent.machine, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
-    Ring ring{Slots(plan_, buffer, std::min(kSlots, parts_.size()), largest_)};
+    Ring ring{buffer, Slots(plan_, buffer, apart_ ? 0 : std::min(kSlots, parts_.size()), largest_)};
     return rings_.emplace(std::tuple(parent.machine, child, numa), std::move(ring)).first->second;
   }
 
@@ -167,18 +171,34 @@ class TreeBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> parts_;
+  bool apart_;                      // no part waits for another
   std::vector<std::size_t> order_;  // in which parts are expected to be served
   const std::vector<MachineId>& machines_;
   Bytes largest_;
   std::map<std::tuple<MachineId, MachineId, int>, Ring> rings_;  // parent, child, NUMA node
 };
 
-}  // namespace
-
 Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
   return TreeBuilder(cluster, workload, options, local->stages).build();
+}
+
+double double_tree_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return ops_of_parts(cluster, workload, options.partition_size);
+}
+
+}  // namespace
+
+Strategy double_tree_strategy() {
+  return {.name = "double-tree",
+          .summary = "all-reduce along two complementary binary trees of GPU machines",
+          .look = {"#CC79A7", "v", "3 1"},
+          .make = double_tree_plan,
+          .ops = double_tree_ops,
+          .grain = "partition_size",
+          .tuned = "partition_size,credit",
+          .local = conventional_local};
 }
 
 }  // namespace weir

@@ -96,7 +96,7 @@ WEIR_API const char* weir_error(void);
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, which all processes of the session know
  *   listen       WEIR_LISTEN        the address of this host at which peers find this process (127.0.0.1 if
  *                                   the leader's is a loopback address, else needed)
- *   strategy     WEIR_STRATEGY      "unified", "ps" or "colocated-ps" ("unified")
+ *   strategy     WEIR_STRATEGY      how tensors are summed: docs/pytorch.md ("unified"). Rank 0's.
  *   topology     WEIR_TOPOLOGY      a topology file: its GPU machines are the ranks, its CPU machines the
  *                                   servers, in order (machines with equal NICs). Rank 0's counts.
  *   settings     WEIR_SETTINGS      a file of options, as weir tune writes them. Rank 0's.

@@ -6,7 +6,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
+
+#include "core/strategies/strategy.h"
 
 namespace weir {
 namespace {
@@ -174,17 +175,17 @@ std::string escaped(const std::string& text) {
 }
 
 std::string color_of(const std::string& strategy, const std::vector<std::string>& strategies) {
-  static const std::map<std::string, std::string> known = {
-      {"unified", "#0072B2"},      {"ring", "#E69F00"},        {"flat-ring", "#D55E00"},
-      {"hierarchical", "#009E73"}, {"double-tree", "#CC79A7"}, {"ps", "#56B4E9"},
-      {"colocated-ps", "#777777"}};
+  const auto known = [](const std::string& name) {
+    const auto named = strategy_named(name);
+    return named ? std::string((*named)->look.color) : std::string();
+  };
   constexpr std::array<const char*, 8> kSpare = {"#8C510A", "#542788", "#1B7837", "#B2182B",
                                                  "#35978F", "#C51B7D", "#4D4D4D", "#7570B3"};
-  if (const auto found = known.find(strategy); found != known.end()) return found->second;
+  if (std::string own = known(strategy); !own.empty()) return own;
   std::size_t others = 0;
   for (const std::string& name : strategies) {
     if (name == strategy) break;
-    others += known.contains(name) ? 0 : 1;
+    others += known(name).empty() ? 1 : 0;
   }
   return kSpare[others % kSpare.size()];
 }

@@ -12,7 +12,7 @@ std::string escaped(const std::string& text);
 /// The path of a file as the address of a link, within quotes.
 std::string link(const std::string& path);
 
-/// A colour of its own for each strategy: the same in all charts, and as plots/ has them for strategies.
+/// A colour of its own for each strategy: that of its look, where it has one; the same in all charts.
 std::string color_of(const std::string& strategy, const std::vector<std::string>& strategies);
 
 struct ChartPoint {

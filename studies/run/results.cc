@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/spelling.h"
 #include "core/document/write_fields.h"
+#include "core/strategies/strategy.h"
 #include "studies/output/csv.h"
 
 namespace weir {
@@ -65,6 +66,18 @@ std::vector<std::string> by_hash(const std::vector<Source>& sources) {
   std::vector<std::string> entries;
   for (const Source& part : sources) entries.push_back(fmt::format("\"{}\": {}", part.hash, part.text));
   return entries;
+}
+
+// How plots are to draw the strategies that have a look of their own: colour, marker, line.
+ordered_json looks(const std::vector<std::string>& strategies) {
+  ordered_json looks = ordered_json::object();
+  for (const std::string& name : strategies) {
+    const auto strategy = strategy_named(name);
+    if (!strategy || (*strategy)->look.color.empty()) continue;
+    const Look& look = (*strategy)->look;
+    looks[name] = {look.color, look.marker, look.line};
+  }
+  return looks;
 }
 
 // The text as comment lines.
@@ -306,7 +319,7 @@ std::string Results::json() const {
                      member("settings", weir::json(study_.settings)) + member("question", study_.question) +
                      member("world", {{"name", study_.world}, {"settings", study_.world_settings}}) +
                      member("experiment", weir::json(study_.experiment)) + member("sweep", sweep) +
-                     member("finished", ended_ == runs_.size());
+                     member("looks", looks(study_.strategies)) + member("finished", ended_ == runs_.size());
   text += list("topologies", '{', by_hash(study_.topologies), '}') + ",\n";
   text += list("traces", '{', by_hash(study_.traces), '}') + ",\n";
   text += list("rows", '[', rows, ']') + ",\n";

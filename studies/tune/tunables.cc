@@ -155,16 +155,16 @@ Tunable tunable_of(const Known& known, const std::vector<Stop>& stops) {
 
 // What usually matters for the strategy.
 Result<std::string> usual(const Experiment& experiment, const Contender& contender) {
-  const std::string_view name = contender.strategy->name;
+  const Strategy& strategy = *contender.strategy;
   const bool several = std::any_of(experiment.topology.groups.begin(), experiment.topology.groups.end(),
                                    [](const GroupSpec& group) { return gpu_count(group) > 1; });
-  if (name == "unified" || name == "ps" || name == "colocated-ps")
-    return std::string(several ? "partition_size,credit,local" : "partition_size,credit");
-  if (name == "double-tree" || name == "bytescheduler") return std::string("partition_size,credit");
-  if (name == "ring" || name == "flat-ring" || name == "hierarchical") return std::string("fusion_size");
-  if (name == "ddp") return std::string("bucket_size");
-  if (name == "horovod") return std::string("fusion_buffer,cycle_time");
-  return failure(fmt::format("--over: say what to vary of {}, which has nothing that usually matters", name));
+  if (strategy.tuned.empty()) {
+    return failure(
+        fmt::format("--over: say what to vary of {}, which has nothing that usually matters", strategy.name));
+  }
+  std::string words(strategy.tuned);
+  if (several && !strategy.tuned_for_gpus.empty()) words += fmt::format(",{}", strategy.tuned_for_gpus);
+  return words;
 }
 
 // Whoever has values tried that change nothing believes that they do.

@@ -13,7 +13,7 @@ namespace weir {
 /// What the command line asks for, as it is written there.
 struct Wishes {
   std::vector<std::string> counts;  // "4", "0..16"
-  std::vector<std::string> strategies = {"unified"};
+  std::vector<std::string> strategies = {std::string(default_strategy())};
   std::vector<std::string> nics;
   std::vector<std::string> gpu_nics;
   std::vector<std::string> cpu_nics;

@@ -7,6 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 _path = ""
 
 
@@ -27,6 +28,12 @@ def rows(folder):
 def whole(folder):
     """Its results.json."""
     return json.loads((folder / "results.json").read_text())
+
+
+def strategies():
+    """All of the table, in its order, as the schema of experiments lists them."""
+    schema = json.loads((ROOT / "schemas" / "experiment.schema.json").read_text(encoding="utf-8"))
+    return schema["properties"]["other_jobs"]["items"]["properties"]["strategy"]["enum"]
 
 
 def main():

@@ -6,13 +6,15 @@ import subprocess
 import time
 from pathlib import Path
 
+import program
 from tiny import Case
 
 GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
         "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 THREADS = 7  # of a machine's process at work: its own, three of the control channel, two that move bytes, one that sums
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
+# All but two, which run horovod's collectives over other buckets.
+STRATEGIES = [name for name in program.strategies() if name not in ("ddp", "bytescheduler")]
 
 
 def layers(dtype, elements, backward="1ms"):

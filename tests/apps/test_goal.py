@@ -14,7 +14,7 @@ TRACE = {"name": "net", "layers": [
 NODE = {"numa": [{"memory_rate": "100GB/s", "sum_rate": "20GB/s"}], "nics": [{"at": "numa0", "rate": "100Gbps"}]}
 TOPOLOGY = {"name": "mixed", "groups": [
     {"name": "gpu", "count": 3, "gpus": [{"count": 2, "at": "numa0", "rate": "10GB/s"}], **NODE}, {"name": "cpu", "count": 2, **NODE}]}
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "ddp", "horovod", "bytescheduler", "mxnet-ps"]
+STRATEGIES = program.strategies()
 SEND = re.compile(r"^ *\d+ send \S+\[\d+\+(\d+)\]")
 
 

@@ -7,6 +7,7 @@
 #include "core/base/random.h"
 #include "core/base/units_text.h"
 #include "core/strategies/blocks/local_scheme.h"
+#include "core/strategies/strategy.h"
 
 namespace weir::property {
 namespace {
@@ -236,9 +237,9 @@ Case random_case(std::uint64_t seed) {
 
 Case case_for(const Case& random, std::string_view strategy) {
   Case taken = random;
-  if (!strategy.ends_with("ps")) taken.options.optimizer = Optimizer::kNone;
-  const bool sums_on_one = strategy == "unified" || strategy == "ps" || strategy == "colocated-ps";
-  if (!sums_on_one) taken.options.independent_layers = false;
+  const Strategy& row = **strategy_named(strategy);
+  if (!row.updates) taken.options.optimizer = Optimizer::kNone;
+  if (!row.cannot_train.empty()) taken.options.independent_layers = false;
   // What servers alone can do.
   Options& options = taken.options;
   if (strategy != "ps") options.update_barrier = false;

@@ -52,14 +52,22 @@ bool documented(const Case& random, std::string_view strategy, const Error& why)
   bool equal = true;
   bool cpus = false;
   int gpus = 0;
+  int gpus_of_any = 0;
   for (const GroupSpec& group : random.topology.groups) {
     const int here = gpu_count(group);
     cpus = cpus || here == 0;
     if (here > 0 && gpus > 0 && here != gpus) equal = false;
     if (here > 0) gpus = here;
+    gpus_of_any = std::max(gpus_of_any, here);
   }
   if (strategy == "ps")
     return !cpus && why.text.find("at least one machine without GPUs") != std::string::npos;
+  const Options& options = random.options;
+  if (options.independent_layers && gpus_of_any > 1 && why.text.find("has several GPUs") != std::string::npos)
+    return true;
+  if (options.independent_layers && options.collective == Collective::kNccl &&
+      why.text.find("'nccl' runs in one order") != std::string::npos)
+    return true;
   const std::vector<std::string_view> frameworks = {"ddp", "horovod", "bytescheduler"};
   const bool chosen = random.options.collective == Collective::kHierarchical &&
                       std::find(frameworks.begin(), frameworks.end(), strategy) != frameworks.end();

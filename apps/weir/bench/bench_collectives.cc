@@ -11,6 +11,7 @@
 #include "backends/real/meters/plain_rate.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "core/strategies/strategy.h"
 #include "studies/output/table.h"
 #include "studies/real/bench_job.h"
 #include "studies/real/real_world.h"
@@ -163,12 +164,18 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
       bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
   const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "allreduce";
-  choices->job.strategy = "unified";
+  choices->job.strategy = default_strategy();
   command->add_option("--nodes", choices->job.workers, "How many processes")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
-  command->add_option("--strategy", choices->job.strategy, "Without machines that only sum, unified is one")
-      ->check(CLI::IsMember({"unified", "ring", "hierarchical", "double-tree"}))
+  std::vector<std::string> serverless;
+  for (const Strategy& strategy : strategies()) {
+    if (strategy.kind != StrategyKind::kServers) serverless.emplace_back(strategy.name);
+  }
+  command
+      ->add_option("--strategy", choices->job.strategy,
+                   fmt::format("Without machines that only sum, {} is one", default_strategy()))
+      ->check(CLI::IsMember(serverless))
       ->capture_default_str();
   add_common(*command, *choices);
   command->footer(std::string(kAboutCollectives) +
@@ -184,7 +191,7 @@ void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
       bench.add_subcommand("pushpull", "How fast processes of this host sum gradients on parameter servers");
   const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "pushpull";
-  choices->job.strategy = "ps";
+  choices->job.strategy = server_strategy();
   choices->job.workers = 2;
   choices->job.servers = 2;
   command->add_option("--workers", choices->job.workers, "Processes that have gradients")

@@ -115,11 +115,10 @@ std::string text(const Role& role) {
 }
 
 Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
-  constexpr std::array kStrategies = {"unified", "ps", "colocated-ps"};
-  if (std::find(kStrategies.begin(), kStrategies.end(), settings.strategy) == kStrategies.end()) {
-    return failure(fmt::format("strategy: '{}' sums no tensors of a session; try one of {}",
-                               settings.strategy, fmt::join(kStrategies, ", ")));
-  }
+  const auto strategy = strategy_named(settings.strategy);
+  if (!strategy) return failure("strategy: " + strategy.error().text);
+  if (const auto trains = check_trains(**strategy); !trains)
+    return failure("strategy: " + trains.error().text);
   auto topology = topology_of(settings);
   if (!topology) return tl::unexpected(topology.error());
   Experiment experiment;
@@ -243,7 +242,7 @@ Result<std::unique_ptr<TensorPlan>> SessionLayout::plan(const std::vector<Tensor
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionLayout::kept_plan(const std::vector<TensorNote>& tensors) const {
-  const auto strategy = strategy_named("ps");
+  const auto strategy = strategy_named(server_strategy());
   if (!strategy) return tl::unexpected(strategy.error());
   Options options = options_;
   options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept

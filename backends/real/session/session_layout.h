@@ -29,7 +29,7 @@ std::string text(const TensorNote& tensor);
 struct LayoutSettings {
   int ranks = 1;
   int servers = 0;
-  std::string strategy = "unified";
+  std::string strategy = std::string(default_strategy());
   std::string topology;  // a file; empty: NICs of nic_rate behind one switch
   std::string settings;  // a settings file; empty: none
   std::string options;   // a JSON object of options as experiments have them, which go before the file's

@@ -21,7 +21,7 @@ struct SessionSettings {
   std::string leader;
   std::string secret;
   std::string listen;
-  std::string strategy = "unified";
+  std::string strategy = LayoutSettings().strategy;
   std::string topology;
   std::string settings;
   std::string options;

@@ -30,22 +30,25 @@ struct Buckets {
   std::vector<Part> parts() const;
 };
 
-/// Neighbouring tensors fused up to fusion_size, each ready with its last gradient.
+/// Tensors fused up to fusion_size, each bucket ready with its last gradient. Those of one layer alone, where
+/// layers know nothing of each other.
 Buckets fused_buckets(std::string strategy, const Workload& workload, const Options& options);
 
 /// PyTorch's DistributedDataParallel (reducer.cpp, after its first iteration): whole tensors in order of
 /// readiness; a bucket is closed once it has 1 MiB, the first, or bucket_size, all others. Also where the
 /// dtype changes, as buckets are contiguous here.
-Buckets ddp_buckets(const Workload& workload, const Options& options);
+Buckets ddp_buckets(std::string strategy, const Workload& workload, const Options& options);
 
 /// Horovod (tensor fusion): every cycle_time the tensors that have become ready are agreed on and fused,
 /// whole ones up to fusion_buffer together. When tensors are ready follows from the trace, on the slowest
 /// machine, as a plan is made before it runs; cycles are counted from the start of backward.
-Buckets horovod_buckets(const Cluster& cluster, const Workload& workload, const Options& options);
+Buckets horovod_buckets(std::string strategy, const Cluster& cluster, const Workload& workload,
+                        const Options& options);
 
 /// ByteScheduler on all-reduce: every tensor cut into parts of at most partition_size, `credit` of them at a
-/// time, in the order in which a queue with priorities would serve them.
-Buckets byte_scheduler_buckets(const Workload& workload, const Options& options);
+/// time, in the order in which a queue with priorities would serve them. Where layers know nothing of each
+/// other, nothing but the send window keeps parts back.
+Buckets byte_scheduler_buckets(std::string strategy, const Workload& workload, const Options& options);
 
 /// How long the slowest NICs take for what an all-reduce moves at most.
 Duration all_reduce_time(const Cluster& cluster, const Workload& workload, const Options& options);

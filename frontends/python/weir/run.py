@@ -250,7 +250,7 @@ def parser() -> argparse.ArgumentParser:
         description="Starts the ranks and CPU machines of a session of Weir on this host.")
     result.add_argument("-np", "-n", "--num-proc", dest="ranks", type=count(1), required=True, help="ranks: processes that train")
     result.add_argument("--servers", type=count(0), default=0, help="CPU machines, which only sum (0)")
-    result.add_argument("--strategy", help="unified, ps or colocated-ps (unified)")
+    result.add_argument("--strategy", help="how tensors are summed (docs/pytorch.md lists the strategies)")
     result.add_argument("--env", type=pair, action="append", default=[], metavar="KEY=VALUE",
                         help="sets a variable for all processes; may be repeated")
     result.add_argument("--no-prefix", action="store_true", help="print output as it is, without [rank] before each line")

@@ -13,7 +13,8 @@ Label label_without_plan(const Experiment& experiment) {
   const Dtype dtype = most_common_dtype(experiment.trace);
   const auto local = choose_local(cluster, dtype, experiment.options).value();
   const auto shares = shares_of(cluster, dtype, experiment.options, local.stages, Summing::kOptimal).value();
-  return label_of_split(shares, local.stages, cluster, Workload(experiment.trace), experiment);
+  return label_of_split(**strategy_named("unified"), shares, local.stages, cluster,
+                        Workload(experiment.trace), experiment);
 }
 
 Label label_by_plan(const Experiment& experiment) {

@@ -32,10 +32,11 @@ TEST_CASE(
     "PyTorch's buckets are whole tensors from the last layer on, the first of 1 MiB and closed when full") {
   const Trace trace = trace_of_kilobytes({100, 26'000, 20'000, 10'000, 5'000, 400, 700});
   const Workload workload(trace);
-  CHECK(kilobytes(ddp_buckets(workload, Options{})) == std::vector<std::int64_t>{1'100, 35'000, 26'100});
+  CHECK(kilobytes(ddp_buckets("any", workload, Options{})) ==
+        std::vector<std::int64_t>{1'100, 35'000, 26'100});
   Options small;
   small.bucket_size = 1_MB;
-  CHECK(kilobytes(ddp_buckets(workload, small)) ==
+  CHECK(kilobytes(ddp_buckets("any", workload, small)) ==
         std::vector<std::int64_t>{1'100, 5'000, 10'000, 20'000, 26'000, 100});
 }
 
@@ -47,7 +48,7 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   options.cycle_time = 2500_us;
   options.fusion_buffer = 5_MB;
   // Ready at 1 and 2 ms | 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB are more than the buffer.
-  const Buckets buckets = horovod_buckets(cluster, workload, options);
+  const Buckets buckets = horovod_buckets("any", cluster, workload, options);
   CHECK(kilobytes(buckets) == std::vector<std::int64_t>{4'000, 3'000, 3'500});
   CHECK(buckets.buckets[0].layer == 3);
   CHECK(buckets.buckets[0].held == 500_us);
@@ -56,7 +57,7 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   CHECK(buckets.buckets[2].layer == 0);
   CHECK(buckets.buckets[2].held == 0_us);
   options.cycle_time = 0_ms;
-  CHECK(kilobytes(horovod_buckets(cluster, workload, options)).size() == 5);
+  CHECK(kilobytes(horovod_buckets("any", cluster, workload, options)).size() == 5);
 }
 
 TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once as its credit") {
@@ -65,12 +66,12 @@ TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once 
   Options options;
   options.partition_size = 300_KB;
   options.credit = 2;
-  const Buckets buckets = byte_scheduler_buckets(workload, options);
+  const Buckets buckets = byte_scheduler_buckets("any", workload, options);
   CHECK(kilobytes(buckets) == std::vector<std::int64_t>{300, 300, 300, 100});
   CHECK(buckets.landing == 2);
   CHECK(buckets.windowed);
   options.credit.reset();
-  CHECK_FALSE(byte_scheduler_buckets(workload, options).windowed);
+  CHECK_FALSE(byte_scheduler_buckets("any", workload, options).windowed);
 }
 
 TEST_CASE("each part waits for its machine's scheduler, once for each machine") {
