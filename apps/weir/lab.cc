@@ -12,7 +12,7 @@
 #include "backends/real/lab/raw_rate.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology_file.h"
-#include "studies/output/signals.h"
+#include "studies/process/signals.h"
 #include "studies/output/table.h"
 
 namespace weir {

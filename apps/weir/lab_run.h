@@ -8,7 +8,7 @@
 #include "apps/weir/commands.h"
 #include "backends/real/lab/lab.h"
 #include "core/cluster/cluster.h"
-#include "studies/output/signals.h"
+#include "studies/process/signals.h"
 
 namespace weir {
 

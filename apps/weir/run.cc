@@ -14,7 +14,7 @@
 #include "apps/weir/text/scoreboard.h"
 #include "core/base/units_text.h"
 #include "studies/output/files.h"
-#include "studies/output/processes.h"
+#include "studies/process/processes.h"
 #include "studies/run/labels.h"
 #include "studies/run/plots.h"
 #include "studies/run/published_comparison.h"

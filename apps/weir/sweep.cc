@@ -16,7 +16,7 @@
 #include "apps/weir/text/progress.h"
 #include "core/base/hash.h"
 #include "core/base/units_text.h"
-#include "studies/output/processes.h"
+#include "studies/process/processes.h"
 #include "studies/sweep/active_workers.h"
 #include "studies/sweep/run_key.h"
 #include "studies/sweep/share.h"

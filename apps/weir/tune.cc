@@ -16,7 +16,7 @@
 #include "core/base/version.h"
 #include "core/tune/search.h"
 #include "studies/output/files.h"
-#include "studies/output/processes.h"
+#include "studies/process/processes.h"
 #include "studies/output/shell_word.h"
 #include "studies/run/configuration.h"
 

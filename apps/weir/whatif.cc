@@ -17,7 +17,7 @@
 #include "core/base/version.h"
 #include "core/calibrate/split_label.h"
 #include "core/strategies/strategy.h"
-#include "studies/output/processes.h"
+#include "studies/process/processes.h"
 #include "studies/run/configuration.h"
 #include "studies/run/labels.h"
 #include "studies/run/simulated_world.h"
