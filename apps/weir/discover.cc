@@ -6,6 +6,7 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/topology_options.h"
+#include "apps/weir/text/output.h"
 #include "backends/real/discovery/host_reader.h"
 #include "backends/real/discovery/host_topology.h"
 #include "studies/real/measure_parts.h"

@@ -13,7 +13,7 @@
 #include "backends/real/process/threads.h"
 #include "core/base/units_text.h"
 #include "core/run/world_names.h"
-#include "studies/output/file_guard.h"
+#include "studies/process/file_guard.h"
 #include "studies/output/files.h"
 #include "studies/output/shell_word.h"
 #include "studies/real/measured.h"

@@ -45,6 +45,9 @@ class Scenarios {
   /// For each NIC rate, slow ones first, each local stage with each strategy.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
 
+  /// One for each scenario and number of CPU machines.
+  std::size_t runs() const { return scenarios_.size() * counts_.size(); }
+
   Experiment experiment(const Scenario& scenario, int count) const;
 
   /// The group whose machines are counted, and whether the topology lacks it and it was made up.

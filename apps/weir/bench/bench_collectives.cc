@@ -1,19 +1,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench/bench.h"
+#include "apps/weir/bench/bench_text.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
-#include "backends/real/meters/plain_rate.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/strategies/strategy.h"
+#include "studies/bench/collectives.h"
 #include "studies/output/table.h"
-#include "studies/real/bench_job.h"
 #include "studies/real/real_world.h"
 
 namespace weir {
@@ -26,51 +25,6 @@ struct BenchCollectivesChoices {
   std::string part = "1MiB";
   bool json = false;
 };
-
-// Of one size.
-struct CollectiveTimes {
-  Duration time;             // of the middle iteration
-  BytesPerSecond algorithm;  // gradients over it
-  BytesPerSecond bus;        // what the busiest machine sends or receives over it
-  BytesPerSecond moved;      // what all messages have over it
-  BytesPerSecond plain;      // what as many processes moved that did nothing else
-  std::vector<Duration> all;
-  std::string settings;
-  double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
-};
-
-BytesPerSecond over(Bytes bytes, Duration time) {
-  return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
-}
-
-Result<CollectiveTimes> measure(const BenchJob& job) {
-  const auto times = run(job);
-  if (!times) return tl::unexpected(times.error());
-  real::PlainSettings how;
-  how.processes = job.workers + job.servers;
-  how.shared_memory = shares_memory(job.real.transport);
-  how.memory = job.gradients;
-  const auto plain = real::plain_rate(how);
-  if (!plain) return tl::unexpected(plain.error());
-  const Duration time = median(times->iterations);
-  return CollectiveTimes{
-      time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
-      plain->all, times->iterations,         times->settings};
-}
-
-nlohmann::ordered_json row(Bytes size, const CollectiveTimes& measured) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const Duration time : measured.all) all.push_back(time.seconds());
-  return {{"bytes", size.count()},
-          {"seconds", measured.time.seconds()},
-          {"algorithm_bytes_per_s", measured.algorithm.value()},
-          {"bus_bytes_per_s", measured.bus.value()},
-          {"moved_bytes_per_s", measured.moved.value()},
-          {"plain_bytes_per_s", measured.plain.value()},
-          {"share", measured.share()},
-          {"settings", measured.settings},
-          {"iterations_s", all}};
-}
 
 Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
   BenchJob job = choices.job;
@@ -100,13 +54,11 @@ Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Bytes size : sizes) {
     job.gradients = size;
-    const auto measured = measure(job);
+    const auto measured = measure_collective(job);
     if (!measured) return tl::unexpected(measured.error());
-    rows.push_back(row(size, *measured));
+    rows.push_back(fields_of(size, *measured));
     if (choices.json) continue;
-    print("{}", table.line({rounded(size), rounded(measured->time), rounded(measured->algorithm),
-                            rounded(measured->bus), rounded(measured->moved), rounded(measured->plain),
-                            fmt::format("{:.1f} %", 100 * measured->share())}));
+    print("{}", table.line(cells_of(size, *measured)));
     std::fflush(stdout);
   }
   if (!choices.json) return kExitWell;

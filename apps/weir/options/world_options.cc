@@ -242,6 +242,17 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
   options.of_real_runs = added_since(command, before);
 }
 
+std::map<std::string, std::string> given_streams(const WorldOptions& options) {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, option] : std::map<std::string, std::string>{
+           {"channels", "--channels"}, {"io_threads", "--io-threads"}, {"workers", "--workers"}}) {
+    for (const CLI::Option* one : options.of_real_runs) {
+      if (one->get_name() == option && one->count() > 0) given[name] = option;
+    }
+  }
+  return given;
+}
+
 void take(const Streams& streams, WorldOptions& options) {
   const auto take_one = [&](const char* name, const std::optional<int>& from, int& into) {
     const auto given = [&](const CLI::Option* option) {

@@ -1,6 +1,7 @@
 // Where experiments are run, as the command line says.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose);
 
 /// Takes over what a settings file says of real runs, where the command line does not.
 void take(const Streams& streams, WorldOptions& options);
+
+/// The streams that the command line itself gives, by their names in settings files, with its options.
+std::map<std::string, std::string> given_streams(const WorldOptions& options);
 
 /// What chooses the same world on a command line: " --engine fluid", " --on lab --channels 2"; empty if
 /// nothing has to be said.

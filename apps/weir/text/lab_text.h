@@ -1,4 +1,4 @@
-// What a lab says of itself: to people as tables, to programs in their environment.
+// What a lab says of itself, as tables.
 #pragma once
 
 #include <string>
@@ -6,6 +6,8 @@
 
 #include "backends/real/lab/lab.h"
 #include "core/cluster/cluster.h"
+#include "studies/lab/lab_run.h"
+#include "studies/lab/link_rates.h"
 
 namespace weir {
 
@@ -16,12 +18,11 @@ std::string lab_table(const Cluster& cluster, const real::Keeper* keeper);
 /// One line: how the machines of a kept lab share CPUs.
 std::string shares_text(const real::Keeper& keeper);
 
-/// "WEIR_RANK=0" and the like, for a program that runs in the machine. WEIR_ADDRESSES has commas between
-/// machines and + between a machine's NICs.
-std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine);
+/// Print what commands print in the machines: each line after its machine's name.
+LabEvents shown_lines(const Cluster& cluster);
 
-/// What a connection between two machines' first NICs can move at most: the least rate of the links that are
-/// shaped.
-BytesPerSecond shaped_rate(const Cluster& cluster, MachineId from, MachineId into);
+/// What connections between machines move, as tables with titles.
+std::string text(const std::vector<PairRate>& rates, const Cluster& cluster);
+std::string text(const std::vector<MachineRates>& rates, const Cluster& cluster);
 
 }  // namespace weir

@@ -4,36 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "apps/weir/text/progress.h"
 #include "studies/output/table.h"
-#include "studies/run/trial.h"
-#include "studies/tune/tunables.h"
+#include "studies/tune/tune.h"
 
 namespace weir {
-
-constexpr double kNear = 0.02;  // so much longer than the best is as good, for people
-
-/// What came of one point.
-struct TuneTrial {
-  tune::Point point;
-  Outcome outcome;
-
-  std::optional<double> seconds() const;  // of an iteration; none if it did not run
-  bool simulated() const;                 // whether that time was, so that the row's label is its own
-};
-
-/// A search, ended or interrupted. A value.
-struct Tuning {
-  Tuned about;
-  std::vector<Tunable> tunables;
-  std::vector<TuneTrial> trials;
-  std::optional<std::size_t> best;  // of the trials
-  bool began_near = true;           // whether the first trial is the nearest to what the experiment has
-
-  /// The first trial within kNear of the best; there is a best.
-  std::size_t near() const;
-  /// The best trial's; there is one.
-  SettingsFile settings() const;
-};
 
 /// The table of trials, which grows. Those that are simulated have labels.
 class TuneTable {
@@ -53,10 +28,27 @@ class TuneTable {
   std::optional<double> least_;
 };
 
+/// A search as it goes on: what is searched, the table, and on the error stream how far it is.
+class TuneScreen {
+ public:
+  /// Prints what is searched, if there is to be a table. The subject outlives it.
+  TuneScreen(const TuneSubject& subject, const World& world, bool table);
+
+  /// It outlives them.
+  TuneEvents events();
+  /// After the search.
+  void finish() const { progress_.clear(); }
+
+ private:
+  bool shows_table_;
+  TuneTable table_;
+  Progress progress_;
+};
+
 /// What was found, after how many trials, what it gains and how far it can be trusted. There is a best.
 std::string summary(const Tuning& tuning);
 
 /// The whole search.
-std::string json(const Tuning& tuning, bool finished);
+std::string json(const Tuning& tuning);
 
 }  // namespace weir

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <thread>
 
-#include "studies/output/file_guard.h"
+#include "studies/process/file_guard.h"
 #include "tests/catch.h"
 
 namespace weir {

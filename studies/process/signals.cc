@@ -1,4 +1,4 @@
-#include "studies/output/signals.h"
+#include "studies/process/signals.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "studies/output/processes.h"
+#include "studies/process/processes.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "apps/weir/lab_run.h"
+#include "studies/lab/lab_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,37 +12,40 @@
 #include <csignal>
 #include <cstring>
 
-#include "apps/weir/text/lab_text.h"
-#include "apps/weir/text/output.h"
-
 namespace weir {
 namespace {
+
+std::string addresses(const Cluster& cluster, MachineId machine) {
+  std::vector<std::string> all;
+  for (std::size_t nic = 0; nic < cluster.machine(machine).nics.size(); ++nic)
+    all.push_back(real::lab_address(machine, static_cast<int>(nic)));
+  return fmt::format("{}", fmt::join(all, "+"));
+}
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::seconds(5);
 constexpr Duration kEnded = Duration(1'000'000'000);  // what has ended is waited for at once
 
-// What comes out of a stream of one machine, told by whole lines.
-struct Stream {
+// What comes out of a stream of one machine, handed on by whole lines.
+struct LabStream {
   real::Descriptor file;
-  std::FILE* into = stdout;
+  bool errors = false;
   std::string line;  // begun
 };
 
-struct Running {
+struct LabProgram {
   std::string name;
   pid_t process = -1;
   real::Descriptor handle;  // readable once the process has ended; closed after
-  Stream streams[2];
+  LabStream streams[2];
 };
 
-class Runs {
+class LabPrograms {
  public:
-  Runs(real::Lab& lab, const Cluster& cluster, const Signals& signals)
-      : lab_(lab), cluster_(cluster), signals_(signals) {}
+  LabPrograms(real::Lab& lab, const Cluster& cluster, const Signals& signals, const LabEvents& events)
+      : lab_(lab), cluster_(cluster), signals_(signals), events_(events) {}
 
   Result<void> start(const std::vector<std::string>& command) {
-    for (const Machine& machine : cluster_.machines()) width_ = std::max(width_, machine.name.size());
     for (std::size_t i = 0; i < cluster_.machines().size(); ++i) {
       if (auto started = start(MachineId(i), command); !started) return started;
     }
@@ -50,29 +53,29 @@ class Runs {
   }
 
   // Until all have ended.
-  ExitStatus wait(std::optional<Duration> span) {
+  LabRun wait(std::optional<Duration> span) {
     if (span) deadline_ = Clock::now() + std::chrono::nanoseconds(span->ns());
     while (running() && take_ready()) {
     }
-    for (Running& run : runs_) {
-      for (Stream& stream : run.streams) {
+    for (LabProgram& run : runs_) {
+      for (LabStream& stream : run.streams) {
         take(run, stream);
         if (!stream.line.empty()) tell(run, stream, stream.line);
       }
     }
-    return status_;
+    return ended_;
   }
 
  private:
   Result<void> start(MachineId machine, const std::vector<std::string>& command) {
-    Running run;
+    LabProgram run;
     run.name = cluster_.machine(machine).name;
     int ends[2][2];
     for (int i = 0; i < 2; ++i) {
       if (pipe2(ends[i], O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
       run.streams[i].file = real::Descriptor(ends[i][0]);
       fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
-      run.streams[i].into = i == 0 ? stdout : stderr;
+      run.streams[i].errors = i == 1;
     }
     const real::Descriptor output(ends[0][1]);
     const real::Descriptor error(ends[1][1]);
@@ -88,29 +91,33 @@ class Runs {
   }
 
   bool running() const {
-    return std::any_of(runs_.begin(), runs_.end(), [](const Running& run) { return run.handle.valid(); });
+    return std::any_of(runs_.begin(), runs_.end(), [](const LabProgram& run) { return run.handle.valid(); });
   }
 
   // Takes what has come; false once waiting is over.
   bool take_ready() {
     std::vector<pollfd> files = {{signals_.file(), POLLIN, 0}};
-    for (const Running& run : runs_) {
-      for (const Stream& stream : run.streams) files.push_back({stream.file.number(), POLLIN, 0});
+    for (const LabProgram& run : runs_) {
+      for (const LabStream& stream : run.streams) files.push_back({stream.file.number(), POLLIN, 0});
       files.push_back({run.handle.number(), POLLIN, 0});
     }
     if (poll(files.data(), files.size(), patience()) < 0) return errno == EINTR;
     std::size_t at = 1;
-    for (Running& run : runs_) {
-      for (Stream& stream : run.streams) {
+    for (LabProgram& run : runs_) {
+      for (LabStream& stream : run.streams) {
         if (files[at++].revents != 0) take(run, stream);
       }
       if (files[at++].revents != 0) end(run);
     }
-    if (const std::optional<int> signal = signals_.arrived()) return stop(128 + *signal);
+    if (const std::optional<int> signal = signals_.arrived()) {
+      if (!stopping_) ended_.signal = signal;
+      return stop();
+    }
     if (!deadline_ || Clock::now() < *deadline_) return true;
     if (stopping_) return false;
-    print_error("weir lab: the time is up\n");
-    return stop(kExitFailed);
+    ended_.late = true;
+    if (events_.late) events_.late();
+    return stop();
   }
 
   // In ms, for poll().
@@ -121,18 +128,17 @@ class Runs {
   }
 
   // Asks all to end; false if they have been asked before.
-  bool stop(ExitStatus status) {
+  bool stop() {
     if (stopping_) return false;
     stopping_ = true;
-    status_ = status;
     deadline_ = Clock::now() + kGrace;
-    for (const Running& run : runs_) {
+    for (const LabProgram& run : runs_) {
       if (run.handle.valid()) lab_.stop(run.process);
     }
     return true;
   }
 
-  void take(const Running& run, Stream& stream) const {
+  void take(const LabProgram& run, LabStream& stream) const {
     char buffer[65536];
     while (stream.file.valid()) {
       const ssize_t count = read(stream.file.number(), buffer, sizeof buffer);
@@ -144,46 +150,53 @@ class Runs {
       for (std::size_t to = 0; (to = stream.line.find('\n', from)) != std::string::npos; from = to + 1)
         tell(run, stream, stream.line.substr(from, to - from));
       stream.line.erase(0, from);
-      std::fflush(stream.into);
+      if (events_.flushed) events_.flushed();
     }
   }
 
-  void tell(const Running& run, const Stream& stream, const std::string& line) const {
-    const std::string text = fmt::format("{:{}} | {}\n", run.name, width_, line);
-    (void)std::fwrite(text.data(), 1, text.size(), stream.into);
+  void tell(const LabProgram& run, const LabStream& stream, const std::string& line) const {
+    if (events_.line) events_.line({run.name, stream.errors, line});
   }
 
-  void end(Running& run) {
+  void end(LabProgram& run) {
     run.handle = real::Descriptor();
-    for (Stream& stream : run.streams) take(run, stream);
+    for (LabStream& stream : run.streams) take(run, stream);
     const auto ended = lab_.wait(run.process, kEnded);
     if (!ended || (WIFEXITED(*ended) && WEXITSTATUS(*ended) == 0) || stopping_) return;
-    status_ = kExitFailed;
-    if (WIFSIGNALED(*ended)) {
-      print_error("weir lab: {}: ended by signal {} ({})\n", run.name, WTERMSIG(*ended),
-                  strsignal(WTERMSIG(*ended)));
-    } else {
-      print_error("weir lab: {}: ended with status {}\n", run.name, WEXITSTATUS(*ended));
-    }
+    ended_.failed = true;
+    if (events_.failed) events_.failed(run.name, how(*ended));
+  }
+
+  static std::string how(int status) {
+    if (!WIFSIGNALED(status)) return fmt::format("ended with status {}", WEXITSTATUS(status));
+    return fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   }
 
   real::Lab& lab_;
   const Cluster& cluster_;
   const Signals& signals_;
-  std::size_t width_ = 0;  // of the longest name
-  std::vector<Running> runs_;
-  ExitStatus status_ = kExitWell;
+  const LabEvents& events_;
+  std::vector<LabProgram> runs_;
+  LabRun ended_;
   bool stopping_ = false;
   std::optional<Clock::time_point> deadline_;
 };
 
 }  // namespace
 
-Result<ExitStatus> run_in_lab(real::Lab& lab, const Cluster& cluster, const std::vector<std::string>& command,
-                              std::optional<Duration> deadline, const Signals& signals) {
-  Runs runs(lab, cluster, signals);
-  if (const auto started = runs.start(command); !started) return tl::unexpected(started.error());
-  return runs.wait(deadline);
+Result<LabRun> run_in_lab(real::Lab& lab, const Cluster& cluster, const std::vector<std::string>& command,
+                          std::optional<Duration> deadline, const Signals& signals, const LabEvents& events) {
+  LabPrograms programs(lab, cluster, signals, events);
+  if (const auto started = programs.start(command); !started) return tl::unexpected(started.error());
+  return programs.wait(deadline);
+}
+
+std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < cluster.machines().size(); ++i) all.push_back(addresses(cluster, MachineId(i)));
+  return {"WEIR_MACHINE=" + cluster.machine(machine).name, fmt::format("WEIR_RANK={}", machine),
+          fmt::format("WEIR_MACHINES={}", cluster.machines().size()),
+          fmt::format("WEIR_ADDRESSES={}", fmt::join(all, ","))};
 }
 
 }  // namespace weir

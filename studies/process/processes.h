@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 #include "core/base/units.h"
-#include "studies/output/signals.h"
+#include "studies/process/signals.h"
 
 namespace weir {
 

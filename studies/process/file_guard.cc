@@ -1,4 +1,4 @@
-#include "studies/output/file_guard.h"
+#include "studies/process/file_guard.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "apps/weir/text/answers_text.h"
+#include "apps/weir/text/whatif_text.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "apps/weir/text/output.h"
 #include "core/base/units_text.h"
+#include "core/base/version.h"
 #include "core/document/document.h"
 #include "core/document/write_fields.h"
 #include "studies/output/csv.h"
 #include "studies/output/table.h"
+#include "studies/run/labels.h"
 
 namespace weir {
 namespace {
@@ -130,6 +133,70 @@ std::string json(const std::vector<Series>& all, ordered_json members) {
     for (const Answer& answer : series.answers) members["answers"].push_back(write_fields(answer));
   }
   return json_text(members, 2) + "\n";
+}
+
+void introduce_whatif(const WhatifPage& page) {
+  const auto& [input, experiment, scenarios, bound_only] = page;
+  const Topology& topology = experiment.topology;
+  std::int64_t machines = 0;
+  for (const GroupSpec& group : topology.groups) machines += gpu_count(group) > 0 ? group.count : 0;
+  print("{} ({}) on {}: {} machines with GPUs, {} to {} in '{}'; {}\n", experiment.trace.name,
+        rounded(size(experiment.trace)), topology.name, machines, scenarios.counts().front(),
+        scenarios.counts().back(), scenarios.group(),
+        bound_only ? "bounds, nothing is simulated" : "simulated");
+  if (scenarios.made_up()) {
+    print("The topology has no such group: its machines have the GPU machines' first NUMA node, and a NIC\n");
+  }
+}
+
+void tell_missing(const WhatifAnswers& answers) {
+  for (const NoAnswer& one : answers.missing) {
+    print_error("weir whatif: {} at {} CPU machines {}: {}\n", text(one.scenario),
+                fmt::join(one.counts, ", "),
+                one.kind == Outcome::Kind::kFailed ? "failed" : "is not possible", one.why);
+  }
+}
+
+void show(const WhatifAnswers& answers, const WhatifPage& page) {
+  const std::vector<Series>& all = answers.series;
+  const Wording wording{page.scenarios.currency(), page.experiment.trace.sample};
+  for (const Series& series : all) {
+    if (series.answers.empty()) continue;
+    print("\n{}{}", all.size() > 1 ? text(series.scenario) + "\n" : "", table(series, wording));
+  }
+  if (all.size() > 1) print("\n{}", knees(all, wording));
+  print("\nknee: the fewest CPU machines within {:.0f} % of the shortest iteration\n", 100 * kKnee);
+  std::vector<Labelled> labels;
+  for (const Series& series : all) {
+    for (const Answer& answer : series.answers)
+      labels.push_back({text(series.scenario), answer.label.value_or(""), answer.label_reason.value_or("")});
+  }
+  print("{}", reasons(labels));
+  if (const auto unpriced = page.scenarios.unpriced()) {
+    print("No costs, as '{}' has no price in the topology; --gpu-price and --cpu-price give one\n",
+          *unpriced);
+  }
+  if (answers.whole()) print("\n{}\n", advice(all, page.scenarios));
+}
+
+std::string json(const WhatifAnswers& answers, const WhatifPage& page) {
+  const auto& [input, experiment, scenarios, bound_only] = page;
+  nlohmann::ordered_json members = {{"weir", version()},
+                                    {"topology", input.file},
+                                    {"trace", input.trace},
+                                    {"settings", input.settings},
+                                    {"group", scenarios.group()},
+                                    {"currency", scenarios.currency()},
+                                    {"sample", experiment.trace.sample},
+                                    {"bound_only", bound_only},
+                                    {"finished", answers.whole()}};
+  if (input.trace.empty()) {
+    members.erase("trace");
+    members.erase("topology");
+    members["experiment"] = input.file;
+  }
+  if (answers.whole()) members["advice"] = advice(answers.series, scenarios);
+  return json(answers.series, std::move(members));
 }
 
 }  // namespace weir
