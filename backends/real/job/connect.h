@@ -5,7 +5,8 @@
 #include <string>
 
 #include "backends/real/job/notes.h"
-#include "backends/real/wire/links.h"
+#include "backends/real/memory/buffers.h"
+#include "backends/real/wire/meeting.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/topology.h"
 
@@ -26,7 +27,7 @@ struct PeerSettings {
 struct Peers {
   std::vector<Channel> channels;
   std::map<std::string, int> transports;  // how many lanes move messages through each
-  std::map<std::string, int> on_tcp;      // lanes that have no RDMA though they might, by why
+  std::map<std::string, int> on_tcp;      // lanes that stay on TCP though they might not, by why
 };
 
 /// A socket at which machines of this host find this one, for memory that they share, and its name.

@@ -2,7 +2,7 @@
 // to begin.
 #pragma once
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 
 namespace weir::real {
 

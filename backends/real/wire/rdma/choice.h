@@ -3,14 +3,13 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backends/real/wire/nic_place.h"
 #include "backends/real/wire/rdma/survey.h"
 #include "core/base/result.h"
-#include "core/cluster/topology.h"
 
 namespace weir::real::rdma {
 
@@ -20,12 +19,6 @@ struct Choice {
   std::uint8_t port = 1;
   int gid = 0;  // its index
   friend auto operator<=>(const Choice&, const Choice&) = default;
-};
-
-/// What the topology says of one of this machine's NICs.
-struct NicPlace {
-  std::optional<RdmaPortSpec> port;
-  int numa = 0;  // the nearest node
 };
 
 /// Of the NIC with number `nic`, at whose address, `host`, the machine listens: the port that the topology

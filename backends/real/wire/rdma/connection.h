@@ -5,8 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/channel.h"
 #include "backends/real/wire/rdma/queue_pair.h"
+#include "backends/real/wire/rdma/rdma.h"
 #include "backends/real/wire/rdma/regions.h"
 
 namespace weir::real::rdma {
@@ -17,6 +18,18 @@ struct Connection {
   std::shared_ptr<const Regions> regions;
   std::map<Replica, Landing> landings;  // the peer's, of messages from here
   std::unique_ptr<QueuePair> pair;
+};
+
+/// The medium of a channel.
+class RemoteMemory final : public Medium {
+ public:
+  explicit RemoteMemory(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  std::string_view wire() const override { return kName; }
+  std::shared_ptr<Connection> connection() const { return connection_; }
+
+ private:
+  std::shared_ptr<Connection> connection_;
 };
 
 /// The writes that a message is, in order; the last in each chunk tells the peer its number, and so

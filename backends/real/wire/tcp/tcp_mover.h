@@ -1,4 +1,4 @@
-// One channel between two nodes over TCP: its two connections, and the messages that move over them one
+// Moves the messages of a channel over TCP: its two connections, and the messages that move over them one
 // after the other.
 #pragma once
 
@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "backends/real/wire/links.h"
-#include "backends/real/wire/wire.h"
+#include "backends/real/wire/channel.h"
+#include "backends/real/wire/mover.h"
 #include "backends/real/wire/words.h"
 
-namespace weir::real {
+namespace weir::real::tcp {
 
-class TcpChannel final : public Wire {
+class TcpMover final : public Mover {
  public:
-  TcpChannel(Channel channel, int place, const WireContext& context)
+  TcpMover(Channel channel, const MoverContext& context)
       : peer_(channel.lane.peer),
-        place_(place),
+        place_(channel.place),
         words_(std::move(channel.words)),
         data_(std::move(channel.data)),
         pace_(std::move(channel.pace)),
@@ -62,7 +62,7 @@ class TcpChannel final : public Wire {
   Words words_;
   Stream data_;
   std::shared_ptr<Pace> pace_;
-  const WireContext* context_;
+  const MoverContext* context_;
   std::deque<Flight> outgoing_;
   std::optional<Instant> held_until_;  // by the pace
   std::size_t header_sent_ = 0;        // of the first outgoing message
@@ -74,4 +74,4 @@ class TcpChannel final : public Wire {
   std::vector<iovec> vectors_;
 };
 
-}  // namespace weir::real
+}  // namespace weir::real::tcp

@@ -1,9 +1,8 @@
 // What moves messages between the machines of a job, whatever the wire.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
-#include "backends/real/wire/links.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {
@@ -29,10 +28,5 @@ class Transport {
   /// Sends the bytes, which the receiver expects.
   virtual void start(const Op& send, std::uint64_t round) = 0;
 };
-
-/// The lanes that its messages take; those with a peer in the same order as the peer has them.
-std::vector<Lane> lanes_of(const Plan& plan, MachineId machine);
-/// That of a message, whose end of this machine the op is.
-Lane lane_of(const Plan& plan, const Op& op);
 
 }  // namespace weir::real

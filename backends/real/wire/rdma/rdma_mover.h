@@ -1,28 +1,27 @@
-// One channel between two nodes over RDMA: the sender's device writes from its slice into the receiver's, and
-// the processors touch no byte. Words alone take TCP.
+// Moves the messages of a channel over RDMA: the sender's device writes from its slice into the receiver's,
+// and the processors touch no byte. Words alone take TCP.
 #pragma once
 
 #include <deque>
 #include <map>
 #include <vector>
 
+#include "backends/real/wire/mover.h"
 #include "backends/real/wire/rdma/connection.h"
-#include "backends/real/wire/wire.h"
 #include "backends/real/wire/words.h"
 
 namespace weir::real::rdma {
 
 /// A message's writes begin once the receiver has said that it has room, and the last one says that the
-/// message is there. Its owner looks for what has ended for `poll` after anything last did or was posted,
-/// and then waits for the device to say so.
-class RdmaChannel final : public Wire {
+/// message is there. Its owner looks for what has ended for the context's `poll` after anything last did
+/// or was posted, and then waits for the device to say so.
+class RdmaMover final : public Mover {
  public:
-  RdmaChannel(Channel channel, const WireContext& context, Duration poll)
+  RdmaMover(Channel channel, std::shared_ptr<Connection> connection, const MoverContext& context)
       : peer_(channel.lane.peer),
         words_(std::move(channel.words)),
-        connection_(std::move(channel.rdma)),
-        context_(&context),
-        poll_(poll) {}
+        connection_(std::move(connection)),
+        context_(&context) {}
 
   MachineId peer() const override { return peer_; }
   int words() const override { return words_.connection(); }
@@ -68,8 +67,7 @@ class RdmaChannel final : public Wire {
   MachineId peer_;
   Words words_;
   std::shared_ptr<Connection> connection_;
-  const WireContext* context_;
-  Duration poll_;
+  const MoverContext* context_;
   std::vector<Incoming> expected_;
   std::deque<Outgoing> outgoing_;
   std::size_t posted_ = 0;  // of these, as many as have been posted to their end

@@ -2,51 +2,19 @@
 // gets one.
 #pragma once
 
-#include <array>
 #include <functional>
-#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "backends/real/memory/buffers.h"
-#include "backends/real/wire/pace.h"
+#include "backends/real/wire/channel.h"
 #include "backends/real/wire/socket.h"
-#include "backends/real/wire/stream.h"
-#include "core/base/ids.h"
 
 namespace weir::real {
-
-namespace rdma {
-struct Connection;
-}
 
 /// Of a job. Each connection must prove that it knows it before a byte of a message moves; it never moves
 /// over one itself.
 using Token = Secret;
-
-/// What messages between one NIC of this node and one of a peer take.
-struct Lane {
-  MachineId peer;
-  int nic = 0;
-  int peer_nic = 0;
-  friend auto operator<=>(const Lane&, const Lane&) = default;
-};
-
-/// One of the channels between two nodes: messages of a channel move one after the other. Words (frame.h)
-/// have a connection of their own, so that none waits behind a message.
-struct Channel {
-  Lane lane;
-  int index = 0;  // among those with this peer, over all lanes
-  Stream words;
-  Stream data;
-  /// What of the peer's memory this node may write messages into; null if bytes take the data connection. All
-  /// channels with the peer write into the same.
-  std::shared_ptr<const Buffers> memory;
-  /// What messages move over instead of the data connection, if there is one.
-  std::shared_ptr<rdma::Connection> rdma;
-  /// That all channels of the lane send at; null if nothing holds them back.
-  std::shared_ptr<Pace> pace;
-};
 
 struct Meeting {
   MachineId self;
