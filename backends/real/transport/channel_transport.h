@@ -1,4 +1,4 @@
-// Messages over a node's channels, whatever their wires: threads that move the bytes of all of them.
+// The threads that move the bytes of all of a node's channels, whatever their wires.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace weir::real {
 
 struct ChannelSettings {
   int threads = 1;                  // that move bytes; each has its share of the channels
-  Duration silence{4'000'000'000};  // after which a peer that says nothing more is taken for dead
-  Duration poll{50'000};  // RDMA: how long ends of messages are looked for before they are waited for
+  Duration silence{4'000'000'000};  // a peer that says nothing for longer counts as dead
+  Duration poll{50'000};            // as in MoverContext
 };
 
 /// A channel moves bytes over the wire that has joined its two ends (wires.h). Each channel belongs to one
@@ -26,8 +26,7 @@ class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
                    MachineId self, const Buffers& buffers, Inbox& inbox);
-  /// Ends the threads and closes the connections. Nothing may be under way with any peer then, or its bytes
-  /// are lost.
+  /// Ends the threads and closes the connections. Bytes that are still under way with a peer are lost.
   ~ChannelTransport() override;
 
   void expect(const Op& receive, std::uint64_t round) override;

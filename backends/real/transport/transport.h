@@ -7,15 +7,15 @@
 
 namespace weir::real {
 
-/// The owner of a node calls it; what comes of it goes to the node's inbox. A message moves in rounds: the
-/// first time that it is sent is round 0.
+/// The owner of a node calls it, and finds what happens in the node's inbox. A message moves in rounds: round
+/// 0 is the first time that it is sent.
 ///
 ///   receiver                         sender
 ///   expect(receive, r)  -- word -->  kReady of the send, round r
 ///                                    start(send, r): once the send was submitted and its NIC chose it
 ///   kDone of the receive <- bytes -- kDone of the send: its source is free
 ///
-/// A peer that is lost, or silent for too long, is told once, with kFailed.
+/// A peer that is lost, or silent for too long, is reported once, as kFailed.
 class Transport {
  public:
   Transport() = default;

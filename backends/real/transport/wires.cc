@@ -44,6 +44,9 @@ Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Tr
     if (!refused) return refused;
     refusals.merge(*refused);
   }
+  for (const Channel& channel : channels) {  // which one wire has refused and a later one has taken
+    if (channel.medium != nullptr) refusals.erase(channel.lane);
+  }
   const auto rest = kWires.front().join(channels, joining, Use::kAlways);
   if (!rest) return rest;
   return refusals;

@@ -1,5 +1,4 @@
-// The connections of one node with its peers: how they come about, and that nobody without the job's token
-// gets one.
+// How a node gets its connections with its peers. Nobody without the job's token gets one.
 #pragma once
 
 #include <functional>
@@ -12,21 +11,22 @@
 
 namespace weir::real {
 
-/// Of a job. Each connection must prove that it knows it before a byte of a message moves; it never moves
-/// over one itself.
+/// The secret of a job. Each connection must prove that it knows the token before a byte of a message moves.
+/// The token itself never moves over a connection.
 using Token = Secret;
 
+/// What a node must know in order to meet its peers.
 struct Meeting {
   MachineId self;
-  std::vector<Lane> lanes;  // with all peers; both ends have those with each other in the same order
-  // By machine and NIC, a peer's as it listens for this node; the last stands for all further NICs.
+  std::vector<Lane> lanes;  // with all peers; two machines have the lanes between them in the same order
+  // By machine and NIC: where it listens for this node. The last one stands for all further NICs.
   std::vector<std::vector<Address>> addresses;
-  std::vector<std::string> names;  // of machines, for errors; without them their numbers stand there
+  std::vector<std::string> names;  // of machines, for errors; if there are none, errors have numbers
   int channels = 1;                // in each lane
   Token token{};
-  bool sealed = false;  // whether connections with other hosts are, with keys that the token gives
+  bool sealed = false;  // whether connections with other hosts are sealed, with keys derived from the token
   Duration patience;    // for all peers together
-  /// Called some ten times a second, if there is one; what it fails with ends the wait.
+  /// If set, called about ten times a second. Its error ends the wait.
   std::function<Result<void>()> watch;
 
   const Address& address(MachineId machine, int nic) const;
@@ -35,9 +35,9 @@ struct Meeting {
   std::string peer(const Lane& lane) const;
 };
 
-/// Connects to the peers of smaller number, which listen, and lets the others connect to any of
-/// `listeners`, which the caller should close then. Fails naming who did not come in time. Connections that
-/// do not prove that they know the token are closed and forgotten.
+/// Connects to the peers with smaller numbers, which listen. Lets the others connect to any of `listeners`,
+/// which the caller should close afterwards. Fails, and names them, if peers do not come in time. Closes and
+/// forgets connections that do not prove that they know the token.
 Result<std::vector<Channel>> meet(const Meeting& meeting, std::span<const Descriptor> listeners);
 
 }  // namespace weir::real

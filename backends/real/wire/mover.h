@@ -1,5 +1,5 @@
-// What moves the messages of one channel, as the threads that move a node's bytes see it: the same calls
-// whatever the wire.
+// What moves the messages of one channel. The threads that move a node's bytes make the same calls, whatever
+// the wire.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace weir::real {
 
-/// One channel between two nodes. Owned by one thread; never blocks. Words and sizes from the peer are
-/// checked against the plan before a byte of memory is touched; peers that write into memory by themselves
-/// reach what messages land in and nothing else.
+/// This node's end of one channel. One thread owns it. It never blocks. It checks words and sizes from the
+/// peer against the plan before it touches a byte of memory. Peers that write into memory by themselves reach
+/// only the memory that messages land in.
 class Mover {
  public:
   Mover() = default;
@@ -29,7 +29,7 @@ class Mover {
   /// The connection that messages come over, if they do.
   virtual std::optional<int> data() const = 0;
 
-  /// As a transport's; what comes of it is moved by the calls below.
+  /// As in Transport. The calls below then move the bytes.
   virtual void expect(const Op& receive, std::uint64_t round) = 0;
   virtual void start(const Op& send, std::uint64_t round) = 0;
   virtual void say_alive() = 0;
@@ -41,13 +41,13 @@ class Mover {
   virtual Result<void> write_words() = 0;
   virtual Result<void> write_data() = 0;
 
-  /// Whether something is to be written once a connection takes more.
+  /// Whether something waits to be written until a connection takes more.
   virtual bool words_wait() const = 0;
   virtual bool data_wait() const = 0;
   /// Whether something can be written at once, after others have had their turn.
   virtual bool can_go_on() const = 0;
-  /// Until when nothing of a message is to be written though the connection may take it; none if nothing
-  /// holds it back.
+  /// Until when the pace holds messages back, though the connection may take more; none if nothing holds them
+  /// back.
   virtual std::optional<Instant> held_until() const { return {}; }
 };
 
@@ -58,23 +58,24 @@ struct MoverContext {
   const Buffers* buffers;
   Inbox* inbox;
   Pieces* pieces;
-  /// How long a mover may look for the ends of messages before it waits until it is told of them, where a
-  /// wire can do both.
+  /// How long a mover looks for the ends of messages before it sleeps until it is told of them, if its wire
+  /// can do both.
   Duration poll{};
 
-  /// Of a message that a channel moves, or moves a piece of: the place is the channel's in its lane.
+  /// The piece of a message that the channel at that place in its lane moves; the whole message if it is not
+  /// cut.
   Piece piece(MessageId message, int place) const {
     const int count = pieces->count(message);
     return count == 1 ? Piece{} : Piece{place, count};
   }
 };
 
-/// The messages of a channel that the peer has said it has room for, and that have not been started since:
-/// one round of each at most, however often it says so.
+/// The messages of a channel for which the peer has room and which have not been started since. There is one
+/// round of each at most, however often the peer says that it has room.
 class Rooms {
  public:
-  /// Tells the inbox that the peer has room, if it has for all pieces. Fails if the plan has no such message
-  /// for it, or if it has said so before.
+  /// Tells the inbox once the peer has room for all pieces. Fails if the plan has no such message for the
+  /// peer, or if the peer has said so before.
   Result<void> take(const MoverContext& context, MachineId peer, const Frame& word);
   void start(MessageId message);
 
@@ -82,18 +83,18 @@ class Rooms {
   std::vector<bool> open_;  // by message; empty until the first
 };
 
-/// Tells the inbox that the op is done now, if all of its pieces are: this one, begun then, is.
+/// One piece of the op, which began at `started`, is done. Tells the inbox if all pieces are.
 void tell_done(const MoverContext& context, const Op& op, Instant started);
 
-/// The receives of a channel that have been submitted, and whose message has not begun to come.
+/// The receives of a channel that have been submitted and whose messages have not begun to arrive.
 class Expected {
  public:
-  /// Of the message, or of a piece of it, which is so large.
+  /// `size` is that of the message, or of the piece that this channel moves.
   void add(const Op& receive, std::uint64_t round, Bytes size) {
     entries_.push_back({&receive, round, size});
   }
-  /// The receive of the message that the word announces, which is then expected no longer. Fails if there is
-  /// none, or it has another size.
+  /// Removes and returns the receive of the message that the word announces. Fails if there is none, or if it
+  /// has another size.
   Result<const Op*> take(const Frame& word);
 
  private:

@@ -1,5 +1,5 @@
-// Moves the messages of a channel between two nodes of one host: a message is one copy, from the sender's
-// slice into the receiver's, whose memory the sender has mapped. Words alone pass through the kernel.
+// Moves the messages of a channel between two nodes of one host. A message is one copy, from the sender's
+// slice into the receiver's, whose memory the sender has mapped. Only words pass through the kernel.
 #pragma once
 
 #include <deque>
@@ -13,12 +13,12 @@
 
 namespace weir::real::shm {
 
-/// The thread that owns the sender's end copies; the receiver's is told once all of a message is there.
-/// Between that the receiver is free (kReady) and that the message has landed, only the sender touches the
-/// slice.
+/// The thread that owns the sender's end copies. A word tells the receiver when all of a message is there.
+/// From the word that the receiver has room (kReady) to the word that the message has landed, only the sender
+/// touches the slice.
 class ShmMover final : public Mover {
  public:
-  /// `memory` is what of the peer's memory this node may write messages into.
+  /// `memory` is the part of the peer's memory that this node may write messages into.
   ShmMover(Channel channel, std::shared_ptr<const Buffers> memory, const MoverContext& context)
       : peer_(channel.lane.peer),
         place_(channel.place),
@@ -44,7 +44,7 @@ class ShmMover final : public Mover {
   bool can_go_on() const override { return !outgoing_.empty(); }
 
  private:
-  // Runs of memory one after the other, and how far they are done.
+  // Runs of memory, one after the other, and how much of them is done.
   struct Runs {
     std::vector<std::span<std::byte>> parts;
     std::size_t part = 0;  // the first that is not done

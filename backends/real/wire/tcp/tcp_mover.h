@@ -1,5 +1,4 @@
-// Moves the messages of a channel over TCP: its two connections, and the messages that move over them one
-// after the other.
+// Moves the messages of a channel over TCP. They move over its data connection one after the other.
 #pragma once
 
 #include <deque>
@@ -41,7 +40,7 @@ class TcpMover final : public Mover {
   std::optional<Instant> held_until() const override { return held_until_; }
 
  private:
-  // A message's bytes on their way: the header if any, then the parts, `at` bytes of all of which are done.
+  // A message's bytes on their way: the header, if there is one, and then the parts.
   struct Flight {
     const Op* op = nullptr;
     FrameBytes header{};
@@ -54,7 +53,7 @@ class TcpMover final : public Mover {
   Result<void> begin_receive();
   static void advance(Flight& flight, std::size_t bytes);
   static std::size_t gather(const Flight& flight, std::vector<iovec>& into);
-  /// Sends up to so many bytes of what is gathered, as the pace lets it.
+  /// Sends up to so many of the gathered bytes, as far as the pace allows.
   Result<std::size_t> send(std::size_t most);
 
   MachineId peer_;

@@ -1,6 +1,8 @@
 // The table of wires: what each row must keep to, and which wire a channel gets.
 #include "backends/real/transport/wires.h"
 
+#include <array>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -70,43 +72,55 @@ TEST_CASE("the wire that is chosen joins all channels of machines that can use i
   }
 }
 
+TEST_CASE("machines of one host that may use every wire share memory") {
+  const conformance::Echo echo({Bytes(4097)});
+  ThreadWorld world(*echo.plan, conformance::pair());
+  ThreadWorld::Settings how;
+  how.choice = TransportChoice::kAuto;
+  REQUIRE(world.run({Policy::kPriority, Bytes(1 << 20)}, 1, how));
+  CHECK(world.wires() == std::set<std::string>{"shm"});
+}
+
+using Join = std::function<Result<Refusals>(std::vector<Channel>&, const Joining&)>;
+
 // Two machines that meet at addresses of TCP, where no memory is shared and no device is.
 class Two {
  public:
-  explicit Two(bool sealed) {
+  Two() {
     meeting_.addresses.resize(2);
     for (std::size_t i = 0; i < 2; ++i) {
-      listeners_[i] = std::move(listen_at({kHere, 0}).value());
-      meeting_.addresses[i] = {listening_at(listeners_[i])};
+      listeners_.at(i) = std::move(listen_at({kHere, 0}).value());
+      meeting_.addresses[i] = {listening_at(listeners_.at(i))};
     }
     meeting_.channels = 2;
-    meeting_.sealed = sealed;
     meeting_.patience = Duration(5'000'000'000);
   }
 
+  void seal() { meeting_.sealed = true; }
+
   struct End {
     Result<Refusals> refusals;
-    std::vector<std::string> wires;
+    std::vector<std::string> wires;  // of its channels
   };
 
-  std::array<End, 2> join(TransportChoice choice) {
+  std::array<End, 2> join(const Join& how) {
     std::array<End, 2> ends;
-    std::thread other([&] { ends[1] = join_one(1, choice); });
-    ends[0] = join_one(0, choice);
+    std::thread other([&] { ends[1] = join_one(1, how); });
+    ends[0] = join_one(0, how);
     other.join();
     return ends;
   }
 
  private:
-  End join_one(std::size_t self, TransportChoice choice) {
+  End join_one(std::size_t self, const Join& how) {
     const auto buffers = std::move(Buffers::make(*echo_.plan, MachineId(self)).value());
     Meeting own = meeting_;
     own.self = MachineId(self);
     own.lanes = lanes_of(*echo_.plan, own.self);
     auto channels = std::move(meet(own, {&listeners_.at(self), 1}).value());
-    End end{real::join(channels, {own, *echo_.plan, *buffers, {}}, choice), {}};
+    End end{how(channels, {own, *echo_.plan, *buffers, {}}), {}};
     for (const Channel& channel : channels)
-      end.wires.emplace_back(channel.medium == nullptr ? "" : channel.medium->wire());
+      end.wires.emplace_back(channel.medium == nullptr ? "none" : channel.medium->wire());
     return end;
   }
 
@@ -115,28 +129,59 @@ class Two {
   Meeting meeting_;
 };
 
-TEST_CASE("channels that no other wire can join stay on the first, and it is told why") {
-  for (const Two::End& end : Two(false).join(TransportChoice::kAuto)) {
-    CHECK(end.wires == std::vector<std::string>(2, "tcp"));
-    REQUIRE(end.refusals);
-    REQUIRE(end.refusals->size() == 1);  // the lane
-    for (const auto& [lane, why] : *end.refusals) CHECK_FALSE(why.empty());
+Join by(const Wire& wire, Use use) {
+  return [&wire, use](std::vector<Channel>& channels, const Joining& joining) {
+    return wire.join(channels, joining, use);
+  };
+}
+
+Join as(TransportChoice choice) {
+  return [choice](std::vector<Channel>& channels, const Joining& joining) {
+    return join(channels, joining, choice);
+  };
+}
+
+const std::vector<std::string> kNone = {"none", "none"};
+const std::vector<std::string> kFirst(2, std::string(wires().front().name));
+
+TEST_CASE("whatever is chosen, both ends come to the same wire or both fail") {
+  for (const auto& named : enum_names(TransportChoice::kAuto)) {
+    INFO(named.name);
+    const auto ends = Two().join(as(named.value));
+    CHECK(ends[0].wires == ends[1].wires);
+    CHECK(ends[0].refusals.has_value() == ends[1].refusals.has_value());
+    if (ends[0].refusals) CHECK(ends[0].wires != kNone);
+  }
+}
+
+TEST_CASE("a wire over devices leaves lanes without them to others, and says why") {
+  for (const Wire* wire : wires_over_devices()) {
+    for (const Two::End& end : Two().join(by(*wire, Use::kIfPossible))) {
+      CHECK(end.wires == kNone);
+      REQUIRE(end.refusals);
+      REQUIRE(end.refusals->size() == 1);  // lane, of two channels
+      CHECK_FALSE(end.refusals->begin()->second.empty());
+    }
+  }
+}
+
+TEST_CASE("a wire over devices that is to be used always fails where there are none, and names the peer") {
+  for (const Wire* wire : wires_over_devices()) {
+    for (const Two::End& end : Two().join(as(choice_of(wire->name)))) {
+      REQUIRE_FALSE(end.refusals);
+      CHECK_THAT(end.refusals.error().text, has_text("machine ") && has_text(kHere));
+    }
   }
 }
 
 TEST_CASE("no wire over devices takes channels that are to be sealed") {
-  for (const Two::End& end : Two(true).join(TransportChoice::kAuto)) {
-    CHECK(end.wires == std::vector<std::string>(2, "tcp"));
-    REQUIRE(end.refusals);
-    CHECK(end.refusals->empty());
-  }
-}
-
-TEST_CASE("a wire over devices that is to be used always fails where there are none") {
   for (const Wire* wire : wires_over_devices()) {
-    for (const Two::End& end : Two(false).join(choice_of(wire->name))) {
-      REQUIRE_FALSE(end.refusals);
-      CHECK_THAT(end.refusals.error().text, has_text("machine "));
+    Two two;
+    two.seal();
+    for (const Two::End& end : two.join(by(*wire, Use::kIfPossible))) {
+      CHECK(end.wires == kNone);
+      REQUIRE(end.refusals);
+      CHECK(end.refusals->empty());
     }
   }
 }
@@ -144,8 +189,8 @@ TEST_CASE("a wire over devices that is to be used always fails where there are n
 TEST_CASE("a wire within a host leaves machines of other hosts to the first") {
   for (const Wire& wire : wires()) {
     if (!wire.traits.within_host) continue;
-    for (const Two::End& end : Two(false).join(choice_of(wire.name))) {
-      CHECK(end.wires == std::vector<std::string>(2, "tcp"));
+    for (const Two::End& end : Two().join(as(choice_of(wire.name)))) {
+      CHECK(end.wires == kFirst);
       REQUIRE(end.refusals);
       CHECK(end.refusals->empty());
     }
