@@ -140,7 +140,7 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
       fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
                   transport, count(settings.channels), count(settings.io_threads), settings.workers,
                   enum_name(settings.verify), settings.encrypt, settings.pace.value_or(0), settings.gpus);
-  if (real::may_use_rdma(settings.transport)) all += " poll=" + text(settings.poll);
+  if (real::may_use_devices(settings.transport)) all += " poll=" + text(settings.poll);
   return all;
 }
 

@@ -8,6 +8,7 @@
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
+#include "backends/real/transport/wires.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/strategies/strategy.h"
@@ -80,8 +81,11 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
-  add_transport(command, job.real.transport, "What messages move through", "--transport",
-                {real::TransportChoice::kTcp, real::TransportChoice::kSharedMemory});
+  std::vector<real::TransportChoice> of_this_host;
+  for (const real::Wire& wire : real::wires()) {
+    if (!wire.traits.uses_devices) of_this_host.push_back(real::choice_of(wire.name));
+  }
+  add_transport(command, job.real.transport, "What messages move through", "--transport", of_this_host);
   command.add_option("--iterations", job.iterations, "How often; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();

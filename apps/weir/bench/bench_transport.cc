@@ -10,6 +10,8 @@
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/memory/pages.h"
+#include "backends/real/transport/wires.h"
+#include "backends/real/wire/rdma/rdma.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "studies/bench/transports.h"
@@ -55,7 +57,7 @@ Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message
   real::TransportSettings settings = choices.settings;
   settings.message = message;
   settings.time = Duration::from_seconds(choices.seconds);
-  if (settings.engine == real::TransportChoice::kRdma) {
+  if (is_rdma(settings.engine)) {
     const auto rates = write_rates(settings, choices.repetitions);
     if (!rates) return tl::unexpected(rates.error());
     return TransportRow{cells_of(message, *rates), fields_of(message, *rates)};
@@ -76,6 +78,9 @@ Result<void> check_size(Bytes message, int under_way) {
   }
   return {};
 }
+
+// Whose plain writes can be measured beside those of nodes.
+bool is_rdma(real::TransportChoice engine) { return enum_name(engine) == real::rdma::kName; }
 
 // Fails if choices do not go together; takes over those that are read here.
 Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
@@ -98,7 +103,7 @@ Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
   }
   if (settings.sealed && settings.engine != real::TransportChoice::kTcp)
     return failure("--encrypt: it seals TCP's connections alone; take --engine tcp");
-  const bool rdma = settings.engine == real::TransportChoice::kRdma;
+  const bool rdma = is_rdma(settings.engine);
   if (rdma && choices.addresses.empty())
     return failure("--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
   if (!rdma && choices.poll->count() > 0) return failure("--poll: it is for RDMA; take --engine rdma");
@@ -125,7 +130,7 @@ nlohmann::ordered_json document_of(const BenchTransportChoices& choices, const n
 Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
   const auto sizes = sizes_of(choices);
   if (!sizes) return wrong("bench transport", sizes.error());
-  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  const bool rdma = is_rdma(choices.settings.engine);
   const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
                                                       {"nodes"},
                                                       {"plain writes"},
@@ -181,9 +186,9 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  using real::TransportChoice;
-  add_transport(*command, choices->settings.engine, "What messages move through", "--engine",
-                {TransportChoice::kTcp, TransportChoice::kSharedMemory, TransportChoice::kRdma});
+  std::vector<real::TransportChoice> engines;
+  for (const real::Wire& wire : real::wires()) engines.push_back(real::choice_of(wire.name));
+  add_transport(*command, choices->settings.engine, "What messages move through", "--engine", engines);
   command
       ->add_option(
           "--addresses", choices->addresses,

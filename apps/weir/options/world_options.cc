@@ -9,6 +9,7 @@
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/process/program.h"
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/socket.h"
 #include "core/base/units_text.h"
 #include "studies/output/shell_word.h"
@@ -169,18 +170,19 @@ Result<void> check(const WorldOptions& options) {
   if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
     return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
                                option->get_name()));
-  using real::TransportChoice;
-  const TransportChoice transport = options.real.transport;
-  if (transport == TransportChoice::kSharedMemory && options.on == "lab")
+  const real::TransportChoice transport = options.real.transport;
+  const real::Wire* const wire = real::only_wire(transport);
+  const bool devices = wire != nullptr && wire->traits.uses_devices;
+  if (wire != nullptr && wire->traits.within_host && options.on == "lab")
     return failure("--transport: machines of a lab share no memory; take tcp, or --on local");
-  if (transport == TransportChoice::kRdma && options.on != "cluster" && options.on != "simulation")
+  if (devices && options.on != "cluster" && options.on != "simulation")
     return failure(fmt::format("--transport: machines --on {} have no RDMA devices; it is for --on cluster",
                                options.on));
-  if (transport == TransportChoice::kRdma && options.real.pace)
+  if (devices && options.real.pace)
     return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
-  if (transport == TransportChoice::kRdma && options.real.encrypt)
+  if (devices && options.real.encrypt)
     return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
-  if (options.poll->count() > 0 && !real::may_use_rdma(transport))
+  if (options.poll->count() > 0 && !real::may_use_devices(transport))
     return failure("--poll: it is for RDMA; take --transport rdma or auto");
   if (shares_memory(transport) && options.real.encrypt && options.on == "local")
     return failure("--encrypt: machines that share memory have no connections; take --transport tcp");

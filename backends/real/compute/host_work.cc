@@ -130,20 +130,6 @@ Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffer
                              name(op.kind)));
 }
 
-Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport) {
-  if (transport == TransportChoice::kRdma) return {};
-  for (const Op& op : plan.ops(machine)) {
-    if (!is_message(op.kind)) continue;
-    const Slice& slice = main_slice(op);
-    if (plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
-    return failure(
-        fmt::format("{}: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
-                    "strategy, or another 'local' stage",
-                    plan.strategy()));
-  }
-  return {};
-}
-
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {
   switch (op.kind) {
     case OpKind::kSum:

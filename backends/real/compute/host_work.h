@@ -2,7 +2,8 @@
 #pragma once
 
 #include "backends/real/memory/buffers.h"
-#include "backends/real/wire/transport_choice.h"
+#include "core/base/result.h"
+#include "core/plan/plan.h"
 
 namespace weir::real {
 
@@ -12,10 +13,6 @@ bool is_on_gpus(const Op& op, const Plan& plan);
 
 /// Fails if the op is on GPUs, and they cannot do it: kernels see the memory of their own GPU only.
 Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers);
-
-/// Fails if a NIC of the machine is to move what lies on its GPUs, unless all messages go over RDMA: others
-/// leave from host memory, and come there.
-Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport);
 
 /// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
 /// would, and leaves the bytes as they are.

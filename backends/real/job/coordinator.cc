@@ -8,7 +8,7 @@
 
 #include "backends/real/job/host.h"
 #include "backends/real/process/clock.h"
-#include "backends/real/wire/links.h"
+#include "backends/real/transport/wires.h"
 #include "core/base/units_text.h"
 #include "core/plan/hash.h"
 
@@ -268,8 +268,7 @@ Result<JobResult> Coordinator::collect(const Plan& plan, const Cluster& cluster,
     }
     result.checked += done.checked;
     for (const auto& [transport, peers] : done.transports) {
-      if (peers > static_cast<int>(members_.size()) ||
-          (transport != "tcp" && transport != "shm" && transport != "rdma"))
+      if (peers > static_cast<int>(members_.size()) || find_wire(transport) == nullptr)
         return failure(fmt::format("it tells of {} peers over '{}'", peers, transport));
       result.transports[transport] += peers;
     }

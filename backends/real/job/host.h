@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 #include "core/base/hexadecimal.h"
 #include "core/base/result.h"
 

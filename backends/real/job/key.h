@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 #include "core/base/result.h"
 
 namespace weir::real {

@@ -27,7 +27,7 @@
 
 #include "backends/real/job/control.h"
 #include "backends/real/job/verify.h"
-#include "backends/real/wire/transport_choice.h"
+#include "backends/real/transport/transport_choice.h"
 #include "core/document/document.h"
 #include "core/document/read_fields.h"
 #include "core/document/write_fields.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/pieces.h"
-#include "backends/real/wire/transport.h"
 #include "core/analysis/critical_path.h"
 
 namespace weir::real {
@@ -96,7 +96,7 @@ double held_back(const Plan& plan, const Cluster& cluster, double factor, const 
 void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor) {
   std::map<Lane, std::vector<Channel*>> lanes;
   for (Channel& channel : channels) {
-    if (channel.memory == nullptr) lanes[channel.lane].push_back(&channel);
+    if (wire_of(channel).traits.paced) lanes[channel.lane].push_back(&channel);
   }
   for (const auto& [lane, among] : lanes) {
     const auto own = paces.find(lane);

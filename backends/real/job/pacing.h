@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/channel.h"
 #include "core/cluster/cluster.h"
 #include "core/hardware/work.h"
 

@@ -16,9 +16,8 @@
 #include "backends/real/port/drive.h"
 #include "backends/real/process/child.h"
 #include "backends/real/transport/channel_transport.h"
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/rdma/connection.h"
-#include "backends/real/wire/rdma/join.h"
-#include "backends/real/wire/shm/sharing.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology.h"
 
@@ -96,7 +95,7 @@ struct Ends {
 Result<std::array<Ends, 2>> listen_both(const TransportSettings& settings) {
   std::array<Ends, 2> ends;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const bool shared = settings.engine == TransportChoice::kSharedMemory;
+    const bool shared = shares_memory(settings.engine);
     ends[i].address = {shared ? fmt::format("@weir-bench-{}-{}", ::getpid(), i) : settings.hosts[i], 0};
     auto listener = listen_at(ends[i].address);
     if (!listener) return tl::unexpected(listener.error());
@@ -165,8 +164,8 @@ struct Side {
 Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& ends,
                         const TransportSettings& settings, int channels) {
   Side side{MachineId(static_cast<std::size_t>(self)), nullptr, {}};
-  auto buffers = settings.engine == TransportChoice::kSharedMemory ? Buffers::make_shared(plan, side.machine)
-                                                                   : Buffers::make(plan, side.machine);
+  auto buffers = shares_memory(settings.engine) ? Buffers::make_shared(plan, side.machine)
+                                                : Buffers::make(plan, side.machine);
   if (!buffers) return tl::unexpected(buffers.error());
   side.buffers = std::move(*buffers);
   Meeting meeting;
@@ -179,12 +178,8 @@ Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& e
   auto met = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
   if (!met) return tl::unexpected(met.error());
   side.channels = std::move(*met);
-  if (settings.engine == TransportChoice::kRdma) {
-    const auto joined = rdma::connect(side.channels, meeting, plan, *side.buffers, {rdma::Use::kAlways, {}});
-    if (!joined) return tl::unexpected(joined.error());
-  } else if (auto shared = share_memory(side.channels, meeting, plan, *side.buffers); !shared) {
-    return tl::unexpected(shared.error());
-  }
+  const auto joined = join(side.channels, {meeting, plan, *side.buffers, {}}, settings.engine);
+  if (!joined) return tl::unexpected(joined.error());
   return side;
 }
 
@@ -202,9 +197,7 @@ Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& 
   threads.threads = settings.io_threads;
   threads.poll = settings.poll;
   const Clock clock;
-  std::shared_ptr<const rdma::Device> device;
-  if (settings.engine == TransportChoice::kRdma)
-    device = side->channels.front().rdma->regions->shared_device();
+  const auto device = rdma::device_of(side->channels.front());  // null if messages take another wire
   const std::int64_t registered = device ? device->counts().registrations.load() : 0;
   ChannelTransport transport(std::move(side->channels), threads, plan, side->machine, *side->buffers, inbox);
   Record record(plan.ops().size(), rounds);
@@ -229,12 +222,13 @@ Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& end
   const Plan plan = exchange(settings);
   auto side = meet_other(plan, self, ends, settings, 1);
   if (!side) return tl::unexpected(side.error());
-  rdma::QueuePair& pair = *side->channels.front().rdma->pair;
+  const auto connection = rdma::connection_of(side->channels.front());
+  rdma::QueuePair& pair = *connection->pair;
   std::vector<std::vector<rdma::Write>> writes;
   for (const Op& op : plan.ops(side->machine)) {
     if (op.kind != OpKind::kSend) continue;
     const Op& into = plan.op(plan.messages()[op.message.index()].receive);
-    writes.push_back(rdma::writes_of(*side->channels.front().rdma, plan, *side->buffers, op, into));
+    writes.push_back(rdma::writes_of(*connection, plan, *side->buffers, op, into));
     for (rdma::Write& write : writes.back())
       write.entries = static_cast<int>(std::min<std::size_t>(settings.entries, write.from.size() + 1));
   }

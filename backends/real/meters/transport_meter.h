@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/real/transport/channel_transport.h"
-#include "backends/real/wire/transport_choice.h"
+#include "backends/real/transport/transport_choice.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 

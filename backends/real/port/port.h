@@ -9,7 +9,7 @@
 #include "backends/real/compute/engine.h"
 #include "backends/real/process/clock.h"
 #include "backends/real/process/inbox.h"
-#include "backends/real/wire/transport.h"
+#include "backends/real/transport/transport.h"
 #include "core/hardware/work.h"
 #include "core/run/port.h"
 #include "core/run/queue.h"

@@ -8,9 +8,9 @@ namespace {
 using namespace weir::literals;
 
 void check_everywhere(Bytes large) {
-  for (const bool shared_memory : {false, true}) {
+  for (const Wire* wire : wires_of_any_host()) {
     ThreadWorld::Settings settings;
-    settings.shared_memory = shared_memory;
+    settings.choice = choice_of(wire->name);
     settings.channels = 2;
     check_large(large, settings);
   }

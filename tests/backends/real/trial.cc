@@ -12,6 +12,12 @@ namespace {
 
 using namespace weir::literals;
 
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 // What lies on GPUs is written and looked at through copies.
 class Copies {
  public:
@@ -66,6 +72,17 @@ Result<Record> run_trial(const conformance::Trial& trial, ThreadWorld::Settings 
   }
   if (trial.look) trial.look([&](const Extent& extent) { return copies.bytes(extent, true); });
   return record;
+}
+
+void check_contract(const ThreadWorld::Settings& how) {
+  conformance::World world;
+  world.name = fmt::format("{}{}, {} channels, {} threads", how.sealed ? "sealed " : "",
+                           enum_name(how.choice), how.channels, how.transport.threads);
+  world.exact = false;
+  // The thread sanitizer keeps four times what is touched.
+  world.room = available_memory() / (kThreadSanitizer ? 6 : 2);
+  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
+  conformance::check_port(world);
 }
 
 void check_large(Bytes large, const ThreadWorld::Settings& settings) {

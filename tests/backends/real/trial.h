@@ -9,6 +9,9 @@ namespace weir::real {
 /// Runs it so. What lies on GPUs is filled and looked at through copies.
 Result<Record> run_trial(const conformance::Trial& trial, ThreadWorld::Settings settings);
 
+/// That nodes joined so keep the contract of ports, clause by clause.
+void check_contract(const ThreadWorld::Settings& how);
+
 /// That a message of so many bytes arrives whole, and one of a few bytes behind it. Says so where the host
 /// has no memory for it.
 void check_large(Bytes large, const ThreadWorld::Settings& settings);

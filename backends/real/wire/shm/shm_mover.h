@@ -1,26 +1,29 @@
-// One channel between two nodes of one host: a message is one copy, from the sender's slice into the
-// receiver's, which its memory is mapped for. Words alone pass through the kernel.
+// Moves the messages of a channel between two nodes of one host. A message is one copy, from the sender's
+// slice into the receiver's, whose memory the sender has mapped. Only words pass through the kernel.
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
-#include "backends/real/wire/links.h"
-#include "backends/real/wire/wire.h"
+#include "backends/real/memory/buffers.h"
+#include "backends/real/wire/channel.h"
+#include "backends/real/wire/mover.h"
 #include "backends/real/wire/words.h"
 
-namespace weir::real {
+namespace weir::real::shm {
 
-/// The thread that owns the sender's end copies; the receiver's is told once all of a message is there.
-/// Between that the receiver is free (kReady) and that the message has landed, only the sender touches the
-/// slice.
-class SharedChannel final : public Wire {
+/// The thread that owns the sender's end copies. A word tells the receiver when all of a message is there.
+/// From the word that the receiver has room (kReady) to the word that the message has landed, only the sender
+/// touches the slice.
+class ShmMover final : public Mover {
  public:
-  SharedChannel(Channel channel, int place, const WireContext& context)
+  /// `memory` is the part of the peer's memory that this node may write messages into.
+  ShmMover(Channel channel, std::shared_ptr<const Buffers> memory, const MoverContext& context)
       : peer_(channel.lane.peer),
-        place_(place),
+        place_(channel.place),
         words_(std::move(channel.words)),
-        memory_(std::move(channel.memory)),
+        memory_(std::move(memory)),
         context_(&context) {}
 
   MachineId peer() const override { return peer_; }
@@ -41,7 +44,7 @@ class SharedChannel final : public Wire {
   bool can_go_on() const override { return !outgoing_.empty(); }
 
  private:
-  // Runs of memory one after the other, and how far they are done.
+  // Runs of memory, one after the other, and how much of them is done.
   struct Runs {
     std::vector<std::span<std::byte>> parts;
     std::size_t part = 0;  // the first that is not done
@@ -66,10 +69,10 @@ class SharedChannel final : public Wire {
   int place_;  // in its lane
   Words words_;
   std::shared_ptr<const Buffers> memory_;  // the peer's
-  const WireContext* context_;
+  const MoverContext* context_;
   std::deque<Flight> outgoing_;
   Expected expected_;
   Rooms rooms_;
 };
 
-}  // namespace weir::real
+}  // namespace weir::real::shm

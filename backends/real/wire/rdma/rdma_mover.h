@@ -1,28 +1,27 @@
-// One channel between two nodes over RDMA: the sender's device writes from its slice into the receiver's, and
-// the processors touch no byte. Words alone take TCP.
+// Moves the messages of a channel over RDMA. The sender's device writes from its slice into the receiver's,
+// and processors touch no byte. Only words take TCP.
 #pragma once
 
 #include <deque>
 #include <map>
 #include <vector>
 
+#include "backends/real/wire/mover.h"
 #include "backends/real/wire/rdma/connection.h"
-#include "backends/real/wire/wire.h"
 #include "backends/real/wire/words.h"
 
 namespace weir::real::rdma {
 
-/// A message's writes begin once the receiver has said that it has room, and the last one says that the
-/// message is there. Its owner looks for what has ended for `poll` after anything last did or was posted,
-/// and then waits for the device to say so.
-class RdmaChannel final : public Wire {
+/// A message's writes begin once the receiver has said that it has room. The last write says that the message
+/// is there. After a write has been posted or has ended, the owner polls for ends for the context's `poll`.
+/// Then it waits for the device to report them.
+class RdmaMover final : public Mover {
  public:
-  RdmaChannel(Channel channel, const WireContext& context, Duration poll)
+  RdmaMover(Channel channel, std::shared_ptr<Connection> connection, const MoverContext& context)
       : peer_(channel.lane.peer),
         words_(std::move(channel.words)),
-        connection_(std::move(channel.rdma)),
-        context_(&context),
-        poll_(poll) {}
+        connection_(std::move(connection)),
+        context_(&context) {}
 
   MachineId peer() const override { return peer_; }
   int words() const override { return words_.connection(); }
@@ -56,7 +55,7 @@ class RdmaChannel final : public Wire {
     Instant announced;
   };
 
-  /// Whether something is to end.
+  /// Whether a message is under way.
   bool waits() const { return !outgoing_.empty() || !expected_.empty(); }
   void busy();
   Result<void> post();
@@ -68,18 +67,17 @@ class RdmaChannel final : public Wire {
   MachineId peer_;
   Words words_;
   std::shared_ptr<Connection> connection_;
-  const WireContext* context_;
-  Duration poll_;
+  const MoverContext* context_;
   std::vector<Incoming> expected_;
   std::deque<Outgoing> outgoing_;
   std::size_t posted_ = 0;  // of these, as many as have been posted to their end
   Instant landed_;          // last
   Instant busy_;            // last
-  // Words may overtake the ends of writes: these are of room for messages whose last round has not ended
-  // here.
+  // Words may overtake the ends of writes. These say that the peer has room for messages whose last round has
+  // not ended here.
   std::map<MessageId, Frame> early_;
   bool armed_ = false;
-  bool asked_ = false;  // to say that this node is alive, so the device is to be too
+  bool asked_ = false;  // to say that this node is alive, for which its device must work
   Rooms rooms_;
 };
 

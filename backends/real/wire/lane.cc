@@ -1,4 +1,4 @@
-#include "backends/real/wire/transport.h"
+#include "backends/real/wire/lane.h"
 
 #include <map>
 #include <tuple>

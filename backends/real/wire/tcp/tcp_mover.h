@@ -1,22 +1,21 @@
-// One channel between two nodes over TCP: its two connections, and the messages that move over them one
-// after the other.
+// Moves the messages of a channel over TCP. They move over its data connection one after the other.
 #pragma once
 
 #include <deque>
 #include <string>
 #include <vector>
 
-#include "backends/real/wire/links.h"
-#include "backends/real/wire/wire.h"
+#include "backends/real/wire/channel.h"
+#include "backends/real/wire/mover.h"
 #include "backends/real/wire/words.h"
 
-namespace weir::real {
+namespace weir::real::tcp {
 
-class TcpChannel final : public Wire {
+class TcpMover final : public Mover {
  public:
-  TcpChannel(Channel channel, int place, const WireContext& context)
+  TcpMover(Channel channel, const MoverContext& context)
       : peer_(channel.lane.peer),
-        place_(place),
+        place_(channel.place),
         words_(std::move(channel.words)),
         data_(std::move(channel.data)),
         pace_(std::move(channel.pace)),
@@ -41,7 +40,7 @@ class TcpChannel final : public Wire {
   std::optional<Instant> held_until() const override { return held_until_; }
 
  private:
-  // A message's bytes on their way: the header if any, then the parts, `at` bytes of all of which are done.
+  // A message's bytes on their way: the header, if there is one, and then the parts.
   struct Flight {
     const Op* op = nullptr;
     FrameBytes header{};
@@ -54,7 +53,7 @@ class TcpChannel final : public Wire {
   Result<void> begin_receive();
   static void advance(Flight& flight, std::size_t bytes);
   static std::size_t gather(const Flight& flight, std::vector<iovec>& into);
-  /// Sends up to so many bytes of what is gathered, as the pace lets it.
+  /// Sends up to so many of the gathered bytes, as far as the pace allows.
   Result<std::size_t> send(std::size_t most);
 
   MachineId peer_;
@@ -62,7 +61,7 @@ class TcpChannel final : public Wire {
   Words words_;
   Stream data_;
   std::shared_ptr<Pace> pace_;
-  const WireContext* context_;
+  const MoverContext* context_;
   std::deque<Flight> outgoing_;
   std::optional<Instant> held_until_;  // by the pace
   std::size_t header_sent_ = 0;        // of the first outgoing message
@@ -74,4 +73,4 @@ class TcpChannel final : public Wire {
   std::vector<iovec> vectors_;
 };
 
-}  // namespace weir::real
+}  // namespace weir::real::tcp

@@ -1,4 +1,4 @@
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -99,7 +99,7 @@ class Party {
     std::map<MachineId, int> counts;
     for (const Lane& lane : meeting.lanes) {
       for (int i = 0; i < meeting.channels; ++i)
-        channels_.push_back({lane, counts[lane.peer]++, {}, {}, nullptr, nullptr, nullptr});
+        channels_.push_back({lane, counts[lane.peer]++, i, {}, {}, nullptr, nullptr});
     }
   }
 

@@ -1,4 +1,4 @@
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "backends/real/wire/rdma/rdma_channel.h"
+#include "backends/real/wire/rdma/rdma_mover.h"
 
 #include <fmt/format.h>
 
@@ -19,13 +19,13 @@ Bytes chunk_size(Bytes message, std::int64_t left) {
 
 }  // namespace
 
-void RdmaChannel::expect(const Op& receive, std::uint64_t round) {
+void RdmaMover::expect(const Op& receive, std::uint64_t round) {
   busy();
   expected_.push_back({&receive, round, chunks_of(receive.into.size), busy_});
   words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
 }
 
-void RdmaChannel::start(const Op& send, std::uint64_t round) {
+void RdmaMover::start(const Op& send, std::uint64_t round) {
   const Plan& plan = *context_->plan;
   const Op& receive = plan.op(plan.messages()[send.message.index()].receive);
   WEIR_CHECK(receive.into.size == send.from.size, send.id, round);
@@ -34,19 +34,19 @@ void RdmaChannel::start(const Op& send, std::uint64_t round) {
   rooms_.start(send.message);
 }
 
-void RdmaChannel::say_alive() {
+void RdmaMover::say_alive() {
   if (!words_.pending()) words_.say({});
   asked_ = true;
 }
 
-Result<void> RdmaChannel::write_words() {
+Result<void> RdmaMover::write_words() {
   if (std::exchange(asked_, false)) {
     if (auto well = connection_->pair->device().well(); !well) return well;
   }
   return words_.write();
 }
 
-Result<void> RdmaChannel::read_words() {
+Result<void> RdmaMover::read_words() {
   for (;;) {
     const auto word = words_.read();
     if (!word) return tl::unexpected(word.error());
@@ -61,17 +61,17 @@ Result<void> RdmaChannel::read_words() {
   }
 }
 
-bool RdmaChannel::is_under_way(MessageId message) const {
+bool RdmaMover::is_under_way(MessageId message) const {
   return std::any_of(outgoing_.begin(), outgoing_.end(),
                      [&](const Outgoing& one) { return one.op->message == message; });
 }
 
-void RdmaChannel::busy() {
+void RdmaMover::busy() {
   busy_ = Clock::monotonic();
   armed_ = false;
 }
 
-Result<void> RdmaChannel::post() {
+Result<void> RdmaMover::post() {
   QueuePair& pair = *connection_->pair;
   while (posted_ < outgoing_.size() && pair.room() > 0) {
     Outgoing& outgoing = outgoing_[posted_];
@@ -83,7 +83,7 @@ Result<void> RdmaChannel::post() {
 }
 
 // One chunk of the first message has reached the peer's memory.
-Result<void> RdmaChannel::sent() {
+Result<void> RdmaMover::sent() {
   Outgoing& outgoing = outgoing_.front();
   const Bytes size = chunk_size(outgoing.op->from.size, outgoing.left);
   context_->inbox->count(static_cast<std::size_t>(size.count()));
@@ -97,7 +97,7 @@ Result<void> RdmaChannel::sent() {
 }
 
 // Messages come one after the other: each began when there was room for it and the one before had come.
-Result<void> RdmaChannel::landed(std::uint32_t message) {
+Result<void> RdmaMover::landed(std::uint32_t message) {
   const auto incoming = std::find_if(expected_.begin(), expected_.end(),
                                      [&](const Incoming& one) { return one.op->message.value() == message; });
   if (incoming == expected_.end())
@@ -114,7 +114,7 @@ Result<void> RdmaChannel::landed(std::uint32_t message) {
 }
 
 // Whether anything had ended.
-Result<bool> RdmaChannel::reap() {
+Result<bool> RdmaMover::reap() {
   for (int i = 0; i < kTurn; ++i) {
     const auto ended = connection_->pair->poll();
     if (!ended) return tl::unexpected(ended.error());
@@ -125,13 +125,13 @@ Result<bool> RdmaChannel::reap() {
   return true;
 }
 
-Result<void> RdmaChannel::write_data() {
+Result<void> RdmaMover::write_data() {
   while (true) {
     auto ended = reap();
     if (!ended) return tl::unexpected(ended.error());
     if (*ended) busy();
     if (auto posted = post(); !posted) return posted;
-    if (armed_ || !waits() || Clock::monotonic() - busy_ < poll_) break;
+    if (armed_ || !waits() || Clock::monotonic() - busy_ < context_->poll) break;
     if (auto armed = connection_->pair->arm(); !armed) return armed;
     armed_ = true;
     // What ended before it was armed is announced by nobody.
@@ -143,7 +143,7 @@ Result<void> RdmaChannel::write_data() {
   return words_.write();
 }
 
-Result<void> RdmaChannel::read_data() {
+Result<void> RdmaMover::read_data() {
   if (auto cleared = connection_->pair->clear_event(); !cleared) return cleared;
   busy();
   return write_data();

@@ -1,22 +1,21 @@
 // What moves messages between the machines of a job, whatever the wire.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
-#include "backends/real/wire/links.h"
 #include "core/plan/plan.h"
 
 namespace weir::real {
 
-/// The owner of a node calls it; what comes of it goes to the node's inbox. A message moves in rounds: the
-/// first time that it is sent is round 0.
+/// The owner of a node calls it, and finds what happens in the node's inbox. A message moves in rounds: round
+/// 0 is the first time that it is sent.
 ///
 ///   receiver                         sender
 ///   expect(receive, r)  -- word -->  kReady of the send, round r
 ///                                    start(send, r): once the send was submitted and its NIC chose it
 ///   kDone of the receive <- bytes -- kDone of the send: its source is free
 ///
-/// A peer that is lost, or silent for too long, is told once, with kFailed.
+/// A peer that is lost, or silent for too long, is reported once, as kFailed.
 class Transport {
  public:
   Transport() = default;
@@ -29,10 +28,5 @@ class Transport {
   /// Sends the bytes, which the receiver expects.
   virtual void start(const Op& send, std::uint64_t round) = 0;
 };
-
-/// The lanes that its messages take; those with a peer in the same order as the peer has them.
-std::vector<Lane> lanes_of(const Plan& plan, MachineId machine);
-/// That of a message, whose end of this machine the op is.
-Lane lane_of(const Plan& plan, const Op& op);
 
 }  // namespace weir::real

@@ -1,30 +1,30 @@
-#include "backends/real/wire/shm/shared_channel.h"
+#include "backends/real/wire/shm/shm_mover.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "backends/real/process/clock.h"
 
-namespace weir::real {
+namespace weir::real::shm {
 namespace {
 
 constexpr std::size_t kCopiedTurn = 1 << 20;  // bytes that are copied before words and others have their turn
 
 }  // namespace
 
-void SharedChannel::Runs::advance(std::size_t bytes) {
+void ShmMover::Runs::advance(std::size_t bytes) {
   done += bytes;
   if (done < parts[part].size()) return;
   done = 0;
   ++part;
 }
 
-void SharedChannel::expect(const Op& receive, std::uint64_t round) {
+void ShmMover::expect(const Op& receive, std::uint64_t round) {
   expected_.add(receive, round, context_->piece(receive.message, place_).size(receive.into.size));
   words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
 }
 
-void SharedChannel::start(const Op& send, std::uint64_t round) {
+void ShmMover::start(const Op& send, std::uint64_t round) {
   const Plan& plan = *context_->plan;
   const Op& receive = plan.op(plan.messages()[send.message.index()].receive);
   const Piece piece = context_->piece(send.message, place_);
@@ -35,11 +35,11 @@ void SharedChannel::start(const Op& send, std::uint64_t round) {
   rooms_.start(send.message);
 }
 
-void SharedChannel::say_alive() {
+void ShmMover::say_alive() {
   if (!words_.pending()) words_.say({});
 }
 
-Result<void> SharedChannel::read_words() {
+Result<void> ShmMover::read_words() {
   for (;;) {
     const auto word = words_.read();
     if (!word) return tl::unexpected(word.error());
@@ -51,7 +51,7 @@ Result<void> SharedChannel::read_words() {
   }
 }
 
-Result<void> SharedChannel::land(const Frame& word) {
+Result<void> ShmMover::land(const Frame& word) {
   const auto receive = expected_.take(word);
   if (!receive) return tl::unexpected(receive.error());
   const std::int64_t begun = Clock::monotonic().ns() - word.took.ns();
@@ -60,7 +60,7 @@ Result<void> SharedChannel::land(const Frame& word) {
 }
 
 // Up to so many bytes of the next runs, which both ends cut as they like; as many as it has copied.
-std::size_t SharedChannel::copy(Flight& flight, std::size_t most) {
+std::size_t ShmMover::copy(Flight& flight, std::size_t most) {
   std::size_t copied = 0;
   while (copied < most && !flight.from.finished()) {
     const auto from = flight.from.rest();
@@ -74,7 +74,7 @@ std::size_t SharedChannel::copy(Flight& flight, std::size_t most) {
   return copied;
 }
 
-Result<void> SharedChannel::write_data() {
+Result<void> ShmMover::write_data() {
   std::size_t turn = 0;
   while (!outgoing_.empty() && turn < kCopiedTurn) {
     Flight& flight = outgoing_.front();
@@ -90,4 +90,4 @@ Result<void> SharedChannel::write_data() {
   return {};
 }
 
-}  // namespace weir::real
+}  // namespace weir::real::shm

@@ -1,4 +1,4 @@
-#include "backends/real/wire/wire.h"
+#include "backends/real/wire/mover.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace weir::real {
 
-Result<void> Rooms::take(const WireContext& context, MachineId peer, const Frame& word) {
+Result<void> Rooms::take(const MoverContext& context, MachineId peer, const Frame& word) {
   const auto messages = context.plan->messages();
   if (word.kind != Frame::Kind::kReady || word.message.index() >= messages.size()) {
     return failure("it sent a word that the plan has no message for");
@@ -38,7 +38,7 @@ void Rooms::start(MessageId message) {
   open_[message.index()] = false;
 }
 
-void tell_done(const WireContext& context, const Op& op, Instant started) {
+void tell_done(const MoverContext& context, const Op& op, Instant started) {
   const auto begun = context.pieces->done(op.message, started);
   if (!begun) return;
   Event event;

@@ -1,5 +1,5 @@
 // What a channel takes from its peer: nothing but what the plan has, in the round in which it is awaited.
-#include "backends/real/wire/wire.h"
+#include "backends/real/wire/mover.h"
 
 #include <cstring>
 
@@ -59,7 +59,7 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());
-  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
+  const MoverContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
   const auto ready = [](std::size_t message) {
     return Frame{Frame::Kind::kReady, MessageId(message), 0, Bytes(0), Duration(0)};
   };
@@ -76,7 +76,7 @@ TEST_CASE("a peer that says again and again that it has room is refused, and fil
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());
-  const WireContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
+  const MoverContext context = {echo.plan.get(), MachineId(0), nullptr, &inbox, &pieces};
   const auto ready = [](std::uint64_t round) {
     return Frame{Frame::Kind::kReady, MessageId(0), round, Bytes(0), Duration(0)};
   };
@@ -120,7 +120,7 @@ Plan broadcast(Bytes size) {
 TEST_CASE("a late reader gets the bytes of its own iteration") {
   const Bytes size = 300_KB;
   const Plan plan = broadcast(size);
-  for (const bool shared_memory : {false, true}) {
+  for (const Wire* wire : wires_of_any_host()) {
     ThreadWorld world(plan, pair());
     const auto bytes = [&](std::size_t machine) {
       return world.buffers(MachineId(machine)).bytes(Extent{BufferId(machine), 0, {Bytes(0), size}});
@@ -129,7 +129,7 @@ TEST_CASE("a late reader gets the bytes of its own iteration") {
     int wrong = 0;
     std::uint64_t reads = 0;
     ThreadWorld::Settings settings;
-    settings.shared_memory = shared_memory;
+    settings.choice = choice_of(wire->name);
     settings.compute = [&](const Op& op, std::uint64_t iteration) {
       const auto value = static_cast<std::byte>(iteration + 1);
       if (op.kind == OpKind::kBackward) {

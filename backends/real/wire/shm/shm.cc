@@ -1,4 +1,4 @@
-#include "backends/real/wire/shm/sharing.h"
+#include "backends/real/wire/shm/shm.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -10,9 +10,10 @@
 
 #include "backends/real/process/clock.h"
 #include "backends/real/wire/exchange.h"
+#include "backends/real/wire/shm/shm_mover.h"
 #include "core/base/units_text.h"
 
-namespace weir::real {
+namespace weir::real::shm {
 namespace {
 
 // Which replica a descriptor stands for, as it goes beside it.
@@ -125,27 +126,47 @@ class Handover final : public Exchange {
   std::vector<SharedReplica> taken_;
 };
 
+// All channels with a peer write into the same.
+class PeerMemory final : public Medium {
+ public:
+  explicit PeerMemory(std::shared_ptr<const Buffers> memory) : memory_(std::move(memory)) {}
+
+  std::string_view wire() const override { return kName; }
+  std::shared_ptr<const Buffers> memory() const { return memory_; }
+
+ private:
+  std::shared_ptr<const Buffers> memory_;
+};
+
 }  // namespace
+
+Result<void> available(const std::string& /*host*/) { return {}; }
 
 // Every node goes through its peers in order, so of all pairs that have not exchanged theirs the first in the
 // order of (smaller, larger) number can: none waits for ever.
-Result<void> share_memory(std::vector<Channel>& channels, const Meeting& meeting, const Plan& plan,
-                          const Buffers& buffers) {
+Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Use /*use*/) {
+  const Meeting& meeting = joining.meeting;
   const Instant until = Clock::monotonic() + meeting.patience;
   for (Channel& channel : channels) {
     const Address& address = meeting.address(channel.lane.peer, channel.lane.peer_nic);
-    if (channel.index != 0 || !is_local(address)) continue;
-    Handover both(channel, meeting, plan, buffers);
+    if (channel.index != 0 || channel.medium != nullptr || !is_local(address)) continue;
+    Handover both(channel, meeting, joining.plan, joining.buffers);
     const auto done =
         both.run(channel.data.number(), meeting, until, "it has not handed over its memory in time");
     auto memory = done ? both.taken() : tl::unexpected(done.error());
     if (!memory) return failure(fmt::format("{}: {}", meeting.peer(channel.lane), memory.error().text));
     const std::shared_ptr<const Buffers> shared = std::move(*memory);
     for (Channel& other : channels) {
-      if (other.lane.peer == channel.lane.peer) other.memory = shared;
+      if (other.lane.peer == channel.lane.peer) other.medium = std::make_unique<PeerMemory>(shared);
     }
   }
-  return {};
+  return Refusals();
 }
 
-}  // namespace weir::real
+std::unique_ptr<Mover> make_mover(Channel channel, const MoverContext& context) {
+  WEIR_CHECK(channel.medium->wire() == kName, channel.medium->wire());
+  auto memory = static_cast<const PeerMemory&>(*channel.medium).memory();
+  return std::make_unique<ShmMover>(std::move(channel), std::move(memory), context);
+}
+
+}  // namespace weir::real::shm

@@ -1,4 +1,4 @@
-#include "backends/real/wire/tcp/tcp_channel.h"
+#include "backends/real/wire/tcp/tcp_mover.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "backends/real/process/clock.h"
 
-namespace weir::real {
+namespace weir::real::tcp {
 namespace {
 
 constexpr std::size_t kTcpTurn = 4 << 20;  // bytes that a channel moves before others have their turn
@@ -14,16 +14,16 @@ constexpr std::size_t kMostVectors = 64;   // of one system call
 
 }  // namespace
 
-void TcpChannel::expect(const Op& receive, std::uint64_t round) {
+void TcpMover::expect(const Op& receive, std::uint64_t round) {
   expected_.add(receive, round, context_->piece(receive.message, place_).size(receive.into.size));
   words_.say({Frame::Kind::kReady, receive.message, round, Bytes(0), Duration(0)});
 }
 
-void TcpChannel::say_alive() {
+void TcpMover::say_alive() {
   if (!words_.pending()) words_.say({});
 }
 
-void TcpChannel::start(const Op& send, std::uint64_t round) {
+void TcpMover::start(const Op& send, std::uint64_t round) {
   const Piece piece = context_->piece(send.message, place_);
   Flight flight;
   flight.op = &send;
@@ -33,7 +33,7 @@ void TcpChannel::start(const Op& send, std::uint64_t round) {
   rooms_.start(send.message);
 }
 
-Result<void> TcpChannel::read_words() {
+Result<void> TcpMover::read_words() {
   for (;;) {
     const auto word = words_.read();
     if (!word) return tl::unexpected(word.error());
@@ -43,7 +43,7 @@ Result<void> TcpChannel::read_words() {
   }
 }
 
-std::size_t TcpChannel::gather(const Flight& flight, std::vector<iovec>& into) {
+std::size_t TcpMover::gather(const Flight& flight, std::vector<iovec>& into) {
   std::size_t bytes = 0;
   std::size_t done = flight.done;
   for (std::size_t i = flight.part; i < flight.parts.size() && into.size() < kMostVectors; ++i) {
@@ -55,7 +55,7 @@ std::size_t TcpChannel::gather(const Flight& flight, std::vector<iovec>& into) {
   return bytes;
 }
 
-void TcpChannel::advance(Flight& flight, std::size_t bytes) {
+void TcpMover::advance(Flight& flight, std::size_t bytes) {
   flight.done += bytes;
   while (flight.part < flight.parts.size() && flight.done >= flight.parts[flight.part].size()) {
     flight.done -= flight.parts[flight.part].size();
@@ -63,7 +63,7 @@ void TcpChannel::advance(Flight& flight, std::size_t bytes) {
   }
 }
 
-Result<std::size_t> TcpChannel::send(std::size_t most) {
+Result<std::size_t> TcpMover::send(std::size_t most) {
   if (pace_ == nullptr) return data_.send(vectors_);
   const Instant now = Clock::monotonic();
   const std::size_t may = pace_->take(this, most, now);
@@ -81,7 +81,7 @@ Result<std::size_t> TcpChannel::send(std::size_t most) {
   return sent;
 }
 
-Result<void> TcpChannel::write_data() {
+Result<void> TcpMover::write_data() {
   held_until_.reset();
   std::size_t turn = 0;
   while (!outgoing_.empty() && turn < kTcpTurn) {
@@ -105,7 +105,7 @@ Result<void> TcpChannel::write_data() {
   return data_.flush();
 }
 
-Result<void> TcpChannel::begin_receive() {
+Result<void> TcpMover::begin_receive() {
   const auto word = decode(header_);
   if (!word) return tl::unexpected(word.error());
   if (word->kind != Frame::Kind::kData) return failure("it sent a word where a message should be");
@@ -119,7 +119,7 @@ Result<void> TcpChannel::begin_receive() {
   return {};
 }
 
-Result<void> TcpChannel::read_data() {
+Result<void> TcpMover::read_data() {
   std::size_t turn = 0;
   while (turn < kTcpTurn || data_.holds()) {  // nobody would tell that it still holds some
     if (incoming_.op == nullptr) {
@@ -148,4 +148,4 @@ Result<void> TcpChannel::read_data() {
   return {};
 }
 
-}  // namespace weir::real
+}  // namespace weir::real::tcp
