@@ -29,7 +29,7 @@ class Values(Case):
         self.calibrate()
         self.assertEqual(self.values()["groups.gpu.nics.0.rate"]["value"], "8.8Gbps")
 
-    def test_held_out_points_are_told_apart(self):
+    def test_held_out_points_are_reported_separately(self):
         self.write("transport.json", transport([2**i for i in range(12, 26)]))
         told = json.loads(self.calibrate("--hold-out", "0.5", "--seed", "2", "--json").stdout)
         errors = told["errors"]["points"]
@@ -37,7 +37,7 @@ class Values(Case):
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
     def test_times_of_one_size_are_held_out_together(self):
-        """Else the time in place would be foretold from that out of place, which is about the same."""
+        """Otherwise the time in place would be predicted from the almost equal time out of place."""
         self.write("nccl.json", {"nccl_version": 22800, "args": ["sendrecv_perf"], "config": {"devices": [
             {"hostname": "a"}, {"hostname": "b"}]}, "results": [
                 {"size": size, **{place: {"time": 1e6 * (OVERHEAD + size / RATE), "nwrong": 0}
@@ -45,14 +45,14 @@ class Values(Case):
         errors = json.loads(self.calibrate("--hold-out", "0.5", "--json", files=("nccl.json",)).stdout)["errors"]["points"]
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (4, 2))
 
-    def test_what_only_held_out_times_would_tell_is_fitted_and_said(self):
+    def test_a_line_with_only_held_out_times_is_fitted_and_reported(self):
         self.write("one.json", transport(SIZES[-1:]))
         said = 0
         for seed in range(1, 6):
             done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json", files=("gpu=transport.json", "cpu=one.json"))
             self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}, set(self.values()), seed)
             errors = json.loads(done.stdout)["errors"]["points"]
-            put_back = "times are fitted, though drawn to be held out: nothing else tells the same values" in done.stderr
+            put_back = "times drawn to be held out are fitted: nothing else determines the same values" in done.stderr
             self.assertEqual(errors["held_out"]["count"], 4 if put_back else 5)
             said += put_back
         self.assertGreater(said, 0)
@@ -122,7 +122,7 @@ class Values(Case):
         self.assertNotIn("groups.gpu.nics.0.rate", self.values())
         self.assertIn("groups.cpu.nics.0.rate", self.values())
 
-    def test_what_is_no_measurement_is_told(self):
+    def test_files_that_are_no_measurements_are_reported(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
         self.write("nothing.json", {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
@@ -136,7 +136,7 @@ class Values(Case):
                             (("nothing.json",), "nothing.json:1: rows: is empty: nothing was measured"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
                             (("trace.json",), "no measurement that is known"),
-                            (("rows.jsonl",), "rows.jsonl:2: rows alone do not say what was run; name it with --experiment")]:
+                            (("rows.jsonl",), "rows.jsonl:2: the file does not name the experiment; pass it with --experiment")]:
             done = self.weir("calibrate", "small.json", *files, status=2)
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
@@ -144,7 +144,7 @@ class Values(Case):
             self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
                           self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
-    def test_an_output_that_cannot_be_written_is_told_before_anything_is_fitted(self):
+    def test_an_output_that_cannot_be_written_is_reported_before_anything_is_fitted(self):
         (self.folder / "folder").mkdir()
         for output in ("folder", "none/file.json"):
             done = self.weir("calibrate", "small.json", "transport.json", "--output", output, status=1)
@@ -200,7 +200,7 @@ class Values(Case):
 
 
 class Far(Case):
-    """Values so far from the topology's that descents from there alone end with five of 30 kinds of runs foretold wrong."""
+    """Values so far from the topology's that descents from there end with five of 30 kinds of runs predicted wrong."""
 
     def test_they_are_found(self):
         truth = {"topology.groups.gpu.nics.0.rate": "18.9Gbps", "topology.groups.cpu.nics.0.rate": "41.9Gbps",

@@ -29,7 +29,7 @@ class Labels(Case):
         return row["label"], row["label_reason"]
 
     def complete(self):
-        """Transport does not tell the network's latency: one more value, written by hand."""
+        """Transport benchmarks do not determine the network's latency, so this adds it by hand."""
         self.calibrate()
         document = json.loads((self.folder / "calibrated.json").read_text())
         values = document["calibration"]["values"]
