@@ -194,7 +194,7 @@ class Run(Case):
                 (f"{COUNT}=-1", f"--set {COUNT}: -1 is too small"),
                 ('model={"foo": 1}', "--set model: foo: unknown key 'foo'"),
                 ("credit", "sets nothing"),
-                (b"policy=\xff", "no text in UTF-8")]:
+                (b"policy=\xff", "expected text in UTF-8")]:
             done = self.run_weir("--set", setting)
             self.assertEqual(done.returncode, 2)
             self.assertIn(complaint, done.stderr)
