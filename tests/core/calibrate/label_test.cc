@@ -122,7 +122,7 @@ TEST_CASE("A value that measurements did not determine is a vendor constant") {
   CHECK(of(topology) == Label{Trust::kCalibrated, ""});
   overhead.standard_error_percent = 180.0;
   CHECK(of(topology) == Label{Trust::kVendorConstant,
-                              "model.message_overhead was not determined by what was measured (a standard "
+                              "the measurements did not determine model.message_overhead (a standard "
                               "error of 180 %)"});
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("A measurement of all NUMA nodes together determines no single one") {
   const PointFit all = fit(two, read(together));
   CHECK(all.values().empty());
   REQUIRE(!all.remarks().empty());
-  CHECK_THAT(all.remarks().front(), has_text("measure with --numa"));
+  CHECK_THAT(all.remarks().front(), has_text("measure one with --numa"));
   CHECK(fit(two, read(kSums)).values().size() == 3);
 }
 
@@ -204,8 +204,8 @@ TEST_CASE("Malformed benchmarks are reported with their line") {
     return points.error().text;
   };
   CHECK(wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 0, \"nodes_bytes_per_s\": 1e9}]}") ==
-        "bench.json:2: rows[0].message_bytes: expected a number above 0, as weir bench transport --json "
-        "prints");
+        "bench.json:2: rows[0].message_bytes: expected a number above 0, as printed by weir bench "
+        "transport --json");
   CHECK_THAT(
       wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 10, \"nodes_bytes_per_s\": \"fast\"}]}"),
       has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
