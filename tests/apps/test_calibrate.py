@@ -97,8 +97,8 @@ class Values(Case):
         for row in fast["rows"]:
             row["nodes_bytes_per_s"] *= 10
         self.write("fast.json", fast)
-        self.assertIn("groups.gpu.nics.0.rate: 88 Gbps was measured where the topology says 10 Gbps: is fast.json of these "
-                      "machines?", self.calibrate(files=("fast.json",)).stderr)
+        self.assertIn("groups.gpu.nics.0.rate: measured 88 Gbps, but the topology says 10 Gbps: was fast.json measured on "
+                      "these machines?", self.calibrate(files=("fast.json",)).stderr)
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
                                        "sweep": {"partition_size": ["1MB", "4MB"]}})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out")
