@@ -72,12 +72,12 @@ class Values(Case):
             row["nodes_bytes_per_s"] *= (1.03, 0.97)[i % 2]
         self.write("transport.json", told)
         self.calibrate()
-        overhead = self.values()["model.message_overhead"]  # fits would have it below 0
+        overhead = self.values()["model.message_overhead"]  # a free fit would be below 0
         self.assertEqual(overhead["value"], "0s")
         self.assertNotIn("standard_error_percent", overhead)
 
-    def test_what_is_given_twice_counts_once(self):
-        """Else it would be held out against itself, and two points would look as sure as four."""
+    def test_a_file_given_twice_counts_once(self):
+        """Otherwise it would be held out against itself, and two points would look as certain as four."""
         two = transport(SIZES[:2])
         self.write("transport.json", two)
         self.write("copy.json", {**two, "rows": two["rows"] + transport([SIZES[-1]])["rows"]})
@@ -91,7 +91,7 @@ class Values(Case):
         errors = json.loads(done.stdout)["errors"]["points"]
         self.assertEqual(errors["held_out"]["count"], 1)
 
-    def test_measurements_of_machines_of_another_make_are_refused_or_doubted(self):
+    def test_measurements_of_different_machines_are_refused_or_doubted(self):
         self.assertEqual(self.calibrate().stderr, "")
         fast = transport()
         for row in fast["rows"]:
@@ -159,7 +159,7 @@ class Values(Case):
             self.assertIn("a calibration needs real ones", done.stderr)
 
     def test_real_runs_are_read_from_each_kind_of_file(self):
-        """Simulated results that say they are a lab's: as good as real ones to a reader."""
+        """Uses simulated results that claim to be from a lab, which readers cannot distinguish from real ones."""
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
                                        "sweep": {"partition_size": ["1MB", "4MB"], "topology.groups.gpu.count": [2, 3]}})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--set", "topology.groups.gpu.nics.0.rate=9Gbps",

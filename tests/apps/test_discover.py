@@ -1,6 +1,6 @@
 """weir discover and weir doctor as users call them. Run: python3 tests/apps/test_discover.py WEIR FAKE_NVML
 
-FAKE_NVML is the folder of a library with NVML's name, which shows the machines that fake_nvml.cc lists."""
+FAKE_NVML is the folder of a library with NVML's name, which reports the machines listed in fake_nvml.cc."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Case(unittest.TestCase):
         environment = dict(os.environ)
         if nvml is not None:
             environment |= {"LD_LIBRARY_PATH": fake_nvml, "FAKE_NVML": nvml}
-        if box:  # hwloc's own way to stand for another machine
+        if box:  # hwloc's own way to imitate another machine
             environment |= {"HWLOC_XMLFILE": str(BOX), "HWLOC_THISSYSTEM": "0"}
         done = program.run(*map(str, arguments), cwd=self.folder, env=environment)
         if status is not None:
@@ -36,11 +36,11 @@ class Case(unittest.TestCase):
         return done
 
     def group(self, *arguments, **how):
-        """Of the topology of a machine."""
+        """The group in the topology of a machine."""
         return json.loads(self.weir("discover", "--nic-rate", "100Gbps", *arguments, **how).stdout)["groups"][0]
 
     def findings(self, **how):
-        """Of doctor, by subject. What CUDA finds wrong where the driver is not real depends on the build."""
+        """The findings of doctor by subject. What CUDA reports with a fake driver depends on the build."""
         done = self.weir("doctor", "--json", status=None, **how)
         told = json.loads(done.stdout)
         self.assertEqual(done.returncode, 1 if told["worst"] == "wrong" else 0, done.stdout)
