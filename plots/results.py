@@ -1,4 +1,4 @@
-"""The rows of results.json, or of results.csv where that is all there is."""
+"""Reads the rows of results.json or, if it is missing, of results.csv."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Tuple
 
 
 class BadInput(Exception):
-    """Results that cannot be drawn; the text says where and why."""
+    """Results that cannot be drawn; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,20 @@ class Row:
     goodput: Optional[float]  # bytes per second
     goodput_bound: Optional[float]  # likewise
     speedup: Optional[float]
-    links: Tuple[Tuple[str, float], ...]  # name and use (1 is all that it could carry), the most used first
+    links: Tuple[Tuple[str, float], ...]  # name and use (1 is fully used), the most used first
     timeline: Optional[str]
 
 
 @dataclass(frozen=True)
 class Results:
     folder: Path
-    fields: List[str]  # that were swept
+    fields: List[str]  # the swept ones
     rows: List[Row]
-    baseline: Optional[str] = None  # of the speed-ups, where it is told
-    looks: Optional[Dict[str, List[str]]] = None  # colour, marker and line by strategy, likewise
+    baseline: Optional[str] = None  # of the speed-ups, if the file names it
+    looks: Optional[Dict[str, List[str]]] = None  # colour, marker and line by strategy, if the file has them
 
     def strategies(self):
-        """In the order of the rows; one that is missing at the first points stands where it does later."""
+        """In the order of the rows. A strategy that is missing at first takes its place from later points."""
         order, last = [], None
         for row in self.rows:
             if row.strategy not in order:
@@ -55,7 +55,7 @@ NUMBERS = {
     "communication_ns": True, "compute_ns": True, "bound_ns": True, "goodput_bytes_per_s": False,
     "goodput_bound_bytes_per_s": False, "speedup": False,
 }
-FIRST = ["strategy", "gpu_machines", "cpu_machines"]  # swept fields stand between these and "seed"
+FIRST = ["strategy", "gpu_machines", "cpu_machines"]  # swept fields are between these and "seed"
 
 
 def read(folder):
@@ -74,7 +74,7 @@ def parsed(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadInput(f"{path}: this is no JSON: {error}") from None
+        raise BadInput(f"{path}: expected JSON: {error}") from None
 
 
 def json_rows(path):

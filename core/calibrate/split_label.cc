@@ -11,11 +11,11 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kFirst = 8;  // machines of the first part that is tried
+constexpr std::size_t kFirst = 8;  // machines of the first part tried
 constexpr double kNothing = 1e-6;  // of a machine's even share
 
-// About so many machines, as many of each group as it has of all, spread over it; at least two if it has
-// them.
+// About `count` machines, from each group in proportion and spread over it; at least two of a group that has
+// two.
 std::vector<MachineId> some_of(const Cluster& cluster, std::size_t count) {
   const std::vector<Machine>& machines = cluster.machines();
   std::map<std::string, std::vector<MachineId>> groups;
@@ -41,7 +41,7 @@ bool sums(const Shares& shares, std::size_t machine) {
   return shares.of_machine[machine] * static_cast<double>(shares.of_machine.size()) > kNothing;
 }
 
-// Whether its machines do in the part what they do in the whole.
+// Whether the machines of the part do the same as in the whole.
 bool alike(const Subcluster& part, const Cluster& whole, const Options& options, Dtype dtype,
            const Shares& shares, const LocalStageOf& stages) {
   if (racks_of(part.cluster) == 1 && racks_of(whole) > 1) return false;
@@ -56,8 +56,8 @@ bool alike(const Subcluster& part, const Cluster& whole, const Options& options,
   return true;
 }
 
-// What a part's plan uses, on as many machines as there are. How parts are cut depends on all machines: the
-// sizes are those that were measured, which hold nothing up.
+// What the part's plan uses, scaled to all machines. Sizes depend on all machines, so they are taken to be
+// the measured ones, which weaken no label.
 Uses of_whole(Uses uses, const Cluster& whole, const Topology& topology) {
   for (const CalibratedValue& value : topology.calibration->values) {
     const auto used = uses.values.find(value.path);
@@ -76,7 +76,7 @@ Label label_of_split(const Strategy& strategy, const Shares& shares, const Local
   const Contender contender{&strategy, options};
   if (!experiment.topology.calibration) return label_of(Uses{}, experiment, contender);
   const Dtype dtype = most_common_dtype(experiment.trace);
-  Label unknown{Trust::kVendorConstant, "the plan that tells what it uses is too large to be made"};
+  Label unknown{Trust::kVendorConstant, "the plan that would show which values it uses is too large to make"};
   for (std::size_t count = kFirst; count < cluster.machines().size(); count *= 2) {
     const Subcluster part(cluster, some_of(cluster, count));
     if (!alike(part, cluster, options, dtype, shares, stages)) continue;
@@ -88,7 +88,8 @@ Label label_of_split(const Strategy& strategy, const Shares& shares, const Local
         of_whole(uses_of(*plan, part.cluster, works, experiment, contender), cluster, experiment.topology);
     Label label = label_of(uses, experiment, contender);
     if (label.trust != Trust::kCalibrated) return label;
-    unknown = {Trust::kExtrapolated, "the plan that tells the sizes of its messages is too large to be made"};
+    unknown = {Trust::kExtrapolated,
+               "the plan that would show the sizes of its messages is too large to make"};
     break;
   }
   if (!check_size(strategy, cluster, workload, options)) return unknown;

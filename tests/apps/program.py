@@ -1,4 +1,4 @@
-"""The program as users call it, for tests that are given it as their first argument."""
+"""Calls the program as users do, for tests that get its path as their first argument."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ def run(*arguments, timeout=120, **how):
 
 
 def rows(folder):
-    """Of the results.csv in the folder."""
+    """The rows of the results.csv in the folder."""
     lines = (folder / "results.csv").read_text().splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 

@@ -1,4 +1,4 @@
-"""Runs for real of a small experiment, and the processes of its machines."""
+"""Real runs of a small experiment, and the processes of its machines."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def layers(dtype, elements, backward="1ms"):
 
 
 def nodes_of(process):
-    """The processes of the machines of the run that this one leads, by machine."""
+    """The processes of the run's machines, by machine."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -70,7 +70,7 @@ class Real(Case):
         return self.run_weir("--on", "local", *more)
 
     def long_run(self, *more):
-        """A run of minutes, once its machines are at work."""
+        """A run that takes minutes; its machines are at work."""
         self.write(strategies=["ring"], iterations=10_000,
                    trace={"name": "net", "layers": layers("f32", 100_000, "5ms")})
         process = subprocess.Popen(self.run_command("--on", "local", "--io-threads", "2", *more),

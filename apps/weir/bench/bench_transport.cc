@@ -53,6 +53,9 @@ struct TransportRow {
   nlohmann::ordered_json fields;
 };
 
+// Whose plain writes can be measured beside those of nodes.
+bool is_rdma(real::TransportChoice engine) { return enum_name(engine) == real::rdma::kName; }
+
 Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message) {
   real::TransportSettings settings = choices.settings;
   settings.message = message;
@@ -78,9 +81,6 @@ Result<void> check_size(Bytes message, int under_way) {
   }
   return {};
 }
-
-// Whose plain writes can be measured beside those of nodes.
-bool is_rdma(real::TransportChoice engine) { return enum_name(engine) == real::rdma::kName; }
 
 // Fails if choices do not go together; takes over those that are read here.
 Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {

@@ -1,4 +1,4 @@
-// A folder of a test's own in place of /sys.
+// A folder of a test that replaces /sys.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace weir::real {
 
-/// A resource: the folder goes with it.
+/// A resource: removes the folder at its end.
 class FakeSysfs {
  public:
   FakeSysfs() {
