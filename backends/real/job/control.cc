@@ -13,7 +13,7 @@
 
 #include "backends/real/clock.h"
 #include "backends/real/job/notes.h"
-#include "backends/real/job/silence.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <thread>
 
-#include "backends/real/job/silence.h"
 #include "backends/real/session/turns.h"
 #include "backends/real/session/world.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 

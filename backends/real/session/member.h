@@ -5,9 +5,9 @@
 #include <map>
 #include <memory>
 
-#include "backends/real/job/silence.h"
 #include "backends/real/session/group.h"
 #include "backends/real/session/settings.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 
