@@ -7,6 +7,8 @@ namespace {
 
 // A coordinator that lives has been heard within this time.
 constexpr Duration kQuiet = kBeat * 2;
+// The coordinator waits for the same step with the same patience. It knows who is missing, and says so first.
+constexpr Duration kAfterIt = kMoment * 2;
 
 }  // namespace
 
@@ -26,6 +28,7 @@ void JobMember::enter(Phase phase, Instant now) {
 }
 
 void JobMember::hear(const Note& note, Instant now) {
+  if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterIt;
   silence_.end(now);
   heard_ = true;
   if (over() || note.type == AliveNote::kType) return;
@@ -44,8 +47,9 @@ void JobMember::take(const Note& note, Instant now) {
   } else if (phase_ == Phase::kPlanned) {
     if (note.type == MeetNote::kType) meet(note, now);
   } else if (phase_ == Phase::kMet) {
-    if (note.type == AskClockNote::kType) return send(note_of(ClockNote{now.ns()}));
-    take_go(note, now);
+    if (note.type != AskClockNote::kType) return take_go(note, now);
+    until_ = now + terms_.patience + kAfterIt;
+    send(note_of(ClockNote{now.ns()}));
   } else if (phase_ == Phase::kDone) {
     if (ahead_ && note.type == MeetNote::kType) {
       ahead_ = false;
@@ -77,6 +81,7 @@ void JobMember::connected(const Result<void>& connected, Instant now) {
   if (!connected) return fail(connected.error(), now);
   send(note_of(MetNote{}));
   enter(Phase::kMet, now);
+  until_ = until_ + kAfterIt;
 }
 
 void JobMember::take_go(const Note& note, Instant now) {

@@ -2,14 +2,17 @@
 // work come out. No socket, thread or clock is inside; the driver is backends/real/job/member.h.
 //
 //   phase        waits for                             until, at most     then
-//   kJoining     `inputs`                              patience           plans: kPlanning
+//   kJoining     `inputs`                              patience *         plans: kPlanning
 //   kPlanning    its own plan (the driver's work)      the coordinator's  says `planned`
 //   kPlanned     `meet`                                the coordinator's  connects: kConnecting
 //   kConnecting  its connections (the driver's work)   patience           says `met`
-//   kMet         `go`, answers `ask-clock`             patience           runs: kRunning
+//   kMet         `go`, answers `ask-clock`             patience *         runs: kRunning
 //   kRunning     its iterations (the driver's work)    the driver's       says `done`
 //   kDone        `meet` or `goodbye`                   the coordinator's  kConnecting or kOver
 //   kFailing     the verdict                           1 s                kOver
+//
+// * And two seconds more once it has heard the coordinator, which waits for the same step with the same
+// patience: it knows who is missing, and is to say so first. Each `ask-clock` begins the time anew.
 //
 // `failed` ends it in every phase, and so does a coordinator that has said nothing for kSilence. While the
 // machine is in kFailing its driver holds the data connections: a peer that sees them closed might be heard
