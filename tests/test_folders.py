@@ -8,7 +8,7 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["core/base", "core/protocol", "core/cluster", "core/workload", "core/plan", "core/formats", "core/run", "core/fluid",
+FOLDERS = ["core/base", "core/document", "core/protocol", "core/cluster", "core/workload", "core/plan", "core/formats", "core/run", "core/fluid",
            "core/compare", "backends", "core/strategies", "core/experiment", "core/calibrate", "core/tune",
            "backends/real/job", "backends/real/session",
            "apps", "frontends", "benchmarks", "tests"]

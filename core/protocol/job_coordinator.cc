@@ -20,7 +20,7 @@ JobCoordinator::JobCoordinator(JobTerms terms, Instant now)
     : terms_(std::move(terms)),
       until_(now + terms_.patience),
       looked_(now),
-      noticed_(now),
+      still_(now),
       members_(terms_.seats.size()) {
   WEIR_CHECK(terms_.tokens.size() == (terms_.ahead ? 2U : 1U), terms_.tokens.size());
 }
@@ -114,16 +114,8 @@ void JobCoordinator::go(Instant now) {
   enter(Phase::kRunning, kNever, now);
 }
 
-// Machines may have taken a coordinator that stood still for lost, and one another when the first of them
-// went.
-void JobCoordinator::notice(Instant now) {
-  constexpr Duration kLong = kSilence - kBeat * 2;
-  if (now - noticed_ > kLong) stood_still_ = {noticed_, now};
-  noticed_ = now;
-}
-
 void JobCoordinator::hear(Note note, Instant now) {
-  notice(now);
+  still_.notice(now);
   switch (phase_) {
     case Phase::kJoining:
       return hear_joining(note, now);
@@ -283,7 +275,7 @@ Result<void> JobCoordinator::take_end(std::size_t machine, const DoneNote& done)
 }
 
 void JobCoordinator::tick(Instant now) {
-  notice(now);
+  still_.notice(now);
   looked_ = now;
   if (active()) return check_deadline(now);
   if (phase_ == Phase::kBlaming && now >= *until_) return dismiss(now);
@@ -325,10 +317,12 @@ Instant JobCoordinator::wake() const {
 // One machine's end makes others fail, which may be told first: so whoever watches the processes is asked.
 void JobCoordinator::fail(const Error& why, Instant now) {
   error_ = why;
-  if (stood_still_ && now - stood_still_->second < kSilence * 2) {
+  // Machines may have taken a coordinator that stood still for lost, and one another when the first of them
+  // went.
+  if (const auto still = still_.recently(now)) {
     error_->text +=
         fmt::format("; the coordinator itself stood still for {}, and machines may have taken it for lost",
-                    rounded(stood_still_->second - stood_still_->first));
+                    rounded(*still));
   }
   phase_ = Phase::kBlaming;
   until_ = now + kBlame;

@@ -116,7 +116,6 @@ class JobCoordinator {
     Duration soonest;           // that it has answered when asked for its clock
   };
 
-  void notice(Instant now);
   bool active() const { return phase_ < Phase::kBlaming; }
   void send(Note note) { actions_.emplace_back(SendNote{std::move(note)}); }
   template <class T>
@@ -145,10 +144,9 @@ class JobCoordinator {
 
   JobTerms terms_;
   Phase phase_ = Phase::kJoining;
-  std::optional<Instant> until_;                            // when the phase ends at the latest
-  Instant looked_;                                          // at deadlines
-  Instant noticed_;                                         // the time, ever
-  std::optional<std::pair<Instant, Instant>> stood_still_;  // from when until when
+  std::optional<Instant> until_;  // when the phase ends at the latest
+  Instant looked_;                // at deadlines
+  StoodStill still_;
   std::vector<Member> members_;
   std::string clique_;        // where the GPUs of all machines meet, as one of them has said
   std::size_t meetings_ = 0;  // that have begun

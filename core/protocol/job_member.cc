@@ -3,15 +3,6 @@
 #include "core/base/units_text.h"
 
 namespace weir {
-namespace {
-
-// A coordinator that lives has been heard within this time.
-constexpr Duration kQuiet = kBeat * 2;
-// The coordinator waits for the same step with the same patience. It knows who is missing, and says so first.
-constexpr Duration kAfterIt = kMoment * 2;
-
-}  // namespace
-
 JobMember::JobMember(const MemberTerms& terms, const Result<JoinNote>& join, Instant now)
     : terms_(terms), until_(now + terms.patience), looked_(now) {
   if (join) {
@@ -28,7 +19,7 @@ void JobMember::enter(Phase phase, Instant now) {
 }
 
 void JobMember::hear(const Note& note, Instant now) {
-  if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterIt;
+  if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
   silence_.end(now);
   heard_ = true;
   if (over() || note.type == AliveNote::kType) return;
@@ -48,7 +39,7 @@ void JobMember::take(const Note& note, Instant now) {
     if (note.type == MeetNote::kType) meet(note, now);
   } else if (phase_ == Phase::kMet) {
     if (note.type != AskClockNote::kType) return take_go(note, now);
-    until_ = now + terms_.patience + kAfterIt;
+    until_ = now + terms_.patience + kAfterLeader;
     send(note_of(ClockNote{now.ns()}));
   } else if (phase_ == Phase::kDone) {
     if (ahead_ && note.type == MeetNote::kType) {
@@ -81,7 +72,7 @@ void JobMember::connected(const Result<void>& connected, Instant now) {
   if (!connected) return fail(connected.error(), now);
   send(note_of(MetNote{}));
   enter(Phase::kMet, now);
-  until_ = until_ + kAfterIt;
+  until_ = until_ + kAfterLeader;
 }
 
 void JobMember::take_go(const Note& note, Instant now) {

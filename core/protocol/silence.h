@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "core/base/units.h"
 
@@ -16,6 +17,11 @@ constexpr Duration kSilence{3'000'000'000};
 constexpr Duration kLook{100'000'000};
 /// For a verdict: whoever fails because another process has failed learns the cause within this time.
 constexpr Duration kMoment{1'000'000'000};
+/// An end that lives has been heard within this time.
+constexpr Duration kQuiet = kBeat * 2;
+/// Whoever leads waits for the same step as the others, with the same patience. It knows who is missing and
+/// must say so first, so the others wait for this much longer.
+constexpr Duration kAfterLeader = kMoment * 2;
 
 /// Since when another end has been silent. A value; instants are of this host's monotonic clock. A process
 /// that was stopped itself has not read what has arrived: silence counts only while one listens.
@@ -36,6 +42,27 @@ class Silence {
   static constexpr Duration kHeldUp{1'000'000'000};
   std::optional<Instant> since_;
   Instant looked_;
+};
+
+/// Whether this process has stood still for so long that others may have taken it for lost: what fails soon
+/// afterwards may have failed because of that. A value; it is told the time whenever anything happens.
+class StoodStill {
+ public:
+  explicit StoodStill(Instant now) : last_(now) {}
+  void notice(Instant now) {
+    constexpr Duration kLong = kSilence - kBeat * 2;
+    if (now - last_ > kLong) still_ = {last_, now};
+    last_ = now;
+  }
+  /// For how long, if that is not long ago.
+  std::optional<Duration> recently(Instant now) const {
+    if (!still_ || now - still_->second >= kSilence * 2) return std::nullopt;
+    return still_->second - still_->first;
+  }
+
+ private:
+  Instant last_;
+  std::optional<std::pair<Instant, Instant>> still_;  // from when until when
 };
 
 }  // namespace weir

@@ -13,6 +13,7 @@
 #include "backends/real/session/leader.h"
 #include "backends/real/session/member.h"
 #include "backends/real/session/outcome.h"
+#include "backends/real/session/turns.h"
 
 namespace weir::real {
 
