@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/protocol/tensor_wait.h"
+
 namespace weir {
 
 std::string text(const TensorNote& tensor) {
@@ -19,6 +21,14 @@ std::string text(const TensorNote& tensor) {
 
 std::string text(const Role& role) {
   return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
+}
+
+// Of a kept tensor, others are waited for to declare it.
+std::string waits_for(const MissingNote* answer, bool kept) {
+  if (answer != nullptr && !answer->who.empty())
+    return fmt::format("not {} by {}", kept ? "declared" : "handed over", answer->who);
+  return kept ? "all ranks have declared it, but the CPU machines do not answer"
+              : "all ranks have handed it over";
 }
 
 bool are_ranks(const std::vector<int>& ranks, std::size_t count) {
