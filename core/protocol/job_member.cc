@@ -21,6 +21,8 @@ void JobMember::enter(Phase phase, Instant now) {
 void JobMember::hear(const Note& note, Instant now) {
   if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
   silence_.end(now);
+  // What lay there already when it failed says nothing of now.
+  if (now + kBeat >= until_) awaits_word_ = false;
   heard_ = true;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type != FailedNote::kType) return take(note, now);
@@ -99,8 +101,7 @@ void JobMember::tick(Instant now, Duration refused) {
   if (silent > kSilence)
     return end_unheard(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
   if (phase_ == Phase::kFailing) {
-    // A coordinator that is gone gives no verdict, and this machine's peers must not take it for the cause.
-    if (now >= until_ && (silent <= kQuiet || terms_.hasty)) end(error_);
+    if (now >= until_ && (!awaits_word_ || terms_.hasty)) end(error_);
   } else if (phase_ == Phase::kJoining || phase_ == Phase::kMet) {
     check_reply(now, refused);
   }
@@ -128,6 +129,7 @@ void JobMember::fail(const Error& own, Instant now) {
   error_ = own;
   if (!connected) return end(own);
   phase_ = Phase::kFailing;
+  awaits_word_ = heard_;
   until_ = now + (terms_.hasty ? Duration(0) : kMoment);
 }
 

@@ -9,7 +9,7 @@
 //   kMet         `go`, answers `ask-clock`             patience *         runs: kRunning
 //   kRunning     its iterations (the driver's work)    the driver's       says `done`
 //   kDone        `meet` or `goodbye`                   the coordinator's  kConnecting or kOver
-//   kFailing     the verdict                           1 s                kOver
+//   kFailing     the verdict                           1 s **             kOver
 //
 // * And two seconds more once it has heard the coordinator, which waits for the same step with the same
 // patience: it knows who is missing, and is to say so first. Each `ask-clock` begins the time anew.
@@ -101,6 +101,7 @@ class JobMember {
   Instant looked_;
   Silence silence_;     // of the coordinator
   bool heard_ = false;  // the coordinator, ever
+  bool awaits_word_ = false;  // of the coordinator, since it has failed: only from one that lives can a verdict come
   bool ahead_ = false;  // the next meeting is for the iteration that is checked
   std::optional<Error> error_;
   std::vector<MemberAction> actions_;

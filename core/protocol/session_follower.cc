@@ -18,7 +18,11 @@ SessionFollower::SessionFollower(FollowerTerms terms, Instant now)
 }
 
 void SessionFollower::hear(const Note& note, Instant now) {
+  if (!heard_ && phase_ == Phase::kSeating) until_ = now + terms_.patience + kAfterLeader;
+  heard_ = true;
   silence_.end(now);
+  // What lay there already when it failed says nothing of now.
+  if (now + kBeat >= until_) awaits_word_ = false;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type == FailedNote::kType || note.type == GoodbyeNote::kType) {
     actions_.emplace_back(DropUnsent{});
@@ -95,6 +99,7 @@ void SessionFollower::fail(const Error& own, Instant now) {
   send(note_of(FailedNote{own.text}));
   error_ = own;
   phase_ = Phase::kFailing;
+  awaits_word_ = heard_;
   until_ = now + (terms_.hasty ? Duration(0) : kMoment);
 }
 
@@ -106,8 +111,7 @@ void SessionFollower::tick(Instant now) {
     actions_.emplace_back(DropUnsent{});  // nobody is there to be told
     end(Error{fmt::format("rank 0, which leads the session, has said nothing for {}", text(kSilence))});
   } else if (phase_ == Phase::kFailing) {
-    // A leader that is gone gives no verdict, and peers must not take this process for the cause.
-    if (now >= until_ && (silent <= kQuiet || terms_.hasty)) end(error_);
+    if (now >= until_ && (!awaits_word_ || terms_.hasty)) end(error_);
   } else if (phase_ == Phase::kSeating) {
     // What was said may have come to the leader of a session before this one, which has ended since.
     if (now - said_ >= kAgain) {

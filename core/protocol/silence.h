@@ -17,8 +17,6 @@ constexpr Duration kSilence{3'000'000'000};
 constexpr Duration kLook{100'000'000};
 /// For a verdict: whoever fails because another process has failed learns the cause within this time.
 constexpr Duration kMoment{1'000'000'000};
-/// An end that lives has been heard within this time.
-constexpr Duration kQuiet = kBeat * 2;
 /// Whoever leads waits for the same step as the others, with the same patience. It knows who is missing and
 /// must say so first, so the others wait for this much longer.
 constexpr Duration kAfterLeader = kMoment * 2;

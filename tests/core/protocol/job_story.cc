@@ -138,7 +138,7 @@ std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const 
     const bool silent =
         has(place(name), {Kind::kCrash, Kind::kRestart, Kind::kCut, Kind::kStop}, at) ||
         std::any_of(world_.outcomes_.begin(), world_.outcomes_.end(), [&](const JobOutcome& one) {
-          return one.name == name && one.start == 0 && one.ended && one.at + Duration(2'900'000'000) < at;
+          return one.name == name && one.start == 0 && one.ended && one.at + Duration(2'000'000'000) < at;
         });
     return check(silent);
   }

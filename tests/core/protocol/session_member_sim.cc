@@ -91,7 +91,12 @@ void SimulatedSession::Member::declare() {
 void SimulatedSession::Member::use(Instant now) {
   const SessionFollower::Phase phase = protocol_.phase();
   const bool serves = phase == SessionFollower::Phase::kServing || phase == SessionFollower::Phase::kOpening;
-  if (!serves || place_ >= session_.case_.ranks || left_ || gave_up_) return;
+  if (!serves || place_ >= session_.case_.ranks || gave_up_) return;
+  // Nobody waits for ever: neither for others to leave, nor, if it idles, for its user.
+  if (left_ && now - left_at_ > session_.case_.patience) return end_process(now);
+  constexpr Duration kIdles{20'000'000'000};
+  if (has(Kind::kIdle, Instant(now.ns() - kIdles.ns()))) return end_process(now);
+  if (left_) return;
   if (!declared_) declare();
   if (has(Kind::kAbort, now)) {
     gave_up_ = true;
@@ -108,8 +113,14 @@ void SimulatedSession::Member::use(Instant now) {
   const std::vector<TensorNote> all = tensors();
   if (all.empty() || next_ >= all.size() * static_cast<std::size_t>(session_.case_.rounds) ||
       has(Kind::kLeave, now))
-    return leave();
+    return leave(now);
   give(now);
+}
+
+// As the destructor of the session has it.
+void SimulatedSession::Member::end_process(Instant now) {
+  gave_up_ = true;
+  protocol_.fail(Error{session_.name(place_) + " has ended"}, now);
 }
 
 void SimulatedSession::Member::give(Instant now) {
@@ -141,8 +152,9 @@ bool SimulatedSession::Member::await(Instant now) {
   return false;
 }
 
-void SimulatedSession::Member::leave() {
+void SimulatedSession::Member::leave(Instant now) {
   left_ = true;
+  left_at_ = now;
   LeaveNote note;
   for (const auto& [tensor, times] : given_) note.given.push_back({tensor, times});
   session_.network_.send(pid_, note_of(note));

@@ -88,7 +88,8 @@ class SimulatedSession::Member final : public SimulatedProcess {
   void declare();
   void give(Instant now);
   bool await(Instant now);
-  void leave();
+  void leave(Instant now);
+  void end_process(Instant now);
   std::vector<TensorNote> tensors() const;
   bool has(Kind kind, Instant now) const;
   void news(const TensorNews& news);
@@ -105,6 +106,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   // Of the user.
   bool declared_ = false;
   bool left_ = false;
+  Instant left_at_;
   std::size_t next_ = 0;  // of all hand-overs
   std::optional<TensorWait> wait_;
   bool asking_ = false;
