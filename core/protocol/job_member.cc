@@ -54,7 +54,7 @@ void JobMember::take(const Note& note, Instant now) {
   }
 }
 
-void JobMember::planned(const Result<Planned>& planned, Instant now) {
+void JobMember::planned(const Result<PlanReport>& planned, Instant now) {
   if (over()) return;
   if (!planned) return fail(planned.error(), now);
   ahead_ = planned->ahead;

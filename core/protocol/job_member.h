@@ -55,7 +55,7 @@ struct RunPlan {
 using MemberAction = std::variant<SendNote, KeepAlive, DropUnsent, PlanInputs, ConnectPeers, RunPlan>;
 
 /// What comes of planning.
-struct Planned {
+struct PlanReport {
   PlannedNote note;
   bool ahead = false;  // whether an iteration that is checked goes before those that are recorded
 };
@@ -72,7 +72,7 @@ class JobMember {
   void hear(const Note& note, Instant now);
   /// `refused`: for how long nobody has listened where the coordinator should.
   void tick(Instant now, Duration refused);
-  void planned(const Result<Planned>& planned, Instant now);
+  void planned(const Result<PlanReport>& planned, Instant now);
   void connected(const Result<void>& connected, Instant now);
   /// It has sent its record, if it has run.
   void ran(const Result<DoneNote>& done, Instant now);
@@ -101,7 +101,8 @@ class JobMember {
   Instant looked_;
   Silence silence_;     // of the coordinator
   bool heard_ = false;  // the coordinator, ever
-  bool awaits_word_ = false;  // of the coordinator, since it has failed: only from one that lives can a verdict come
+  bool awaits_word_ =
+      false;  // of the coordinator, since it has failed: only from one that lives can a verdict come
   bool ahead_ = false;  // the next meeting is for the iteration that is checked
   std::optional<Error> error_;
   std::vector<MemberAction> actions_;

@@ -9,8 +9,10 @@
 //   kOpening    its plan and connections (driver)           patience            says `opened`: kServing
 //   kFailing    the verdict                                 1 s **              kOver
 //
-// *  From when it has first heard the leader, which waits for all with the same patience and is to name who is missing.
-// ** And until the leader has been heard again: a leader that is gone gives no verdict, and peers must not take this
+// *  From when it has first heard the leader, which waits for all with the same patience and is to name who
+// is missing.
+// ** And until the leader has been heard again: a leader that is gone gives no verdict, and peers must not
+// take this
 //    process for the cause of its end.
 //
 // `goodbye` and `failed` end it in every phase, and so does a leader that has said nothing for kSilence.
@@ -87,9 +89,10 @@ class SessionFollower {
   Instant until_;  // of kSeating and kFailing
   Instant said_;   // its seat, last
   Instant looked_;
-  Silence silence_;           // of the leader
-  bool heard_ = false;        // the leader, ever
-  bool awaits_word_ = false;  // of the leader, since it has failed: only from one that lives can a verdict come
+  Silence silence_;     // of the leader
+  bool heard_ = false;  // the leader, ever
+  bool awaits_word_ =
+      false;  // of the leader, since it has failed: only from one that lives can a verdict come
   std::size_t ranks_ = 0;
   int last_opened_ = -1;      // group
   std::vector<int> waiting_;  // groups that it has opened and that have not begun

@@ -1,5 +1,5 @@
-// How a rank waits for a tensor that it has handed over: when it asks the leader who holds it up, when its user is
-// warned, and when it gives up. Pure; backends/real/session/waits.cc does the waiting.
+// How a rank waits for a tensor that it has handed over: when it asks the leader who holds it up, when its
+// user is warned, and when it gives up. Pure; backends/real/session/waits.cc does the waiting.
 //
 //   phase       looks             until                   then
 //   kWaiting    every second      it is late, or          asks: kAsking
@@ -29,7 +29,12 @@ class TensorWait {
   };
 
   TensorWait(Duration warn_after, Duration patience, Instant now)
-      : warn_after_(warn_after), began_(now), asked_(now), warn_(now + warn_after), until_(now + patience), wake_(now + kSoon) {}
+      : warn_after_(warn_after),
+        began_(now),
+        asked_(now),
+        warn_(now + warn_after),
+        until_(now + patience),
+        wake_(now + kSoon) {}
 
   /// `answer`: the leader's to the last question, if it has come.
   Step step(Instant now, bool somebody_left, const MissingNote* answer) {

@@ -130,7 +130,7 @@ class Member {
     return join;
   }
 
-  Result<Planned> plan(const Note& note) {
+  Result<PlanReport> plan(const Note& note) {
     auto inputs = content_of<InputsNote>(note);
     if (!inputs) return tl::unexpected(inputs.error());
     inputs_ = std::move(*inputs);
@@ -154,7 +154,7 @@ class Member {
     }
     const auto clique = place_of_clique(*job_);
     if (!clique) return tl::unexpected(clique.error());
-    return Planned{{plan_hash(job_->plan), reach(), local, *clique}, inputs_.verify == Verify::kFirst};
+    return PlanReport{{plan_hash(job_->plan), reach(), local, *clique}, inputs_.verify == Verify::kFirst};
   }
 
   // Those of the machine; none if it has none, or host memory is to stand for them.

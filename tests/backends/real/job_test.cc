@@ -244,6 +244,22 @@ TEST_CASE("a machine that falls silent is named within five seconds, before and 
   }
 }
 
+TEST_CASE("a machine that falls silent is named within five seconds, however much another one says") {
+  Lead lead(kLong);
+  const auto first = joined(lead, 0);
+  auto second = joined(lead, 1);
+  REQUIRE(heard<InputsNote>(*second));
+  const Instant begin = Clock::monotonic();
+  // As the beats of many machines come: one within every few milliseconds.
+  while (Clock::monotonic() - begin < Duration(4'500'000'000)) {
+    first->send(note_of(AliveNote{}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (const auto note = first->receive(Duration(0)); note && note->type == FailedNote::kType) break;
+  }
+  CHECK(Clock::monotonic() - begin < Duration(4'000'000'000));
+  CHECK_THAT(lead.error(), has_text("gpu[1] has said nothing for 3s"));
+}
+
 TEST_CASE("a machine that falls silent while others have not joined is named within five seconds") {
   Lead lead(kLong);
   const auto first = joined(lead, 0);

@@ -173,9 +173,9 @@ void JobWorld::plan(Process& process, Instant now) {
       const JobFault* const broken = fault(JobFault::Kind::kBreak, own.place);
       const bool fails = own.start == 0 && broken != nullptr && broken->when < network_.now();
       const bool other = own.start == 0 && fault(JobFault::Kind::kOtherPlan, own.place) != nullptr;
-      const Planned planned = {{other ? "other" : "hash", "", "", ""}, case_.ahead};
+      const PlanReport planned = {{other ? "other" : "hash", "", "", ""}, case_.ahead};
       own.machine->protocol().planned(
-          fails ? Result<Planned>(failure(name(own.place) + " is broken")) : Result<Planned>(planned),
+          fails ? Result<PlanReport>(failure(name(own.place) + " is broken")) : Result<PlanReport>(planned),
           network_.now());
       own.machine->act();
     });

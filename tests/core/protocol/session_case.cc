@@ -6,8 +6,8 @@
 namespace weir {
 namespace {
 
-constexpr const char* kNames[] = {"crash", "restart",       "stop", "cut",  "break", "slow", "late",
-                                  "other version", "twin", "idle", "leave", "abort", "differs"};
+constexpr const char* kNames[] = {"crash",         "restart", "stop", "cut",   "break", "slow",   "late",
+                                  "other version", "twin",    "idle", "leave", "abort", "differs"};
 
 SessionFault fault_of(Random& random, const SessionCase& what) {
   using Kind = SessionFault::Kind;
@@ -53,7 +53,8 @@ SessionCase session_case(std::uint64_t seed) {
 
 std::string text(const SessionCase& what) {
   std::string all = fmt::format(
-      "{} ranks, {} servers, {} tensors{}{}, {} rounds, patience {}, opening {}, computing {}, notes take up to {}",
+      "{} ranks, {} servers, {} tensors{}{}, {} rounds, patience {}, opening {}, computing {}, notes take up "
+      "to {}",
       what.ranks, what.servers, what.tensors, what.kept ? ", the last kept" : "",
       what.some ? ", the first of two ranks" : "", what.rounds, rounded(what.patience), rounded(what.opening),
       rounded(what.computing), rounded(what.slowest));

@@ -1,4 +1,5 @@
-// Sessions by seed, as job_seeds_test.cc. To look at one: WEIR_SEED=17 build/release/tests/weir_protocol_tests "[session]".
+// Sessions by seed, as job_seeds_test.cc. To look at one: WEIR_SEED=17
+// build/release/tests/weir_protocol_tests "[session]".
 #include "tests/catch.h"
 #include "tests/core/protocol/seeds.h"
 #include "tests/core/protocol/session_sim.h"
@@ -16,7 +17,9 @@ std::string trial(std::uint64_t seed, const SessionCase& what) {
   for (const std::string& line : session.lines()) fmt::print("{}\n", line);
   for (const SessionOutcome& outcome : session.outcomes()) {
     fmt::print("{:6.3f} s  {} {}\n", (outcome.at - Instant()).seconds(), outcome.name,
-               outcome.crashed ? "crashes" : outcome.error ? "fails: " + outcome.error->text : "ends well");
+               outcome.crashed ? "crashes"
+               : outcome.error ? "fails: " + outcome.error->text
+                               : "ends well");
   }
   return wrong;
 }

@@ -39,7 +39,9 @@ void SimulatedSession::launch_leader(int start) {
   terms.version = "1";
   terms.patience = case_.patience;
   terms.warn_after = case_.patience * 2;
-  terms.token = [start, groups = 0]() mutable { return Result<std::string>(fmt::format("{}.{}", start, groups++)); };
+  terms.token = [start, groups = 0]() mutable {
+    return Result<std::string>(fmt::format("{}.{}", start, groups++));
+  };
   const Pid pid = network_.add_hub(name(-1), 0);
   outcome_of_[pid] = outcomes_.size();
   outcomes_.push_back({-1, start, name(-1)});
@@ -114,10 +116,10 @@ void SimulatedSession::meet_if_all_are_there(const std::string& token) {
     if (group.token == token && size_of(group) != all.size()) return;
   }
   for (const std::size_t index : all) {
-    network_.at(network_.now() + Duration(network_.random().between(1, case_.opening.ns())),
-                [this, index, token] {
-                  network_.hand(members_[index]->pid(), [this, index, token] { members_[index]->connected(token); });
-                });
+    network_.at(
+        network_.now() + Duration(network_.random().between(1, case_.opening.ns())), [this, index, token] {
+          network_.hand(members_[index]->pid(), [this, index, token] { members_[index]->connected(token); });
+        });
   }
 }
 

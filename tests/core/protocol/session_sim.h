@@ -1,5 +1,6 @@
-// A whole training session in virtual time: leader, ranks and servers as their protocols have them, ranks that
-// declare, hand over and wait for tensors as users do, data connections that peers see closed, and faults.
+// A whole training session in virtual time: leader, ranks and servers as their protocols have them, ranks
+// that declare, hand over and wait for tensors as users do, data connections that peers see closed, and
+// faults.
 #pragma once
 
 #include <map>
@@ -62,8 +63,8 @@ std::string text(const SessionCase& what);
 
 /// What became of one process, or of the leader in it.
 struct SessionOutcome {
-  int place = 0;       // -1: the leader
-  int start = 0;       // which process of that place, from 0
+  int place = 0;  // -1: the leader
+  int start = 0;  // which process of that place, from 0
   std::string name;
   bool crashed = false;
   bool ended = false;  // else it hangs

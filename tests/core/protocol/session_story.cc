@@ -26,18 +26,20 @@ std::string SessionStory::wrong() const {
 }
 
 bool SessionStory::any(std::initializer_list<Kind> kinds) const {
-  return std::any_of(session_.case_.faults.begin(), session_.case_.faults.end(), [&](const SessionFault& fault) {
-    return std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
-  });
+  return std::any_of(session_.case_.faults.begin(), session_.case_.faults.end(),
+                     [&](const SessionFault& fault) {
+                       return std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
+                     });
 }
 
 bool SessionStory::has(int place, std::initializer_list<Kind> kinds, Instant by) const {
-  return std::any_of(session_.case_.faults.begin(), session_.case_.faults.end(), [&](const SessionFault& fault) {
-    const bool always = fault.kind == Kind::kLate || fault.kind == Kind::kSlow ||
-                        fault.kind == Kind::kOtherVersion || fault.kind == Kind::kDiffers;
-    return fault.place == place && (always || fault.when <= by) &&
-           std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
-  });
+  return std::any_of(session_.case_.faults.begin(), session_.case_.faults.end(),
+                     [&](const SessionFault& fault) {
+                       const bool always = fault.kind == Kind::kLate || fault.kind == Kind::kSlow ||
+                                           fault.kind == Kind::kOtherVersion || fault.kind == Kind::kDiffers;
+                       return fault.place == place && (always || fault.when <= by) &&
+                              std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
+                     });
 }
 
 int SessionStory::place(const std::string& name) const {
@@ -53,7 +55,8 @@ bool SessionStory::apart(const SessionOutcome& outcome) const {
 }
 
 bool SessionStory::culprit(const std::string& name, Instant by) const {
-  return has(place(name), {Kind::kCrash, Kind::kRestart, Kind::kBreak, Kind::kCut, Kind::kStop, Kind::kAbort}, by);
+  return has(place(name), {Kind::kCrash, Kind::kRestart, Kind::kBreak, Kind::kCut, Kind::kStop, Kind::kAbort},
+             by);
 }
 
 bool SessionStory::all_in_trouble(const std::string& names, Instant by) const {
@@ -76,7 +79,8 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
   for (const SessionFault& fault : what.faults) most = most + fault.time * 2;
   if (any({Kind::kIdle})) most = most + Duration(30'000'000'000);
   if (outcome.at > Instant() + most) return "ended late, at " + text(outcome.at - Instant());
-  if (what.faults.empty() && outcome.error) return "fails although nothing went wrong: " + outcome.error->text;
+  if (what.faults.empty() && outcome.error)
+    return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_member(outcome);
   // The others have gone with the leader before it.
   if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not come: ")) return {};
@@ -86,8 +90,9 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
 // Why a process has failed, as itself says.
 std::string SessionStory::wrong_reason(const std::string& text, Instant at) const {
   if (ends_with(text, " is broken"))
-    return has(place(text.substr(0, text.rfind(" is "))), {Kind::kBreak}, at) ? ""
-                                                                              : "blames one that is not: " + text;
+    return has(place(text.substr(0, text.rfind(" is "))), {Kind::kBreak}, at)
+               ? ""
+               : "blames one that is not: " + text;
   if (holds(text, "its disk is full")) return any({Kind::kAbort}) ? "" : "blames a disk: " + text;
   if (holds(text, " has lost ")) {
     const std::string lost = text.substr(text.find(" has lost ") + 10);
@@ -95,11 +100,13 @@ std::string SessionStory::wrong_reason(const std::string& text, Instant at) cons
   }
   if (holds(text, " has waited ")) {
     for (int i = 0; i < session_.case_.ranks; ++i) {
-      const bool blamed = holds(text, fmt::format("by rank {}", i)) || holds(text, fmt::format(", rank {}", i));
-      if (blamed && !has(i,
-                         {Kind::kIdle, Kind::kLeave, Kind::kStop, Kind::kCut, Kind::kCrash, Kind::kRestart,
-                          Kind::kSlow, Kind::kLate, Kind::kTwin},
-                         at) &&
+      const bool blamed =
+          holds(text, fmt::format("by rank {}", i)) || holds(text, fmt::format(", rank {}", i));
+      if (blamed &&
+          !has(i,
+               {Kind::kIdle, Kind::kLeave, Kind::kStop, Kind::kCut, Kind::kCrash, Kind::kRestart, Kind::kSlow,
+                Kind::kLate, Kind::kTwin},
+               at) &&
           !any({Kind::kIdle, Kind::kLeave, Kind::kSlow, Kind::kStop}))
         return "blames a rank that has handed it over: " + text;
     }
@@ -118,9 +125,9 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
   const auto check = [&](bool right) { return right ? std::string() : "has a wrong story: " + whole; };
   if (stood_still && !has(0, {Kind::kStop}, at)) return "has not stood still: " + whole;
   if (text == "rank 0 has ended" || text == "rank 0 has given up") {
-    return check(std::any_of(session_.outcomes_.begin(), session_.outcomes_.end(), [&](const SessionOutcome& one) {
-      return one.place == 0 && one.ended && one.error && one.at <= at;
-    }));
+    return check(std::any_of(
+        session_.outcomes_.begin(), session_.outcomes_.end(),
+        [&](const SessionOutcome& one) { return one.place == 0 && one.ended && one.error && one.at <= at; }));
   }
   if (ends_with(text, " has said nothing for 3s")) {
     const std::string name = text.substr(0, text.find(" has said"));
@@ -132,7 +139,8 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
     return check(silent);
   }
   if (holds(text, "these have not come: "))
-    return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) || has(0, {Kind::kStop, Kind::kLate}, at));
+    return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) ||
+                 has(0, {Kind::kStop, Kind::kLate}, at));
   if (holds(text, " runs version 2"))
     return check(has(place(text.substr(0, text.find(" runs"))), {Kind::kOtherVersion}, at));
   const std::size_t says = text.rfind(" (says ");
@@ -163,7 +171,8 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
   return wrong_reason(text, outcome.at);
 }
 
-// Where processes crash once all have their seats, and nothing else happens, all have ended within five seconds.
+// Where processes crash once all have their seats, and nothing else happens, all have ended within five
+// seconds.
 std::string SessionStory::late() const {
   constexpr Duration kSoon{5'000'000'000};
   Instant last;

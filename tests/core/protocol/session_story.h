@@ -1,5 +1,5 @@
-// Whether what each process of a session ended with is right: what it says was so, all that were told the same say
-// the same, and nobody waited for longer than promised.
+// Whether what each process of a session ended with is right: what it says was so, all that were told the
+// same say the same, and nobody waited for longer than promised.
 #pragma once
 
 #include <string>

@@ -73,7 +73,7 @@ void SimulatedNetwork::disconnect(Slot& member) { member.connection.clear(); }
 void SimulatedNetwork::send(Pid from, Note note) {
   const Slot& slot = slots_[from];
   if (log && note.type != AliveNote::kType) {
-    std::string into = "the hub";
+    std::string into = slot.hub ? "nobody" : "the hub";  // one whose connection is lost
     for (const Slot& other : slots_) {
       if (slot.hub ? other.connection == note.from : other.hub) into = other.name;
     }
