@@ -130,7 +130,7 @@ void JobMember::fail(const Error& own, Instant now) {
   if (!connected) return end(own);
   phase_ = Phase::kFailing;
   awaits_word_ = heard_;
-  until_ = now + (terms_.hasty ? Duration(0) : kMoment);
+  until_ = now + kMoment;
 }
 
 void JobMember::end(std::optional<Error> error) {

@@ -31,7 +31,8 @@ namespace weir {
 struct MemberTerms {
   Duration patience;  // for each step of the coordinator
   Duration reach;     // for somebody to listen where the coordinator should
-  /// Only for tests that must notice it: the machine tells its own story as soon as it fails.
+  /// A mistake that tests must notice: after a moment the machine takes its own story for the cause, although
+  /// the coordinator may be gone.
   bool hasty = false;
 };
 

@@ -100,7 +100,7 @@ void SessionFollower::fail(const Error& own, Instant now) {
   error_ = own;
   phase_ = Phase::kFailing;
   awaits_word_ = heard_;
-  until_ = now + (terms_.hasty ? Duration(0) : kMoment);
+  until_ = now + kMoment;
 }
 
 void SessionFollower::tick(Instant now) {
