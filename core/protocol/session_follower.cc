@@ -107,11 +107,12 @@ void SessionFollower::tick(Instant now) {
   looked_ = now;
   if (over()) return;
   const Duration silent = silence_.length(now);
-  if (silent > kSilence) {
+  const bool guesses = terms_.hasty && phase_ == Phase::kFailing;
+  if (silent > kSilence && !guesses) {
     actions_.emplace_back(DropUnsent{});  // nobody is there to be told
     end(Error{fmt::format("rank 0, which leads the session, has said nothing for {}", text(kSilence))});
   } else if (phase_ == Phase::kFailing) {
-    if (now >= until_ && (!awaits_word_ || terms_.hasty)) end(error_);
+    if (now >= until_ && (!awaits_word_ || guesses)) end(error_);
   } else if (phase_ == Phase::kSeating) {
     // What was said may have come to the leader of a session before this one, which has ended since.
     if (now - said_ >= kAgain) {
