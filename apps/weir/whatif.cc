@@ -92,7 +92,8 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
        "How gradients get from GPUs to host memory (which roots: reduce has one, reduce_in_turn several,\n"
        "reduce_scatter all), of:" +
            stages);
-  list("--strategy", wishes.strategies, "NAMES", fmt::format("Strategies to compare ({})", default_strategy()))
+  list("--strategy", wishes.strategies, "NAMES",
+       fmt::format("Strategies to compare ({})", default_strategy()))
       ->check([](const std::string& name) {
         const auto strategy = strategy_named(name);
         return strategy ? std::string() : strategy.error().text;

@@ -38,9 +38,9 @@ struct Experiment {
   Topology topology;
   std::vector<std::string> machines = {"*"};  // the topology's machines that train: names, as in conditions
   Trace trace;
-  std::vector<std::string> strategies = {"all"};  // once read, names of strategies or variants,
-                                                  // each once
-  std::map<std::string, Variant> variants;        // by name; no name is a strategy's
+  std::vector<std::string> strategies = {"all"};           // once read, names of strategies or variants,
+                                                           // each once
+  std::map<std::string, Variant> variants;                 // by name; no name is a strategy's
   std::string baseline = std::string(default_baseline());  // speed-ups are relative to this strategy; once
                                                            // read, it is one of `strategies`
   Options options;

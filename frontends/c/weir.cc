@@ -148,8 +148,8 @@ weir_status check(const Handed& handed, const char* arrays) {
 
 const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
 
-weir::real::TensorNote note_of(const Handed& handed) {
-  weir::real::TensorNote note;
+weir::TensorNote note_of(const Handed& handed) {
+  weir::TensorNote note;
   note.name = or_empty(handed.name);
   note.elements = handed.elements;
   note.dtype = static_cast<weir::Dtype>(handed.dtype);
@@ -161,7 +161,7 @@ weir::real::TensorNote note_of(const Handed& handed) {
 weir_status declare(Session& session, const weir_tensor* tensors, int64_t count,
                     const std::vector<int>& ranks) {
   if (count < 0 || (count > 0 && tensors == nullptr)) return failed(WEIR_INVALID, "tensors: there are none");
-  std::vector<weir::real::TensorNote> notes;
+  std::vector<weir::TensorNote> notes;
   for (int64_t i = 0; i < count; ++i) {
     const weir_tensor& tensor = tensors[i];
     if (tensor.name == nullptr || *tensor.name == '\0')

@@ -12,8 +12,8 @@
 #include <zmq.hpp>
 
 #include "backends/real/job/notes.h"
-#include "backends/real/job/silence.h"
 #include "backends/real/process/clock.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 namespace {

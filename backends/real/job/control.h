@@ -8,16 +8,9 @@
 
 #include "backends/real/job/key.h"
 #include "core/base/units.h"
+#include "core/protocol/note.h"
 
 namespace weir::real {
-
-/// What goes over the channel.
-struct Note {
-  std::string from;  // at the coordinator: which connection, for the answer; else empty
-  std::string type;
-  std::string text;  // JSON
-  std::string body;  // bytes, if the type has any
-};
 
 /// A note that is longer is not received.
 constexpr Bytes kLargestNote{std::int64_t{256} << 20};

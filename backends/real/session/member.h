@@ -1,13 +1,15 @@
 // A process's part in a training session, whether it trains or only sums: its seat, its groups of tensors,
-// and what it hears from the leader.
+// and what it hears from the leader. What it says when stands in core/protocol/session_follower.h; this is
+// its driver, which has the socket, the clock and the groups.
 #pragma once
 
 #include <map>
 #include <memory>
 
-#include "backends/real/job/silence.h"
 #include "backends/real/session/group.h"
 #include "backends/real/session/settings.h"
+#include "core/protocol/session_follower.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 
@@ -57,14 +59,21 @@ class SessionMember {
   SessionMember(const SessionSettings& settings, MemberEvents& events)
       : settings_(settings), events_(events) {}
   Result<void> take_seat(const std::string& version);
-  Result<void> handle(const Note& note);
-  Result<void> open(const OpenNote& note);
+  Result<SeatNote> listen_for_peers();
+  /// What comes in that time, or the deadlines if nothing lies there to be read. False if nothing came.
+  bool step(Duration patience);
+  /// While it connects. Fails once the work is for nothing.
+  Result<void> listen();
+  void carry_out(const FollowerAction& action);
+  Result<std::size_t> make_world(const Note& note);
+  Result<OpenedNote> open(const OpenNote& note);
   Result<void> plan(const OpenNote& note, bool kept, MachineId self);
   GroupSettings group_settings(const OpenNote& note, const Cluster& cluster, const Token& token);
-  Result<void> check();
-  Error verdict(const Note& note);
-  void end();
-  void end_groups();
+  void begin(int group);
+  void check_groups();
+  void give_up(const Error& own);
+  /// The end, once the machine is over.
+  Result<bool> finish();
 
   struct Opened {
     std::vector<TensorNote> tensors;
@@ -88,10 +97,8 @@ class SessionMember {
   PeerSettings peers_;
   std::map<int, Opened> groups_;  // by number
   Batch batch_;
-  Silence silence_;     // of the leader
-  bool heard_ = false;  // the leader, ever
-  bool told_ = false;   // of a failure: it the leader, or the leader it
-  bool over_ = false;
+  std::optional<SessionFollower> machine_;  // once it listens
+  bool finished_ = false;
 };
 
 /// The key by which the processes of a session, who know its secret, know each other.

@@ -13,6 +13,7 @@
 #include "backends/real/session/leader.h"
 #include "backends/real/session/member.h"
 #include "backends/real/session/outcome.h"
+#include "backends/real/session/submission_rounds.h"
 
 namespace weir::real {
 
@@ -92,7 +93,6 @@ class Session final : private MemberEvents {
   bool is_shared(const TensorNote& note) const {
     return note.kept || (note.ranks.empty() ? settings_.size > 1 : note.ranks.size() > 1);
   }
-  std::string waits_for(const std::string& tensor) const;
   Outcome<void> check(const TensorNote& note) const;
   Outcome<Tensor*> known(const TensorNote& tensor, DeclareNote& fresh);
   Outcome<Handle> give(const TensorNote& tensor, Way way);

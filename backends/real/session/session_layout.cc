@@ -100,20 +100,6 @@ Topology among(Topology topology, const std::vector<int>& ranks) {
 
 }  // namespace
 
-std::string text(const TensorNote& tensor) {
-  std::string ranks;
-  if (!tensor.ranks.empty()) ranks = fmt::format(" of ranks {}", fmt::join(tensor.ranks, ", "));
-  if (tensor.bytes >= 0)
-    return fmt::format("{} bytes{} to be copied", tensor.bytes,
-                       tensor.kind.empty() ? "" : " of " + tensor.kind);
-  return fmt::format("{} elements of {}{}{}{}", tensor.elements, name(tensor.dtype),
-                     tensor.kind.empty() ? "" : ", " + tensor.kind, tensor.kept ? " to be kept" : "", ranks);
-}
-
-std::string text(const Role& role) {
-  return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
-}
-
 Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
   const auto strategy = strategy_named(settings.strategy);
   if (!strategy) return failure("strategy: " + strategy.error().text);
@@ -200,16 +186,6 @@ std::vector<NicSpec> SessionLayout::nics(MachineId machine) const {
   return nics_of(topology_, cluster_->machine(machine).group);
 }
 
-bool SessionLayout::has(const std::vector<int>& ranks) const {
-  const auto outside = [&](int rank) { return rank < 0 || static_cast<std::size_t>(rank) >= this->ranks(); };
-  return std::none_of(ranks.begin(), ranks.end(), outside) &&
-         std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end();
-}
-
-bool SessionLayout::takes_part(const Role& role, const std::vector<int>& ranks) {
-  return role.server || ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), role.number);
-}
-
 std::shared_ptr<const Cluster> SessionLayout::cluster(const std::vector<int>& ranks, bool kept) const {
   if (kept) return std::make_shared<const Cluster>(among(topology_, {0}));
   return ranks.empty() ? cluster_ : std::make_shared<const Cluster>(among(topology_, ranks));
@@ -229,7 +205,7 @@ std::string SessionLayout::with_roles(std::string text, const Cluster& cluster,
   const std::vector<MachineId> ours = machines(cluster, ranks);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const std::string name = "machine " + cluster.machine(MachineId(i)).name;
-    const std::string who = real::text(role(ours[i]));
+    const std::string who = weir::text(role(ours[i]));
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + who.size()))
       text.replace(at, name.size(), who);
   }

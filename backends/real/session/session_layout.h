@@ -14,17 +14,6 @@
 
 namespace weir::real {
 
-/// A process of a session.
-struct Role {
-  bool server = false;  // a CPU machine; else a rank
-  int number = 0;
-};
-/// "rank 2", "server 0".
-std::string text(const Role& role);
-
-/// "10 elements of f32".
-std::string text(const TensorNote& tensor);
-
 /// What leads to a session's world; a value.
 struct LayoutSettings {
   int ranks = 1;
@@ -67,11 +56,8 @@ class SessionLayout {
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
   std::vector<NicSpec> nics(MachineId machine) const;
-  /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
-  /// for all of them.
-  bool has(const std::vector<int>& ranks) const;
-  /// Whether a process has a part in tensors of these ranks: servers have in all.
-  static bool takes_part(const Role& role, const std::vector<int>& ranks);
+  /// Whether these can be a tensor's ranks (are_ranks()).
+  bool has(const std::vector<int>& ranks) const { return are_ranks(ranks, this->ranks()); }
   /// The cluster of these ranks and the servers, on which plans of their tensors are made; of kept tensors
   /// that of rank 0, which stands for every other.
   std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks, bool kept = false) const;

@@ -1,0 +1,40 @@
+// Whether what each process of a job ended with is right: what it says was so, all that were told the same
+// say the same, and nobody waited for longer than promised.
+#pragma once
+
+#include <string>
+
+#include "tests/core/protocol/job_world.h"
+
+namespace weir {
+
+/// Reads a world whose run is over.
+class JobStory {
+ public:
+  explicit JobStory(const JobWorld& world);
+  /// The first thing that is wrong; empty if nothing is.
+  std::string wrong() const;
+
+ private:
+  using Kind = JobFault::Kind;
+
+  std::string wrong_with(const JobOutcome& outcome) const;
+  std::string wrong_success() const;
+  std::string wrong_verdict(const std::string& whole, Instant at) const;
+  std::string wrong_reason(const std::string& text, Instant at) const;
+  std::string wrong_machine(const JobOutcome& outcome) const;
+  std::string late() const;
+  bool has(int place, std::initializer_list<Kind> kinds, Instant by) const;
+  /// It did something by itself that makes others fail.
+  bool culprit(const std::string& name, Instant by) const;
+  /// The machine and the coordinator could not talk, at some time.
+  bool apart(const JobOutcome& outcome) const;
+  int place(const std::string& name) const;
+  /// Those listed, "gpu[0], gpu[2]", of whom all (or any one) must have had trouble.
+  bool troubled(const std::string& names, bool all, Instant by) const;
+
+  const JobWorld& world_;
+  const JobOutcome* coordinator_ = nullptr;  // the first
+};
+
+}  // namespace weir
