@@ -62,7 +62,8 @@ struct JobTally {
 struct SendNote {
   Note note;
 };
-/// From now on say every kBeat to this connection that the process is alive; a machine's end has but one.
+/// From now on say every kHeartbeat to this connection that the process is alive; a machine's end has but
+/// one.
 struct KeepAlive {
   std::string connection;
 };

@@ -22,7 +22,7 @@ void JobMember::hear(const Note& note, Instant now) {
   if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
   silence_.end(now);
   // What lay there already when it failed says nothing of now.
-  if (now + kBeat >= until_) awaits_word_ = false;
+  if (now + kHeartbeat >= until_) awaits_word_ = false;
   heard_ = true;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type != FailedNote::kType) return take(note, now);

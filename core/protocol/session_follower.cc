@@ -22,7 +22,7 @@ void SessionFollower::hear(const Note& note, Instant now) {
   heard_ = true;
   silence_.end(now);
   // What lay there already when it failed says nothing of now.
-  if (now + kBeat >= until_) awaits_word_ = false;
+  if (now + kHeartbeat >= until_) awaits_word_ = false;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type == FailedNote::kType || note.type == GoodbyeNote::kType) {
     actions_.emplace_back(DropUnsent{});

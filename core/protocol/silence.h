@@ -9,7 +9,7 @@
 namespace weir {
 
 /// How often both ends of a control channel report that they are alive, whatever else they do.
-constexpr Duration kBeat{500'000'000};
+constexpr Duration kHeartbeat{500'000'000};
 /// After this much silence an end counts as lost. It is a few beats, and short enough that all processes have
 /// been told, and have ended, within five seconds.
 constexpr Duration kSilence{3'000'000'000};
@@ -48,7 +48,7 @@ class StoodStill {
  public:
   explicit StoodStill(Instant now) : last_(now) {}
   void notice(Instant now) {
-    constexpr Duration kLong = kSilence - kBeat * 2;
+    constexpr Duration kLong = kSilence - kHeartbeat * 2;
     if (now - last_ > kLong) still_ = {last_, now};
     last_ = now;
   }

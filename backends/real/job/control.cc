@@ -124,14 +124,14 @@ class Courier {
   // Until the next beat at most; false once the owner has gone.
   bool serve() {
     const Instant now = Clock::monotonic();
-    if (now - beaten_ >= kBeat) {
+    if (now - beaten_ >= kHeartbeat) {
       beat();
       beaten_ = now;
     }
     std::array<zmq::pollitem_t, 3> items = {{{inner_.handle(), 0, ZMQ_POLLIN, 0},
                                              {wire_.handle(), 0, ZMQ_POLLIN, 0},
                                              {events_.handle(), 0, ZMQ_POLLIN, 0}}};
-    const auto left = (beaten_ + kBeat - now).ns() / 1'000'000 + 1;
+    const auto left = (beaten_ + kHeartbeat - now).ns() / 1'000'000 + 1;
     const int files = server_ ? 2 : 3;
     if (::zmq_poll(items.data(), files, static_cast<long>(left)) <= 0) return true;
     if ((items[2].revents & ZMQ_POLLIN) != 0) look_at_event();

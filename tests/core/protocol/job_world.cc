@@ -25,7 +25,7 @@ class JobWorld::Coordinator final : public SimulatedProcess {
     act();
   }
   void tick(Instant now, Duration /*refused*/) override {
-    if (world_.case_.forgetful && now - last_heard_ < kBeat) return;
+    if (world_.case_.forgetful && now - last_heard_ < kHeartbeat) return;
     protocol_.tick(now);
     act();
   }

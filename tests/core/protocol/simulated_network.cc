@@ -31,7 +31,7 @@ void SimulatedNetwork::start(Pid pid, std::unique_ptr<SimulatedProcess> process)
   slot.state = State::kRunning;
   if (slot.hub) hub_ = pid;
   if (!slot.hub) at(now_ + delay(), [this, pid] { connect(pid); });
-  at(now_ + kBeat, [this, pid] { beat(pid); });
+  at(now_ + kHeartbeat, [this, pid] { beat(pid); });
   serve(pid);
 }
 
@@ -120,7 +120,7 @@ void SimulatedNetwork::beat(Pid pid) {
   if (stopped(pid)) return at(slot.stopped_until, [this, pid] { beat(pid); });
   for (const std::string& connection : slot.beats)
     send(pid, {connection, std::string(AliveNote::kType), "{}", ""});
-  at(now_ + kBeat, [this, pid] { beat(pid); });
+  at(now_ + kHeartbeat, [this, pid] { beat(pid); });
 }
 
 // As drivers do: what has come first, then deadlines.
