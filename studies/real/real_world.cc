@@ -13,9 +13,9 @@
 #include "backends/real/process/threads.h"
 #include "core/base/units_text.h"
 #include "core/run/world_names.h"
-#include "studies/process/file_guard.h"
 #include "studies/output/files.h"
 #include "studies/output/shell_word.h"
+#include "studies/process/file_guard.h"
 #include "studies/real/measured.h"
 #include "studies/run/simulated_world.h"
 
