@@ -83,9 +83,9 @@ class WhatifRuns {
 
 // By the bound, and of the optimal split alone: other strategies' bounds need large plans.
 bool more_helps(const Scenarios& scenarios, const Scenario& scenario, std::int64_t count) {
-  constexpr int kMostCount = 2048;
+  constexpr int kMostMachines = 2048;
   if ((*strategy_named(scenario.strategy))->kind != StrategyKind::kSplit) return false;
-  if (count == 0 || count > kMostCount) return false;
+  if (count == 0 || count > kMostMachines) return false;
   const auto bound = [&](std::int64_t machines) {
     const auto split = bound_of_split(scenarios.experiment(scenario, static_cast<int>(machines)));
     return split ? split->time.seconds() : 0.0;

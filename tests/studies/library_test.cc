@@ -91,7 +91,7 @@ TEST_CASE("an experiment runs without the command line", "[studies]") {
     if (run.outcome->kind != Outcome::Kind::kRow) continue;
     const Row& row = run.outcome->row;
     INFO(results.name(run));
-    CHECK(row.iteration_ns >= row.plan_bound_ns);
+    CHECK(row.iteration_ns + row.ops >= row.plan_bound_ns);  // the bound rounds the time of each op up
     CHECK(row.plan_bound_ns >= row.bound_ns);
     CHECK(row.speedup.has_value());
     if (row.strategy == "unified" && row.cpu_machines == 3)
