@@ -35,6 +35,7 @@ void check_as(const Note& note) {
 }  // namespace weir::real
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weir;
   using namespace weir::real;
   const std::string all(data, data + size);
   const std::size_t end = std::min(all.find('\n'), all.size());

@@ -117,7 +117,7 @@ TEST_CASE("As few kinds of runs as values fit anything, so no value is fitted to
   REQUIRE(fitted);
   CHECK(fitted->values.size() <= 3);  // the NICs of two groups count as one
   CHECK_THAT(fitted->remarks.front(), has_text("a fraction of 0.01 of 3 kinds of runs is less than one"));
-  for (const CalibratedValue& one : fitted->values) CHECK(one.standard_error_percent);
+  for (const CalibratedValue& value : fitted->values) CHECK(value.standard_error_percent);
 }
 
 TEST_CASE("Runs that simulation cannot predict calibrate nothing") {
