@@ -176,7 +176,7 @@ class Refused(Compare):
         for content, why in ((b"{}", "is not a record of a run"), (bytes_[:-5], "is cut off"),
                              (bytes_ + b"x", "is too long"), (bytes_[:100], "broken.record:1"),
                              (bytes_.replace(b'"plan_hash":"', b'"plan_hash":"0'), "this Weir"),
-                             (bytes_.replace(b'"weir_record":1', b'"weir_record":2'), "form 2"),
+                             (bytes_.replace(b'"weir_record":1', b'"weir_record":2'), "record format 2"),
                              (bytes_.replace(b'"elements":500000', b'"elements":"many"', 1), "elements")):
             broken.write_bytes(content)
             error = self.refused(good, broken)

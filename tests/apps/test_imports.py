@@ -103,7 +103,7 @@ class Recorded(importing.Case):
         self.check_tensors(trace, measured)
         self.assertIn("2 collectives of 16.83 MB in total", remarks)
         step = measured["recordings"]["mlp-small-rank1.json.gz"]["step_ms"][0]
-        waited = float(remarks.split("in all; ")[1].split(" ms")[0])
+        waited = float(remarks.split("in total; ")[1].split(" ms")[0])
         self.assertGreater(waited, 5)
         self.assertAlmostEqual((importing.total(trace) / 1e6 + waited) / step, 1, delta=0.02)
         self.assertIn("of rank 1, none of rank 7", self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
@@ -113,7 +113,7 @@ class Recorded(importing.Case):
         trace, remarks = self.imported(RECORDINGS / f"{name}.json.gz", "--batch", 64, "--sample", "image")
         measured = self.measured(name)
         self.check_tensors(trace, measured)
-        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in all; [\d.]+ us in which only collectives ran are left out")
+        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in total; [\d.]+ us in which only collectives ran are left out")
         replayed = self.replayed(trace)
         self.assertLess(abs(replayed / measured["recordings"][f"{name}.json.gz"]["step_ms"][0] - 1), 0.005)
         self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.02)

@@ -130,6 +130,7 @@ void JobWorld::launch_coordinator(int start) {
   terms.patience = case_.patience;
   terms.planning = case_.patience + case_.planning;
   terms.watched = case_.watched;
+  terms.wires = {"tcp"};
   terms.check_host = [](const std::string&) { return Result<void>(); };
   const Pid pid = network_.add_hub(name(-1), start);
   hubs_.push_back(pid);
