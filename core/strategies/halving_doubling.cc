@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/strategies/blocks/buckets.h"
 #include "core/strategies/blocks/local_stage.h"
@@ -119,9 +120,12 @@ class HalvingBuilder {
     MachineId machine;
     int nic = 0;
     LocalWay way;
-    std::vector<OpId> last;   // by chunk: what it holds is there
-    std::vector<OpId> sent;   // by chunk: it has left in the first phase
-    std::size_t arrived = 0;  // messages of the first phase
+    Bytes begin;               // of the bucket
+    std::vector<OpId> last;    // by chunk: what it holds is there
+    std::vector<OpId> sent;    // by chunk: it has left in the first phase
+    std::size_t arrived = 0;   // messages of the first phase
+    std::vector<OpId> before;  // messages of the step before, for which those of this one wait
+    std::vector<OpId> now;     // of this step
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -134,9 +138,9 @@ class HalvingBuilder {
     return part;
   }
 
-  static Slice slice(const Member& member, const Part& bucket, const Part& piece) {
+  static Slice slice(const Member& member, const Part& piece) {
     Slice slice = member.way.staging;
-    slice.offset += piece.range.offset - bucket.range.offset;
+    slice.offset += piece.range.offset - member.begin;
     slice.size = piece.range.size;
     return slice;
   }
@@ -179,40 +183,54 @@ class HalvingBuilder {
   void exchange(const Part& bucket, std::size_t b) {
     std::vector<Member> members;
     for (const MachineId machine : machines_) {
-      const int nic = nics_.take(machine, bucket.range.size);
-      const LocalWay way = local_.out(machine, bucket, nic);
-      members.push_back(
-          {machine, nic, way, std::vector<OpId>(at(count_), way.ready), std::vector<OpId>(at(count_)), 0});
+      Member& member = members.emplace_back();
+      member.machine = machine;
+      member.nic = nics_.take(machine, bucket.range.size);
+      member.way = local_.out(machine, bucket, member.nic);
+      member.begin = bucket.range.offset;
+      member.last.assign(at(count_), member.way.ready);
+      member.sent.resize(at(count_));
     }
     const std::vector<Step>& steps = halving_.steps();
     for (const Step& step : steps) {
       for (int i = 0; i < count_; ++i) {
+        const int to = halving_.target(i, step);
         for (const Run& run : halving_.sent(i, step))
-          reduce(members[at(i)], members[at(halving_.target(i, step))], halving_.target(i, step), run, bucket,
-                 b);
+          reduce(members[at(i)], members[at(to)], part(bucket, run), run, landing(members[at(to)], to, b));
       }
+      end_step(members);
     }
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       for (int i = 0; i < count_; ++i) {
         for (const Run& run : halving_.sent(i, *step))
-          spread(members[at(halving_.target(i, *step))], members[at(i)], run, bucket);
+          spread(members[at(halving_.target(i, *step))], members[at(i)], part(bucket, run), run);
       }
+      end_step(members);
     }
     for (const Member& member : members) local_.in(member.way, bucket, ops_of(member.last, {0, count_}));
   }
 
+  // A machine's steps do not overlap: each fills the NICs, and messages of two would share them unequally.
+  static void end_step(std::vector<Member>& members) {
+    for (Member& member : members) member.before = std::exchange(member.now, {});
+  }
+
+  Message send(Member& source, Member& target, const Part& piece, const Slice& into) {
+    const Message message = add_message(plan_, piece, {source.machine, source.nic, slice(source, piece)},
+                                        {target.machine, target.nic, into});
+    for (const OpId op : source.before) plan_.order(op, message.send);
+    source.now.push_back(message.send);
+    target.now.push_back(message.receive);
+    return message;
+  }
+
   // The source's sums of these chunks go to the target, which adds them to its own.
-  void reduce(Member& source, Member& target, int position, const Run& run, const Part& bucket,
-              std::size_t b) {
-    const Part piece = part(bucket, run);
-    Slots& slots = landing(target, position, b);
+  void reduce(Member& source, Member& target, const Part& piece, const Run& run, Slots& slots) {
     const std::size_t slot = target.arrived++;
     if (piece.range.size == Bytes(0)) return;  // fewer elements than machines
     const Slice landed = slots.slice(slot, piece.range.size);
-    const Message message =
-        add_message(plan_, piece, {source.machine, source.nic, slice(source, bucket, piece)},
-                    {target.machine, target.nic, landed});
-    const OpId sum = add_sum(plan_, piece, target.machine, landed, slice(target, bucket, piece));
+    const Message message = send(source, target, piece, landed);
+    const OpId sum = add_sum(plan_, piece, target.machine, landed, slice(target, piece));
     order(source.last, run, message.send);
     order(target.last, run, sum);
     slots.use(plan_, slot, message.receive, sum);
@@ -221,12 +239,9 @@ class HalvingBuilder {
   }
 
   // The source has the sums of all of these chunks, and the target needs them.
-  void spread(const Member& source, Member& target, const Run& run, const Part& bucket) {
-    const Part piece = part(bucket, run);
+  void spread(Member& source, Member& target, const Part& piece, const Run& run) {
     if (piece.range.size == Bytes(0)) return;
-    const Message message =
-        add_message(plan_, piece, {source.machine, source.nic, slice(source, bucket, piece)},
-                    {target.machine, target.nic, slice(target, bucket, piece)});
+    const Message message = send(source, target, piece, slice(target, piece));
     order(source.last, run, message.send);
     order(target.sent, run, message.receive);
     set(target.last, run, message.receive);

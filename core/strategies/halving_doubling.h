@@ -19,7 +19,7 @@ namespace weir {
 /// Its row of the table of strategies. Cost with n GPU machines and M bytes, for any n: 2 ceil(log2 n) steps;
 /// 2(n-1)M/n sent and received by each NIC, of which the first and the last step have M/2 if n is even;
 /// (n-1)M/n summed, in host memory. A step of an odd m sends two messages where pieces are no neighbours in
-/// memory. CPU machines take no part.
+/// memory. Steps of a machine follow one another. CPU machines take no part.
 Strategy halving_doubling_strategy();
 
 }  // namespace weir

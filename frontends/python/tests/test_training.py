@@ -37,8 +37,8 @@ def test_training_is_equal_to_training_alone(alone, tmp_path, ranks, servers):
 @pytest.mark.parametrize("strategy", [name for name, trains in STRATEGIES.items() if trains])
 def test_every_strategy_trains_unless_its_row_says_why_not(alone, tmp_path, strategy):
     ways = ["sgd", "half", "cross-adam", "ddp"]
-    job.passed(job.weirrun("training.py", tmp_path, *ways, ranks=3, servers=2, timeout=90, WEIR_STRATEGY=strategy))
-    check_equal(alone, tmp_path, 3, ways)
+    job.passed(job.weirrun("training.py", tmp_path, *ways, ranks=4, servers=2, timeout=90, WEIR_STRATEGY=strategy))
+    check_equal(alone, tmp_path, 4, ways)
 
 
 @pytest.mark.parametrize("strategy", [name for name, trains in STRATEGIES.items() if not trains])

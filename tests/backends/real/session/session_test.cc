@@ -292,7 +292,7 @@ TEST_CASE("who does not belong to a session is kept out, and who is missing is n
     CHECK(other.error().text.find("rank 1 runs version another") != std::string::npos);
   }
   SECTION("settings that fit nothing") {
-    for (const auto& [key, value] : std::map<std::string, std::string>{{"strategy", "nothing"},
+    for (const auto& [key, value] : std::map<std::string, std::string>{{"strategy", "rings"},
                                                                        {"options", "{\"credt\": 1}"},
                                                                        {"topology", "/nowhere.json"},
                                                                        {"settings", "/nowhere.json"},
