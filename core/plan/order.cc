@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-// The op that stands for the op's event: each its own, and a send for both ends of a message.
+// The op that stands for the event: a message is represented by its send, any other op by itself.
 OpId event(const Plan& plan, const Op& op) {
   switch (meets(op.kind)) {
     case Meets::kNobody:
@@ -21,7 +21,7 @@ OpId event(const Plan& plan, const Op& op) {
   return op.id;
 }
 
-// The ops of an event: one, or the two ends of a message.
+// The ops of an event: one op, or both ends of a message.
 std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& room) {
   room[0] = event;
   if (!is_message(plan.op(event).kind)) return std::span(room).first(1);
@@ -29,11 +29,11 @@ std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& ro
   return room;
 }
 
-// The ops that do not begin before the op may: the op itself, or all of its all-reduce.
+// The ops that cannot begin before this op may: the op itself, or all ops of its all-reduce.
 std::span<const OpId> held_with(const Plan& plan, const Op& op) {
   switch (meets(op.kind)) {
     case Meets::kNobody:
-    case Meets::kOtherEnd:  // whose event has both
+    case Meets::kOtherEnd:  // both ends are one event
       return {&op.id, 1};
     case Meets::kMachines:
       return plan.all_reduce(op.all_reduce);
@@ -41,7 +41,7 @@ std::span<const OpId> held_with(const Plan& plan, const Op& op) {
   return {};
 }
 
-// Calls visit(op, carried) for every op that does not begin before this one has completed, by one edge.
+// Calls visit(op, carried) for every op that, by one edge, cannot begin before this one has completed.
 template <class Visit>
 void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   for (const Successor successor : plan.successors(op)) {
@@ -49,13 +49,13 @@ void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   }
 }
 
-// An edge on the way around a cycle.
+// One edge of a cycle.
 struct Wait {
   OpId before;
   OpId after;
 };
 
-// One cycle among the events that still wait, walked from each to the first that it waits for.
+// A cycle among the events that still wait: walks from each event to the first one that it waits for.
 std::vector<Wait> cycle(const Plan& plan, const std::vector<std::uint32_t>& waits) {
   std::vector<Wait> into(plan.ops().size());  // by event: why it waits
   OpId at;
