@@ -49,7 +49,7 @@ struct Work {
 /// The same holds for the resources of a machine that serve reduce-scatters, all-gathers and copies. For
 /// example, a reduce-scatter of four GPUs moves three bytes over a GPU's link for each byte that the GPU then
 /// copies out. With even sharing, the copy would finish long before the next one can begin. The copy in of a
-/// part follows its copy out, so each direction of the link would in turn be idle.
+/// part follows its copy out, so the two directions of the link would take turns being idle.
 class WorkTable {
  public:
   static constexpr int kMostConnections = 16;

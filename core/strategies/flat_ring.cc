@@ -15,7 +15,7 @@
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once, unless they say; each has landing memory of its own.
+// How many buckets may be under way at once, by default; each has its own landing memory.
 constexpr std::size_t kFlatRingBuckets = 2;
 
 struct Rank {
@@ -85,8 +85,8 @@ class RingBuilder {
     return {local_.gradient(rank.machine), rank.gpu, piece.range.offset, piece.range.size};
   }
 
-  // Where chunks of a bucket land on one machine, a slot for each step; a slot has a replica on each GPU, and
-  // each GPU reuses its own.
+  // Where chunks of a bucket land on one machine, one slot a step. A slot has a replica on each GPU, and each
+  // GPU reuses its own.
   Slots& landing(std::size_t rank, std::size_t b) {
     std::optional<Slots>& landing = landings_[rank][b % landing_count_];
     if (landing) return *landing;
@@ -186,7 +186,7 @@ class RingBuilder {
   LocalStages local_;
   std::vector<Part> buckets_;
   std::size_t landing_count_;
-  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::vector<std::size_t> order_;  // the order in which buckets are expected to be served
   Releases releases_;
   std::vector<Rank> ranks_;
   int count_ = 0;

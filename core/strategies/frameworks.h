@@ -6,13 +6,14 @@
 
 namespace weir {
 
-/// Rows of the table of strategies. CPU machines take no part in any of them. Cost of each bucket as of the
-/// all-reduce that it runs over (flat_ring.h, ring.h, nccl.h).
+/// Rows in the table of strategies. CPU machines take no part in any of them. Each bucket costs as much as
+/// the all-reduce that it uses (flat_ring.h, ring.h, nccl.h).
 Strategy ddp_strategy();
 Strategy horovod_strategy();
 Strategy byte_scheduler_strategy();
 
-/// Frameworks call their collectives in the order in which gradients become ready, and what is called runs.
+/// Options for first come, first served: frameworks call collectives in the order in which gradients become
+/// ready, and a call takes effect at once.
 Options first_come(Options options);
 
 }  // namespace weir

@@ -16,17 +16,18 @@
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once; each has landing memory of its own.
+// How many buckets may be under way at once; each has its own landing memory.
 constexpr std::size_t kHalvingBuckets = 4;
 
-// A run of the chunks, as many as there are machines, that a bucket is cut into.
+// A run of chunks. A bucket is cut into as many chunks as there are machines.
 struct Run {
   int first = 0;
   int count = 0;
 };
 
-// A step of the first phase, in which machines work in groups of `size` that stand `apart`. A machine's piece
-// number 0 is the one that it ends with, the others follow in a circle. It holds `held` and keeps `kept`.
+// A step of the first phase. Machines work in groups of `size`, whose members are `apart` positions from each
+// other. A machine's piece number 0 is the piece that it ends with; the others follow in a circle. It holds
+// `held` pieces and keeps `kept`.
 struct Step {
   int size = 2;
   int apart = 1;
@@ -34,7 +35,7 @@ struct Step {
   int kept = 1;
 };
 
-// Who sends what to whom; machines are counted by position.
+// Who sends what to whom. Machines are identified by position.
 class Halving {
  public:
   explicit Halving(int machines) : machines_(machines) {
@@ -57,7 +58,7 @@ class Halving {
 
   // What the machine sends in the step, in the order of chunks: two runs if the circle closes in between.
   std::vector<Run> sent(int position, const Step& step) const {
-    const int piece = machines_ / (step.apart * step.size);  // its chunks
+    const int piece = machines_ / (step.apart * step.size);  // number of chunks in a piece
     const int place = position / step.apart % step.size;
     const int first = (place + step.kept) % step.size;
     const int count = step.held - step.kept;
@@ -70,7 +71,7 @@ class Halving {
   }
 
  private:
-  // The first chunk of what the machine holds when groups stand so far apart.
+  // The first chunk that the machine holds when group members are this far apart.
   int begin(int position, int apart) const {
     int chunk = 0;
     for (const Step& step : steps_) {
@@ -120,12 +121,12 @@ class HalvingBuilder {
     MachineId machine;
     int nic = 0;
     LocalWay way;
-    Bytes begin;               // of the bucket
-    std::vector<OpId> last;    // by chunk: what it holds is there
-    std::vector<OpId> sent;    // by chunk: it has left in the first phase
-    std::size_t arrived = 0;   // messages of the first phase
-    std::vector<OpId> before;  // messages of the step before, for which those of this one wait
-    std::vector<OpId> now;     // of this step
+    Bytes begin;               // the bucket's offset
+    std::vector<OpId> last;    // by chunk: the op after which the machine's value is there
+    std::vector<OpId> sent;    // by chunk: the op that sent it in the first phase
+    std::size_t arrived = 0;   // number of messages of the first phase that have arrived
+    std::vector<OpId> before;  // messages of the step before, which those of this step wait for
+    std::vector<OpId> now;     // messages of this step
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -145,7 +146,7 @@ class HalvingBuilder {
     return slice;
   }
 
-  // Each once.
+  // The run's ops, without duplicates.
   static std::vector<OpId> ops_of(const std::vector<OpId>& by_chunk, const Run& run) {
     std::vector<OpId> ops(by_chunk.begin() + run.first, by_chunk.begin() + run.first + run.count);
     std::sort(ops.begin(), ops.end());
@@ -161,7 +162,7 @@ class HalvingBuilder {
     std::fill_n(by_chunk.begin() + run.first, run.count, op);
   }
 
-  // Where messages of the first phase land on one machine, a slot for each; bucket b + turns_ lands where
+  // Where messages of the first phase land on one machine, one slot a message. Bucket b + turns_ lands where
   // bucket b did.
   Slots& landing(const Member& member, int position, std::size_t b) {
     const int numa = plan_.buffer(member.way.staging.buffer).numa;
@@ -210,7 +211,8 @@ class HalvingBuilder {
     for (const Member& member : members) local_.in(member.way, bucket, ops_of(member.last, {0, count_}));
   }
 
-  // A machine's steps do not overlap: each fills the NICs, and messages of two would share them unequally.
+  // A machine's steps do not overlap: each step fills the NICs, and messages of two steps would share them
+  // unequally.
   static void end_step(std::vector<Member>& members) {
     for (Member& member : members) member.before = std::exchange(member.now, {});
   }
@@ -224,7 +226,7 @@ class HalvingBuilder {
     return message;
   }
 
-  // The source's sums of these chunks go to the target, which adds them to its own.
+  // The source sends its sums of these chunks to the target, which adds them to its own.
   void reduce(Member& source, Member& target, const Part& piece, const Run& run, Slots& slots) {
     const std::size_t slot = target.arrived++;
     if (piece.range.size == Bytes(0)) return;  // fewer elements than machines
@@ -238,7 +240,7 @@ class HalvingBuilder {
     set(target.last, run, sum);
   }
 
-  // The source has the sums of all of these chunks, and the target needs them.
+  // The source has the complete sums of these chunks and sends them to the target, which needs them.
   void spread(Member& source, Member& target, const Part& piece, const Run& run) {
     if (piece.range.size == Bytes(0)) return;
     const Message message = send(source, target, piece, slice(target, piece));
@@ -258,7 +260,7 @@ class HalvingBuilder {
   int count_;
   Halving halving_;
   std::vector<std::vector<Run>> arriving_;  // by position: messages of the first phase, in order
-  std::vector<std::size_t> order_;          // in which buckets are expected to be served
+  std::vector<std::size_t> order_;          // the order in which buckets are expected to be served
   std::map<std::tuple<int, std::size_t, int>, Slots> landings_;  // by position, bucket's turn, NUMA node
 };
 
@@ -269,8 +271,8 @@ Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, 
   return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
 }
 
-// Of each bucket a machine sends and receives two runs a step, unless pieces are neighbours, and sums what it
-// receives; and it may reduce, copy and spread the bucket.
+// For each bucket, a machine sends and receives two runs a step (one if the pieces are neighbours), and sums
+// what it receives. It may also reduce, copy and spread the bucket.
 double halving_doubling_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
   constexpr double kOpsPerBucket = 4;
   const double machines = gpu_machine_count(cluster);

@@ -15,7 +15,7 @@
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once, unless they say; each has landing memory of its own.
+// How many buckets may be under way at once, by default; each has its own landing memory.
 constexpr std::size_t kRingBuckets = 4;
 
 enum class Where { kHost, kGpus };
@@ -49,15 +49,15 @@ class MachineRingBuilder {
   }
 
  private:
-  // One machine in the exchange of one bucket. Steps count from 0; chunks are named by the machine that they
-  // end on.
+  // One machine in the exchange of one bucket. Steps count from 0. A chunk is named by the machine that it
+  // ends on.
   struct Member {
     MachineId machine;
     int nic = 0;
     LocalWay way;                // if chunks go through host memory
-    OpId released;               // if not: the bucket may start
+    OpId released;               // if not: the op after which the bucket may start
     Slice bucket;                // in staging or gradient memory
-    std::vector<OpId> ready;     // by chunk: the machine's own sum is there
+    std::vector<OpId> ready;     // by chunk: the op after which the machine's own sum is there
     std::vector<OpId> sent;      // by step of the first round
     std::vector<OpId> summed;    // by step of the first round
     std::vector<OpId> received;  // by step of the second round
@@ -107,7 +107,7 @@ class MachineRingBuilder {
     return cluster_.machine(machine).gpus.size() > 1 ? Replicas::shards(local_.all_gpus(machine)) : 0;
   }
 
-  // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
+  // Adds the reduce-scatter or all-gather of one chunk; a single GPU needs neither.
   OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
     const bool out = traits(kind).adds_up;
     if (range(bucket, index).size == Bytes(0)) return OpId::none();
@@ -120,7 +120,7 @@ class MachineRingBuilder {
     return id;
   }
 
-  // Where messages of a bucket land on one machine, one slot a step; bucket b + landing_count_ lands where
+  // Where messages of a bucket land on one machine, one slot a step. Bucket b + landing_count_ lands where
   // bucket b did.
   Slots& landing(const Member& member, std::size_t position, std::size_t b) {
     const bool host = where_ == Where::kHost;
@@ -155,7 +155,7 @@ class MachineRingBuilder {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  // Machine i sends chunk i - step to its neighbour, which adds it to its own.
+  // Machine i sends chunk i - step to its neighbour, which adds it to its own chunk.
   void sum_step(std::vector<Member>& members, int i, int step, const Part& bucket, std::size_t b) {
     Member& source = members[at(i)];
     Member& target = members[at(chunk(i + 1))];
@@ -214,7 +214,7 @@ class MachineRingBuilder {
         static_cast<int>(std::find(machines_.begin(), machines_.end(), member.machine) - machines_.begin());
     std::vector<OpId> all;
     for (int c = 0; c < count_; ++c) {
-      // The machine's own chunk was complete with the last sum; chunk position - s came in step s.
+      // The machine's own chunk was complete with the last sum; chunk position - s arrived in step s.
       const int step = chunk(position - c);
       const OpId done = count_ == 1                ? member.ready.front()
                         : c == chunk(position + 1) ? member.summed.back()
@@ -238,17 +238,17 @@ class MachineRingBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> buckets_;
-  bool apart_;  // no bucket waits for another
+  bool apart_;  // whether no bucket may wait for another
   std::size_t landing_count_;
   const std::vector<MachineId>& machines_;
   int count_;
-  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::vector<std::size_t> order_;  // the order in which buckets are expected to be served
   Releases releases_;
   std::map<std::tuple<std::size_t, std::size_t, int>, Slots>
       landings_;  // by position, bucket's turn, NUMA node
 };
 
-// Each machine may reduce and spread a chunk too.
+// Each machine may also reduce and spread a chunk.
 constexpr double kOpsPerLocalChunk = kOpsPerChunk + 2;
 
 Result<Plan> hierarchical(const Cluster& cluster, const Workload& workload, const Options& options) {

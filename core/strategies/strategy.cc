@@ -14,7 +14,7 @@
 namespace weir {
 namespace {
 
-// A plan, its proof and its simulation take some 450 bytes for each op: 9 GB.
+// A plan, its proof and its simulation take about 450 bytes for each op: 9 GB.
 constexpr double kMostOps = 20e6;
 
 template <class Condition>

@@ -15,7 +15,8 @@ struct Split {
   Shares shares;
 };
 
-// What only servers can do that hold no gradient of their own, or all parts.
+// Rejects options that only pure servers support: machines without a gradient of their own, or owners of all
+// parts.
 Result<void> check_fits(const Options& options, Summing summing) {
   const bool servers = summing == Summing::kCpuMachines;
   if (options.local == LocalStage::kApart && !servers)
@@ -40,11 +41,11 @@ Result<Split> split_of(const Cluster& cluster, const Workload& workload, const O
 // The largest part that the plan would cut tensors into.
 Bytes part_of(const Cluster& cluster, const Workload& workload, const Options& options, Summing summing) {
   const Result<Split> split = split_of(cluster, workload, options, summing);
-  if (!split) return options.partition_size;  // there will be no plan
+  if (!split) return options.partition_size;  // the plan will fail too
   return part_size(cluster, workload, options, split->shares);
 }
 
-// Each GPU, where they go apart; else each machine.
+// The number of senders: all GPUs if they are separate, otherwise all GPU machines.
 double senders(const Cluster& cluster, const Options& options) {
   return options.local == LocalStage::kApart ? gpu_count(cluster) : gpu_machine_count(cluster);
 }

@@ -14,7 +14,7 @@
 namespace weir {
 namespace {
 
-// Landing slots per child, each of one part.
+// Landing slots per child, each for one part.
 constexpr std::size_t kSlots = 8;
 
 struct Tree {
@@ -23,8 +23,8 @@ struct Tree {
   std::vector<int> upwards;  // positions, children before parents
 };
 
-// The tree over [low, high) in symmetric order, as a search tree: odd positions are inner, even ones leaves
-// where the count allows.
+// The tree over [low, high) in symmetric order, like a search tree: odd positions are inner nodes and even
+// ones are leaves, as far as the count allows.
 int grow(Tree& tree, int low, int high, int parent) {
   if (low >= high) return -1;
   int reach = 1;
@@ -38,8 +38,8 @@ int grow(Tree& tree, int low, int high, int parent) {
   return root;
 }
 
-// The second tree is the first with positions mirrored (an even count) or shifted by one, which turns inner
-// positions into leaves.
+// The second tree is the first with its positions mirrored (even count) or shifted by one (odd count). This
+// turns inner positions into leaves.
 Tree make_tree(int count, bool second) {
   Tree plain{std::vector<int>(static_cast<std::size_t>(count), -1),
              std::vector<std::vector<int>>(static_cast<std::size_t>(count)),
@@ -79,7 +79,7 @@ class TreeBuilder {
   Plan build() && {
     const int count = static_cast<int>(machines_.size());
     const Tree trees[] = {make_tree(count, false), make_tree(count, true)};
-    // Parts go to the tree that has the fewer bytes so far.
+    // Each part goes to the tree that has fewer bytes so far.
     Bytes loads[2];
     for (const std::size_t p : order_) {
       const std::size_t lighter = loads[1] < loads[0] ? 1 : 0;
@@ -100,9 +100,9 @@ class TreeBuilder {
   struct Member {
     LocalWay way;
     Endpoint end;             // its staging memory
-    std::vector<OpId> sums;   // its children's are added
+    std::vector<OpId> sums;   // the ops that add its children's sums
     OpId up;                  // the send to its parent
-    std::vector<OpId> total;  // the ops after which the sum of all is in staging
+    std::vector<OpId> total;  // the ops after which the sum of all is in its staging memory
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -152,7 +152,7 @@ class TreeBuilder {
     const Message message = add_message(plan_, part, parent.end, child.end);
     for (const OpId op : parent.total) plan_.order(op, message.send);
     plan_.order(child.up, message.receive);
-    plan_.carry(message.send, parent.way.begun);  // which overwrites the bytes that are being sent
+    plan_.carry(message.send, parent.way.begun);  // that op overwrites the bytes that are being sent
     child.total = {message.receive};
   }
 
@@ -171,8 +171,8 @@ class TreeBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> parts_;
-  bool apart_;                      // no part waits for another
-  std::vector<std::size_t> order_;  // in which parts are expected to be served
+  bool apart_;                      // whether no part may wait for another
+  std::vector<std::size_t> order_;  // the order in which parts are expected to be served
   const std::vector<MachineId>& machines_;
   Bytes largest_;
   std::map<std::tuple<MachineId, MachineId, int>, Ring> rings_;  // parent, child, NUMA node

@@ -27,7 +27,7 @@ Buckets ready_at_once(std::string strategy, const Workload& workload, std::vecto
   return buckets;
 }
 
-// By layer, when its gradient may leave the slowest machine, if backward starts at 0.
+// By layer: when its gradient may leave the slowest machine, if backward starts at 0.
 std::vector<Duration> ready_times(const Cluster& cluster, const Workload& workload, const Options& options) {
   double slowest = 1e300;
   for (const MachineId machine : cluster.gpu_machines())
@@ -42,7 +42,7 @@ std::vector<Duration> ready_times(const Cluster& cluster, const Workload& worklo
   return ready;
 }
 
-// The end of the cycle in which that happens.
+// The end of the cycle in which a tensor becomes ready.
 Duration cycle_end(Duration ready, Duration cycle) {
   if (cycle == Duration(0)) return ready;
   return cycle * ((ready.ns() + cycle.ns() - 1) / cycle.ns());
@@ -81,7 +81,7 @@ Buckets horovod_buckets(std::string strategy, const Cluster& cluster, const Work
                         const Options& options) {
   const std::vector<Duration> ready = ready_times(cluster, workload, options);
   std::vector<Part> parts;
-  std::vector<Duration> ends;  // of their cycles
+  std::vector<Duration> ends;  // by part: the end of its cycle
   for (const Workload::Whole& tensor : workload.tensors()) {
     const Duration end =
         cycle_end(ready[static_cast<std::size_t>(tensor.part.first_layer)], options.cycle_time);
@@ -95,7 +95,7 @@ Buckets horovod_buckets(std::string strategy, const Cluster& cluster, const Work
     }
   }
   Buckets buckets = ready_at_once(std::move(strategy), workload, std::move(parts));
-  // All of a cycle start together, after the last of them is ready.
+  // All buckets of a cycle start together, after the last of them is ready.
   for (std::size_t i = buckets.buckets.size(); i-- > 0;) {
     Bucket& bucket = buckets.buckets[i];
     const bool last = i + 1 == buckets.buckets.size() || ends[i + 1] != ends[i];
