@@ -18,9 +18,9 @@ struct Races {
 ///
 /// For each byte of each buffer, its accesses, in the order's sequence, fall into runs that commute (reads,
 /// sums, or one write). It suffices that every access of a run comes before every access of the following
-/// run, and those of the last run before those of the first run of the next iteration. Then all conflicting
-/// accesses are ordered, for three reasons: order is transitive; an op runs before itself in the next
-/// iteration; and a node starts an iteration only when the second-last one is done.
+/// run. The run after the last one is the first run of the next iteration. Then all conflicting accesses are
+/// ordered, for three reasons: order is transitive; an op runs before itself in the next iteration; and a
+/// node starts an iteration only when the second-last one is done.
 Races races(const Plan& plan, const Order& order);
 
 }  // namespace weir

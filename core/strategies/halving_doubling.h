@@ -6,8 +6,8 @@
 // Machines exchange halves of a bucket with their neighbour, then quarters with a machine two places away,
 // and so on while their number is even. So the most bytes go the shortest way. Rabenseifner requires that a
 // power of two is left; here the odd number m that is left may be any. As long as a machine holds h > 1 of
-// its m pieces, it sends all but the first ceil(h/2), as summed so far, to the machine ceil(h/2) places on
-// (Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024). The known ways to first
+// its m pieces, it sends all but the first ceil(h/2), as summed so far, to the machine ceil(h/2) places on.
+// (Traff, Optimal, non-pipelined reduce-scatter and allreduce algorithms, 2024.) The known ways to first
 // reach a power of two make some machines wait, and send up to twice the bytes. The second phase is the first
 // one backwards.
 #pragma once
