@@ -6,7 +6,7 @@
 namespace weir::real {
 namespace {
 
-// Where a machine listens for this one, by NIC; this one for those of other hosts.
+// Where that machine listens for this one, by NIC. For this one itself: where it listens for other hosts.
 std::vector<Address> addresses(const Place& place, const Place& own, TransportChoice transport) {
   const bool near = shares_memory(transport) && !own.local.empty() && !place.local.empty() &&
                     place.local != own.local && place.reach == own.reach;
@@ -51,7 +51,7 @@ Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buff
   if (!channels) return tl::unexpected(channels.error());
   Joining joining{meeting, plan, buffers, {}};
   const std::vector<Nic>& nics = cluster.machine(settings.self).nics;
-  // A machine of the plan may stand for another one, with fewer NICs.
+  // The plan's machine may stand for this one, which may have fewer NICs.
   for (std::size_t i = 0; i < nics.size(); ++i)
     joining.nics.push_back({i < settings.nics.size() ? settings.nics[i].rdma : std::nullopt, nics[i].numa});
   const auto refused = join(*channels, joining, settings.transport);

@@ -14,16 +14,16 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kWatchSlice{10'000'000};  // while whoever watches the processes is asked for the cause
+constexpr Duration kWatchSlice{10'000'000};  // pause between asking `watch` for the cause
 constexpr const char* kNcclHint =
     "; GPUs meet through NCCL: NCCL_DEBUG=INFO has it tell how, NCCL_SOCKET_IFNAME names its network";
 
-// Memory is brought in before anything moves, and machines may share a host. One that is slower than this has
-// no memory left.
+// Memory is prepared before anything moves, and machines may share a host. A host that is slower than this
+// has no memory left.
 constexpr BytesPerSecond kSlowestMemory(50'000'000);
-constexpr Duration kLongestPreparing{600'000'000'000};  // machines may be on hosts of their own
+constexpr Duration kLongestPreparing{600'000'000'000};  // the limit, since machines may be on different hosts
 
-// Of the buffers of each machine that lie in the memory of its host.
+// The size of each machine's buffers that lie in host memory.
 std::vector<Bytes> host_memory(const InputsNote& inputs, const Plan& plan, const Cluster& cluster) {
   std::vector<Bytes> all;
   for (std::size_t i = 0; i < cluster.machines().size(); ++i) {
@@ -35,7 +35,7 @@ std::vector<Bytes> host_memory(const InputsNote& inputs, const Plan& plan, const
   return all;
 }
 
-// An all-reduce begins with the last of its ops to be submitted: a machine knows its own only.
+// An all-reduce begins when the last of its ops is submitted. A machine knows only its own op.
 void begin_together(const Plan& plan, Record& record) {
   for (const std::vector<OpId>& ops : plan.all_reduces()) {
     for (int i = 0; i < static_cast<int>(record.iterations.size()); ++i) {
@@ -46,7 +46,7 @@ void begin_together(const Plan& plan, Record& record) {
   }
 }
 
-// The bytes of a piece go where they belong: iterations stand apart in the whole record.
+// Copies the bytes of a piece to their place. A machine's iterations are not adjacent in the whole record.
 void keep(const KeepRecord& piece, const Plan& plan, Record& record) {
   const auto ops = plan.ops(MachineId(piece.machine));
   const std::size_t each = ops.size() * sizeof(OpRecord);
@@ -101,7 +101,7 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
   auto known = terms(inputs, plan, cluster);
   if (!known) return tl::unexpected(known.error());
   JobCoordinator machine(std::move(*known), Clock::monotonic());
-  // As JSON within JSON it may become twice as long.
+  // As JSON inside JSON it may double in size.
   constexpr std::int64_t kMost = kLargestNote.count() / 2;
   if (static_cast<std::int64_t>(inputs.experiment.size()) > kMost) {
     machine.stop(Error{fmt::format("the experiment has {} bytes with its topology and trace, and a job's has "
@@ -132,7 +132,7 @@ void Coordinator::step(JobCoordinator& machine) {
   const Instant now = Clock::monotonic();
   Duration patience = std::max(machine.wake() - now, Duration(0));
   if (machine.phase() == JobCoordinator::Phase::kBlaming) patience = std::min(patience, kWatchSlice);
-  // Deadlines are looked at once nothing lies there to be read, however much machines say.
+  // Checks deadlines only when no note waits, however many the machines send.
   auto note = socket_->receive(patience);
   if (note) {
     machine.hear(std::move(*note), Clock::monotonic());

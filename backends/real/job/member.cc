@@ -23,18 +23,18 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kRefused{4'000'000'000};  // while nobody listens where the coordinator should
+constexpr Duration kRefused{4'000'000'000};  // how long nobody may listen at the coordinator's address
 constexpr std::size_t kPiece = 256 << 10;    // bytes of a record in one note
 
 MemberTerms terms_of(const MemberSettings& settings) {
   MemberTerms terms;
   terms.patience = settings.patience;
-  // Whoever is told to be more patient than others may come before the coordinator.
+  // A machine that is told to be more patient may be started before the coordinator.
   terms.reach = settings.patience > MemberSettings().patience ? settings.patience : kRefused;
   return terms;
 }
 
-// Connections of one meeting, and what moves and sums bytes over them.
+// The connections of one meeting, and what moves and sums bytes over them.
 struct Meeting {
   Meeting(const PlannedRun& job, const Buffers& buffers, MachineId self, int iterations)
       : gradients(job.plan, job.workload, buffers),
@@ -54,7 +54,7 @@ struct Meeting {
   Node node;
 };
 
-// Has the sockets, the memory and the work. The machine says when to do what.
+// Owns the sockets, the memory and the work. The protocol machine says when to do what.
 class Member {
  public:
   Member(const MemberSettings& settings, ControlSocket& socket) : settings_(settings), socket_(socket) {
@@ -66,7 +66,7 @@ class Member {
     while (true) {
       const std::vector<MemberAction> actions = machine_->actions();
       for (const MemberAction& action : actions) carry_out(action);
-      if (!actions.empty()) continue;  // work that has ended has more of them
+      if (!actions.empty()) continue;  // work that has ended may lead to more actions
       if (machine_->over()) break;
       step(std::max(machine_->wake() - Clock::monotonic(), Duration(0)));
     }
@@ -75,7 +75,8 @@ class Member {
   }
 
  private:
-  // What comes in that time, or the deadlines if nothing lies there to be read. False if nothing came.
+  // Waits that long for a note and handles it. If none waits to be read, checks deadlines instead. False if
+  // no note came.
   bool step(Duration patience) {
     const auto note = socket_.receive(patience);
     const Instant now = Clock::monotonic();
@@ -87,7 +88,7 @@ class Member {
     return note.has_value();
   }
 
-  // While it works. Fails once the work is for nothing.
+  // Handles notes during work. Fails if the work has become pointless.
   Result<void> listen() {
     while (step(Duration(0))) {
     }
@@ -113,7 +114,7 @@ class Member {
     }
   }
 
-  // A socket for each NIC, at which the machines of other hosts find this one.
+  // Opens a socket for each NIC, where machines of other hosts find this one.
   Result<JoinNote> listen_for_peers() {
     JoinNote join{static_cast<int>(settings_.machine.value()), settings_.version, {}, {}};
     for (const std::string& host : settings_.listen) {
@@ -121,7 +122,7 @@ class Member {
       auto listener = listen_at({host, 0});
       if (!listener) return failure(fmt::format("machine {} {}", settings_.machine, listener.error().text));
       const Address here = listening_at(*listener);
-      if (auto reachable = check_reachable(here.host); !reachable)  // what the name stands for
+      if (auto reachable = check_reachable(here.host); !reachable)  // what the name resolves to
         return tl::unexpected(reachable.error());
       listeners_.push_back(std::move(*listener));
       join.hosts.push_back(here.host);
@@ -157,7 +158,7 @@ class Member {
     return PlanReport{{plan_hash(job_->plan), reach(), local, *clique}, inputs_.verify == Verify::kFirst};
   }
 
-  // Those of the machine; none if it has none, or host memory is to stand for them.
+  // The machine's GPUs. Null if it has none, or if host memory is to stand for them.
   Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const PlannedRun& job) const {
     const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
     if (!inputs.gpus || count == 0) {
@@ -175,7 +176,7 @@ class Member {
     return Gpus::open(devices);
   }
 
-  // Where NCCL has the GPUs of all machines meet, if they are to and this is the machine that says so.
+  // The meeting place for the GPUs of all machines. Empty if they need not meet, or another machine makes it.
   Result<std::string> place_of_clique(const PlannedRun& job) const {
     if (job.plan.all_reduces().empty() || job.cluster.gpu_machines().front() != settings_.machine)
       return std::string();
@@ -183,7 +184,7 @@ class Member {
     return Clique::place();
   }
 
-  // Has the machine's GPUs meet those of the others, once for all runs.
+  // Connects the machine's GPUs with those of the others, once for all runs.
   Result<void> join_clique(const MeetNote& meet, const PlannedRun& job) {
     if (job.plan.all_reduces().empty() || clique_) return {};
     Clique::Member own;
@@ -192,7 +193,7 @@ class Member {
         own.first += static_cast<int>(job.cluster.machine(machine).gpus.size());
       own.all += static_cast<int>(job.cluster.machine(machine).gpus.size());
     }
-    const Duration patience = settings_.patience * 3 / 4;  // to say why before the coordinator says who
+    const Duration patience = settings_.patience * 3 / 4;  // to report why, before the coordinator gives up
     auto met = Clique::meet(*gpus_, meet.clique, own, patience, [this] { return listen(); });
     if (!met) return tl::unexpected(met.error());
     clique_ = std::move(*met);
@@ -215,12 +216,13 @@ class Member {
     return connect_peers(job_->plan, job_->cluster, *buffers_, settings, listeners_);
   }
 
-  // Connections last until the coordinator says what is next: others may still move bytes with this machine.
+  // Connections last until the coordinator says what is next, because others may still exchange bytes with
+  // this machine.
   Result<void> meet(const ConnectPeers& action) {
     meeting_.reset();
     auto peers = connect(action.meet);
     if (!peers) return tl::unexpected(peers.error());
-    if (!action.ahead) listeners_.clear();  // nobody else is to come
+    if (!action.ahead) listeners_.clear();  // no other machine will connect
     const Plan& plan = job_->plan;
     const Buffers& buffers = *buffers_;
     meeting_ =
@@ -266,7 +268,7 @@ class Member {
     const Duration ahead = Instant() - clock.now();
     if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
     DriveSettings settings;
-    // Where others compute or send to each other, nothing happens here for as long as that takes.
+    // While others compute or send to each other, nothing may happen here for that long.
     settings.patience = settings_.patience + plan_bound(plan, job_->cluster, job_->workload).time * 2;
     settings.tick = [this] { return listen(); };
     if (auto driven = drive(meeting.node, port, plan, job_->cluster, settings); !driven)
@@ -276,7 +278,8 @@ class Member {
     return DoneNote{meeting.gradients.checked(), meeting.transports, meeting.on_tcp};
   }
 
-  // In pieces, each of which tells the coordinator that this machine is alive, however slow the way is.
+  // Sends the record in pieces. Each piece shows the coordinator that this machine is alive, even on a slow
+  // network.
   void send_record(const Record& record, std::span<const Op> ops) {
     std::string piece;
     std::int64_t sent = 0;
@@ -303,7 +306,7 @@ class Member {
   std::unique_ptr<PlannedRun> job_;
   std::unique_ptr<Gpus> gpus_;
   std::unique_ptr<Buffers> buffers_;
-  std::unique_ptr<Clique> clique_;  // of these and all other machines'
+  std::unique_ptr<Clique> clique_;  // over the GPUs of all machines
   std::unique_ptr<Meeting> meeting_;
 };
 

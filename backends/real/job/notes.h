@@ -1,5 +1,5 @@
-// What the coordinator tells machines to run. The rest of what they say to each other, and in which order,
-// stands in core/protocol/job_notes.h.
+// What the coordinator tells machines to run. The other notes of a job, and their order, are in
+// core/protocol/job_notes.h.
 #pragma once
 
 #include "backends/real/job/control.h"
@@ -11,7 +11,7 @@ namespace weir::real {
 
 struct InputsNote {
   static constexpr std::string_view kType = kInputs;
-  std::string experiment;  // JSON with topology and trace in it
+  std::string experiment;  // JSON that contains topology and trace
   std::string strategy;
   int iterations = 1;
   int channels = 1;

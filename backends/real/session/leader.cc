@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kLeaderSlice{20'000'000};  // after which the owner is asked whether it goes on
+constexpr Duration kLeaderSlice{20'000'000};  // how often the thread checks whether the owner wants to stop
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void Leader::run() {
   while (true) {
     const std::vector<LeaderAction> actions = machine.actions();
     for (const LeaderAction& action : actions) carry_out(action, machine);
-    if (!actions.empty()) continue;  // a welcome has more of them
+    if (!actions.empty()) continue;  // a welcome may lead to more actions
     if (machine.over()) return;
     if (stop_) {
       machine.stop(Clock::monotonic());
@@ -54,7 +54,7 @@ void Leader::run() {
 
 void Leader::step(SessionLeader& machine) {
   const Duration patience = std::max(machine.wake() - Clock::monotonic(), Duration(0));
-  // Deadlines are looked at once nothing lies there to be read, however much others say.
+  // Checks deadlines only when no note waits, however many the others send.
   const auto note = socket_->receive(std::min(patience, kLeaderSlice));
   const Instant now = Clock::monotonic();
   if (note) {

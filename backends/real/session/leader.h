@@ -1,7 +1,7 @@
-// Leads a training session from a thread of rank 0's process: seats its processes, finds which tensors all
-// ranks know, has everybody plan them together, and ends the session when it is over or somebody fails. What
-// it says when stands in core/protocol/session_leader.h; this is its driver, which has the socket, the clock
-// and the thread.
+// Leads a training session from a thread of rank 0's process. It seats the processes, finds which tensors all
+// ranks know, and makes everybody plan them together. It ends the session when it is over or somebody fails.
+// The protocol is in core/protocol/session_leader.h. This is its driver, which has the socket, the clock and
+// the thread.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@ struct LeaderSettings {
   std::string version;  // of the program: all must have the same
   TransportChoice transport = TransportChoice::kAuto;
   bool encrypt = false;
-  Duration patience;    // for all to take their seats
-  Duration warn_after;  // who is missing is told then on the standard error
+  Duration patience;    // how long all may take to get their seats
+  Duration warn_after;  // when to report on standard error who is missing
 };
 
-/// Its thread begins with it and ends when the session has.
+/// Its thread starts with it and ends with the session.
 class Leader {
  public:
   Leader(std::unique_ptr<ControlSocket> socket, SessionLayout world, const LeaderSettings& settings);
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
-  /// Ends the session for all if it has not ended.
+  /// Ends the session for all if it is still running.
   ~Leader();
 
  private:

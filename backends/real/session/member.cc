@@ -36,7 +36,7 @@ Result<std::unique_ptr<SessionMember>> SessionMember::join(const SessionSettings
 
 SessionMember::~SessionMember() = default;
 
-// Sockets at which the others find this process.
+// Opens the sockets at which the others find this process.
 Result<SeatNote> SessionMember::listen_for_peers() {
   SeatNote seat{settings_.role.server, settings_.role.number, "", {}};
   std::string host = settings_.listen;
@@ -94,7 +94,7 @@ bool SessionMember::step(Duration patience) {
   } else if (now >= machine_->wake()) {
     machine_->tick(now);
   }
-  for (bool any = true; any;) {  // work that has ended has more to do
+  for (bool any = true; any;) {  // actions may lead to more actions
     const std::vector<FollowerAction> actions = machine_->actions();
     for (const FollowerAction& action : actions) carry_out(action);
     any = !actions.empty();
@@ -116,7 +116,7 @@ Result<bool> SessionMember::serve(Duration patience) {
   return machine_->over() ? finish() : Result<bool>(false);
 }
 
-// A group's end is this process's.
+// If a group has failed, so has this process.
 void SessionMember::check_groups() {
   for (const auto& [number, opened] : groups_) {
     if (const auto error = opened.group->error())
@@ -136,7 +136,7 @@ Error SessionMember::fail(const Error& own) {
   return machine_->error().value_or(own);
 }
 
-// Groups of a session that ends well stay until all is done.
+// If the session ends well, the groups stay until everything is done.
 Result<bool> SessionMember::finish() {
   const std::optional<Error>& error = machine_->error();
   if (!std::exchange(finished_, true)) {
@@ -190,7 +190,7 @@ void SessionMember::begin(int group) {
   events_.begun(*opened.group, opened.tensors);
 }
 
-// Of kept tensors once for all ranks' groups.
+// For kept tensors, the groups of all ranks share one plan.
 Result<void> SessionMember::plan(const OpenNote& note, bool kept, MachineId self) {
   if (kept && note.tensors == batch_.tensors) return {};
   auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors, note.ranks);
@@ -219,7 +219,7 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster&
     settings.peers.machines.push_back(peers_.machines[machines[i].index()]);
   }
   if (!settings_.role.server || note.ranks.empty()) return settings;
-  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // groups here, of other ranks
+  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // such groups on this server
   settings.workers = std::max(1, settings.workers / alike);
   settings.io_threads = std::max(1, settings.io_threads / alike);
   return settings;

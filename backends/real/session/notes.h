@@ -1,5 +1,5 @@
-// How a session's leader tells what the session is. The rest of what its processes say to each other, and in
-// which order, stands in core/protocol/session_notes.h.
+// How a session's leader describes the session. The other notes of a session, and their order, are in
+// core/protocol/session_notes.h.
 #pragma once
 
 #include "backends/real/job/notes.h"
@@ -9,7 +9,7 @@ namespace weir::real {
 
 struct WelcomeNote {
   static constexpr std::string_view kType = kWelcome;
-  std::string experiment;  // its topology and options are the session's; its trace stands for none
+  std::string experiment;  // topology and options are the session's; the trace is a placeholder
   std::string strategy;
   std::vector<Place> machines;  // by number in the cluster
   TransportChoice transport = TransportChoice::kAuto;

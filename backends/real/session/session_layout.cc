@@ -15,18 +15,19 @@
 namespace weir::real {
 namespace {
 
-// Parts and windows of a session. What each message costs a process counts more here than what is lost while
-// the first parts fill NICs, so parts are what a NIC sends in a moment, and a window is a few of them: with
-// more, urgent tensors wait for what has gone before them.
+// Parts and windows of a session. The cost of each message matters more here than the time until the first
+// parts fill the NICs. So a part is what a NIC sends in kPartTime, and a window is a few parts. With larger
+// windows, urgent tensors would wait longer for those sent before them.
 constexpr Duration kPartTime(4'000'000);
 constexpr Duration kWindowTime(16'000'000);
 constexpr Bytes kLeastPart(64 << 10);
 constexpr Bytes kMostPart(1 << 20);
-constexpr std::int64_t kFewestParts = 4;  // of a window
+constexpr std::int64_t kFewestParts = 4;  // in a window
 constexpr std::int64_t kMostParts = 16;
 constexpr const char* kOrigin = "the session's settings";
 
-// Equal NICs behind one switch: what each sums then depends on their number alone.
+// Machines with equal NICs behind one switch. Each machine's share of the sums then depends only on their
+// number.
 Topology equal_machines(int ranks, int servers, BytesPerSecond rate) {
   Topology topology;
   topology.name = "session";
@@ -56,7 +57,8 @@ void cut_parts(const Cluster& cluster, Options& options) {
   options.credit = static_cast<int>(std::clamp(sent_in(kWindowTime) / part, kFewestParts, kMostParts));
 }
 
-// An experiment is all that its topology and options need to be checked as files are.
+// A placeholder trace. It completes an experiment, so that topology and options are checked like those of
+// files.
 Trace stand_in() { return {"session", "", 1, "sample", {{"tensor", {}, {}, {{"tensor", 1, Dtype::kF32}}}}}; }
 
 Result<Topology> topology_of(const LayoutSettings& settings) {
@@ -83,9 +85,10 @@ Result<Topology> topology_of(const LayoutSettings& settings) {
   return topology;
 }
 
-// The machines of these ranks and all servers. Without racks: ranks come from any of them.
+// The topology of these ranks' machines and all servers. It has no racks, because ranks may come from any of
+// them.
 Topology among(Topology topology, const std::vector<int>& ranks) {
-  int first = 0;  // rank of the group
+  int first = 0;  // first rank of the group
   for (GroupSpec& group : topology.groups) {
     if (gpu_count(group) == 0) continue;
     const int after = first + group.count;
@@ -135,7 +138,7 @@ Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
   note.strategy = settings.strategy;
   auto world = of(note);
   if (!world) return world;
-  // Whatever keeps tensors from being planned shows with any.
+  // If something prevents planning, it shows with any tensor.
   if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}, {}); !plan)
     return tl::unexpected(plan.error());
   return world;
@@ -221,7 +224,7 @@ Result<std::unique_ptr<TensorPlan>> SessionLayout::kept_plan(const std::vector<T
   const auto strategy = strategy_named(server_strategy());
   if (!strategy) return tl::unexpected(strategy.error());
   Options options = options_;
-  options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept
+  options.optimizer = Optimizer::kSgd;  // its update reads a delta, and reads and writes what is kept
   return planned(tensors, **strategy, cluster({0}, true), options);
 }
 

@@ -1,4 +1,4 @@
-// Where calls of a session wait.
+// The calls of a session that wait.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,7 +17,8 @@ std::chrono::nanoseconds seconds(double count) {
 
 }  // namespace
 
-// Of n ranks' roots: the sum of (root - ours)^2 is 0 where all are ours. Modulo 2^32, as words add up.
+// `sums` has the sum of the roots of all n ranks, and of their squares. The sum of (root - ours)^2 is 0 if
+// all roots are ours. Modulo 2^32, since the sums are 32-bit words.
 bool Session::same_roots(const Way& way) const {
   if (way.root < 0) return true;
   std::array<std::uint32_t, kRootWords> sums{};
@@ -27,7 +28,7 @@ bool Session::same_roots(const Way& way) const {
   return sums[0] == ranks * ours && sums[1] == ranks * ours * ours;
 }
 
-// What wait() returns once there is nothing to wait for.
+// What wait() returns when there is nothing left to wait for.
 Outcome<void> Session::end_of(Handle handle, Way& way) {
   Outcome<void> outcome;
   const Tensor& tensor = tensors_[way.transfer->name];

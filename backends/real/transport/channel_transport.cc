@@ -68,9 +68,9 @@ class ChannelTransport::Loop {
     std::size_t number;  // of the channel
     Mover* mover;
     bool lost = false;
-    bool writes_words = false;  // waits until its connection takes more
+    bool writes_words = false;  // waits until the connection takes more; so does writes_data
     bool writes_data = false;
-    // Last, from this peer over this channel. One that has never been heard may still be connecting to
+    // When this peer was last heard over this channel. A peer that was never heard may still be connecting to
     // others.
     std::optional<Instant> heard;
   };
@@ -95,11 +95,11 @@ class ChannelTransport::Loop {
       }
       const Instant now = Clock::monotonic();
       if (now - beat >= Duration(1'000'000'000)) {
-        // A thread that was itself held up has not heard what lies there to be read.
+        // A thread that was itself delayed has not yet read what has arrived, so it accuses nobody.
         if (now - beat < settings_.silence / 2) tell_silent(now);
         beat = now;
       }
-      release();  // last, as all that flushes may be held back
+      release();  // last, because every flush may be held back
     }
   }
 
@@ -108,7 +108,7 @@ class ChannelTransport::Loop {
                        [](const Seat& seat) { return !seat.lost && seat.mover->can_go_on(); });
   }
 
-  // Goes on with what has been held back long enough, and sees to it that the rest will be.
+  // Flushes what the pace has held back long enough, and sets the timer for the rest.
   void release() {
     std::optional<Instant> first;
     for (Seat& seat : seats_) {
@@ -142,7 +142,7 @@ class ChannelTransport::Loop {
     if ((event.events & EPOLLOUT) != 0 || mover.words_wait()) flush(seat);
   }
 
-  // Writes what the connections take, and asks to be told when they take more.
+  // Writes what the connections take, and asks epoll to report when they take more.
   void flush(Seat& seat) {
     if (seat.lost) return;
     Mover& mover = *seat.mover;
@@ -210,8 +210,8 @@ class ChannelTransport::Loop {
   const MoverContext& context_;
   Descriptor epoll_;
   Descriptor wake_;
-  Descriptor timer_;              // for what paces hold back
-  std::optional<Instant> alarm_;  // for which it was set last
+  Descriptor timer_;              // wakes the thread when the pace lets messages go
+  std::optional<Instant> alarm_;  // the time it was last set for
   std::atomic<bool> stop_ = false;
   std::vector<Seat> seats_;
   std::mutex mutex_;

@@ -14,14 +14,14 @@ namespace weir::real {
 
 struct ChannelSettings {
   int threads = 1;                  // that move bytes; each has its share of the channels
-  Duration silence{4'000'000'000};  // a peer that says nothing for longer counts as dead
+  Duration silence{4'000'000'000};  // peers that are silent for longer count as dead
   Duration poll{50'000};            // as in MoverContext
 };
 
 /// A channel moves bytes over the wire that has joined its two ends (wires.h). Each channel belongs to one
-/// thread. The messages of a lane in one direction take its channels in turn, in the order of their numbers,
-/// so that both ends know which. Large ones take all of them, a piece each (pieces.h), where the wire cuts
-/// messages. All that the constructor is given outlives the transport, except the channels, which it takes.
+/// thread. Messages of a lane in one direction take the lane's channels in turn, in the order of message
+/// numbers, so that both ends agree on the channel. If the wire cuts messages, large ones take all channels,
+/// a piece each (pieces.h). The transport owns the channels; all other arguments outlive it.
 class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
@@ -41,14 +41,14 @@ class ChannelTransport final : public Transport {
   class Loop;
 
   void put(const Op& op, std::uint64_t round);
-  /// Gives every message of this machine its channel, or all channels of its lane. Returns what each channel
-  /// moves in an iteration, both ways.
+  /// Assigns every message of this machine to a channel, or to all channels of its lane. Returns how many
+  /// bytes each channel moves in an iteration, both ways.
   std::vector<Bytes> share_out(const std::vector<Channel>& channels);
 
   Pieces pieces_;
   MoverContext context_;
   std::vector<std::unique_ptr<Mover>> movers_;
-  std::vector<std::size_t> channel_of_;  // by message; the first of its lane's, which follow it, if it is cut
+  std::vector<std::size_t> channel_of_;  // by message; if cut, the lane's first, which the others follow
   std::vector<std::size_t> loop_of_;     // by channel
   std::vector<std::unique_ptr<Loop>> loops_;
 };

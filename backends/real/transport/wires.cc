@@ -44,7 +44,7 @@ Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Tr
     if (!refused) return refused;
     refusals.merge(*refused);
   }
-  for (const Channel& channel : channels) {  // which one wire has refused and a later one has taken
+  for (const Channel& channel : channels) {  // channels that one wire refused may have got a later wire
     if (channel.medium != nullptr) refusals.erase(channel.lane);
   }
   const auto rest = kWires.front().join(channels, joining, Use::kAlways);

@@ -11,7 +11,7 @@ Lane lane_of(const Plan& plan, const Op& op) {
 }
 
 std::vector<Lane> lanes_of(const Plan& plan, MachineId machine) {
-  // By peer, and the NICs of the smaller of both first.
+  // Sorted by peer, then by the NICs, those of the machine with the smaller number first.
   std::map<std::tuple<MachineId, int, int>, Lane> lanes;
   for (const Op& op : plan.ops(machine)) {
     if (!is_message(op.kind)) continue;

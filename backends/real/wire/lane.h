@@ -18,7 +18,7 @@ struct Lane {
 
 /// The lanes that the machine's messages take. Two machines have the lanes between them in the same order.
 std::vector<Lane> lanes_of(const Plan& plan, MachineId machine);
-/// The lane of a message, of which the op is this machine's end.
+/// The lane of a message. The op is this machine's end of it.
 Lane lane_of(const Plan& plan, const Op& op);
 
 }  // namespace weir::real

@@ -21,7 +21,7 @@ constexpr std::array<char, 4> kMagic = {'W', 'E', 'I', 'R'};
 constexpr std::byte kVersion{2};
 constexpr std::size_t kGreetingSize = 4 + 1 + 1 + 2 + 4 + 4;
 constexpr std::size_t kHelloSize = kGreetingSize + sizeof(Secret);
-constexpr Duration kHelloPatience{2'000'000'000};  // for a stranger to say who it is
+constexpr Duration kHelloPatience{2'000'000'000};  // how long a stranger may take to say who it is
 constexpr std::size_t kMostStrangers = 1024;       // at once
 
 using Hello = std::array<std::byte, kHelloSize>;
@@ -50,7 +50,7 @@ GreetingBytes encode(const Greeting& greeting) {
   return hello;
 }
 
-// What only those who know the token can derive, for one connection in one direction and one purpose.
+// Derives a secret for one connection, direction and purpose. Only those who know the token can do so.
 Secret derive(const Token& token, const GreetingBytes& greeting, char purpose) {
   std::array<std::byte, kGreetingSize + 1> text{};
   *std::copy(greeting.begin(), greeting.end(), text.begin()) = static_cast<std::byte>(purpose);
@@ -75,21 +75,21 @@ SealKeys keys_of(const Greeting& out, const Greeting& in, const Token& token) {
   return {derive(token, encode(out), 's'), derive(token, encode(in), 's')};
 }
 
-// Takes the same time wherever they differ.
+// Takes the same time wherever the two differ.
 bool equal(const Hello& a, const Hello& b) {
   std::byte differ{0};
   for (std::size_t i = 0; i < a.size(); ++i) differ |= a[i] ^ b[i];
   return differ == std::byte{0};
 }
 
-// A connection that has not said yet who it is.
+// A connection whose other end has not said yet who it is.
 struct Stranger {
   Descriptor socket;
   Hello hello{};
   std::size_t got = 0;
   Instant until;
-  std::optional<Greeting> expected;  // if this node connected: the answer that it waits for
-  Lane lane;                         // and whose connection it is
+  std::optional<Greeting> expected;  // if this node connected: the answer it expects
+  Lane lane;                         // and the lane that the connection belongs to
 };
 
 class Party {
@@ -143,7 +143,7 @@ class Party {
 
   Result<void> greet(const Channel& channel, bool data) {
     const Lane& lane = channel.lane;
-    // Of several NICs a connection takes the one whose address it has.
+    // With several NICs, a connection uses the NIC that has its address.
     const bool several = meeting_.addresses[meeting_.self.index()].size() > 1;
     auto socket = connect_to(meeting_.address(lane.peer, lane.peer_nic), until_ - Clock::monotonic(),
                              {several ? meeting_.address(meeting_.self, lane.nic).host : "", meeting_.watch});
@@ -155,7 +155,7 @@ class Party {
     return {};
   }
 
-  // A fresh connection takes so few bytes at once.
+  // A fresh connection accepts so few bytes at once.
   bool say(const Descriptor& socket, const Greeting& greeting) const {
     const Hello hello = hello_of(greeting, meeting_.token);
     return ::send(socket.number(), hello.data(), hello.size(), MSG_NOSIGNAL) ==
@@ -168,12 +168,12 @@ class Party {
 
   void wait() const {
     std::vector<pollfd> polled;
-    // One that waits where nobody can be let in would be told of at once, again and again.
+    // While nobody can be let in, a waiting connection would wake poll() again and again.
     for (const Descriptor& listener : listeners_) {
       if (!full_) polled.push_back({listener.number(), POLLIN, 0});
     }
     for (const Stranger& stranger : strangers_) polled.push_back({stranger.socket.number(), POLLIN, 0});
-    constexpr int kSlice = 100;  // milliseconds, so that deadlines are looked at
+    constexpr int kSlice = 100;  // milliseconds, so that deadlines are checked
     [[maybe_unused]] const int ready = ::poll(polled.data(), polled.size(), kSlice);
   }
 
@@ -210,7 +210,7 @@ class Party {
     return {};
   }
 
-  // Gives a connection that said the right words its place.
+  // Gives a connection its place if it said the right words.
   bool seat(Stranger& stranger) {
     for (Channel& channel : channels_) {
       for (const bool data : {false, true}) {
@@ -233,7 +233,7 @@ class Party {
   Instant until_;
   std::vector<Channel> channels_;
   std::list<Stranger> strangers_;
-  bool full_ = false;  // no stranger can be let in for now: there are too many, or no descriptors
+  bool full_ = false;  // nobody can be let in for now: too many strangers, or no descriptors left
 };
 
 }  // namespace

@@ -58,8 +58,8 @@ struct MoverContext {
   const Buffers* buffers;
   Inbox* inbox;
   Pieces* pieces;
-  /// How long a mover looks for the ends of messages before it sleeps until it is told of them, if its wire
-  /// can do both.
+  /// How long a mover polls for the ends of messages before it sleeps until they are reported. Only for wires
+  /// that can do both.
   Duration poll{};
 
   /// The piece of a message that the channel at that place in its lane moves; the whole message if it is not

@@ -26,7 +26,7 @@ Offer offer_of(const Connection& own, const std::vector<Replica>& replicas) {
   return offer;
 }
 
-// Of offers, with one peer.
+// Exchanges offers with one peer.
 class OfferExchange final : public Exchange {
  public:
   OfferExchange(Stream& stream, const Offer& own) : stream_(stream), out_(encode(own)) {}
@@ -67,7 +67,7 @@ class OfferExchange final : public Exchange {
   OfferReader in_;
 };
 
-// This machine's devices and what they know of its memory, made when first asked for.
+// This machine's devices and their registered memory. Made at first use.
 class Devices {
  public:
   explicit Devices(const Joining& joining) : joining_(joining) {}
@@ -105,7 +105,7 @@ class Pairing {
         devices_(joining),
         until_(Clock::monotonic() + meeting_.patience) {}
 
-  // What the two tell each other. Returns why there is to be no connection, if so.
+  // Exchanges offers with the peer. Returns the reason if there will be no connection.
   Result<std::optional<std::string>> offer(Channel& channel) {
     const MachineId peer = channel.lane.peer;
     auto own = prepare(channel.lane.nic);
@@ -127,7 +127,8 @@ class Pairing {
     return std::nullopt;
   }
 
-  // Connects all that have been offered, several at a time: one without a way to the peer takes a second.
+  // Connects all that were offered, several at a time, because each one without a route to the peer takes a
+  // second.
   void connect() {
     std::atomic<std::size_t> next = 0;
     const auto some = [&] {
@@ -142,7 +143,8 @@ class Pairing {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // Once both are connected, begins to try out the channel's connection. Returns why there is none, if so.
+  // Starts the trial of the channel's connection once both ends are connected. Returns the reason if there is
+  // none.
   Result<std::optional<std::string>> begin_trial(Channel& channel) {
     Attempt& attempt = attempt_of(channel);
     auto why = not_both(channel, attempt.result);
@@ -150,7 +152,7 @@ class Pairing {
     return why;
   }
 
-  // Waits until all that are tried out have been, or time is up for them together.
+  // Waits until all trials have ended, or the time for all of them is over.
   Result<void> try_out(const std::vector<Channel>& channels) {
     std::vector<Attempt*> all;
     for (const Channel& channel : channels) {
@@ -171,7 +173,7 @@ class Pairing {
     return {};
   }
 
-  // What has come of the trial. Returns why there is to be no connection, if so.
+  // The result of the trial. Returns the reason if there will be no connection.
   Result<std::optional<std::string>> judge(Channel& channel) {
     return not_both(channel, attempt_of(channel).result);
   }
@@ -185,7 +187,8 @@ class Pairing {
     return both.taken();
   }
 
-  // Why one of the two, of which this one has come to that, did not come as far. Fails if the other is lost.
+  // Tells the peer whether this end succeeded. Returns the reason if either end failed. Fails if the peer is
+  // lost.
   Result<std::optional<std::string>> not_both(Channel& channel, const Result<void>& done) {
     Offer verdict;
     if (!done) verdict.refusal = done.error().text;
@@ -194,7 +197,7 @@ class Pairing {
     return refused(verdict, *theirs);
   }
 
-  // Why one of the two refuses, if one does, which is an error where there must be RDMA.
+  // Returns the reason if one of the two refuses. Fails instead if RDMA is required.
   Result<std::optional<std::string>> refused(const Offer& own, const Offer& theirs) const {
     const bool here = !own.refusal.empty();
     const std::string& why = here ? own.refusal : theirs.refusal;
@@ -223,7 +226,7 @@ class Pairing {
     std::shared_ptr<Connection> connection;
     Endpoint peer;
     Result<void> result;
-    bool ended;  // the trial
+    bool ended;  // whether the trial has ended
   };
 
   Attempt& attempt_of(const Channel& channel) {
@@ -250,14 +253,14 @@ class Pairing {
 
 }  // namespace
 
-// As with shared memory: every node goes through its peers in order, each time, so none waits for ever. All
-// that takes long where a peer is not reached is done for all together. What is refused, both know of.
+// As with shared memory, every node goes through its peers in order in each step, so no node waits forever.
+// Steps that take long for unreachable peers run for all peers at once. Both ends know of every refusal.
 Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Use use) {
   const Meeting& meeting = joining.meeting;
   Refusals refusals;
   if (meeting.sealed) return refusals;
   Pairing pairing(joining, use);
-  // A step with every peer.
+  // Does one step with every peer.
   const auto each = [&](auto step, const auto& takes_part) -> Result<void> {
     for (Channel& channel : channels) {
       if (!takes_part(channel)) continue;

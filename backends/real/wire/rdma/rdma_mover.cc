@@ -9,9 +9,9 @@
 namespace weir::real::rdma {
 namespace {
 
-constexpr int kTurn = 64;  // ends that a channel looks at before others have their turn
+constexpr int kTurn = 64;  // completions that a channel handles before others get their turn
 
-// Bytes of a message's chunk of which so many, itself among them, are left.
+// The size of a message's chunk when `left` chunks are left, including this one.
 Bytes chunk_size(Bytes message, std::int64_t left) {
   const std::int64_t before = chunks_of(message) - left;
   return std::min(chunk_of(message), message - chunk_of(message) * before);
@@ -82,7 +82,7 @@ Result<void> RdmaMover::post() {
   return {};
 }
 
-// One chunk of the first message has reached the peer's memory.
+// One chunk of the first message has arrived in the peer's memory.
 Result<void> RdmaMover::sent() {
   Outgoing& outgoing = outgoing_.front();
   const Bytes size = chunk_size(outgoing.op->from.size, outgoing.left);
@@ -96,7 +96,7 @@ Result<void> RdmaMover::sent() {
   return word ? rooms_.take(*context_, peer_, word.mapped()) : Result<void>();
 }
 
-// Messages come one after the other: each began when there was room for it and the one before had come.
+// Messages arrive one after the other. Each began when there was room for it and the one before had arrived.
 Result<void> RdmaMover::landed(std::uint32_t message) {
   const auto incoming = std::find_if(expected_.begin(), expected_.end(),
                                      [&](const Incoming& one) { return one.op->message.value() == message; });
@@ -113,7 +113,7 @@ Result<void> RdmaMover::landed(std::uint32_t message) {
   return {};
 }
 
-// Whether anything had ended.
+// Returns whether anything had ended.
 Result<bool> RdmaMover::reap() {
   for (int i = 0; i < kTurn; ++i) {
     const auto ended = connection_->pair->poll();
@@ -134,7 +134,7 @@ Result<void> RdmaMover::write_data() {
     if (armed_ || !waits() || Clock::monotonic() - busy_ < context_->poll) break;
     if (auto armed = connection_->pair->arm(); !armed) return armed;
     armed_ = true;
-    // What ended before it was armed is announced by nobody.
+    // Nothing announces what ended before it was armed.
     ended = reap();
     if (!ended) return tl::unexpected(ended.error());
     if (!*ended) break;

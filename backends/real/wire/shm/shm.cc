@@ -16,14 +16,14 @@
 namespace weir::real::shm {
 namespace {
 
-// Which replica a descriptor stands for, as it goes beside it.
+// Says which replica a descriptor belongs to; sent together with it.
 using Label = std::array<std::uint32_t, 2>;
 
 Label label_of(const Replica& replica) {
   return {replica.buffer.value(), static_cast<std::uint32_t>(replica.number)};
 }
 
-// A message with room for a label and, beside it, some descriptors.
+// A message with room for a label and some descriptors.
 struct Parcel {
   Label label{};
   iovec vector = {label.data(), sizeof label};
@@ -40,7 +40,7 @@ struct Parcel {
   Parcel& operator=(const Parcel&) = delete;
 };
 
-// Hands over one descriptor; false if the connection takes none now.
+// Sends one descriptor. False if the connection takes none now.
 Result<bool> hand_over(int connection, const Replica& replica, int descriptor) {
   Parcel parcel;
   parcel.label = label_of(replica);
@@ -55,7 +55,7 @@ Result<bool> hand_over(int connection, const Replica& replica, int descriptor) {
   return *sent > 0;
 }
 
-// Takes one; an invalid descriptor if none has come yet.
+// Receives one descriptor. It is invalid if none has come yet.
 Result<Descriptor> take_over(int connection, const Replica& replica) {
   Parcel parcel;
   const auto got = bytes_received(::recvmsg(connection, &parcel.message, MSG_CMSG_CLOEXEC));
@@ -77,7 +77,7 @@ Result<Descriptor> take_over(int connection, const Replica& replica) {
   return std::move(taken.front());
 }
 
-// Of memory, with one peer.
+// Exchanges memory with one peer.
 class Handover final : public Exchange {
  public:
   Handover(const Channel& channel, const Meeting& meeting, const Plan& plan, const Buffers& buffers)
@@ -87,7 +87,7 @@ class Handover final : public Exchange {
         ours_(landings(plan, meeting.self, channel.lane.peer)),
         theirs_(landings(plan, channel.lane.peer, meeting.self)) {}
 
-  /// Of the peer's.
+  /// The peer's memory.
   Result<std::unique_ptr<Buffers>> taken() const { return Buffers::map_shared(plan_, taken_); }
 
  private:
@@ -126,7 +126,7 @@ class Handover final : public Exchange {
   std::vector<SharedReplica> taken_;
 };
 
-// All channels with a peer write into the same.
+// All channels with a peer share this memory.
 class PeerMemory final : public Medium {
  public:
   explicit PeerMemory(std::shared_ptr<const Buffers> memory) : memory_(std::move(memory)) {}
@@ -142,8 +142,8 @@ class PeerMemory final : public Medium {
 
 Result<void> available(const std::string& /*host*/) { return {}; }
 
-// Every node goes through its peers in order, so of all pairs that have not exchanged theirs the first in the
-// order of (smaller, larger) number can: none waits for ever.
+// Every node goes through its peers in order. So among the pairs that have not exchanged memory yet, the
+// first by (smaller, larger) number can always do so. No node waits forever.
 Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Use /*use*/) {
   const Meeting& meeting = joining.meeting;
   const Instant until = Clock::monotonic() + meeting.patience;

@@ -8,7 +8,7 @@
 namespace weir::real::shm {
 namespace {
 
-constexpr std::size_t kCopiedTurn = 1 << 20;  // bytes that are copied before words and others have their turn
+constexpr std::size_t kCopiedTurn = 1 << 20;  // bytes to copy before words and other channels get their turn
 
 }  // namespace
 
@@ -59,7 +59,7 @@ Result<void> ShmMover::land(const Frame& word) {
   return {};
 }
 
-// Up to so many bytes of the next runs, which both ends cut as they like; as many as it has copied.
+// Copies up to `most` bytes of the next runs, and returns how many. The two ends may cut runs differently.
 std::size_t ShmMover::copy(Flight& flight, std::size_t most) {
   std::size_t copied = 0;
   while (copied < most && !flight.from.finished()) {

@@ -9,8 +9,8 @@
 namespace weir::real::tcp {
 namespace {
 
-constexpr std::size_t kTcpTurn = 4 << 20;  // bytes that a channel moves before others have their turn
-constexpr std::size_t kMostVectors = 64;   // of one system call
+constexpr std::size_t kTcpTurn = 4 << 20;  // bytes that a channel moves before others get their turn
+constexpr std::size_t kMostVectors = 64;   // in one system call
 
 }  // namespace
 
@@ -121,7 +121,7 @@ Result<void> TcpMover::begin_receive() {
 
 Result<void> TcpMover::read_data() {
   std::size_t turn = 0;
-  while (turn < kTcpTurn || data_.holds()) {  // nobody would tell that it still holds some
+  while (turn < kTcpTurn || data_.holds()) {  // epoll would not report bytes that it holds
     if (incoming_.op == nullptr) {
       const iovec room = {header_.data() + header_got_, kFrameSize - header_got_};
       const auto got = data_.receive({&room, 1});

@@ -53,7 +53,7 @@ class TcpMover final : public Mover {
   Result<void> begin_receive();
   static void advance(Flight& flight, std::size_t bytes);
   static std::size_t gather(const Flight& flight, std::vector<iovec>& into);
-  /// Sends up to so many of the gathered bytes, as far as the pace allows.
+  /// Sends up to `most` of the gathered bytes, as far as the pace allows.
   Result<std::size_t> send(std::size_t most);
 
   MachineId peer_;
