@@ -73,7 +73,8 @@ struct Scene {
           const bool first = sends++ == 0;
           times = {begin, begin + (first ? 50_ns : 100_ns), begin + (first ? 110_ns : 150_ns)};
         }
-        if (op.kind == OpKind::kReceive) times = {begin, begin, end};  // waits for its message; not counted
+        if (op.kind == OpKind::kReceive)
+          times = {begin, begin, end};  // waits for its message; does not count
       }
       begin = end;
     }

@@ -132,8 +132,7 @@ TEST_CASE("MXNet hands a tensor out once it is there as a whole, and back to GPU
     return sizes;
   };
   for (const MachineId machine : cluster.gpu_machines()) {
-    CHECK(bytes_of(OpKind::kCopy, machine) ==
-          std::vector<Bytes>{12_MB, 12_MB});  // out of the GPUs and back in
+    CHECK(bytes_of(OpKind::kCopy, machine) == std::vector<Bytes>{12_MB, 12_MB});  // out and in
     CHECK(bytes_of(OpKind::kSend, machine) == std::vector<Bytes>{4_MB, 4_MB, 4_MB});
   }
 }
