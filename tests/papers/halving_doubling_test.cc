@@ -72,7 +72,7 @@ TEST_CASE("halving and doubling take the textbook's time on any number of machin
       const double expected = 2 * std::ceil(std::log2(n)) * kLatency + 2 * (n - 1) * bytes / n / kRate;
       CHECK(std::abs(seconds(planned(cluster, workload), cluster) - expected) <= 0.01 * expected);
     }
-    // Pieces that are not adjacent in memory need two messages in some steps, but no more bytes.
+    // Pieces that are no neighbours in memory: two messages in some steps, and no byte more.
     for (const int n : {5, 7, 10, 11, 100}) {
       INFO(n << " machines, " << elements << " elements");
       const Cluster cluster = machines(n);
