@@ -19,7 +19,7 @@ struct DiscoverChoices {
   bool measure = false;
 };
 
-/// "2026-03-01", as clocks in Greenwich show it.
+/// Today's date in UTC: "2026-03-01".
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMargin = 24;  // before what was found
+constexpr std::size_t kMargin = 24;  // width of the column before the findings
 
 Json json_of(const real::Finding& finding) {
   Json json = {{"subject", finding.subject}, {"grade", name(finding.grade)}, {"found", finding.found}};
@@ -22,7 +22,7 @@ Json json_of(const real::Finding& finding) {
   return json;
 }
 
-/// Further lines of a text below its first.
+/// Indents all lines of a text after the first.
 std::string indented(const std::string& text) {
   std::string lines;
   for (const char c : text) lines += c == '\n' ? "\n" + std::string(kMargin, ' ') : std::string(1, c);

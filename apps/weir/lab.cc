@@ -17,7 +17,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kShortest(10'000'000);  // of a measurement: some packets of 64 KiB, at the least
+constexpr Duration kShortest(10'000'000);  // of a measurement: time for at least a few packets of 64 KiB
 
 struct LabChoices {
   std::string topology;
@@ -34,7 +34,7 @@ Result<Cluster> cluster_of(const LabChoices& choices) {
   return Cluster(*topology);
 }
 
-// The kept lab of the cluster, or one that ends with this command.
+// The kept lab of the cluster, or a new one that ends with this command.
 Result<std::unique_ptr<real::Lab>> lab_of(const Cluster& cluster) {
   return real::Lab::kept(cluster.name()) ? real::Lab::join(cluster) : real::Lab::up(cluster);
 }

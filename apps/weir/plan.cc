@@ -44,7 +44,7 @@ Result<ExitStatus> make_plan(const PlanChoices& choices) {
   if (!proof) return failure("the plan is wrong:\n" + proof.error().text);
   const std::string proved = text(*proof);
   if (choices.text || choices.graphviz) {
-    print_error("{}", proved);  // not among the text of the plan
+    print_error("{}", proved);  // kept apart from the text of the plan
   } else {
     print("{}", proved);
   }

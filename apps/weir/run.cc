@@ -27,7 +27,7 @@ struct RunChoices {
   WorldOptions world;
 };
 
-// What came of one experiment.
+// The result of one experiment.
 struct Ran {
   ExitStatus status = kExitWell;
   bool interrupted = false;
@@ -78,7 +78,7 @@ Result<ExitStatus> run_all(const char* command, const std::vector<SuiteExperimen
 }
 
 Studied<ExitStatus> run_experiments(const char* command, const RunChoices& choices) {
-  // A reader of the table that leaves ends nothing but the table.
+  // If the reader of the table leaves, the runs go on without it.
   std::signal(SIGPIPE, SIG_IGN);
   const auto streams = choices.input.streams();
   if (!streams) return wrong_input(streams.error());
@@ -89,7 +89,7 @@ Studied<ExitStatus> run_experiments(const char* command, const RunChoices& choic
   const auto suite = read_suite(choices.input, choices.out,
                                 [&](const std::string& line) { print_error("weir run: {}\n", line); });
   if (!suite) return wrong_input(suite.error());
-  // A folder that does not exist yet may be the run's own.
+  // The check is left out if the folder does not exist yet: the run may create it.
   if (!choices.page.empty() &&
       std::filesystem::exists(std::filesystem::absolute(choices.page).parent_path())) {
     if (const auto open = check_writable(choices.page); !open) return tl::unexpected(open.error());
@@ -99,7 +99,7 @@ Studied<ExitStatus> run_experiments(const char* command, const RunChoices& choic
   return *status;
 }
 
-// The options of a command that runs experiments, here by default.
+// Adds a command that runs experiments, with its options. `on` is the default place to run.
 CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, const char* about,
                       const char* on) {
   CLI::App* command = weir.add_subcommand(name, about);

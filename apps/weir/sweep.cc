@@ -23,7 +23,7 @@ struct SweepChoices {
   SweepSettings settings;
   std::string share;
   std::string deadline = "3600s";
-  std::string file;  // to export into
+  std::string file;  // the file that --export writes
   bool status = false;
   SimulationOptions simulation;
 };

@@ -28,7 +28,7 @@ struct TuneChoices {
   WorldOptions world;
 };
 
-// The command that runs what was found, in the same world.
+// The command line that runs the best settings in the same world.
 std::string run_of_found(const TuneChoices& choices) {
   std::string command =
       fmt::format("weir run {} --settings {}", shell_word(choices.input.file), shell_word(choices.output));

@@ -1,4 +1,4 @@
-// Recursive halving and doubling on any number of machines, beside its textbook time.
+// Recursive halving and doubling on any number of machines, compared with its textbook time.
 #include <cmath>
 
 #include "backends/sim/world.h"
@@ -13,12 +13,12 @@ namespace {
 
 using namespace weir::literals;
 
-constexpr double kRate = 1e9;       // bytes a second, each way
-constexpr double kLatency = 20e-6;  // of a message
+constexpr double kRate = 1e9;       // bytes per second in each direction
+constexpr double kLatency = 20e-6;  // of one message
 
 const Strategy& halving_doubling() { return **strategy_named("halving-doubling"); }
 
-// Machines of one GPU, in which nothing but NICs takes time.
+// Machines with one GPU. Only NICs take time.
 Cluster machines(int count) {
   return cluster_of(fmt::format(
       R"({{"name": "t", "network": {{"latency": "20us"}}, "groups": [{{"name": "m", "count": {},
@@ -26,7 +26,7 @@ Cluster machines(int count) {
       count));
 }
 
-// A tensor a layer, with nothing to compute.
+// One tensor in each layer, and no computation.
 Trace tensors(const std::vector<std::int64_t>& elements) {
   Trace trace;
   trace.name = "tensors";
@@ -61,7 +61,7 @@ double seconds(const Plan& plan, const Cluster& cluster) {
 }
 
 TEST_CASE("halving and doubling take the textbook's time on any number of machines") {
-  // One bucket; and one so small that latencies are most of the time.
+  // One bucket of 32 MB, and one so small that most of the time is latency.
   for (const std::int64_t elements : {std::int64_t{8'000'000}, std::int64_t{64'000}}) {
     const Trace trace = tensors({elements});
     const Workload workload(trace);
@@ -100,7 +100,7 @@ TEST_CASE("halving and doubling send the fewest bytes, the most of them to a nei
 }
 
 TEST_CASE("halving and doubling come to the sum in every element, however many there are") {
-  // Fewer elements than machines, odd numbers of them, and more buckets than have memory to land in.
+  // Fewer elements than machines, odd numbers of elements, and more buckets than have memory to land in.
   const Trace trace = tensors({1, 5, 1'001, 70, 20'000, 3, 640});
   const Workload workload(trace);
   for (int n = 1; n <= 20; ++n) {

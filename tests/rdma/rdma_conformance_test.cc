@@ -1,4 +1,4 @@
-// The contract of ports over real verbs. The devices' addresses are in WEIR_RDMA_ADDRESSES:
+// Checks the contract of ports over real verbs. WEIR_RDMA_ADDRESSES holds the devices' addresses:
 // "10.77.0.1,10.77.0.2".
 #include <cstdlib>
 #include <sstream>
@@ -30,7 +30,7 @@ ThreadWorld::Settings over(const Wire& wire) {
 ThreadWorld::Settings over_rdma() { return over(*find_wire("rdma")); }
 
 TEST_CASE("nodes joined by any wire over devices keep the contract of ports", "[conformance]") {
-  const Wire* const wire = GENERATE(from_range(wires_over_devices()));  // a loop would pass each section once
+  const Wire* const wire = GENERATE(from_range(wires_over_devices()));  // a loop would run each section once
   const int count = GENERATE(1, 3);
   ThreadWorld::Settings how = over(*wire);
   for (const std::string& host : how.hosts) REQUIRE(wire->available(host));
@@ -55,7 +55,7 @@ TEST_CASE("sums over RDMA and TCP are the same, bit by bit") {
     CHECK(ordered_sums(strategy, 1, over_rdma()) == ordered_sums(strategy, 2, ThreadWorld::Settings()));
 }
 
-// Once nodes have met, memory is registered and processors copy nothing but what is smaller than its
+// After nodes have met, no memory is registered. Processors copy only messages smaller than their own
 // description.
 TEST_CASE("messages over RDMA cost neither registrations nor copies") {
   const conformance::Echo echo({Bytes(1), Bytes(4097), Bytes(1 << 20)});
@@ -63,7 +63,7 @@ TEST_CASE("messages over RDMA cost neither registrations nor copies") {
   for (const int iterations : {1, 20}) {
     REQUIRE(world.run({Policy::kPriority, Bytes(1 << 30)}, iterations, over_rdma()));
     for (const auto& device : world.devices()) {
-      CHECK(device->counts().registrations == 1);  // the node's buffer
+      CHECK(device->counts().registrations == 1);  // of the node's buffer
       CHECK(device->counts().written == iterations * static_cast<std::int64_t>(echo.half));
       CHECK(device->counts().copied == iterations);
     }

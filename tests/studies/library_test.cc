@@ -1,4 +1,4 @@
-// The library without the command line: a run, a sweep in two shares, a what-if, a search and bounds, each
+// The library without the command line: a run, a sweep in two shares, a what-if, a search and bounds. Each is
 // called as another program would call it.
 #include <algorithm>
 #include <filesystem>
@@ -35,12 +35,12 @@ constexpr const char* kLibraryExperiment = R"({
 
 World fluid() { return simulated_world({SimulationEngine::kFluid, 0.0}).value(); }
 
-// The experiment's file, in a folder that also takes what studies write.
+// The experiment file, in a folder that also receives the results of studies.
 struct LibraryScene {
   LibraryScene() { input.file = folder.write("net.json", kLibraryExperiment); }
 
   std::string in(const std::string& name) const { return folder.path() + "/" + name; }
-  // Without its sweep.
+  // The experiment without its sweep.
   Input base() const {
     Input one = input;
     one.settings = {"sweep={}"};
@@ -75,7 +75,7 @@ Results run_alone(const LibraryScene& scene, const std::string& folder, int jobs
   REQUIRE(signal);
   CHECK_FALSE(signal->has_value());
   CHECK(ended == run->results().runs().size());
-  CHECK(run->compare("net").value().empty());  // nothing is published of it
+  CHECK(run->compare("net").value().empty());  // it has no published results
   return run->results();
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("an experiment runs without the command line", "[studies]") {
     CHECK(row.plan_bound_ns >= row.bound_ns);
     CHECK(row.speedup.has_value());
     if (row.strategy == "unified" && row.cpu_machines == 3)
-      CHECK(row.speedup.value() > 1.1);  // over the ring
+      CHECK(row.speedup.value() > 1.1);  // compared with the ring
   }
   CHECK(fs::exists(scene.in("one") + "/results.csv"));
   CHECK(fs::exists(scene.in("one") + "/results.json"));
@@ -146,7 +146,7 @@ TEST_CASE("two shares of a sweep come to what one run does", "[studies]") {
   CHECK(status.workers.empty());
 
   settings.share = {};
-  CHECK(compute_share(file, world, settings)->left == 0);  // all of it is known
+  CHECK(compute_share(file, world, settings)->left == 0);  // all results are known already
   const SweepFolder folder = SweepFolder::read(settings.folder).value();
   CHECK(times(folder.results(settings.folder)) == times(run_alone(scene, "run", 1)));
   REQUIRE(export_sweep(settings.folder, scene.in("all.csv")));
@@ -211,7 +211,7 @@ TEST_CASE("a search finds the best of a grid", "[studies]") {
   for (const TuneTrial& trial : tuning.trials)
     CHECK(trial.seconds().value() >= tuning.trials[*tuning.best].seconds().value());
 
-  // The settings that were found are a file for other experiments.
+  // The best settings are a file that other experiments can use.
   REQUIRE(write_text(scene.in("best.json"), text(tuning.settings())));
   Input found = scene.base();
   found.settings_file = scene.in("best.json");

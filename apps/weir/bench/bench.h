@@ -1,4 +1,4 @@
-// The benchmarks of `weir bench`. Each adds itself below that command with its options and its help.
+// The benchmarks of `weir bench`. Each adds itself to that command with its options and help.
 #pragma once
 
 #include "apps/weir/commands.h"

@@ -20,7 +20,7 @@ namespace weir {
 namespace {
 
 struct BenchCollectivesChoices {
-  std::string name;  // of the command
+  std::string name;  // name of the command
   BenchJob job;
   std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
   std::string part = "1MiB";

@@ -23,7 +23,7 @@ struct BenchSumChoices {
   std::string size = "64MiB";
   std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "i32", "i64"};
   std::vector<int> sources = {1, 2, 4, 8};
-  std::vector<int> threads;  // one and all if none are given
+  std::vector<int> threads;  // one thread and all threads if empty
   int repetitions = 9;
   std::optional<int> numa;
   bool json = false;

@@ -1,4 +1,4 @@
-// What benchmarks measured, as rows of tables and of JSON.
+// Measurements of benchmarks as rows of tables and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -47,13 +47,13 @@ struct BenchTransportChoices {
   bool json = false;
 };
 
-// What a size came to, as a row of the table and of the document.
+// The result for one message size, as a row of the table and of the document.
 struct TransportRow {
   std::vector<std::string> cells;
   nlohmann::ordered_json fields;
 };
 
-// Whose plain writes can be measured beside those of nodes.
+// Only engines whose plain writes can be measured beside those of nodes.
 bool is_rdma(real::TransportChoice engine) { return enum_name(engine) == real::rdma::kName; }
 
 Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message) {
@@ -70,7 +70,7 @@ Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message
   return TransportRow{cells_of(message, *rates), fields_of(message, *rates)};
 }
 
-// Both nodes have memory for all messages under way, out and in.
+// Both nodes hold all messages under way, outgoing and incoming, in memory.
 Result<void> check_size(Bytes message, int under_way) {
   if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
   if (const Bytes left = real::available_memory(); message > left / 4 / under_way) {
@@ -82,7 +82,7 @@ Result<void> check_size(Bytes message, int under_way) {
   return {};
 }
 
-// Fails if choices do not go together; takes over those that are read here.
+// Fails if choices contradict each other. Also stores the parsed ones in `choices`.
 Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
   real::TransportSettings& settings = choices.settings;
   if (!choices.addresses.empty()) {

@@ -18,14 +18,14 @@
 namespace weir {
 namespace {
 
-constexpr double kCoarsest = 0.1;  // precision
+constexpr double kCoarsest = 0.1;  // largest --precision
 
 std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
   const std::vector<const CLI::Option*> all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
 }
 
-// Adds an option whose values are names of an enumeration's, of these or of all.
+// Adds an option whose values are the names of an enumeration: those in `among`, or all if it is empty.
 template <class T>
 CLI::Option* add_choice(CLI::App& command, const std::string& name, T& into, const std::string& about,
                         const std::vector<T>& among = {}) {
@@ -154,7 +154,7 @@ Result<World> on_cluster(const WorldOptions& options) {
   return cluster_world(settings);
 }
 
-// Whoever gives an option that changes nothing believes that it does.
+// An option without effect is an error: whoever gives it believes that it has one.
 Result<void> check(const WorldOptions& options) {
   const auto given = [](const std::vector<const CLI::Option*>& among) -> const CLI::Option* {
     const auto found =

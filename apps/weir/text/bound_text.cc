@@ -19,8 +19,8 @@ using Side = Table::Column::Side;
 constexpr std::size_t kNeedsShown = 10;
 constexpr std::size_t kStepsShown = 12;
 
-// Of needs that differ only in numbers, as those of all machines of a group do, the first alone; of those of
-// machines not too many.
+// The first of all needs that differ only in numbers, as the machines of a group do. Limits the number of
+// needs of machines.
 std::vector<Need> first_of_each_kind(const std::vector<Need>& needs, const Cluster& cluster) {
   std::vector<Need> firsts;
   std::set<std::pair<std::string, std::string>> seen;
@@ -46,7 +46,7 @@ std::string layers(const Workload& workload, int first, int last) {
   return fmt::format("{} to {}", workload.layer(first).name, workload.layer(last).name);
 }
 
-// How the time of a link or device comes about.
+// Explains how the time of a link or device arises.
 void explain(const Need& need, const Workload& workload) {
   if (need.exchange == Duration(0) || need.name == "critical path") return;
   print("{} = {} of {} for {} + {} of compute for {}: those cannot overlap\n", rounded(need.time),

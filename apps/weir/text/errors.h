@@ -1,4 +1,4 @@
-// How commands end whose work failed: lines on the error stream, and a status.
+// How failed commands end: lines on the error stream, and an exit status.
 #pragma once
 
 #include "apps/weir/text/exit_status.h"
@@ -7,13 +7,13 @@
 
 namespace weir {
 
-/// The status, or the error told on the error stream and kExitFailed.
+/// The status. An error is printed on the error stream and gives kExitFailed.
 ExitStatus exit_status(const char* command, const Result<ExitStatus>& result);
 
-/// The same of a study: 2 if its input is wrong.
+/// The same for a study; kExitWrong if its input is wrong.
 ExitStatus exit_status(const char* command, const Studied<ExitStatus>& result);
 
-/// Tells the error, which is one of the input: each of its lines after the command's name.
+/// Prints an error in the input: each line begins with the command's name.
 ExitStatus wrong(const char* command, const Error& error);
 
 }  // namespace weir

@@ -49,7 +49,7 @@ std::string shares_text(const real::Keeper& keeper) {
 }
 
 LabEvents shown_lines(const Cluster& cluster) {
-  std::size_t width = 0;  // of the longest name
+  std::size_t width = 0;  // length of the longest name
   for (const Machine& machine : cluster.machines()) width = std::max(width, machine.name.size());
   LabEvents events;
   events.line = [width](const LabLine& line) {

@@ -1,4 +1,4 @@
-// What a lab says of itself, as tables.
+// Descriptions of a lab as tables.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace weir {
 
-/// The machines with their addresses and the rates that their NICs are shaped to, and the uplinks of racks;
-/// with a keeper also where the machines' networks can be entered.
+/// Tables of the machines, with their addresses and NIC rates, and of the uplinks of racks. With a keeper
+/// they also show how to enter the machines' networks.
 std::string lab_table(const Cluster& cluster, const real::Keeper* keeper);
 
-/// One line: how the machines of a kept lab share CPUs.
+/// One line on how the machines of a kept lab share CPUs.
 std::string shares_text(const real::Keeper& keeper);
 
-/// Print what commands print in the machines: each line after its machine's name.
+/// Events that print each line that a command prints in a machine, after the machine's name.
 LabEvents shown_lines(const Cluster& cluster);
 
-/// What connections between machines move, as tables with titles.
+/// The rates that connections between machines achieve, as tables with titles.
 std::string text(const std::vector<PairRate>& rates, const Cluster& cluster);
 std::string text(const std::vector<MachineRates>& rates, const Cluster& cluster);
 

@@ -21,10 +21,10 @@ using Side = Table::Column::Side;
 
 std::string percent(double fraction) { return fmt::format("{:.2f} %", 100 * fraction); }
 
-// Machines that show the same stand on one line, from the first to the last.
+// Neighbouring machines with equal values share one line.
 void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& works) {
   std::vector<Table::Cells> rows;
-  std::vector<std::string> last;  // by row: the last machine that it stands for
+  std::vector<std::string> last;  // for each row, the last machine that it covers
   const std::vector<MachineLoad> loads = machine_loads(plan, cluster, works);
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const MachineLoad& load = loads[i];
@@ -58,7 +58,7 @@ void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& wo
                    rows));
 }
 
-// One for each group and kind of memory.
+// One note for each group and kind of memory.
 void show_shortages(const Plan& plan, const Cluster& cluster) {
   std::set<std::pair<std::string, Memory::Kind>> told;
   for (const Shortage& shortage : shortages(plan, cluster)) {
@@ -72,7 +72,7 @@ void show_shortages(const Plan& plan, const Cluster& cluster) {
 void show_options(const Options& options) {
   constexpr std::size_t kColumns = 110;
   std::string text;
-  std::size_t line = 0;  // its length
+  std::size_t line = 0;  // length of the current line
   const nlohmann::ordered_json written = write_options(options);
   for (const auto& [key, value] : written.items()) {
     const std::string one =
@@ -84,7 +84,7 @@ void show_options(const Options& options) {
   print("{}\n", text);
 }
 
-// What is done inside the machines, and why.
+// Prints the strategy inside the machines, and why it was chosen.
 void show_local(const Contender& contender, const Trace& trace, const Cluster& cluster) {
   if (contender.strategy->local == nullptr) return;
   const auto local = contender.strategy->local(cluster, most_common_dtype(trace), contender.options);

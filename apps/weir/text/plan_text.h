@@ -1,4 +1,4 @@
-// What weir plan prints of a plan, and of its proof.
+// What weir plan prints about a plan and its proof.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace weir {
 
-/// The contender's plan: who sends, sums and stores how much, and the bounds.
+/// Prints the contender's plan: how much each machine sends, sums and stores, and the bounds.
 void show(const Contender& contender, const Experiment& experiment, const Plan& plan, const Cluster& cluster,
           const Workload& workload);
 
-/// A line.
+/// The proof in one line.
 std::string text(const Proof& proof);
 
 }  // namespace weir

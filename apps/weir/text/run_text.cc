@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-// A run with a wrong sum has failed.
+// Counts only checks that passed: a run with a wrong sum has failed.
 void tell_checked(const Results& results) {
   std::int64_t elements = 0;
   int runs = 0;
@@ -22,7 +22,7 @@ void tell_checked(const Results& results) {
           runs == 1 ? "run" : "runs");
 }
 
-// A run may be faster than links that it does not use.
+// Machines that share memory do not use the links, so they may be faster than the links' bound.
 void tell_unbounded(const Results& results) {
   const auto unbounded = [](const Run& run) {
     return run.outcome && run.outcome->kind == Outcome::Kind::kRow && !run.outcome->row.bound_percent;

@@ -1,4 +1,4 @@
-// What weir run prints around its table: what is to be run, and what came of it.
+// What weir run prints before and after its table: the planned runs, and their result.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace weir {
 
 void introduce_run(const Configuration& configuration, std::size_t runs, const std::string& folder);
 
-/// Prints what all runs have in common, and on the error stream what is wrong; the status to end with. The
-/// signal is the one that ended them, if any did.
+/// Prints what all runs have in common, and errors on the error stream. `signal` is the signal that ended the
+/// runs, if any. Returns the exit status.
 ExitStatus conclude_run(const Results& results, std::optional<int> signal, const std::string& folder);
 
-/// A table of results beside what is published; the status says whether all of it is met.
+/// Prints a table that compares results with published values. The status says whether all agree.
 ExitStatus show_published(const std::vector<Comparison>& all);
 
 }  // namespace weir

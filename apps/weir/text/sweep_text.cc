@@ -22,7 +22,8 @@ ExitStatus conclude_share(const Share& share, const ShareResult& result) {
   if (result.failed == 0) return kExitWell;
   print_error("weir sweep: {} {} of share {} failed; --status counts them, --retry computes them again\n",
               result.failed, result.failed == 1 ? "run" : "runs", text(share));
-  // Engines end all processes once one ends with another status than 0, so shares always end with that.
+  // Job launchers end all processes as soon as one ends with a status other than 0, so a share always returns
+  // 0.
   return share == Share{} ? kExitFailed : kExitWell;
 }
 

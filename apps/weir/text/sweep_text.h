@@ -1,4 +1,4 @@
-// What weir sweep prints: what a share has to do, what came of it, and how far a sweep has come.
+// What weir sweep prints: the work of a share, its result, and the progress of a sweep.
 #pragma once
 
 #include "apps/weir/text/exit_status.h"
@@ -9,10 +9,10 @@ namespace weir {
 
 void introduce_share(const SweepSettings& settings, const Design& design, std::size_t left);
 
-/// Prints what went wrong, if anything did; the status to end with.
+/// Prints what failed, if anything did. Returns the exit status.
 ExitStatus conclude_share(const Share& share, const ShareResult& result);
 
-/// The same of a whole sweep's status.
+/// The same for the status of a whole sweep.
 ExitStatus show_status(const SweepStatus& status);
 
 }  // namespace weir

@@ -64,7 +64,7 @@ std::string TuneTable::line(std::size_t number, const TuneTrial& trial) {
 
 namespace {
 
-// Says what is searched before the progress shows; how many trials there are.
+// Prints the subject before the progress appears. Returns the number of trials.
 std::size_t introduced(const TuneSubject& subject, const World& world, bool table) {
   if (table) {
     print("{} of {} on {}, {}: at most {} trials among {} settings\n\n", subject.strategy,

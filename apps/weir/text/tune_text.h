@@ -1,4 +1,4 @@
-// What `weir tune` tells of a search: a line for each trial, what was found and when, and all of it as JSON.
+// What `weir tune` prints about a search: one line for each trial, and a summary. Or everything as JSON.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace weir {
 
-/// The table of trials, which grows. Those that are simulated have labels.
+/// The table of trials, which grows. Simulated trials have labels.
 class TuneTable {
  public:
   TuneTable(const std::vector<Tunable>& tunables, bool simulated);
 
   std::string header() const { return table_.header(); }
-  /// Trials come in their order, counted from 0.
+  /// One trial as a row. Call it in the order of the trials, counted from 0.
   std::string line(std::size_t number, const TuneTrial& trial);
 
  private:
@@ -28,15 +28,15 @@ class TuneTable {
   std::optional<double> least_;
 };
 
-/// A search as it goes on: what is searched, the table, and on the error stream how far it is.
+/// The output of a running search: the subject and the table. The progress goes to the error stream.
 class TuneScreen {
  public:
-  /// Prints what is searched, if there is to be a table. The subject outlives it.
+  /// Prints the subject if there is to be a table. The subject outlives the screen.
   TuneScreen(const TuneSubject& subject, const World& world, bool table);
 
-  /// It outlives them.
+  /// The screen outlives the events.
   TuneEvents events();
-  /// After the search.
+  /// Call it after the search.
   void finish() const { progress_.clear(); }
 
  private:
@@ -45,10 +45,11 @@ class TuneScreen {
   Progress progress_;
 };
 
-/// What was found, after how many trials, what it gains and how far it can be trusted. There is a best.
+/// The best settings, the trial that found them, the gain, and how far to trust it. Requires that a best
+/// exists.
 std::string summary(const Tuning& tuning);
 
-/// The whole search.
+/// The whole search as JSON.
 std::string json(const Tuning& tuning);
 
 }  // namespace weir

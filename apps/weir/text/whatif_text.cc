@@ -21,7 +21,7 @@ namespace {
 using nlohmann::ordered_json;
 using Side = Table::Column::Side;
 
-/// The names of the answers' fields.
+/// Collects the names of an answer's fields.
 class Names {
  public:
   template <class T>
@@ -38,7 +38,7 @@ class Names {
   std::vector<std::string> names_;
 };
 
-// To four digits, however small.
+// With four significant digits, however small the value.
 std::string amount(const std::string& currency, const std::optional<double>& value) {
   if (!value) return "-";
   const int whole = *value > 0 ? static_cast<int>(std::floor(std::log10(*value))) : 0;

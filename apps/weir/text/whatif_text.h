@@ -1,4 +1,4 @@
-// What weir whatif prints: what is asked, and the answers, for people and as JSON.
+// What weir whatif prints: the question and the answers, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,21 +12,21 @@
 namespace weir {
 
 struct Wording {
-  std::string currency;  // of the prices; nothing is told of costs without
-  std::string sample;    // the trace's noun
+  std::string currency;  // of the prices; if empty, costs are not shown
+  std::string sample;    // what the trace calls a sample
 };
 
-/// A table of the series, with what an iteration costs if there are prices.
+/// A table of the series; with the cost of an iteration if prices are known.
 std::string table(const Series& series, const Wording& wording);
 
 /// A table of the knees of several series.
 std::string knees(const std::vector<Series>& all, const Wording& wording);
 
 std::string csv(const std::vector<Series>& all);
-/// An object with these members and the answers.
+/// A JSON object with these members and the answers.
 std::string json(const std::vector<Series>& all, nlohmann::ordered_json members);
 
-/// What is asked. References; they outlive it.
+/// The question. The referenced objects outlive it.
 struct WhatifPage {
   const Input& input;
   const Experiment& experiment;
@@ -35,9 +35,9 @@ struct WhatifPage {
 };
 
 void introduce_whatif(const WhatifPage& page);
-/// On the error stream: what has no answer, and why.
+/// Prints on the error stream which questions have no answer, and why.
 void tell_missing(const WhatifAnswers& answers);
-/// All tables, and the advice if there is any.
+/// Prints all tables, and the advice if there is any.
 void show(const WhatifAnswers& answers, const WhatifPage& page);
 std::string json(const WhatifAnswers& answers, const WhatifPage& page);
 

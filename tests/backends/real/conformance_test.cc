@@ -1,4 +1,4 @@
-// The contract of ports over every wire of the table that any host has. What needs devices: tests/rdma.
+// The contract of ports over every wire that works on any host. Wires that need devices: tests/rdma.
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 
@@ -6,7 +6,7 @@ namespace weir::real {
 namespace {
 
 TEST_CASE("nodes joined by any wire keep the contract of ports", "[conformance]") {
-  const Wire* const wire = GENERATE(from_range(wires_of_any_host()));  // a loop would pass each section once
+  const Wire* const wire = GENERATE(from_range(wires_of_any_host()));  // a loop would run each section once
   const int count = GENERATE(1, 3);
   ThreadWorld::Settings how;
   how.choice = choice_of(wire->name);

@@ -1,4 +1,4 @@
-// When NICs are to read and write GPUs themselves: where the topology favours it, and only over RDMA.
+// When NICs should access GPUs directly: if the topology favours it, and only over RDMA.
 #include "backends/real/transport/transport_choice.h"
 #include "core/analysis/local_choice.h"
 #include "core/strategies/strategy.h"
@@ -8,7 +8,8 @@
 namespace weir::real {
 namespace {
 
-// Two machines of a GPU and a NIC under one switch, whose link to the processor has that rate.
+// Two machines with a GPU and a NIC under one switch. `rate` is the rate of the switch's link to the
+// processor.
 Cluster beside(const std::string& rate) {
   return cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "switches": [{"name": "p0", "at": "numa0", "rate": ")" +

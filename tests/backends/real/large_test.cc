@@ -1,4 +1,4 @@
-// Messages larger than system calls, 32-bit sizes and 32-bit offsets reach.
+// Messages too large for one system call, for 32-bit sizes and for 32-bit offsets.
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 

@@ -18,7 +18,7 @@ constexpr bool kThreadSanitizer = true;
 constexpr bool kThreadSanitizer = false;
 #endif
 
-// What lies on GPUs is written and looked at through copies.
+// Writes and reads data on GPUs through copies.
 class Copies {
  public:
   Copies(ThreadWorld& world, const Plan& plan, bool gpus) : world_(world), plan_(plan), gpus_(gpus) {}
@@ -79,7 +79,7 @@ void check_contract(const ThreadWorld::Settings& how) {
   world.name = fmt::format("{}{}, {} channels, {} threads", how.sealed ? "sealed " : "",
                            enum_name(how.choice), how.channels, how.transport.threads);
   world.exact = false;
-  // The thread sanitizer keeps four times what is touched.
+  // The thread sanitizer needs four times the memory that is used.
   world.room = available_memory() / (kThreadSanitizer ? 6 : 2);
   world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
   conformance::check_port(world);

@@ -1,4 +1,4 @@
-// Conversations as text, so that a reader sees who says what when. WEIR_REWRITE=1 writes the file anew.
+// Conversations as text, so that a reader sees who says what and when. WEIR_REWRITE=1 rewrites the file.
 #include <fstream>
 #include <sstream>
 
@@ -18,7 +18,7 @@ JobCase three_machines() {
   return what;
 }
 
-// All lines but those that a round of clocks makes eight times.
+// All lines except those about clocks, which each round repeats eight times.
 std::string told(const std::string& title, const std::vector<std::string>& lines) {
   std::string all = "# " + title + "\n";
   for (const std::string& line : lines) {

@@ -19,7 +19,7 @@ JobFault fault_of(Random& random, const JobCase& what) {
   };
   const Duration whole = Duration(1'500'000'000) + (what.planning + what.running) * 2;
   fault.when = Instant() + Duration(random.between(0, whole.ns()));
-  // The coordinator may be gone, still, or late; it has no other faults.
+  // The coordinator may crash, stop or start late; it has no other faults.
   using Kind = JobFault::Kind;
   if ((fault.kind <= Kind::kStop || fault.kind == Kind::kLate) && random.between(0, 2) == 0) fault.place = -1;
   if (fault.kind == Kind::kRestart) fault.time = ms(50, 4000);

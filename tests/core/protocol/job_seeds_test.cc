@@ -1,6 +1,5 @@
-// Jobs by seed: late notes, lost connections, processes that crash, stand still, come back or differ. To look
-// at one of them: WEIR_SEED=17 build/release/tests/weir_protocol_tests "[job]", which prints all that is
-// said.
+// Jobs from seeds: late notes, lost connections, and processes that crash, stop, come back or differ. To look
+// at one and print every note: WEIR_SEED=17 build/release/tests/weir_protocol_tests "[job]".
 #include <algorithm>
 
 #include "tests/catch.h"
@@ -10,7 +9,7 @@
 namespace weir {
 namespace {
 
-// What is wrong with the job of that seed, and how it went if it is to be looked at.
+// What went wrong in the job of this seed. Prints the conversation if the seed is looked at closely.
 std::string trial(std::uint64_t seed, const JobCase& what) {
   JobWorld world(what, seed);
   const bool closely = std::getenv("WEIR_SEED") != nullptr;  // NOLINT: before any thread
@@ -41,7 +40,7 @@ TEST_CASE("all processes of a job end in time with the same right story, whateve
   CHECK(wrong == 0);
 }
 
-// How many seeds it takes to find the mistake; 0 if none of them does, or one fails without it.
+// How many seeds are needed to find the mistake. Returns 0 if none finds it, or if one fails without it.
 template <class Scene>
 std::uint64_t found_after(bool JobCase::*mistake, const Scene& scene) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -61,7 +60,7 @@ TEST_CASE("seeds find a machine that believes its first guess", "[job][canary]")
 }
 
 TEST_CASE("seeds find a driver that looks at deadlines before it hears what has come", "[job][canary]") {
-  // Deadlines pass while the coordinator is stopped, and all that it waits for comes meanwhile.
+  // While the coordinator is stopped, deadlines pass and everything that it waits for arrives.
   const auto scene = [](JobCase& what) {
     what.patience = Duration(1'500'000'000);
     const Instant begin = Instant(300'000'000) + what.planning;

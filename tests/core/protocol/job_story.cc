@@ -13,7 +13,7 @@ bool ends_with(const std::string& text, std::string_view end) {
 
 bool holds(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// What stands after the last ": ", up to a semicolon.
+// The text after the last ": ", up to a semicolon.
 std::string last_part(const std::string& text) {
   std::string part = text.substr(text.rfind(": ") + 2);
   return part.substr(0, part.find(';'));
@@ -90,7 +90,7 @@ std::string JobStory::wrong_with(const JobOutcome& outcome) const {
   if (what.faults.empty() && outcome.error)
     return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_machine(outcome);
-  if (outcome.start > 0) {  // which nobody can have joined, as its key is another
+  if (outcome.start > 0) {  // nobody can have joined it, because its key differs
     const bool alone = outcome.error && holds(outcome.error->text, "have not joined: gpu[0]");
     return alone ? "" : "has heard machines of the job before";
   }
@@ -113,7 +113,7 @@ std::string JobStory::wrong_success() const {
   return {};
 }
 
-// Why a machine has failed, as itself says.
+// Checks the reason that a machine itself gives for its failure.
 std::string JobStory::wrong_reason(const std::string& text, Instant at) const {
   const bool any = !world_.case_.faults.empty();
   if (ends_with(text, " is broken")) {
@@ -142,7 +142,7 @@ std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const 
         });
     return check(silent);
   }
-  if (holds(text, "these machines have not joined: "))  // nor could they while it was not there
+  if (holds(text, "these machines have not joined: "))  // nor could they while the coordinator was away
     return check(troubled(last_part(text), true, at) || has(-1, {Kind::kLate, Kind::kStop}, at));
   if (holds(text, "have not said 'planned': ") || holds(text, "have not said 'clock': "))
     return check(troubled(last_part(text), true, at));
@@ -150,7 +150,7 @@ std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const 
   if (holds(text, " runs version 2")) return check(has(place(name), {Kind::kOtherVersion}, at));
   if (holds(text, "it has made another plan")) return check(has(place(name), {Kind::kOtherPlan}, at));
   if (ends_with(text, " has crashed")) return check(has(place(name), {Kind::kCrash, Kind::kRestart}, at));
-  if (stood_still && holds(text, " has lost ")) return {};  // as it has gone after all
+  if (stood_still && holds(text, " has lost ")) return {};  // because the peer had indeed gone
   const std::string prefix = name + ": ";
   const std::string reason = text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text;
   return wrong_reason(reason, at);
@@ -177,12 +177,12 @@ std::string JobStory::wrong_machine(const JobOutcome& outcome) const {
   if (holds(text, " is broken")) return wrong_reason(text, outcome.at);
   if (holds(text, outcome.name + " runs version 2"))
     return check(has(outcome.place, {Kind::kOtherVersion}, outcome.at));
-  // What it takes for the cause by itself counts only where nobody could tell it better.
+  // Its own guess counts only if nobody could tell it the cause.
   if (!apart(outcome)) return "was not told the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 
-// Where processes crash, and nothing else happens, all others have ended within five seconds.
+// If processes crash, and nothing else happens, all others end within five seconds.
 std::string JobStory::late() const {
   constexpr Duration kSoon{5'000'000'000};
   Instant last;

@@ -1,5 +1,5 @@
-// Whether what each process of a job ended with is right: what it says was so, all that were told the same
-// say the same, and nobody waited for longer than promised.
+// Checks how the processes of a job ended. What each reports must be true, reports of one cause must agree,
+// and nobody may wait longer than promised.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace weir {
 
-/// Reads a world whose run is over.
+/// Reads a world whose run has ended.
 class JobStory {
  public:
   explicit JobStory(const JobWorld& world);
-  /// The first thing that is wrong; empty if nothing is.
+  /// The first error; empty if there is none.
   std::string wrong() const;
 
  private:
@@ -25,12 +25,12 @@ class JobStory {
   std::string wrong_machine(const JobOutcome& outcome) const;
   std::string late() const;
   bool has(int place, std::initializer_list<Kind> kinds, Instant by) const;
-  /// It did something by itself that makes others fail.
+  /// Whether it did something by itself that makes others fail.
   bool culprit(const std::string& name, Instant by) const;
-  /// The machine and the coordinator could not talk, at some time.
+  /// Whether the machine and the coordinator could not talk at some time.
   bool apart(const JobOutcome& outcome) const;
   int place(const std::string& name) const;
-  /// Those listed, "gpu[0], gpu[2]", of whom all (or any one) must have had trouble.
+  /// Whether all (or any) of the machines listed, as in "gpu[0], gpu[2]", have had trouble.
   bool troubled(const std::string& names, bool all, Instant by) const;
 
   const JobWorld& world_;

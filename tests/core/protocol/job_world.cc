@@ -13,7 +13,7 @@ constexpr Duration kClose{5'000'000};  // until peers see that connections are c
 
 }  // namespace
 
-// The coordinator with its driver.
+// The coordinator and its driver.
 class JobWorld::Coordinator final : public SimulatedProcess {
  public:
   Coordinator(JobWorld& world, Pid pid, JobTerms terms)
@@ -58,7 +58,7 @@ class JobWorld::Coordinator final : public SimulatedProcess {
   std::int64_t recorded_ = 0;
 };
 
-// A machine with its driver.
+// A machine and its driver.
 class JobWorld::Machine final : public SimulatedProcess {
  public:
   Machine(JobWorld& world, std::size_t index, const MemberTerms& terms, const JoinNote& join)
@@ -252,7 +252,7 @@ void JobWorld::finish_if_all_run(const std::string& token) {
   }
 }
 
-// Nobody comes to the end while a peer stands still.
+// No machine finishes while a peer is stopped.
 void JobWorld::finish(std::size_t index, const std::string& token) {
   constexpr Duration kStep{50'000'000};
   Process& process = processes_[index];
@@ -294,7 +294,7 @@ void JobWorld::give_up(std::size_t index, Work at, const std::string& why) {
   });
 }
 
-// The peers of one whose connections are closed see it, while they need them.
+// If a process's connections close, its peers see it while they need them.
 void JobWorld::lose(std::size_t closed) {
   const std::string token = processes_[closed].token;
   if (token.empty()) return;

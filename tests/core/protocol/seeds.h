@@ -1,4 +1,4 @@
-// Which seeds a test goes through: all of them, or the one that is to be looked at.
+// The seeds that a test tries: all of them, or one to look at closely.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace weir {
 
-/// `count` seeds from 0 on. WEIR_SEEDS is another number of them; WEIR_SEED is one seed alone.
+/// Returns `count` seeds from 0 on. WEIR_SEEDS overrides the count; WEIR_SEED selects a single seed.
 inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
   if (const char* const one = std::getenv("WEIR_SEED"))
     return {std::stoull(one)};  // NOLINT: before any thread
@@ -18,7 +18,7 @@ inline std::vector<std::uint64_t> seeds(std::uint64_t count) {
   return all;
 }
 
-/// How many a build goes through in CI's time.
+/// How many seeds fit into CI's time in this kind of build.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kSeeds = 500;
 #else

@@ -92,7 +92,7 @@ void SimulatedSession::Member::use(Instant now) {
   const SessionFollower::Phase phase = protocol_.phase();
   const bool serves = phase == SessionFollower::Phase::kServing || phase == SessionFollower::Phase::kOpening;
   if (!serves || place_ >= session_.case_.ranks || gave_up_) return;
-  // Nobody waits for ever: neither for others to leave, nor, if it idles, for its user.
+  // Nobody waits forever: neither for others to leave nor, when idle, for its user.
   if (left_ && now - left_at_ > session_.case_.patience) return end_process(now);
   constexpr Duration kIdles{20'000'000'000};
   if (has(Kind::kIdle, Instant(now.ns() - kIdles.ns()))) return end_process(now);
@@ -117,7 +117,7 @@ void SimulatedSession::Member::use(Instant now) {
   give(now);
 }
 
-// As the destructor of the session has it.
+// Like the destructor of the session.
 void SimulatedSession::Member::end_process(Instant now) {
   gave_up_ = true;
   protocol_.fail(Error{session_.name(place_) + " has ended"}, now);
@@ -129,7 +129,7 @@ void SimulatedSession::Member::give(Instant now) {
   wait_.emplace(session_.case_.patience * 2, session_.case_.patience, now);
 }
 
-// Whether the wait is over. Asks, and gives up, as the real one does.
+// Whether the wait is over. Asks, and gives up, like the real one.
 bool SimulatedSession::Member::await(Instant now) {
   const std::vector<TensorNote> all = tensors();
   const TensorNote& tensor = all[next_ % all.size()];

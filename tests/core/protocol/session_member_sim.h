@@ -1,4 +1,4 @@
-// The processes of SimulatedSession: protocols with simulated drivers.
+// The processes of SimulatedSession: real protocols with simulated drivers.
 #pragma once
 
 #include "tests/core/protocol/session_sim.h"
@@ -80,10 +80,10 @@ class SimulatedSession::Member final : public SimulatedProcess {
     const auto found = given_.find(tensor);
     return found == given_.end() ? 0 : found->second;
   }
-  bool closed = false;  // its data connections
+  bool closed = false;  // whether its data connections are closed
 
  private:
-  // What its user does, one thing after the other: for each round, all tensors in turn.
+  // The actions of its user, one after another: in each round, all tensors in turn.
   void use(Instant now);
   void declare();
   void give(Instant now);
@@ -101,13 +101,13 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int start_;
   SessionFollower protocol_;
   bool planning_ = false;
-  std::string world_;  // which leader's session it is in
+  std::string world_;  // whose session it is in: names the leader
   std::map<int, Group> groups_;
-  // Of the user.
+  // State of the user.
   bool declared_ = false;
   bool left_ = false;
   Instant left_at_;
-  std::size_t next_ = 0;  // of all hand-overs
+  std::size_t next_ = 0;  // number of hand-overs that are complete, over all rounds
   std::optional<TensorWait> wait_;
   bool asking_ = false;
   Instant computes_until_;

@@ -1,4 +1,4 @@
-// Sessions by seed, as job_seeds_test.cc. To look at one: WEIR_SEED=17
+// Sessions from seeds, as in job_seeds_test.cc. To look at one of them: WEIR_SEED=17
 // build/release/tests/weir_protocol_tests "[session]".
 #include "tests/catch.h"
 #include "tests/core/protocol/seeds.h"
@@ -37,7 +37,7 @@ TEST_CASE("all processes of a session end in time with the same right story, wha
   CHECK(wrong == 0);
 }
 
-// How many seeds it takes to find the mistake; 0 if none of them does.
+// How many seeds are needed to find the mistake; 0 if none of them finds it.
 std::uint64_t found_after(bool SessionCase::*mistake) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SessionCase what = session_case(seed);

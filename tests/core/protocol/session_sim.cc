@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-constexpr std::int64_t kClose = 5'000'000;  // until peers see that connections are closed (ns)
+constexpr std::int64_t kClose = 5'000'000;  // ns until peers see that connections are closed
 
 }  // namespace
 
@@ -123,7 +123,7 @@ void SimulatedSession::meet_if_all_are_there(const std::string& token) {
   }
 }
 
-// Peers with a group in common see that connections are closed.
+// Peers that share a group with this process see its connections close.
 void SimulatedSession::lose(std::size_t closed) {
   for (const auto& [number, group] : members_[closed]->groups()) {
     for (const std::size_t index : peers(group.token)) {
@@ -165,7 +165,7 @@ void SimulatedSession::ended(Pid pid) {
     if (!outcome.crashed) outcome.error = members_[i]->protocol().error();
     members_[i]->closed = true;
     lose(i);
-    // The leader goes with the process of rank 0.
+    // The leader ends with the process of rank 0.
     const std::size_t start = static_cast<std::size_t>(outcome.start);
     if (outcome.place != 0 || outcome.crashed || start >= leaders_.size() || outcome.name.empty()) continue;
     const SessionFault* const twin = fault(Kind::kTwin, 0);

@@ -1,6 +1,6 @@
-// A whole training session in virtual time: leader, ranks and servers as their protocols have them, ranks
-// that declare, hand over and wait for tensors as users do, data connections that peers see closed, and
-// faults.
+// A whole training session in virtual time. Leader, ranks and servers run their real protocols. Ranks
+// declare, hand over and wait for tensors as users do. Peers see data connections close, and faults are
+// injected.
 #pragma once
 
 #include <map>
@@ -16,19 +16,19 @@
 
 namespace weir {
 
-/// What may happen to a session. Places are ranks, then servers; the leader is in the process of rank 0.
+/// A fault in a session. Places are ranks, then servers. The leader runs in the process of rank 0.
 struct SessionFault {
   enum class Kind {
     kCrash,
-    kRestart,  // and comes back as another process
+    kRestart,  // crashes and comes back as another process
     kStop,     // does nothing for `time`
-    kCut,      // loses its control connection, and has another after `time`
+    kCut,      // loses its control connection and gets another after `time`
     kBreak,    // its next group fails to open
     kSlow,     // its groups take `time` longer to open
     kLate,     // starts `time` later
     kOtherVersion,
-    kTwin,     // another process takes itself for that one
-    kIdle,     // a rank hands nothing over any more
+    kTwin,     // another process claims the same place
+    kIdle,     // a rank hands over no more tensors
     kLeave,    // a rank leaves early
     kAbort,    // a rank gives up
     kDiffers,  // a rank has a tensor of another size
@@ -44,30 +44,30 @@ struct SessionCase {
   int servers = 1;
   int tensors = 2;
   int rounds = 3;
-  bool kept = false;  // the last tensor is kept by the servers
-  bool some = false;  // the first tensor is of ranks 0 and 1 alone
+  bool kept = false;  // the servers keep the last tensor
+  bool some = false;  // the first tensor belongs to ranks 0 and 1 only
   Duration patience{6'000'000'000};
   Duration opening{200'000'000};    // to plan and connect a group
   Duration computing{300'000'000};  // between rounds
-  Duration slowest{50'000'000};     // on the way between two processes
+  Duration slowest{50'000'000};     // the slowest note between two processes
   std::vector<SessionFault> faults;
-  // Mistakes that tests must notice.
+  // Mistakes that the tests must find.
   bool hasty = false;
   bool judges_first = false;
   bool deaf = false;  // the leader never looks for silence
 };
 
-/// The case that the seed stands for.
+/// The case of this seed.
 SessionCase session_case(std::uint64_t seed);
 std::string text(const SessionCase& what);
 
-/// What became of one process, or of the leader in it.
+/// The end of one process, or of the leader in it.
 struct SessionOutcome {
   int place = 0;  // -1: the leader
-  int start = 0;  // which process of that place, from 0
+  int start = 0;  // counts the processes of that place, from 0
   std::string name;
   bool crashed = false;
-  bool ended = false;  // else it hangs
+  bool ended = false;  // otherwise it hangs
   bool seated = false;
   Instant at;
   std::optional<Error> error;
@@ -76,9 +76,9 @@ struct SessionOutcome {
 class SimulatedSession {
  public:
   SimulatedSession(const SessionCase& what, std::uint64_t seed);
-  /// Runs the case, and says what is wrong with how it went; empty if nothing is.
+  /// Runs the case. Returns what went wrong; empty if nothing did.
   std::string run();
-  /// The conversation is kept from now on.
+  /// Records the conversation from now on.
   void listen() {
     network_.log = [this](const std::string& line) { lines_.push_back(line); };
   }
@@ -91,7 +91,7 @@ class SimulatedSession {
   friend class SessionStory;
   using Kind = SessionFault::Kind;
 
-  struct Group {  // as one process has it
+  struct Group {  // as one process knows it
     std::vector<TensorNote> tensors;
     std::string token;
     std::vector<int> ranks;
@@ -105,10 +105,10 @@ class SimulatedSession {
   void meet_if_all_are_there(const std::string& token);
   void lose(std::size_t closed);
   void ended(Pid pid);
-  /// All processes with that group, one for each that takes part if all are there.
+  /// All processes that have this group: one for each participant once all are there.
   std::vector<std::size_t> peers(const std::string& token) const;
   std::size_t size_of(const Group& group) const;
-  /// Whether all ranks of the tensor have handed it over so often, and no peer stands still.
+  /// Whether all ranks of the tensor have handed it over in this round, and no peer is stopped.
   bool summed(std::size_t index, const std::string& tensor, int round) const;
   const SessionFault* fault(Kind kind, int place) const;
   std::string name(int place) const;
@@ -121,7 +121,7 @@ class SimulatedSession {
   std::vector<SessionOutcome> outcomes_;
   std::map<Pid, std::size_t> outcome_of_;
   std::vector<std::string> lines_;
-  std::string broken_;  // a rule of its own that somebody has broken
+  std::string broken_;  // which of its own rules a process has broken
 };
 
 }  // namespace weir

@@ -82,12 +82,12 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
   if (what.faults.empty() && outcome.error)
     return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_member(outcome);
-  // The others have gone with the leader before it.
+  // The others have ended with the earlier leader.
   if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not come: ")) return {};
   return outcome.error ? wrong_verdict(outcome.error->text, outcome.at) : std::string();
 }
 
-// Why a process has failed, as itself says.
+// Checks the reason that a process itself gives for its failure.
 std::string SessionStory::wrong_reason(const std::string& text, Instant at) const {
   if (ends_with(text, " is broken"))
     return has(place(text.substr(0, text.rfind(" is "))), {Kind::kBreak}, at)
@@ -145,7 +145,7 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
     return check(has(place(text.substr(0, text.find(" runs"))), {Kind::kOtherVersion}, at));
   const std::size_t says = text.rfind(" (says ");
   if (says == std::string::npos) return check(false);
-  if (stood_still && holds(text, " has lost ")) return {};  // as it has gone after all
+  if (stood_still && holds(text, " has lost ")) return {};  // because the peer had indeed gone
   return wrong_reason(text.substr(0, says), at);
 }
 
@@ -166,13 +166,12 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
   if (holds(text, "the leader has not let ")) return check(!session_.case_.faults.empty());
-  // What it takes for the cause by itself counts only where nobody could tell it better.
+  // Its own guess counts only if nobody could tell it the cause.
   if (!apart(outcome)) return "was not told the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 
-// Where processes crash once all have their seats, and nothing else happens, all have ended within five
-// seconds.
+// If processes crash after all have their seats, and nothing else happens, all end within five seconds.
 std::string SessionStory::late() const {
   constexpr Duration kSoon{5'000'000'000};
   Instant last;

@@ -1,5 +1,5 @@
-// Whether what each process of a session ended with is right: what it says was so, all that were told the
-// same say the same, and nobody waited for longer than promised.
+// Checks how the processes of a session ended. What each reports must be true, reports of one cause must
+// agree, and nobody may wait longer than promised.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace weir {
 
-/// Reads a session whose run is over.
+/// Reads a session that has ended.
 class SessionStory {
  public:
   explicit SessionStory(const SimulatedSession& session) : session_(session) {}
-  /// The first thing that is wrong; empty if nothing is.
+  /// The first error; empty if there is none.
   std::string wrong() const;
 
  private:
@@ -25,7 +25,7 @@ class SessionStory {
   std::string late() const;
   bool any(std::initializer_list<Kind> kinds) const;
   bool has(int place, std::initializer_list<Kind> kinds, Instant by) const;
-  /// The process and the leader could not talk, at some time.
+  /// Whether the process and the leader could not talk at some time.
   bool apart(const SessionOutcome& outcome) const;
   bool culprit(const std::string& name, Instant by) const;
   int place(const std::string& name) const;

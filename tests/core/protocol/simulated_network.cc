@@ -36,7 +36,7 @@ void SimulatedNetwork::start(Pid pid, std::unique_ptr<SimulatedProcess> process)
 }
 
 Duration SimulatedNetwork::delay() {
-  // Most are quick, and some are as slow as they come.
+  // Most notes are fast; some take as long as is allowed.
   const double part = random_.uniform();
   return Duration(1 + static_cast<std::int64_t>(static_cast<double>(slowest_.ns()) * part * part * part));
 }
@@ -56,7 +56,7 @@ void SimulatedNetwork::connect(Pid pid) {
   if (member.state != State::kRunning || !member.connection.empty()) return;
   const bool listened = hub_ && lives(*hub_) && !stopped(*hub_);
   if (!listened || slots_[*hub_].key != member.key) {
-    // Who has another key is let in and not heard; nobody at all is an attempt that fails.
+    // A member with another key is let in but ignored. If there is no hub at all, the attempt fails.
     if (listened) member.refused_since.reset();
     if (!hub_ || !lives(*hub_)) member.refused_since = member.refused_since.value_or(now_);
     return at(now_ + kAgain, [this, pid] { connect(pid); });
@@ -73,7 +73,7 @@ void SimulatedNetwork::disconnect(Slot& member) { member.connection.clear(); }
 void SimulatedNetwork::send(Pid from, Note note) {
   const Slot& slot = slots_[from];
   if (log && note.type != AliveNote::kType) {
-    std::string into = slot.hub ? "nobody" : "the hub";  // one whose connection is lost
+    std::string into = slot.hub ? "nobody" : "the hub";  // its connection is lost
     for (const Slot& other : slots_) {
       if (slot.hub ? other.connection == note.from : other.hub) into = other.name;
     }
@@ -123,7 +123,7 @@ void SimulatedNetwork::beat(Pid pid) {
   at(now_ + kHeartbeat, [this, pid] { beat(pid); });
 }
 
-// As drivers do: what has come first, then deadlines.
+// Like real drivers: first the notes that have arrived, then deadlines.
 void SimulatedNetwork::serve(Pid pid) {
   Slot* slot = &slots_[pid];
   const auto runs = [&] { return lives(pid) && !stopped(pid); };
@@ -140,7 +140,7 @@ void SimulatedNetwork::serve(Pid pid) {
     } else {
       break;
     }
-    slot = &slots_[pid];  // others may have been started meanwhile
+    slot = &slots_[pid];  // the calls may have added processes
   }
   if (!runs()) return;
   if (!slot->process->over() && slot->process->listens() && now_ >= slot->process->wake()) look(pid);
@@ -173,7 +173,7 @@ void SimulatedNetwork::end(Pid pid, State state) {
   slot.state = state;
   if (state == State::kCrashed && !slot.hub) disconnect(slot);
   if (slot.hub) {
-    // What is under way arrives, if the hub has not crashed; then members look for another hub.
+    // Notes under way arrive, unless the hub has crashed. Then members look for another hub.
     const Duration linger = state == State::kCrashed ? Duration(0) : slowest_ + Duration(1);
     at(now_ + linger, [this, pid] {
       for (Pid member = 0; member < slots_.size(); ++member) {

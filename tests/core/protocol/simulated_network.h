@@ -1,5 +1,5 @@
-// A hub and its members in one process and in virtual time: what they send each other is late, is lost with
-// its connection, or comes after what others sent later. Everything that happens follows from one seed.
+// A hub and its members in one process and in virtual time. Notes are delayed, lost with their connection, or
+// overtaken by later notes of others. One seed determines everything that happens.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace weir {
 
-/// One role with its driver.
+/// One role together with its driver.
 class SimulatedProcess {
  public:
   SimulatedProcess() = default;
@@ -23,50 +23,49 @@ class SimulatedProcess {
   virtual ~SimulatedProcess() = default;
 
   virtual void hear(Note note, Instant now) = 0;
-  /// `refused`: for how long nobody has listened where the hub should.
+  /// `refused`: how long nobody has listened at the hub's address.
   virtual void tick(Instant now, Duration refused) = 0;
   virtual Instant wake() const = 0;
   virtual bool over() const = 0;
-  /// Whether it hears notes and looks at deadlines now; work may keep it from that.
+  /// Whether it handles notes and deadlines now; work may prevent that.
   virtual bool listens() const { return true; }
 };
 
-/// Which process: each start of one has a number of its own.
+/// Identifies a process; each start of one gets a new number.
 using Pid = std::size_t;
 
-/// How a real one behaves, as far as protocols can see:
-///   1. Notes of a connection come in order; those of different ones in any order.
-///   2. A connection that is lost takes what is under way with it. A member connects anew, under another
-///   name, and
-///      says then what it has said meanwhile (as a ZeroMQ dealer does).
-///   3. A process that is stopped does nothing, but what comes for it stays. One that has crashed is gone.
-///   4. A process hears all that has come before it looks at its deadlines.
+/// Behaves like a real network as far as protocols can see:
+///   1. Notes of one connection arrive in order; those of different connections in any order.
+///   2. A lost connection loses the notes under way. The member connects again, under another name, and
+///      then sends what it has said in the meantime, as a ZeroMQ dealer does.
+///   3. A stopped process does nothing, but notes for it are kept. A crashed process is gone.
+///   4. A process handles all notes that have arrived before it looks at its deadlines.
 class SimulatedNetwork {
  public:
   SimulatedNetwork(Random random, Duration slowest) : random_(random), slowest_(slowest) {}
 
-  /// A hub listens, in place of the one before it. Only members with its key reach it.
+  /// Adds a hub, which replaces the one before it. Only members with its key can talk to it.
   Pid add_hub(const std::string& name, int key);
   Pid add_member(const std::string& name, int key);
-  /// Begins now.
+  /// Starts the process now.
   void start(Pid pid, std::unique_ptr<SimulatedProcess> process);
 
-  /// From a member to the hub, or from a hub to the connection that the note names.
+  /// Sends from a member to the hub, or from a hub to the connection that the note names.
   void send(Pid from, Note note);
   void keep_alive(Pid pid, const std::string& connection);
-  /// Calls it then, whatever becomes of processes.
+  /// Makes this call at that time, whatever happens to processes.
   void at(Instant when, std::function<void()> call);
-  /// Has the process do something as soon as it runs.
+  /// Makes this call in the process as soon as it runs.
   void hand(Pid pid, std::function<void()> call);
 
   void crash(Pid pid);
   void stop_until(Pid pid, Instant until);
-  /// Loses the member's connection; it has another one that much later.
+  /// Breaks the member's connection; it gets another one after `time`.
   void cut(Pid pid, Duration time);
-  /// Only for tests that must notice it: processes look at deadlines before they hear what has come.
+  /// A mistake that tests must find: processes look at deadlines before they handle notes.
   void judge_first() { judges_first_ = true; }
 
-  /// Runs until nothing happens any more, or until then. False if a process runs still.
+  /// Runs until nothing more happens, or until that time. Returns false if a process is still running.
   bool run(Instant until);
 
   Instant now() const { return now_; }
@@ -78,7 +77,7 @@ class SimulatedNetwork {
   const std::string& name(Pid pid) const { return slots_[pid].name; }
   /// Called when a process has ended or crashed.
   std::function<void(Pid pid)> ended;
-  /// Called with each note that is sent, if anybody listens: "0.012 s  gpu[0] -> coordinator: join".
+  /// If set, called with each note that is sent: "0.012 s  gpu[0] -> coordinator: join".
   std::function<void(const std::string& line)> log;
 
  private:
@@ -92,12 +91,12 @@ class SimulatedNetwork {
     Instant stopped_until;
     std::deque<Note> inbox;
     std::deque<std::function<void()>> calls;
-    std::optional<Instant> wakes;  // when the next look is due
+    std::optional<Instant> wakes;  // when its next turn is due
     std::vector<std::string> beats;
-    // A member's connection.
+    // The connection of a member.
     std::string connection;  // its name at the hub; empty if it has none
-    int connections = 0;     // that it has had
-    Pid peer = 0;            // the hub at its end
+    int connections = 0;     // number of connections so far
+    Pid peer = 0;            // the hub at the other end
     Instant there;           // when the last note arrives, in both directions
     Instant back;
     std::deque<Note> unsent;

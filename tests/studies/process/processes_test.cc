@@ -56,7 +56,7 @@ TEST_CASE("a task whose process is stopped is told within seconds, but one that 
       2, 2,
       [](std::size_t index) {
         const pid_t self = getpid();
-        if (index == 1 && fork() == 0) {  // lets it go on
+        if (index == 1 && fork() == 0) {  // lets the stopped process continue
           usleep(2'000'000);
           kill(self, SIGCONT);
           _exit(0);
@@ -116,14 +116,14 @@ TEST_CASE("what has ended when a signal comes is told, and a terminal's signal t
     const auto signal = run_in_processes(
         2, 2,
         [&](std::size_t index) {
-          raise(sent);  // as a terminal does to every process
+          raise(sent);  // like a terminal: to every process
           return std::string(1'000'000 * index, 'x');
         },
         [&](std::size_t index, const Result<std::string>& text) {
           REQUIRE(text);
           CHECK(text->size() == 1'000'000 * index);
           if (ended.empty()) {
-            usleep(200'000);  // so that the other has ended too
+            usleep(200'000);  // until the other has ended too
             raise(sent);
           }
           ended.push_back(index);
@@ -147,7 +147,7 @@ TEST_CASE(
       3, 2,
       [](std::size_t index) {
         fmt::print(stderr, "{}: I am {}\n", std::string(100'000, '.'), index);
-        std::signal(SIGABRT, SIG_DFL);  // not the tests' own
+        std::signal(SIGABRT, SIG_DFL);  // undo the tests' own handler
         if (index == 0) raise(SIGABRT);
         if (index == 1) sleep(100);
         return std::string("fine");

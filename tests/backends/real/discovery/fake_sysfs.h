@@ -1,4 +1,4 @@
-// A folder of a test that replaces /sys.
+// A folder that replaces /sys in a test.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace weir::real {
 
-/// A resource: removes the folder at its end.
+/// A resource: its destructor removes the folder.
 class FakeSysfs {
  public:
   FakeSysfs() {

@@ -72,7 +72,7 @@ bool remarked(const Imported& done, const std::string& part) {
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
-/// Two sockets with a switch each: one with two GPUs and a NIC of two ports, the other with two GPUs.
+/// Two sockets with a switch each. One switch has two GPUs and a NIC with two ports, the other has two GPUs.
 HostParts pcie_box() {
   HostParts parts = host(2);
   parts.switches = {{place("0000:10:00.0", "", 0, kGen4)}, {place("0000:80:00.0", "", 1, kGen4)}};
@@ -113,7 +113,7 @@ TEST_CASE("a bridge above only one device is left out, and its limit applies to 
   HostParts parts = pcie_box();
   parts.gpus.resize(3);
   parts.switches[1].place.link = {"8.0 GT/s PCIe", 16};
-  // A switch above another one, both without further devices.
+  // One switch above another, each without further devices.
   parts.switches.push_back({place("0000:84:00.0", "0000:80:00.0", 1, kGen4)});
   parts.gpus[2].place.above = "0000:84:00.0";
   const GroupSpec group = machine(parts);

@@ -21,7 +21,7 @@ std::string free_test_endpoint() {
 TEST_CASE("a control channel speaks IPv6 where its address does") {
   auto fresh = make_key("test", "tcp://[::1]:*");
   const auto socket = ControlSocket::listen(fresh.value());
-  if (!socket && socket.error().text.find("assign") != std::string::npos) return;  // a host without
+  if (!socket && socket.error().text.find("assign") != std::string::npos) return;  // this host has no IPv6
   REQUIRE(socket);
   fresh->key.endpoint = (*socket)->endpoint();
   CHECK_THAT(fresh->key.endpoint, has_text("tcp://[::1]:"));
@@ -31,8 +31,8 @@ TEST_CASE("a control channel speaks IPv6 where its address does") {
   CHECK((*socket)->receive(Duration(5'000'000'000)));
 }
 
-// The thread sanitizer looks long at each byte whose way through ZeroMQ it has not seen, before it drops it,
-// so with it all of them may fit into the sockets' own memory.
+// The thread sanitizer spends long on each byte that arrives through ZeroMQ before the note is dropped. With
+// it, notes are short, so that all of them may fit into the sockets' own memory.
 #ifdef __SANITIZE_THREAD__
 constexpr std::size_t kLongNote = 100;
 #else

@@ -1,4 +1,4 @@
-// A job whose machines differ from what the coordinator takes them for.
+// A job whose machines differ from what the coordinator expects.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::unique_ptr<PlannedRun> job(const std::string& tensor) {
 
 std::string free_endpoint() { return "ipc://@weir-test-" + hexadecimal(make_token().value()).substr(0, 16); }
 
-// The coordinator of a job of two machines, which the test itself speaks for.
+// The coordinator of a job of two machines. The test plays the machines.
 class Lead {
  public:
   explicit Lead(Duration patience = kPatience, std::string experiment = {}, Verify verify = Verify::kNone,
@@ -59,11 +59,11 @@ class Lead {
 
   const Plan& plan() const { return job_->plan; }
   std::unique_ptr<ControlSocket> member() const { return std::move(ControlSocket::join(key_).value()); }
-  /// How the job failed.
+  /// Waits for the end of the job and returns its error.
   std::string error() { return result_.get(); }
-  /// Once it has ended: how many elements were.
+  /// The number of checked elements; call it after the end.
   std::int64_t checked() const { return checked_; }
-  /// And how many iterations its record has.
+  /// The number of iterations in the job's record; call it after the end.
   std::size_t iterations() const { return iterations_; }
 
  private:
@@ -80,7 +80,7 @@ std::unique_ptr<ControlSocket> joined(const Lead& lead, int machine, const std::
   return member;
 }
 
-// What the machine hears once it has heard the inputs.
+// The next note of this type that the machine receives, after the inputs.
 template <class T>
 Result<T> heard(ControlSocket& member) {
   const Instant until = Clock::monotonic() + kPatience * 4;
@@ -136,7 +136,7 @@ TEST_CASE("a machine that plans for too long is named") {
 }
 
 TEST_CASE("what it takes to prepare much memory does not count against patience") {
-  Lead lead(kPatience, {}, Verify::kNone, 25'000'000);  // some seconds' worth of 100 MB a machine
+  Lead lead(kPatience, {}, Verify::kNone, 25'000'000);  // 100 MB on each machine, which take some seconds
   const auto first = joined(lead, 0);
   const auto second = joined(lead, 1);
   for (const auto* member : {&first, &second}) REQUIRE(heard<InputsNote>(**member));
@@ -179,7 +179,7 @@ TEST_CASE("notes of any bytes end a job with a reason, and nothing else") {
   }
 }
 
-// Two machines that have gone through all steps up to the first iteration.
+// Two machines that have completed all steps before the first iteration.
 struct Pair {
   explicit Pair(const Lead& lead) : first(joined(lead, 0)), second(joined(lead, 1)) {
     for (ControlSocket* one : {first.get(), second.get()}) {
@@ -250,7 +250,7 @@ TEST_CASE("a machine that falls silent is named within five seconds, however muc
   auto second = joined(lead, 1);
   REQUIRE(heard<InputsNote>(*second));
   const Instant begin = Clock::monotonic();
-  // As the beats of many machines come: one within every few milliseconds.
+  // Like the heartbeats of many machines: one every few milliseconds.
   while (Clock::monotonic() - begin < Duration(4'500'000'000)) {
     first->send(note_of(AliveNote{}));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -272,7 +272,7 @@ TEST_CASE("a machine whose record takes long to come is not lost, nor while it w
   Lead lead(kLong);
   Pair pair(lead);
   send_record(lead, *pair.first, 0, 1);
-  // Pieces on a slow way: nothing else comes for longer than silence may last.
+  // Pieces over a slow connection. Nothing else arrives for longer than a machine may be silent.
   const std::int64_t size = record_size(lead, 1);
   const std::int64_t piece = size / 4;
   for (std::int64_t at = 0; at < size; at += piece) {

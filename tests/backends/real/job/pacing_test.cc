@@ -71,7 +71,7 @@ TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill t
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) {
     message(builder, 0, 1, 200_KB);
-    message(builder, 0, 2, 100_KB);  // machine 0 sends for 3 ms, longer than any other link works
+    message(builder, 0, 2, 100_KB);  // machine 0 sends for 3 ms, the longest of all links
     message(builder, 1, 0, 100_KB);
   }
   const Paces rates = paces_of(std::move(builder));
@@ -101,7 +101,7 @@ TEST_CASE("what waits for large messages is not paced") {
 TEST_CASE("what waits for one message after the other is not paced") {
   PlanBuilder builder("by hand", 3);
   std::optional<Message> before;
-  for (int i = 0; i < 10; ++i) {  // there and back: 2 ms, and 6 ms at a third of the rate
+  for (int i = 0; i < 10; ++i) {  // there and back: 2 ms; 6 ms at a third of the rate
     const Message there = message(builder, 0, 1, 100_KB);
     if (before) builder.order(before->receive, there.send);
     before = message(builder, 1, 0, 100_KB);
@@ -127,7 +127,7 @@ class NamedMedium final : public Medium {
   std::string_view wire_;
 };
 
-// A channel of machine 0 whose data connection ends nowhere.
+// A channel of machine 0. Nothing is at the other end of its data connection.
 Channel channel_to(std::size_t peer, int index, std::string_view wire = "tcp") {
   Channel channel;
   channel.lane.peer = MachineId(peer);

@@ -16,7 +16,7 @@ namespace {
 
 using Weights = std::vector<std::int64_t>;
 
-// Machines with these cores on each of their NUMA nodes; 0: not stated.
+// Machines with this number of cores on each of their NUMA nodes; 0 means that it is not stated.
 Cluster cluster(const std::vector<std::vector<int>>& machines) {
   std::string groups;
   for (const std::vector<int>& numas : machines) {
@@ -83,7 +83,7 @@ void abandon(CpuShares shares) {
   waitpid(shares.guard.process, nullptr, 0);
 }
 
-// The guard of a later lab starts with copies of open files, and closes them soon.
+// The guard of a later lab starts with copies of open files and closes them soon, so this tries for a while.
 bool is_swept(const std::string& folder) {
   for (int i = 0; i < 1000 && std::filesystem::exists(folder); ++i) {
     sweep_cpu_groups();
@@ -107,7 +107,7 @@ TEST_CASE("folders of labs that were killed with their guards are swept, those o
   CHECK(is_swept(left));
   CHECK(std::filesystem::exists(alive->folder + "/1"));
 
-  // The next lab sweeps too, but folders that a process has open stay.
+  // The next lab sweeps too, but keeps folders that a process has open.
   const std::string used = alive->folder;
   Descriptor copy(fcntl(alive->groups.number(), F_DUPFD_CLOEXEC, 0));
   abandon(std::move(*alive));

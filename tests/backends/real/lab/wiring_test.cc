@@ -53,7 +53,7 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "qdisc add dev {0} parent 1:{5} handle {5}: bfifo limit {4}b\n";
   const std::string source =
       "filter add dev {0} parent 1: protocol ip prio 2 u32 match u16 {1} 0xffff at 14 flowid 1:{2}\n";
-  // A machine has one outgoing queue; incoming there is one for each machine, and one for all else.
+  // A machine has one outgoing queue. It has an incoming queue for each machine, and one for everything else.
   const auto lines = [&](const std::string& where, const std::string& device, bool out) {
     const auto put = [&](const std::string& text, std::int64_t rate, int number) {
       const std::string burst = fmt::format("burst {0}b cburst {0}b quantum 65536", out ? 31469 : 16384);

@@ -18,7 +18,7 @@ using namespace weir::literals;
 
 PageWishes usual() { return {.pages = PageWishes::Size::kUsual}; }
 
-// Whether the system has allocated every page.
+// Whether the system has allocated all pages.
 bool all_there(const Pages& pages) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto size = static_cast<std::size_t>(pages.size().count());
@@ -51,7 +51,7 @@ TEST_CASE("huge pages are counted, and only used if wished for") {
   const auto small = Pages::make(8_MiB, usual());
   REQUIRE((huge && neighbour && small));
   CHECK(reinterpret_cast<std::uintptr_t>((*huge)->data()) % (2 << 20) == 0);
-  CHECK((*huge)->huge() <= 8_MiB);  // the system may have none left, or grant none
+  CHECK((*huge)->huge() <= 8_MiB);  // the system may have none left, or refuse them
   CHECK((*neighbour)->huge() <= 8_MiB);
   CHECK((*small)->huge() == 0_B);
 }

@@ -1,4 +1,4 @@
-// Sessions of every strategy of the table.
+// Sessions with every strategy of the table.
 #include <numeric>
 
 #include "backends/real/session/session.h"
@@ -19,7 +19,7 @@ Result<SessionLayout> layout_of(const Shape& shape) {
   return SessionLayout::make(settings);
 }
 
-// Whether it lacks what the shape does not have.
+// Whether the strategy needs servers but the shape has none.
 bool needs_servers(const Shape& shape) {
   const auto layout = layout_of(shape);
   return !layout && shape.servers == 0 &&
@@ -29,14 +29,14 @@ bool needs_servers(const Shape& shape) {
 struct Tensor {
   std::string name;
   std::int64_t elements;
-  std::vector<int> ranks;  // all if empty
+  std::vector<int> ranks;  // all ranks if empty
   TensorNote note() const { return {name, elements, Dtype::kF32, 0, false, ranks, "", -1}; }
   bool is_of(int rank) const {
     return ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
   }
 };
 
-// Small and large ones, an empty one, and some that not all ranks sum.
+// Small and large tensors, an empty one, and some that not all ranks sum.
 std::vector<Tensor> tensors(int ranks) {
   std::vector<Tensor> all = {{"one", 1, {}}, {"none", 0, {}}, {"odd", 1'001, {}}, {"large", 300'001, {}}};
   std::vector<int> last(static_cast<std::size_t>(ranks - 1));
@@ -45,7 +45,7 @@ std::vector<Tensor> tensors(int ranks) {
   return all;
 }
 
-// Hands over all tensors of a round at once, in another order on each rank, and checks the sums.
+// Hands over all tensors of a round at once, in a different order on each rank, and checks the sums.
 std::string round_of(Session& session, const std::vector<Tensor>& all, int rank, int round) {
   std::vector<std::vector<float>> values(all.size());
   std::vector<std::pair<std::size_t, Handle>> handles;
@@ -144,7 +144,7 @@ TEST_CASE("no tensor of a session waits for another, whichever strategy plans th
     for (const Op& op : plan.ops()) {
       for (const Successor successor : plan.successors(op.id))
         CHECK(plan.op(OpId(successor.op)).layer == op.layer);
-      // The application's memory is read and written by copies alone.
+      // Only copies may read and write the application's memory.
       if (op.kind == OpKind::kBackward || op.kind == OpKind::kForward || op.kind == OpKind::kCopy) continue;
       for (const Slice& slice : {op.from, op.into}) {
         if (slice.buffer.valid()) CHECK(plan.buffer(slice.buffer).role != Buffer::Role::kGradient);

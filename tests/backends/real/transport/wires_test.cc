@@ -1,4 +1,4 @@
-// The table of wires: what each row must keep to, and which wire a channel gets.
+// The table of wires: the rules for every row, and which wire a channel gets.
 #include "backends/real/transport/wires.h"
 
 #include <array>
@@ -34,7 +34,7 @@ TEST_CASE("each wire has a name of its own, which users can choose beside auto")
   CHECK(find_wire("") == nullptr);
 }
 
-// Job files, command lines and programs that use the C library have these names.
+// These names appear in job files, on command lines and in programs that use the C library.
 TEST_CASE("the wires keep the names that users have written down, and what was chosen by them") {
   CHECK(enum_name(TransportChoice::kTcp) == "tcp");
   for (const char* name : {"shm", "rdma"}) CHECK(find_wire(name) != nullptr);
@@ -83,7 +83,7 @@ TEST_CASE("machines of one host that may use every wire share memory") {
 
 using Join = std::function<Result<Refusals>(std::vector<Channel>&, const Joining&)>;
 
-// Two machines that meet at addresses of TCP, where no memory is shared and no device is.
+// Two machines that meet at TCP addresses. They have no shared memory and no device.
 class Two {
  public:
   Two() {
@@ -159,7 +159,7 @@ TEST_CASE("a wire over devices leaves lanes without them to others, and says why
     for (const Two::End& end : Two().join(by(*wire, Use::kIfPossible))) {
       CHECK(end.wires == kNone);
       REQUIRE(end.refusals);
-      REQUIRE(end.refusals->size() == 1);  // lane, of two channels
+      REQUIRE(end.refusals->size() == 1);  // one lane, with two channels
       CHECK_FALSE(end.refusals->begin()->second.empty());
     }
   }

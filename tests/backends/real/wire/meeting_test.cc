@@ -119,7 +119,7 @@ TEST_CASE("a node that can let nobody in waits without work") {
   rlimit before = {};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
-  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // no more than there are
+  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // no further ones
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   Meeting meeting = ends.meeting(0, std::byte{1}, kSoon * 10);
   const Instant until = Clock::monotonic() + kSoon;
@@ -128,7 +128,7 @@ TEST_CASE("a node that can let nobody in waits without work") {
   meeting.watch = [&]() -> Result<void> {
     if (Clock::monotonic() < until) return {};
     busy = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    // Before anything else is done: sanitizers need descriptors of their own.
+    // Restore the limit first: sanitizers need descriptors of their own.
     WEIR_CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0, errno);
     return failure("it was stopped");
   };

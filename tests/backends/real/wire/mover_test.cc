@@ -1,4 +1,4 @@
-// What a channel takes from its peer: nothing but what the plan has, in the round in which it is awaited.
+// What a channel accepts from its peer: only what the plan contains, in the round that waits for it.
 #include "backends/real/wire/mover.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ Frame data(std::size_t message, std::uint64_t round, Bytes size) {
   return {Frame::Kind::kData, MessageId(message), round, size, Duration(0)};
 }
 
-// Of message 0 of 5 GB.
+// Receives message 0, of 5 GB.
 Op large_receive() {
   Op op;
   op.kind = OpKind::kReceive;
@@ -39,7 +39,7 @@ TEST_CASE("a message of another round than the one awaited is refused") {
     REQUIRE_FALSE(taken);
     CHECK_THAT(taken.error().text, has_text("which nothing here waits for"));
     CHECK(expected.take(data(0, 1, 5_GB)));
-    CHECK_FALSE(expected.take(data(0, 1, 5_GB)));  // twice
+    CHECK_FALSE(expected.take(data(0, 1, 5_GB)));  // the second time
   }
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
   };
   Rooms rooms;
   CHECK(rooms.take(context, MachineId(1), ready(0)));
-  CHECK_FALSE(rooms.take(context, MachineId(1), ready(1)));  // which machine 1 sends
+  CHECK_FALSE(rooms.take(context, MachineId(1), ready(1)));  // which machine 1 itself sends
   CHECK_FALSE(rooms.take(context, MachineId(1), ready(2)));
   CHECK_FALSE(rooms.take(context, MachineId(1), ready(0xfffffffe)));
   CHECK_FALSE(rooms.take(context, MachineId(0), ready(0)));
@@ -95,7 +95,8 @@ TEST_CASE("a peer that says again and again that it has room is refused, and fil
   CHECK(events.size() == 3);
 }
 
-// Machine 0 writes the iteration's number and sends it; machine 1 receives it, and reads it when it likes.
+// Machine 0 writes the iteration's number and sends it. Machine 1 receives it, and reads it at any later
+// time.
 Plan broadcast(Bytes size) {
   PlanBuilder builder("broadcast", 2);
   const BufferId here = builder.add({MachineId(0), Buffer::Role::kScratch, Memory::Kind::kHost, 0, 1, size});
@@ -116,7 +117,7 @@ Plan broadcast(Bytes size) {
   return std::move(builder).build();
 }
 
-// BytePS gives a worker that pulls late what its server holds by then: the sum of the next iteration.
+// In BytePS, a worker that pulls late gets what its server holds by then: the sum of the next iteration.
 TEST_CASE("a late reader gets the bytes of its own iteration") {
   const Bytes size = 300_KB;
   const Plan plan = broadcast(size);
@@ -136,7 +137,7 @@ TEST_CASE("a late reader gets the bytes of its own iteration") {
         std::memset(bytes(0).data(), static_cast<int>(value), bytes(0).size());
         return;
       }
-      // Late by many iterations of the other, which would go on if it could.
+      // Sometimes late by several iterations of the other machine, which would continue if it could.
       if (random.between(0, 3) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       for (const std::byte got : bytes(1)) wrong += got == value ? 0 : 1;
       ++reads;

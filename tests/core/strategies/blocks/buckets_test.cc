@@ -1,4 +1,4 @@
-// What training frameworks fuse, cut and wait for before they call a collective.
+// How training frameworks fuse and cut tensors, and what they wait for before they call a collective.
 #include "core/strategies/blocks/buckets.h"
 
 #include "core/hardware/work.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace weir::literals;
 
-// Layers of one tensor of so many kilobytes each, from the input on, of 1 ms each way.
+// Layers from the input on, each with one tensor of this many kilobytes. Forward and backward take 1 ms each.
 Trace trace_of_kilobytes(const std::vector<std::int64_t>& kilobytes) {
   Trace trace;
   trace.name = "layers";
@@ -47,7 +47,8 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   Options options;
   options.cycle_time = 2500_us;
   options.fusion_buffer = 5_MB;
-  // Ready at 1 and 2 ms | 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB are more than the buffer.
+  // Layers are ready at 1 and 2 ms
+  // 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB exceed the buffer.
   const Buckets buckets = horovod_buckets("any", cluster, workload, options);
   CHECK(kilobytes(buckets) == std::vector<std::int64_t>{4'000, 3'000, 3'500});
   CHECK(buckets.buckets[0].layer == 3);
@@ -95,7 +96,7 @@ TEST_CASE("each part waits for its machine's scheduler, once for each machine") 
   }
 }
 
-// One bucket for all of 4 MB on machines with as many GPUs and NICs as asked.
+// A plan of a 4 MB model on these machines.
 Plan nccl_plan_of(const Cluster& cluster, const Options& options) {
   static const Trace trace = trace_of_kilobytes({1'000, 1'000, 1'000, 1'000});
   static const Workload workload(trace);
@@ -120,7 +121,7 @@ TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads 
       INFO(nics << " NICs, " << gpus << " GPUs");
       const Cluster cluster = machines(4, gpus, nics);
       const Plan plan = nccl_plan_of(cluster, options);
-      REQUIRE(plan.all_reduces().size() == 2);  // 2 MB, as the first is closed at 1 MiB, and 2 MB
+      REQUIRE(plan.all_reduces().size() == 2);  // both of 2 MB; the first closes at 1 MiB
       for (const auto& ops : plan.all_reduces()) CHECK(ops.size() == 4);
       CHECK(plan.messages().empty());
       CHECK(plan.host_memory(MachineId(0)) == 0_B);
@@ -133,7 +134,7 @@ TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads 
         const bool gpu_machine = cluster.machine(link.machine).has_gpus();
         CHECK(loads[i] == (gpu_machine ? 4_MB * (2 * (ranks - 1)) / (ranks * nics) : 0_B));
       }
-      // Down the ring and up again, over three machines each.
+      // The latency of a path down the ring and up again, over three machines each way.
       CHECK(works.of(plan.all_reduces()[0].front()).latency == 60_us);
     }
   }

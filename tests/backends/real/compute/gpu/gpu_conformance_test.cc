@@ -1,4 +1,4 @@
-// The contract of ports where machines use GPUs.
+// The contract of ports on machines that use GPUs.
 #include "backends/real/memory/pages.h"
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
@@ -9,7 +9,7 @@ namespace {
 TEST_CASE("nodes with GPUs keep the contract of ports", "[gpu]") {
   const auto count = gpu_count();
   REQUIRE(count);
-  const Wire* const wire = GENERATE(from_range(wires_of_any_host()));  // a loop would pass each section once
+  const Wire* const wire = GENERATE(from_range(wires_of_any_host()));  // a loop would run each section once
   conformance::World world;
   world.name = fmt::format("GPUs, {}", wire->name);
   world.exact = false;
