@@ -140,7 +140,7 @@ class RoughEngine final : public EventEngine {
   double slack_;               // fraction of its rate by which a link may be over- or underused
   std::vector<double> rates_;  // by link's id
   const Paths* paths_ = nullptr;
-  // ^By link's id; kNone if no path has it or it never binds.
+  // By link's id; kNone if no path has it or it never binds.
   std::vector<std::uint32_t> numbers_;
   std::vector<CoverCount> covered_;  // by link's number, here and below
   std::size_t longest_ = 0;          // of the paths, without links that never bind
