@@ -1,17 +1,18 @@
 // The coordinator of a job as a pure state machine: notes and time go in, notes and decisions come out. It
 // contains no socket, thread or clock; the driver is backends/real/job/coordinator.h.
 //
-//   phase        waits for                         at most                   then
-//   kJoining     `join` of every machine           patience                  sends the inputs
-//   kPlanning    `planned` of every machine        planning                  sends where all meet
-//   kMeeting     `met` of every machine            patience                  asks for clocks
-//   kClocks      `clock` of every machine          patience, eight rounds    sends `go`
-//   kRunning     `record` and `done` of every one  no limit                  meets again, or says goodbye:
-//   kOver kBlaming     whoever watches the processes     0.3 s                     tells all why the job has
-//   failed kDismissing  machines that have not joined     1 s                       tells them as well: kOver
+//   phase        waits for                         at most                 then
+//   kJoining     `join` of every machine           patience                sends the inputs
+//   kPlanning    `planned` of every machine        planning                sends where all meet
+//   kMeeting     `met` of every machine            patience                asks for clocks
+//   kClocks      `clock` of every machine          patience, eight rounds  sends `go`
+//   kRunning     `record` and `done` of every one  no limit                meets again or ends: kOver
+//   kBlaming     whoever watches the processes     0.3 s                   tells all why the job has failed
+//   kDismissing  machines that have not joined     1 s                     tells them as well: kOver
 //
-// Each of the first five phases goes to kBlaming when a machine fails, differs, is late, or has been silent
-// for kSilence. If nobody watches the processes, it goes to kDismissing instead.
+// When it ends, it says `goodbye`. Each of the first five phases goes to kBlaming when a machine fails,
+// differs, is late, or has been silent for kSilence. If nobody watches the processes, it goes to kDismissing
+// instead.
 #pragma once
 
 #include <functional>
