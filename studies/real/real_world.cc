@@ -72,8 +72,8 @@ Result<void> check_memory(const Planned& planned, bool gpus) {
   return check_left(needed);
 }
 
-// Checks that no machine sends to itself, and that messages in shares take one lane: a plan lets each share
-// use its GPU's NIC.
+// Checks that no machine sends to itself, and that no plan sends each GPU's share through that GPU's NIC: a
+// real message in shares takes one lane.
 Result<void> check_ways(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;

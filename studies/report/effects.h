@@ -22,7 +22,7 @@ struct StrategySummary {
   std::size_t fastest = 0;                     // number of points and seeds at which no other was faster
   std::optional<std::size_t> best;             // the run with most samples per second
   std::vector<double> speedups;                // ascending
-  std::vector<double> of_bound;                // ascending
+  std::vector<double> of_bound;                // ascending, in percent
   std::map<std::string, std::size_t> binding;  // how often each kind was the bottleneck: "gpu.nic.out"
 };
 

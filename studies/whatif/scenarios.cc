@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 constexpr int kMostCount = 4096;           // as for a group
-constexpr std::size_t kMostRuns = 10'000;  // as for a group
+constexpr std::size_t kMostRuns = 10'000;  // as for an experiment's points
 constexpr int kUsualCounts = 16;           // at most this many steps by default
 
 /// Wishes with units; at most one of each price. (g++ 12 warns that an empty optional price is used.)

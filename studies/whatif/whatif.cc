@@ -56,7 +56,7 @@ class WhatifRuns {
     return all;
   }
 
-  /// Adds the runs that ended in this way; they share an entry if all failed for the same reason.
+  /// Adds the runs that ended in this way. Successive runs of a scenario with the same reason share an entry.
   void add_missing(Outcome::Kind kind, std::vector<NoAnswer>& missing) const {
     const std::size_t before = missing.size();
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
