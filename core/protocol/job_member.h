@@ -31,7 +31,7 @@ namespace weir {
 
 struct MemberTerms {
   Duration patience;  // how long to wait for each step of the coordinator
-  Duration reach;     // how long nobody may listen at the coordinator's address
+  Duration reach;     // how long the coordinator's address may have no listener
   /// A deliberate mistake that tests must detect: after a moment the machine takes its own failure for the
   /// cause, although the coordinator may be gone.
   bool hasty = false;
@@ -71,7 +71,7 @@ class JobMember {
   JobMember(const MemberTerms& terms, const Result<JoinNote>& join, Instant now);
 
   void hear(const Note& note, Instant now);
-  /// `refused`: how long nobody has listened at the coordinator's address.
+  /// `refused`: how long the coordinator's address has had no listener.
   void tick(Instant now, Duration refused);
   void planned(const Result<PlanReport>& planned, Instant now);
   void connected(const Result<void>& connected, Instant now);

@@ -117,8 +117,7 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
   }
   for (std::size_t i = 0; i < conditions.stops.size(); ++i)
     need_machines(fmt::format("stops[{}].machines", i), conditions.stops[i].machines);
-  std::vector<double> left(cluster.links().size(),
-                           1.0);  // by link, after permanent conditions
+  std::vector<double> left(cluster.links().size(), 1.0);  // after permanent conditions
   for (std::size_t i = 0; i < conditions.links.size(); ++i) {
     const SlowLinks& slow = conditions.links[i];
     const std::vector<LinkId> named = links_named(slow.links, cluster);

@@ -94,10 +94,9 @@ class Dispatcher {
   const Plan* plan_;
   const WorkTable* works_;
   std::vector<State> state_;
-  std::vector<Queue> queues_;      // by resource
-  std::vector<Channel> channels_;  // by channel
-  std::vector<std::uint32_t>
-      met_;  // by all-reduce: how many of its ops wait for the others, to begin or to complete
+  std::vector<Queue> queues_;       // by resource
+  std::vector<Channel> channels_;   // by channel
+  std::vector<std::uint32_t> met_;  // by all-reduce: ops that wait to begin or complete together
   std::vector<Action> actions_;
   Instant now_;
   // Resources that may be able to start something, in the order in which they became so.
