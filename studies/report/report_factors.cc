@@ -67,7 +67,7 @@ ChartLine line_of(const EffectLine& line, const Study& study, const Results& res
   return drawn;
 }
 
-// Whether most points would lie at the bottom of a linear axis.
+// Whether some points would lie close to the bottom of a linear axis.
 bool spans_decades(const std::vector<ChartLine>& lines) {
   constexpr double kFactor = 5;
   double least = INFINITY;

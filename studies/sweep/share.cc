@@ -38,8 +38,8 @@ Result<std::optional<Share>> told(const Environment& environment, const std::str
   return std::optional(*share);
 }
 
-// This process's share among those that were started together. A batch script has SLURM_PROCID too, but is no
-// step of its own: it runs the commands that it calls only once.
+// This process's share among those that were started together. A batch script has SLURM_PROCID too, but no
+// step of its own: the commands that it calls are all that runs.
 Result<Share> process_share(const Environment& environment) {
   struct Engine {
     const char* rank;
