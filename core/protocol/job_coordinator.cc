@@ -9,8 +9,8 @@
 namespace weir {
 namespace {
 
-constexpr Duration kAhead{100'000'000};  // for `go` to reach every machine before the first iteration
-constexpr Duration kBlame{300'000'000};  // for whoever watches the processes to name the one that has ended
+constexpr Duration kAhead{100'000'000};  // time for `go` to reach every machine before the first iteration
+constexpr Duration kBlame{300'000'000};  // time to learn from whoever watches the processes which one ended
 constexpr int kClockRounds = 8;
 constexpr Duration kNever{std::numeric_limits<std::int64_t>::max() / 2};
 
@@ -32,7 +32,7 @@ void JobCoordinator::tell_all(const T& content) {
   }
 }
 
-// The machine that the note is from, which has been heard now; none if it is from somebody else.
+// Notes that the sender has been heard, and returns its machine; none if the sender is no member.
 std::optional<std::size_t> JobCoordinator::sender(const Note& note, Instant now) {
   const auto from = std::find_if(members_.begin(), members_.end(), [&](const Member& member) {
     return !member.connection.empty() && member.connection == note.from;
@@ -62,7 +62,7 @@ void JobCoordinator::enter(Phase phase, Duration patience, Instant now) {
   for (Member& member : members_) member.answered = false;
 }
 
-// All have answered in this phase.
+// Called when all have answered in this phase.
 void JobCoordinator::advance(Instant now) {
   if (phase_ == Phase::kJoining) {
     actions_.emplace_back(AllJoined{});
@@ -108,7 +108,7 @@ void JobCoordinator::go(Instant now) {
   }
   const bool ahead = terms_.ahead && meetings_ == 1;
   actions_.emplace_back(BeginRecord{ahead ? 1 : terms_.iterations});
-  // Only the recorded iterations tell how messages have moved.
+  // How messages moved is reported for the recorded iterations only.
   tally_.transports.clear();
   tally_.on_tcp.clear();
   enter(Phase::kRunning, kNever, now);
@@ -145,7 +145,7 @@ void JobCoordinator::hear_joining(const Note& note, Instant now) {
   if (phase_ == Phase::kJoining && complete()) advance(now);
 }
 
-// What is wrong with where it listens; empty if nothing is.
+// What is wrong with the addresses where it listens; empty if nothing is.
 std::string JobCoordinator::misplaced(const JoinNote& join) const {
   const JobTerms::Seat& seat = terms_.seats[static_cast<std::size_t>(join.machine)];
   const std::size_t addresses = join.hosts.size();
@@ -154,7 +154,7 @@ std::string JobCoordinator::misplaced(const JoinNote& join) const {
                        seat.name, addresses, seat.nics);
   }
   for (const std::string& host : join.hosts) {
-    // A name of this host would also be taken for one that needs no seal.
+    // A local name of this host would also pass for a connection that needs no encryption.
     const auto reachable = terms_.check_host(host);
     if (!reachable)
       return fmt::format("{} listens where others cannot find it: {}", seat.name, reachable.error().text);
@@ -177,10 +177,10 @@ void JobCoordinator::seat(const Note& note, Instant now) {
     wrong = fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
                         terms_.seats[static_cast<std::size_t>(join->machine)].name, join->version,
                         terms_.version);
-    send(note_of(FailedNote{wrong}, note.from));  // which is no member yet, and told nothing else
+    send(note_of(FailedNote{wrong}, note.from));  // it is no member yet, so nothing else informs it
     return fail(Error{wrong}, now);
   }
-  if (!wrong.empty()) return send(note_of(FailedNote{wrong}, note.from));  // the job goes on without it
+  if (!wrong.empty()) return send(note_of(FailedNote{wrong}, note.from));  // the job continues without it
   Member& member = members_[static_cast<std::size_t>(join->machine)];
   member.connection = note.from;
   member.silence.end(now);
@@ -196,13 +196,13 @@ void JobCoordinator::hear_step(Note note, Instant now) {
   if (!machine) return send(note_of(FailedNote{"the job has begun without it"}, note.from));
   const std::string& name = terms_.seats[*machine].name;
   if (note.type == FailedNote::kType) return fail(Error{fmt::format("{}: {}", name, reason_in(note))}, now);
-  if (members_[*machine].answered) return;  // what it says again counts once
+  if (members_[*machine].answered) return;  // repetitions do not count
   if (auto taken = take(*machine, std::move(note), now); !taken)
     return fail(Error{fmt::format("{}: {}", name, taken.error().text)}, now);
   if (complete()) advance(now);
 }
 
-// What a machine says in a phase in which it has not answered yet.
+// Handles the first answer of a machine in this phase.
 Result<void> JobCoordinator::take(std::size_t machine, Note note, Instant now) {
   const auto answer = [&]<class T>(const Result<T>& content, const auto& take_it) -> Result<void> {
     if (!content) return tl::unexpected(content.error());
@@ -231,8 +231,8 @@ Result<void> JobCoordinator::take_plan(std::size_t machine, const PlannedNote& p
   return failure("it has made another plan of the same inputs: its program is another build");
 }
 
-// As NTP does it: of several answers the one that came back soonest says most. Clocks that may be the same
-// are taken to be.
+// As in NTP, the answer with the shortest round trip counts. Clocks that may be the same are assumed to be
+// the same.
 Result<void> JobCoordinator::take_clock(std::size_t machine, const ClockNote& clock, Instant now) {
   Member& member = members_[machine];
   const Duration took = now - asked_;
@@ -314,11 +314,12 @@ Instant JobCoordinator::wake() const {
   return until_ ? std::min(look, *until_ + Duration(1)) : look;
 }
 
-// One machine's end makes others fail, which may be told first: so whoever watches the processes is asked.
+// When one machine ends, others fail because of it, and their failures may be heard first. So whoever watches
+// the processes is asked.
 void JobCoordinator::fail(const Error& why, Instant now) {
   error_ = why;
-  // Machines may have taken a coordinator that stood still for lost, and one another when the first of them
-  // went.
+  // If the coordinator stood still, machines may have taken it for lost, and then one another when the first
+  // of them left.
   if (const auto still = still_.recently(now)) {
     error_->text +=
         fmt::format("; the coordinator itself stood still for {}, and machines may have taken it for lost",
@@ -335,7 +336,7 @@ void JobCoordinator::stop(const Error& why, Instant now) {
   dismiss(now);
 }
 
-// Machines that join now were started together with those that have joined, and would wait for nothing.
+// Machines that join now were started together with the others, and would wait in vain.
 void JobCoordinator::dismiss(Instant now) {
   tell_all(FailedNote{error_->text});
   phase_ = Phase::kDismissing;

@@ -1,17 +1,18 @@
-// The coordinator of a job as a pure state machine: notes and time go in, notes and decisions come out. No
-// socket, thread or clock is inside; the driver is backends/real/job/coordinator.h.
+// The coordinator of a job as a pure state machine: notes and time go in, notes and decisions come out. It
+// contains no socket, thread or clock; the driver is backends/real/job/coordinator.h.
 //
-//   phase        waits for                         until, at most            then
-//   kJoining     `join` of every machine           patience                  tells the inputs
-//   kPlanning    `planned` of every machine        planning                  tells where all meet
-//   kMeeting     `met` of every machine            patience                  asks for clocks
-//   kClocks      `clock` of every machine          patience, eight rounds    says `go`
-//   kRunning     `record` and `done` of every one  for ever                  meets again, or says goodbye:
-//   kOver kBlaming     whoever watches the processes     0.3 s                     tells all why the job has
-//   failed kDismissing  machines that have not joined     1 s                       tells them as well: kOver
+//   phase        waits for                         at most                 then
+//   kJoining     `join` of every machine           patience                sends the inputs
+//   kPlanning    `planned` of every machine        planning                sends where all meet
+//   kMeeting     `met` of every machine            patience                asks for clocks
+//   kClocks      `clock` of every machine          patience, eight rounds  sends `go`
+//   kRunning     `record` and `done` of every one  no limit                meets again or ends: kOver
+//   kBlaming     whoever watches the processes     0.3 s                   tells all why the job has failed
+//   kDismissing  machines that have not joined     1 s                     tells them as well: kOver
 //
-// Any of the first five goes to kBlaming when a machine fails, differs, is late, or has said nothing for
-// kSilence (or to kDismissing, if nobody watches the processes).
+// When it ends, it says `goodbye`. Each of the first five phases goes to kBlaming when a machine fails,
+// differs, is late, or has been silent for kSilence. If nobody watches the processes, it goes to kDismissing
+// instead.
 #pragma once
 
 #include <functional>
@@ -30,50 +31,50 @@ namespace weir {
 struct JobTerms {
   struct Seat {
     std::string name;              // of the machine
-    std::string host;              // on which it was started; empty if nobody knows
-    std::size_t nics = 1;          // that it may name an address for
-    std::int64_t record_size = 0;  // bytes of its part of the record of one iteration
+    std::string host;              // on which it was started; empty if unknown
+    std::size_t nics = 1;          // how many NIC addresses it may name
+    std::int64_t record_size = 0;  // bytes of its part of the record, per iteration
   };
   std::vector<Seat> seats;          // by machine
   std::string version;              // of the program: all machines must have the same
-  Note inputs;                      // what all are to plan
-  std::string hash;                 // of the plan that they must make of it
-  int iterations = 1;               // that are recorded
-  bool ahead = false;               // whether one that is checked goes before them
-  std::vector<std::string> tokens;  // of data connections: one for each time that machines meet
+  Note inputs;                      // what all machines plan
+  std::string hash;                 // of the plan that must result
+  int iterations = 1;               // recorded iterations
+  bool ahead = false;               // whether a checked iteration runs before them
+  std::vector<std::string> tokens;  // for data connections: one for each time that machines meet
   Duration patience{30'000'000'000};
   Duration planning{30'000'000'000};
-  std::string planning_hint;  // these follow the names of machines that are late
-  std::string gpu_hint;       // where GPUs are to meet
-  bool watched = false;       // whether somebody watches the processes, who can say which of them has ended
-  std::vector<std::string> wires;  // what messages may move through, by name
-  /// What is wrong with an address at which a machine listens.
+  std::string planning_hint;       // appended to the names of machines that are late
+  std::string gpu_hint;            // where GPUs meet
+  bool watched = false;            // whether somebody watches the processes, and can say which one has ended
+  std::vector<std::string> wires;  // names of the transports that messages may use
+  /// Fails if a machine cannot listen at this address.
   std::function<Result<void>(const std::string& host)> check_host;
 };
 
-/// What machines have reported when a job is over.
+/// What machines have reported by the end of a job.
 struct JobTally {
   std::int64_t checked = 0;               // elements whose sums were checked, on all machines
-  std::map<std::string, int> transports;  // how many ends of lanes moved messages through each
-  std::map<std::string, int> on_tcp;      // how many ends of lanes stay on TCP though they might not, by why
+  std::map<std::string, int> transports;  // by transport: how many ends of lanes moved messages through it
+  std::map<std::string, int> on_tcp;      // by reason: how many ends of lanes fell back to TCP
 };
 
-/// What the driver is to do, in order.
+/// What the driver must do, in order.
 struct SendNote {
   Note note;
 };
-/// From now on say every kHeartbeat to this connection that the process is alive; a machine's end has but
-/// one.
+/// From now on, report to this connection every kHeartbeat that the process is alive. A machine has only one
+/// connection.
 struct KeepAlive {
   std::string connection;
 };
 /// All machines have joined.
 struct AllJoined {};
-/// Forget what came of the record, and make room for so many iterations.
+/// Discard the record so far, and make room for this many iterations.
 struct BeginRecord {
   int iterations = 1;
 };
-/// These bytes follow the `at` bytes of the machine's part of the record that came before.
+/// A piece of the machine's part of the record; `at` bytes of it came before.
 struct KeepRecord {
   std::size_t machine = 0;
   std::int64_t at = 0;
@@ -83,9 +84,8 @@ using CoordinatorAction = std::variant<SendNote, KeepAlive, AllJoined, BeginReco
 
 /// A value with one owner.
 ///   1. hear() takes each note once, in the order of its connection.
-///   2. tick() is called at wake() or soon after, but only when all that has arrived has been heard: a
-///   process
-///      that was stopped itself must not take others for late.
+///   2. tick() is called at wake() or soon after, but only after all that has arrived has been heard.
+///      Otherwise a process that was itself stopped would take others for late.
 ///   3. After each call the driver does what actions() returns.
 ///   4. Once it is over, nothing changes any more.
 class JobCoordinator {
@@ -96,14 +96,14 @@ class JobCoordinator {
 
   void hear(Note note, Instant now);
   void tick(Instant now);
-  /// Ends the job: whoever watches its processes says why.
+  /// Ends the job; whoever watches its processes says why.
   void stop(const Error& why, Instant now);
 
   Instant wake() const;
   std::vector<CoordinatorAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
-  /// Why the job has failed, if it has. Once it is over.
+  /// Why the job failed, if it did. Known once it is over.
   const std::optional<Error>& error() const { return error_; }
   const JobTally& tally() const { return tally_; }
 
@@ -113,9 +113,9 @@ class JobCoordinator {
     Place place;
     bool answered = false;  // in this phase
     Silence silence;
-    std::int64_t recorded = 0;  // bytes of its part of the record that have come
+    std::int64_t recorded = 0;  // bytes of its part of the record received so far
     Duration clock;             // how far its clock is ahead of ours
-    Duration soonest;           // that it has answered when asked for its clock
+    Duration soonest;           // shortest round trip when asked for its clock
   };
 
   bool active() const { return phase_ < Phase::kBlaming; }
@@ -147,14 +147,14 @@ class JobCoordinator {
   JobTerms terms_;
   Phase phase_ = Phase::kJoining;
   std::optional<Instant> until_;  // when the phase ends at the latest
-  Instant looked_;                // at deadlines
+  Instant looked_;                // when it last checked deadlines
   StoodStill still_;
   std::vector<Member> members_;
-  std::string clique_;        // where the GPUs of all machines meet, as one of them has said
-  std::size_t meetings_ = 0;  // that have begun
-  int rounds_ = 0;            // of asking for clocks, in this meeting
-  Instant asked_;             // for clocks
-  std::vector<Note> late_;    // `join` notes since the job has failed
+  std::string clique_;        // where all machines' GPUs meet, as one machine reported
+  std::size_t meetings_ = 0;  // number of meetings begun
+  int rounds_ = 0;            // of clock requests, in this meeting
+  Instant asked_;             // when clocks were last requested
+  std::vector<Note> late_;    // `join` notes that came after the job failed
   std::optional<Error> error_;
   JobTally tally_;
   std::vector<CoordinatorAction> actions_;

@@ -21,12 +21,12 @@ void JobMember::enter(Phase phase, Instant now) {
 void JobMember::hear(const Note& note, Instant now) {
   if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
   silence_.end(now);
-  // What lay there already when it failed says nothing of now.
+  // Notes that had already arrived when it failed do not show that the coordinator is alive now.
   if (now + kHeartbeat >= until_) awaits_word_ = false;
   heard_ = true;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type != FailedNote::kType) return take(note, now);
-  // Why the coordinator has ended the job. It need not be told in turn.
+  // The reason comes from the coordinator, so it need not be reported back.
   actions_.emplace_back(DropUnsent{});
   end(Error{reason_in(note)});
 }
@@ -122,8 +122,8 @@ void JobMember::check_reply(Instant now, Duration refused) {
        now);
 }
 
-// The coordinator is told. What it takes for the cause is this machine's story too, which may have failed
-// only because another one has; it waits for that while peers have connections with it.
+// Reports the failure to the coordinator, and waits for its verdict with the connections to peers open. The
+// cause becomes this machine's story too, since this machine may have failed only because another did.
 void JobMember::fail(const Error& own, Instant now) {
   const bool connected = phase_ == Phase::kConnecting || phase_ == Phase::kMet || phase_ == Phase::kRunning;
   if (phase_ != Phase::kFailing) send(note_of(FailedNote{own.text}));
@@ -139,7 +139,7 @@ void JobMember::end(std::optional<Error> error) {
   phase_ = Phase::kOver;
 }
 
-// Nobody is there to be told.
+// Ends without a report, because nobody is there to receive it.
 void JobMember::end_unheard(std::string why) {
   actions_.emplace_back(DropUnsent{});
   end(Error{std::move(why)});

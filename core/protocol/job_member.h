@@ -1,7 +1,7 @@
-// One machine's part of a job as a pure state machine: notes, time and the ends of its work go in, notes and
-// work come out. No socket, thread or clock is inside; the driver is backends/real/job/member.h.
+// One machine's part of a job as a pure state machine: notes, time and the results of its work go in, notes
+// and work come out. It contains no socket, thread or clock; the driver is backends/real/job/member.h.
 //
-//   phase        waits for                             until, at most     then
+//   phase        waits for                             at most            then
 //   kJoining     `inputs`                              patience *         plans: kPlanning
 //   kPlanning    its own plan (the driver's work)      the coordinator's  says `planned`
 //   kPlanned     `meet`                                the coordinator's  connects: kConnecting
@@ -11,12 +11,13 @@
 //   kDone        `meet` or `goodbye`                   the coordinator's  kConnecting or kOver
 //   kFailing     the verdict                           1 s **             kOver
 //
-// * And two seconds more once it has heard the coordinator, which waits for the same step with the same
-// patience: it knows who is missing, and is to say so first. Each `ask-clock` begins the time anew.
+// * Two seconds more once it has heard the coordinator. The coordinator waits for the same step with the same
+//   patience, knows who is missing, and should say so first. Each `ask-clock` restarts the time.
+// ** Longer if it has not heard the coordinator since it failed.
 //
-// `failed` ends it in every phase, and so does a coordinator that has said nothing for kSilence. While the
-// machine is in kFailing its driver holds the data connections: a peer that sees them closed might be heard
-// first, and blame this machine.
+// `failed` ends it in every phase, and so does a coordinator that has been silent for kSilence. In kFailing
+// the driver keeps the data connections open. Otherwise a peer might see them close, be heard first, and
+// blame this machine.
 #pragma once
 
 #include <optional>
@@ -29,24 +30,23 @@
 namespace weir {
 
 struct MemberTerms {
-  Duration patience;  // for each step of the coordinator
-  Duration reach;     // for somebody to listen where the coordinator should
-  /// A mistake that tests must notice: after a moment the machine takes its own story for the cause, although
-  /// the coordinator may be gone.
+  Duration patience;  // how long to wait for each step of the coordinator
+  Duration reach;     // how long the coordinator's address may have no listener
+  /// A deliberate mistake that tests must detect: after a moment the machine takes its own failure for the
+  /// cause, although the coordinator may be gone.
   bool hasty = false;
 };
 
-/// The owner has nothing more to say, and nobody to say it to: what has not left is dropped.
+/// The machine has nothing more to say, and nobody to say it to: drop what has not been sent.
 struct DropUnsent {};
-/// Make the plan of these inputs, and the memory for it; then call planned().
+/// Make the plan from these inputs, and allocate its memory; then call planned().
 struct PlanInputs {
   Note inputs;
 };
-/// Let go of connections, if there are any; connect to all peers anew; then call connected().
+/// Close existing connections, connect to all peers anew, then call connected().
 struct ConnectPeers {
   MeetNote meet;
-  bool ahead =
-      false;  // one iteration is checked ahead over these connections; else all that are recorded run
+  bool ahead = false;  // whether one checked iteration runs over these connections; else all recorded ones
 };
 /// Begin when the machine's clock shows this; then call ran().
 struct RunPlan {
@@ -55,34 +55,34 @@ struct RunPlan {
 };
 using MemberAction = std::variant<SendNote, KeepAlive, DropUnsent, PlanInputs, ConnectPeers, RunPlan>;
 
-/// What comes of planning.
+/// The result of planning.
 struct PlanReport {
   PlannedNote note;
-  bool ahead = false;  // whether an iteration that is checked goes before those that are recorded
+  bool ahead = false;  // whether a checked iteration runs before the recorded ones
 };
 
-/// A value with one owner; as for JobCoordinator. The driver may do its work without listening, but while it
-/// connects and runs it hears notes and ticks too, and gives up its work when the machine is over.
+/// A value with one owner; the rules are those of JobCoordinator. While it plans, the driver need not listen.
+/// While it connects and runs, it also hears notes and ticks, and abandons its work when the machine is over.
 class JobMember {
  public:
   enum class Phase { kJoining, kPlanning, kPlanned, kConnecting, kMet, kRunning, kDone, kFailing, kOver };
 
-  /// Where it listens, or why it cannot.
+  /// `join`: where it listens, or why it cannot.
   JobMember(const MemberTerms& terms, const Result<JoinNote>& join, Instant now);
 
   void hear(const Note& note, Instant now);
-  /// `refused`: for how long nobody has listened where the coordinator should.
+  /// `refused`: how long the coordinator's address has had no listener.
   void tick(Instant now, Duration refused);
   void planned(const Result<PlanReport>& planned, Instant now);
   void connected(const Result<void>& connected, Instant now);
-  /// It has sent its record, if it has run.
+  /// Its run has ended. If it ran, it has sent its record.
   void ran(const Result<DoneNote>& done, Instant now);
 
   Instant wake() const { return looked_ + kLook; }
   std::vector<MemberAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
-  /// Why it has failed, if it has. Once it is over.
+  /// Why it failed, if it did. Known once it is over.
   const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -98,13 +98,13 @@ class JobMember {
 
   MemberTerms terms_;
   Phase phase_ = Phase::kJoining;
-  Instant until_;  // of the phase, if it has an end
+  Instant until_;  // end of the phase, if it has one
   Instant looked_;
   Silence silence_;     // of the coordinator
-  bool heard_ = false;  // the coordinator, ever
+  bool heard_ = false;  // whether it ever heard the coordinator
   bool awaits_word_ =
-      false;  // of the coordinator, since it has failed: only from one that lives can a verdict come
-  bool ahead_ = false;  // the next meeting is for the iteration that is checked
+      false;  // needs to hear from the coordinator since it failed: only a live one can give a verdict
+  bool ahead_ = false;  // the next meeting is for the checked iteration
   std::optional<Error> error_;
   std::vector<MemberAction> actions_;
 };

@@ -2,11 +2,11 @@
 //
 //   machine                     coordinator
 //   join      ------------->                     which machine it is, its version, where it listens
-//             <-------------    inputs           once all have joined: the experiment, which everyone plans
-//             alone
-//   planned   ------------->                     the hash of its plan: all must be the same; and where it
-//                                                listens for machines of its own host, if they share memory;
-//                                                of one machine where NCCL has all GPUs meet
+//             <-------------    inputs           once all have joined: the experiment, which each plans
+//                                                by itself
+//   planned   ------------->                     the hash of its plan, which must be the same for all; where
+//                                                it listens for machines of its own host, if they share
+//                                                memory; from one machine: where NCCL lets all GPUs meet
 //             <-------------    meet             where the others listen, and the token of data connections
 //   met       ------------->                     it is connected to all its peers
 //             <-------------    go               when the first iteration begins
@@ -14,11 +14,11 @@
 //   done      ------------->                     it has sent all of them
 //             <-------------    goodbye          once all are done
 //
-// A job that checks sums first runs once more from `meet` to `done`: so one iteration ahead of the others,
-// over connections of its own.
+// A job that checks sums goes from `meet` to `done` twice: first for one checked iteration, over connections
+// of its own, then for the recorded iterations.
 //
-// From joining on both say `alive` every half second (silence.h). Either side may say `failed` instead, with
-// the reason; the coordinator passes it on to all others.
+// After joining, both sides say `alive` every half second (silence.h). Either side may say `failed` instead,
+// with the reason; the coordinator passes it on to all others.
 #pragma once
 
 #include <map>
@@ -37,22 +37,22 @@ struct JoinNote {
   std::vector<int> ports;
 };
 
-/// The type of the note that says what to run; only the backend reads the rest of it.
+/// The type of the note that says what to run; only the backend reads its content.
 constexpr std::string_view kInputs = "inputs";
 
 struct PlannedNote {
   static constexpr std::string_view kType = "planned";
   std::string hash;
-  std::string reach;   // which machines can share memory with it: those that say the same
-  std::string local;   // where it listens for them; empty if it does not
-  std::string clique;  // where all machines' GPUs meet, if the plan has them and this machine is to say
+  std::string reach;   // machines that report the same value can share memory
+  std::string local;   // where it listens for them; empty if nowhere
+  std::string clique;  // where all machines' GPUs meet, if the plan uses GPUs and this machine decides
 };
 
-/// Where a machine is found.
+/// Where to reach a machine.
 struct Place {
-  std::vector<std::string> hosts;  // as of `join`
+  std::vector<std::string> hosts;  // as in `join`
   std::vector<int> ports;
-  std::string reach;  // as of `planned`
+  std::string reach;  // as in `planned`
   std::string local;
 };
 
@@ -60,7 +60,7 @@ struct MeetNote {
   static constexpr std::string_view kType = "meet";
   std::vector<Place> machines;
   std::string token;   // hexadecimal
-  std::string clique;  // as of `planned`
+  std::string clique;  // as in `planned`
 };
 
 struct MetNote {
@@ -81,17 +81,17 @@ struct GoNote {
   std::int64_t begin = 0;  // on the machine's monotonic clock (ns)
 };
 
-/// Its bytes are OpRecords in order of iteration and op, of the machine's own ops alone.
+/// Its bytes are OpRecords, ordered by iteration and op, of the machine's own ops only.
 struct RecordNote {
   static constexpr std::string_view kType = "record";
-  std::int64_t at = 0;  // how many bytes came before
+  std::int64_t at = 0;  // number of bytes that came before
 };
 
 struct DoneNote {
   static constexpr std::string_view kType = "done";
   std::int64_t checked = 0;               // elements whose sums were checked
-  std::map<std::string, int> transports;  // with how many peers it moved messages through each
-  std::map<std::string, int> on_tcp;      // lanes of its that have no RDMA though they might, by why
+  std::map<std::string, int> transports;  // by transport: the number of peers it moved messages with
+  std::map<std::string, int> on_tcp;      // by reason: its lanes that fell back from RDMA to TCP
 };
 
 template <class Visitor>

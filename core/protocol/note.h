@@ -14,14 +14,14 @@ namespace weir {
 
 /// A value.
 struct Note {
-  std::string from;  // at the end that has many connections: which one, also for the answer; else empty
+  std::string from;  // at the end with many connections: which one, also for the answer; else empty
   std::string type;
   std::string text;  // JSON
-  std::string body;  // bytes, if the type has any
+  std::string body;  // bytes, if this type has any
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-/// Sent every half second by whoever takes part (silence.h).
+/// Sent every half second by every participant (silence.h).
 struct AliveNote {
   static constexpr std::string_view kType = "alive";
 };
@@ -32,7 +32,7 @@ struct FailedNote {
   std::string text;
 };
 
-/// All have done their part.
+/// Everyone has finished.
 struct GoodbyeNote {
   static constexpr std::string_view kType = "goodbye";
 };
@@ -46,21 +46,21 @@ void fields(Visitor& /*visitor*/, AliveNote& /*note*/) {}
 template <class Visitor>
 void fields(Visitor& /*visitor*/, GoodbyeNote& /*note*/) {}
 
-/// To the connection `from`; a machine's end has but one, and leaves it empty.
+/// A note for the connection `from`; a machine has only one connection and leaves it empty.
 template <class T>
 Note note_of(const T& content, std::string from = {}, std::string body = {}) {
-  // A text may quote what another machine sent, whatever bytes these are.
+  // A text may quote what another machine sent, which may be any bytes.
   constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
   return {std::move(from), std::string(T::kType), write_fields(content).dump(-1, ' ', false, kReplace),
           std::move(body)};
 }
 
-/// A note of another type than the one expected came.
+/// The error for a note of another type than expected.
 inline Error wrong_type(std::string_view expected, const Note& note) {
   return Error{fmt::format("expected '{}', and '{}' came", expected, note.type.substr(0, 20))};
 }
 
-/// What the note says, if it is of that type and well-formed.
+/// The note's content, if it has this type and is well-formed.
 template <class T>
 Result<T> content_of(const Note& note) {
   if (note.type != T::kType) return tl::unexpected(wrong_type(T::kType, note));
@@ -69,7 +69,7 @@ Result<T> content_of(const Note& note) {
   return read_fields<T>(*document);
 }
 
-/// Why, as a `failed` note tells.
+/// The reason that a `failed` note gives.
 inline std::string reason_in(const Note& note) {
   const auto why = content_of<FailedNote>(note);
   return why ? why->text : why.error().text;

@@ -1,5 +1,5 @@
-// Finds out where ranks disagree about what they hand over under one name, or without any: in each turn of a
-// label all must have the same tensor.
+// Finds disagreements between ranks about the tensors that they hand over under one name, or without a name.
+// In each turn of a label all ranks must hand over the same tensor.
 #pragma once
 
 #include <map>
@@ -9,25 +9,25 @@
 
 namespace weir {
 
-/// Of the leader, which is told of the turns that could differ (backends/real/session/submission_rounds.h). A
-/// value.
+/// Used by the leader. Ranks report to it the turns that could differ
+/// (backends/real/session/submission_rounds.h). A value.
 class RoundTable {
  public:
   struct Finding {
-    bool watch = false;  // ranks are to tell of this label from this turn on
-    std::string wrong;   // what ranks disagree about; told once for each label
+    bool watch = false;  // ranks should report this label from this turn on
+    std::string wrong;   // what ranks disagree about; reported once for each label
   };
-  /// `ranks`: how many sum the tensor.
+  /// `ranks`: the number of ranks that sum the tensor.
   Finding take(int rank, const RoundNote& turn, std::size_t ranks);
 
  private:
   struct Said {
-    RoundNote turn;  // as the first rank has told it
+    RoundNote turn;  // as the first rank reported it
     int rank = 0;
     std::size_t times = 0;
   };
   struct Label {
-    std::map<std::int64_t, Said> turns;  // that not all have told
+    std::map<std::int64_t, Said> turns;  // turns that not all ranks have reported
     std::int64_t from = 0;
     bool wrong = false;
   };

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kAgain{500'000'000};  // until a seat is asked for again
+constexpr Duration kAgain{500'000'000};  // time until it asks for its seat again
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void SessionFollower::hear(const Note& note, Instant now) {
   if (!heard_ && phase_ == Phase::kSeating) until_ = now + terms_.patience + kAfterLeader;
   heard_ = true;
   silence_.end(now);
-  // What lay there already when it failed says nothing of now.
+  // Notes that had already arrived when it failed do not show that the leader is alive now.
   if (now + kHeartbeat >= until_) awaits_word_ = false;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type == FailedNote::kType || note.type == GoodbyeNote::kType) {
@@ -92,8 +92,8 @@ void SessionFollower::begin(const BeginNote& note, Instant now) {
   actions_.emplace_back(BeginGroup{note.group});
 }
 
-// The leader is told. What it takes for the cause is this process's story too, which may have failed only
-// because another one has. It may say goodbye instead: peers that have heard it before are gone.
+// Reports the failure to the leader. The verdict becomes this process's story too, since it may have failed
+// only because another did. The leader may say goodbye instead: peers that heard it earlier are gone.
 void SessionFollower::fail(const Error& own, Instant now) {
   if (phase_ >= Phase::kFailing) return;
   send(note_of(FailedNote{own.text}));
@@ -109,12 +109,12 @@ void SessionFollower::tick(Instant now) {
   const Duration silent = silence_.length(now);
   const bool guesses = terms_.hasty && phase_ == Phase::kFailing;
   if (silent > kSilence && !guesses) {
-    actions_.emplace_back(DropUnsent{});  // nobody is there to be told
+    actions_.emplace_back(DropUnsent{});  // nobody is there to receive it
     end(Error{fmt::format("rank 0, which leads the session, has said nothing for {}", text(kSilence))});
   } else if (phase_ == Phase::kFailing) {
     if (now >= until_ && (!awaits_word_ || guesses)) end(error_);
   } else if (phase_ == Phase::kSeating) {
-    // What was said may have come to the leader of a session before this one, which has ended since.
+    // An earlier `seat` may have gone to the leader of a previous session, which has ended since.
     if (now - said_ >= kAgain) {
       send(note_of(terms_.seat));
       said_ = now;

@@ -1,23 +1,22 @@
 // A rank's or a server's part in a training session, towards the leader, as a pure state machine: notes, time
-// and the ends of its work go in, notes and work come out. No socket, thread or clock is inside; the driver
-// is backends/real/session/member.h.
+// and the results of its work go in, notes and work come out. It contains no socket, thread or clock; the
+// driver is backends/real/session/member.h.
 //
-//   phase       waits for                                   until, at most      then
-//   kSeating    `welcome`; says `seat` every half second    patience, and 2 s * kWelcoming
+//   phase       waits for                                   at most             then
+//   kSeating    `welcome`; says `seat` every half second    patience and 2 s *  kWelcoming
 //   kWelcoming  its own picture of the session (driver)     the leader's        kServing
 //   kServing    what the leader says                        the leader's        kOpening at `open`
 //   kOpening    its plan and connections (driver)           patience            says `opened`: kServing
 //   kFailing    the verdict                                 1 s **              kOver
 //
-// *  From when it has first heard the leader, which waits for all with the same patience and is to name who
-// is missing.
-// ** And until the leader has been heard again: a leader that is gone gives no verdict, and peers must not
-// take this
-//    process for the cause of its end.
+// * From when it first heard the leader. The leader waits for all with the same patience, and should name who
+//   is missing.
+// ** And until it hears the leader again. A leader that is gone gives no verdict, and peers must not take
+// this process for the cause of its end.
 //
-// `goodbye` and `failed` end it in every phase, and so does a leader that has said nothing for kSilence.
-// While it is in kFailing its driver holds the data connections: a peer that sees them closed might be heard
-// first, and blame this process.
+// `goodbye` and `failed` end it in every phase, and so does a leader that has been silent for kSilence. In
+// kFailing the driver keeps the data connections open. Otherwise a peer might see them close, be heard first,
+// and blame this process.
 #pragma once
 
 #include <optional>
@@ -32,24 +31,24 @@ namespace weir {
 
 struct FollowerTerms {
   SeatNote seat;
-  Duration patience;   // until it has been let in
-  std::string unlet;   // what is said if it has not
+  Duration patience;   // how long it waits to be admitted
+  std::string unlet;   // the error if it is not admitted
   bool hasty = false;  // as in MemberTerms
 };
 
-/// Make the picture of the session that the note gives; then call welcomed().
+/// Build the picture of the session from the note; then call welcomed().
 struct MakeWorld {
   Note welcome;
 };
-/// Plan these tensors, and connect to all that take part; then call opened().
+/// Plan these tensors, and connect to all participants; then call opened().
 struct OpenGroup {
   OpenNote open;
 };
-/// All have opened it.
+/// All have opened the group.
 struct BeginGroup {
   int group = 0;
 };
-/// What the leader says to those who hand tensors over.
+/// What the leader says to the code that hands tensors over.
 using TensorNews = std::variant<RefuseNote, CountNote, MissingNote, WatchNote>;
 using FollowerAction =
     std::variant<SendNote, KeepAlive, DropUnsent, MakeWorld, OpenGroup, BeginGroup, TensorNews>;
@@ -64,7 +63,7 @@ class SessionFollower {
 
   void hear(const Note& note, Instant now);
   void tick(Instant now);
-  /// How many ranks the session has.
+  /// The driver has built the picture; `ranks` is the number of ranks in the session.
   void welcomed(const Result<std::size_t>& ranks, Instant now);
   void opened(const Result<OpenedNote>& opened, Instant now);
   /// Its work has failed, or its owner gives up.
@@ -74,7 +73,7 @@ class SessionFollower {
   std::vector<FollowerAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
-  /// Why it has failed, if it has. Once it is over.
+  /// Why it failed, if it did. Known once it is over.
   const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -86,16 +85,16 @@ class SessionFollower {
 
   FollowerTerms terms_;
   Phase phase_ = Phase::kSeating;
-  Instant until_;  // of kSeating and kFailing
-  Instant said_;   // its seat, last
+  Instant until_;  // end of kSeating or kFailing
+  Instant said_;   // when it last said `seat`
   Instant looked_;
   Silence silence_;     // of the leader
-  bool heard_ = false;  // the leader, ever
+  bool heard_ = false;  // whether it ever heard the leader
   bool awaits_word_ =
-      false;  // of the leader, since it has failed: only from one that lives can a verdict come
+      false;  // needs to hear from the leader since it failed: only a live one can give a verdict
   std::size_t ranks_ = 0;
   int last_opened_ = -1;      // group
-  std::vector<int> waiting_;  // groups that it has opened and that have not begun
+  std::vector<int> waiting_;  // groups that it has opened but that have not begun
   std::optional<Error> error_;
   std::vector<FollowerAction> actions_;
 };

@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-constexpr Duration kCounting{2'000'000'000};  // for ranks to say how often they have handed a tensor over
+constexpr Duration kCounting{2'000'000'000};  // time for ranks to say how often they handed a tensor over
 
 std::string list(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
@@ -83,7 +83,8 @@ bool SessionLeader::all_have_left() const {
 
 void SessionLeader::fail(const Error& why, Instant now) {
   error_ = why;
-  // Others may have taken a leader that stood still for lost, and one another when the first of them went.
+  // If the leader stood still, others may have taken it for lost, and then one another when the first of them
+  // left.
   if (const auto still = still_.recently(now)) {
     error_->text +=
         fmt::format("; rank 0, which leads, itself stood still for {}, and others may have taken it for lost",
@@ -134,11 +135,11 @@ Result<void> SessionLeader::seat(const Note& note, Instant now) {
     wrong = fmt::format("there is no {}: the session has {} {}", text(role), seats,
                         role.server ? "servers" : "ranks");
   } else if (members_[index].connection == note.from) {
-    return {};  // members say it again until they are welcome
+    return {};  // members repeat it until they are welcomed
   } else if (!members_[index].connection.empty()) {
     wrong = fmt::format("{} is there already", text(role));
   }
-  if (!wrong.empty()) {  // turned away; the session goes on without it
+  if (!wrong.empty()) {  // rejected; the session continues without it
     send(note_of(FailedNote{wrong}, note.from));
     return {};
   }
@@ -163,7 +164,7 @@ void SessionLeader::hear_leading(const Note& note, Instant now) {
   const auto member = sender(note, now);
   if (note.type == AliveNote::kType) return;
   if (!member) return send(note_of(FailedNote{"the session has begun without it"}, note.from));
-  if (note.type == SeatNote::kType) return;  // said again before the welcome came
+  if (note.type == SeatNote::kType) return;  // repeated before the welcome arrived
   const std::string who = text(members_[*member].role);
   if (note.type == FailedNote::kType)
     return fail(Error{fmt::format("{} (says {})", reason_in(note), who)}, now);
@@ -246,7 +247,7 @@ Result<void> SessionLeader::turns(int rank, const RoundsNote& note) {
   return {};
 }
 
-// Has those who take part open the next group, once the one before is open.
+// Has its participants open the next group, once the previous one is open.
 Result<void> SessionLeader::open_next() {
   if (!opening_.empty()) return {};
   std::optional<OpenNote> open = tensors_.next();
@@ -277,7 +278,7 @@ Result<void> SessionLeader::opened(std::size_t member, const OpenedNote& note) {
 }
 
 void SessionLeader::ask(const std::string& name, Instant now) {
-  // Of a kept tensor ranks hold up only who waits for them to know it, too.
+  // For a kept tensor, ranks can delay others only by not having declared it.
   const TensorTable::Declared* const known = tensors_.find(name);
   if (known != nullptr && known->tensor.kept) {
     Count declared;

@@ -1,13 +1,13 @@
 // The leader of a training session as a pure state machine: notes and time go in, notes and decisions come
-// out. No socket, thread or clock is inside; the driver is backends/real/session/leader.h.
+// out. It contains no socket, thread or clock; the driver is backends/real/session/leader.h.
 //
-//   phase      waits for                                          until, at most       then
+//   phase      waits for                                          at most              then
 //   kSeating   `seat` of every rank and server                    patience             welcomes all: kLeading
-//   kLeading   `leave` of every rank, and hears all others say    for ever             says goodbye: kOver
+//   kLeading   `leave` of every rank; hears all other notes       no limit             says goodbye: kOver
 //
-// In kLeading one group of tensors at a time is opened: `open` to those who take part, `opened` of each,
-// `begin` to them. Who is asked for counts has two seconds to answer. A failure in either phase is told to
-// all, and ends it: kOver.
+// In kLeading it opens one group of tensors at a time: `open` to all participants, `opened` from each,
+// `begin` to all of them. Ranks that are asked for counts have two seconds to answer. A failure in either
+// phase is reported to all and ends the session: kOver.
 #pragma once
 
 #include <functional>
@@ -27,17 +27,18 @@ namespace weir {
 struct LeaderTerms {
   std::vector<Role> roles;  // by machine of the session
   std::string version;      // of the program: all must have the same
-  Duration patience;        // for all to take their seats
-  Duration warn_after;      // who is missing is told then
-  /// Of a group's connections: another one each time.
+  Duration patience;        // how long all may take to take their seats
+  Duration warn_after;      // when to warn about who is missing
+  /// A token for a group's connections, different each time.
   std::function<Result<std::string>()> token;
 };
 
-/// All have their seats: the driver is to call welcome() with what the session is, and these places in it.
+/// All have their seats: the driver must call welcome() with a note that describes the session, with these
+/// places.
 struct AllSeated {
   std::vector<Place> places;  // by machine
 };
-/// The user is to read it.
+/// A warning for the user.
 struct WarnUser {
   std::string text;
 };
@@ -52,16 +53,16 @@ class SessionLeader {
 
   void hear(const Note& note, Instant now);
   void tick(Instant now);
-  /// Goes to all, in answer to AllSeated.
+  /// Sends the note to all, in answer to AllSeated.
   void welcome(Note note);
-  /// Rank 0, whose process this is, has ended or given up.
+  /// Rank 0, which runs in this process, has ended or given up.
   void stop(Instant now);
 
   Instant wake() const;
   std::vector<LeaderAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
-  /// Why the session has failed, if it has. Once it is over.
+  /// Why the session failed, if it did. Known once it is over.
   const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -71,9 +72,9 @@ class SessionLeader {
     Place place;
     Silence silence;
     bool left = false;
-    std::map<std::string, std::int64_t> given;  // once it has left: how often which tensor
+    std::map<std::string, std::int64_t> given;  // once it has left: how often it handed over each tensor
   };
-  struct Count {                                       // of a tensor, whose rounds are being asked for
+  struct Count {                                       // of a tensor whose counts are being collected
     std::map<int, std::optional<std::int64_t>> times;  // by rank
     Instant until;
     bool whole() const;
@@ -110,13 +111,13 @@ class SessionLeader {
   Instant looked_;
   StoodStill still_;
   std::vector<Member> members_;     // by machine
-  std::vector<std::size_t> ranks_;  // their machines
+  std::vector<std::size_t> ranks_;  // the machine of each rank
   TensorTable tensors_;
   RoundTable turns_;
   std::map<std::string, Count> counts_;  // by tensor
   int groups_ = 0;                       // opened so far
-  // By machine that takes part in the group that is being opened: the hash of its plan once it has one. Empty
-  // if no group is.
+  // By machine that takes part in the group being opened: the hash of its plan, once known. Empty if no group
+  // is being opened.
   std::map<std::size_t, std::string> opening_;
   std::optional<Error> error_;
   std::vector<LeaderAction> actions_;

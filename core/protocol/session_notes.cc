@@ -23,7 +23,7 @@ std::string text(const Role& role) {
   return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
 }
 
-// Of a kept tensor, others are waited for to declare it.
+// For a kept tensor, the wait is for others to declare it.
 std::string waits_for(const MissingNote* answer, bool kept) {
   if (answer != nullptr && !answer->who.empty())
     return fmt::format("not {} by {}", kept ? "declared" : "handed over", answer->who);

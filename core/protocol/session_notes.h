@@ -1,29 +1,29 @@
-// What the processes of a training session say to each other, beside what processes of jobs say too
-// (job_notes.h). The leader is a thread of rank 0's process; ranks and servers are its members.
+// What the processes of a training session say to each other, besides what jobs say too (job_notes.h). The
+// leader is a thread of rank 0's process; ranks and servers are its members.
 //
 //   member                      leader
 //   seat      ------------->                     which it is, its version, where it listens
-//             <-------------    welcome          once all are seated: the cluster and who is found where
-//   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all their ranks know: plan them together;
-//                                              told to these ranks and the servers alone
-//                                              (once for each rank if they are kept)
+//             <-------------    welcome          once all are seated: the cluster and all places
+//   declare   ------------->                     from ranks: tensors that they know
+//             <-------------    open             tensors that all their ranks know, to plan together; sent
+//                                                to these ranks and the servers only (for kept tensors, once
+//                                                for each rank)
 //   opened    ------------->                     it has planned them and is connected to its peers
 //             <-------------    begin            once all have: their rounds may begin
-//   leave     ------------->                     ranks: nothing of it is on its way
+//   leave     ------------->                     from ranks: nothing of theirs is under way
 //             <-------------    goodbye          once all ranks have left
 //
 // In between, at any time:
 //   refuse    <------------>                     ranks disagree about a tensor: nobody uses it any more
-//   ask       ------------->                     a rank waits for a tensor for long: who holds it up?
+//   ask       ------------->                     a rank has long waited for a tensor: who delays it?
 //             <-------------    count            how often has each rank handed it over?
-//   counted   ------------->                     so often
-//             <-------------    missing          these have not, or nobody; of no tensor: this rank has left
-//   turns     ------------->                     ranks: which tensor had which turn of its label
-//   (round_table.h)
-//             <-------------    watch            tell of this label too
+//   counted   ------------->                     this often
+//             <-------------    missing          these ranks have not, or none; no tensor: this rank left
+//   turns     ------------->                     from ranks: which tensor had which turn of its label
+//                                                (round_table.h)
+//             <-------------    watch            report this label too
 //
-// All say `alive` every half second, and may say `failed`, which ends the session for all.
+// All say `alive` every half second. Anyone may say `failed`, which ends the session for all.
 #pragma once
 
 #include "core/base/dtype.h"
@@ -41,7 +41,7 @@ struct Role {
 /// "rank 2", "server 0".
 std::string text(const Role& role);
 
-/// The type of the note that says what the session is; only the backend reads it.
+/// The type of the note that describes the session; only the backend reads its content.
 constexpr std::string_view kWelcome = "welcome";
 
 struct SeatNote {
@@ -57,26 +57,26 @@ struct TensorNote {
   std::int64_t elements = 0;
   Dtype dtype = Dtype::kF32;
   std::int64_t priority = 0;  // larger is more urgent
-  bool kept = false;          // by the servers (kept_tensors.h); else it is summed over ranks
-  std::vector<int> ranks;     // which, in ascending order; all if empty
-  std::string kind;           // what its user makes of the sum, or copies; in words
-  std::int64_t bytes = -1;    // that its user copies; -1 if it is a sum
+  bool kept = false;          // kept by the servers (kept_tensors.h); else summed over ranks
+  std::vector<int> ranks;     // the ranks that take part, ascending; all if empty
+  std::string kind;           // what the user makes of the sum, or copies; in words
+  std::int64_t bytes = -1;    // bytes that the user copies; -1 if it is a sum
   friend bool operator==(const TensorNote&, const TensorNote&) = default;
 };
 
 /// "10 elements of f32".
 std::string text(const TensorNote& tensor);
 
-/// Whether both are the same tensor, however urgent.
+/// Whether both are the same tensor, whatever their priorities.
 inline bool alike(const TensorNote& a, const TensorNote& b) {
   return a.elements == b.elements && a.dtype == b.dtype && a.kept == b.kept && a.ranks == b.ranks &&
          a.kind == b.kind && a.bytes == b.bytes;
 }
 
-/// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands for
+/// Whether these are valid ranks of a tensor: some of the session's in ascending order, or none, which means
 /// all.
 bool are_ranks(const std::vector<int>& ranks, std::size_t count);
-/// Whether a process has a part in tensors of these ranks: servers have in all.
+/// Whether a process takes part in tensors of these ranks; servers take part in all.
 bool takes_part(const Role& role, const std::vector<int>& ranks);
 
 struct DeclareNote {
@@ -87,7 +87,7 @@ struct DeclareNote {
 struct OpenNote {
   static constexpr std::string_view kType = "open";
   int group = 0;
-  std::vector<int> ranks;  // that take part beside the servers, as of a tensor; one if the tensors are kept
+  std::vector<int> ranks;  // besides the servers, as in a tensor; one rank if the tensors are kept
   std::string token;       // of its connections, hexadecimal
   std::vector<TensorNote> tensors;
 };
@@ -128,8 +128,8 @@ struct CountedNote {
 struct MissingNote {
   static constexpr std::string_view kType = "missing";
   std::string name;
-  std::string who;    // in words; empty if nobody is
-  bool left = false;  // and will not come any more
+  std::string who;    // in words; empty if nobody
+  bool left = false;  // whether it has left and will not return
 };
 
 struct RoundNote {
@@ -152,7 +152,7 @@ struct WatchNote {
 
 struct LeaveNote {
   static constexpr std::string_view kType = "leave";
-  std::vector<CountedNote> given;  // every tensor that it has handed over
+  std::vector<CountedNote> given;  // every tensor that it handed over
 };
 
 template <class Visitor>

@@ -21,14 +21,14 @@ constexpr Duration kMoment{1'000'000'000};
 /// must say so first, so the others wait for this much longer.
 constexpr Duration kAfterLeader = kMoment * 2;
 
-/// Since when another end has been silent. A value; instants are of this host's monotonic clock. A process
-/// that was stopped itself has not read what has arrived: silence counts only while one listens.
+/// How long another end has been silent. A value; instants are of this host's monotonic clock. A process that
+/// was itself stopped has not read what arrived, so silence counts only while this process listens.
 class Silence {
  public:
-  /// It has been heard.
+  /// The other end has been heard.
   void end(Instant now) { since_ = looked_ = now; }
-  /// For how long, as of now. Ask several times a second, when all that has arrived has been read. 0 for an
-  /// end that has never been heard.
+  /// The length of the silence. Ask several times a second, after reading all that has arrived. 0 for an end
+  /// that has never been heard.
   Duration length(Instant now) {
     if (!since_) return Duration(0);
     if (now - looked_ > kHeldUp) since_ = now;
@@ -42,8 +42,8 @@ class Silence {
   Instant looked_;
 };
 
-/// Whether this process has stood still for so long that others may have taken it for lost: what fails soon
-/// afterwards may have failed because of that. A value; it is told the time whenever anything happens.
+/// Whether this process stood still for so long that others may have taken it for lost: failures soon
+/// afterwards may be due to that. A value; call notice() whenever anything happens.
 class StoodStill {
  public:
   explicit StoodStill(Instant now) : last_(now) {}
@@ -52,7 +52,7 @@ class StoodStill {
     if (now - last_ > kLong) still_ = {last_, now};
     last_ = now;
   }
-  /// For how long, if that is not long ago.
+  /// How long it stood still, if that was recent.
   std::optional<Duration> recently(Instant now) const {
     if (!still_ || now - still_->second >= kSilence * 2) return std::nullopt;
     return still_->second - still_->first;
@@ -60,7 +60,7 @@ class StoodStill {
 
  private:
   Instant last_;
-  std::optional<std::pair<Instant, Instant>> still_;  // from when until when
+  std::optional<std::pair<Instant, Instant>> still_;  // begin and end
 };
 
 }  // namespace weir

@@ -26,7 +26,7 @@ const TensorTable::Declared* TensorTable::find(const std::string& name) const {
 Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote& note) {
   std::vector<RefuseNote> told;
   std::vector<std::string> batch;
-  std::string wrong;  // of one of them, in words
+  std::string wrong;  // what is wrong with one of them, in words
   const auto refuse_one = [&](const std::string& name, const std::string& why) {
     told.push_back(refuse(name, why));
     if (wrong.empty()) wrong = fmt::format("declared together with '{}', of which {}", name, why);
@@ -42,7 +42,7 @@ Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote
       declared.first = rank;
       for (const int one : ranks) declared.by[one] = false;
     }
-    if (declared.refused) {  // whoever declares it now has not been told
+    if (declared.refused) {  // the rank that declares it now has not been informed
       refuse_one(tensor.name, "ranks had others before");
       continue;
     }
@@ -58,7 +58,7 @@ Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote
     }
   }
   if (!batch.empty()) batches_.push_back(std::move(batch));
-  // Who is told goes no further: nobody must wait for the rest of what belongs together.
+  // A rank stops at a refusal. So the rest of this declaration is refused too, and nobody waits for it.
   for (const TensorNote& tensor : note.tensors) {
     if (!wrong.empty() && !declared_[tensor.name].refused) told.push_back(refuse(tensor.name, wrong));
   }
@@ -70,7 +70,8 @@ RefuseNote TensorTable::refuse(const std::string& name, const std::string& why) 
   return {name, why};
 }
 
-// What has become known to all its ranks since is to be opened: what is kept for each rank apart.
+// Groups tensors that all their ranks now know, to be opened; kept tensors form a group of their own for each
+// rank.
 void TensorTable::gather() {
   std::map<std::vector<int>, OpenNote> summed;  // by ranks
   OpenNote kept;

@@ -1,12 +1,12 @@
-// How a rank waits for a tensor that it has handed over: when it asks the leader who holds it up, when its
-// user is warned, and when it gives up. Pure; backends/real/session/waits.cc does the waiting.
+// How a rank waits for a tensor that it has handed over: when it asks the leader who delays the tensor, when
+// it warns its user, and when it gives up. Pure; backends/real/session/waits.cc does the waiting.
 //
-//   phase       looks             until                   then
+//   phase       checks            until                   then
 //   kWaiting    every second      it is late, or          asks: kAsking
 //                                 somebody has left
 //   kAsking     for the answer    four seconds            warns (kWaiting) or gives up (kGivenUp)
 //
-// It gives up if it had waited for `patience` when it asked, or if a rank that it needs has left.
+// It gives up if it had already waited for `patience` when it asked, or if a rank that it needs has left.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ class TensorWait {
  public:
   enum class Step {
     kWait,
-    kAsk,     // the leader; what it has answered before counts no more
-    kWarn,    // the user, that it has waited for waited()
-    kGiveUp,  // for good: in vain
-    kLost,    // for good: somebody has left and hands nothing over any more
+    kAsk,     // ask the leader; earlier answers no longer count
+    kWarn,    // warn the user that it has waited for waited()
+    kGiveUp,  // final: it waited in vain
+    kLost,    // final: somebody has left and will hand nothing over
   };
 
   TensorWait(Duration warn_after, Duration patience, Instant now)
@@ -36,7 +36,7 @@ class TensorWait {
         until_(now + patience),
         wake_(now + kSoon) {}
 
-  /// `answer`: the leader's to the last question, if it has come.
+  /// `answer`: the leader's answer to the last question, if it has come.
   Step step(Instant now, bool somebody_left, const MissingNote* answer) {
     if (asking_ && (answer != nullptr || now >= wake_)) return decide(now, answer);
     if (asking_ || now < wake_) return Step::kWait;
@@ -48,9 +48,9 @@ class TensorWait {
     return Step::kAsk;
   }
 
-  /// When to ask for the next step, if no answer comes before.
+  /// When to call step() next, if no answer comes before.
   Instant wake() const { return wake_; }
-  /// As of the last question.
+  /// How long it had waited at the last question.
   Duration waited() const { return asked_ - began_; }
 
  private:
@@ -77,7 +77,7 @@ class TensorWait {
   bool asking_ = false;
 };
 
-/// "not handed over by rank 1": what the leader's answer, if there is one, says that a tensor waits for.
+/// "not handed over by rank 1": what a tensor waits for, according to the leader's answer, if any.
 std::string waits_for(const MissingNote* answer, bool kept);
 
 }  // namespace weir

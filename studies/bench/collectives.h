@@ -1,5 +1,5 @@
-// How fast processes of this host sum gradients among them, beside what as many processes move that do
-// nothing else.
+// How fast processes of this host sum gradients together, compared with as many processes that only move
+// bytes.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace weir {
 
-/// Of one size of gradients.
+/// The result for one size of gradients.
 struct CollectiveTimes {
-  Duration time;             // of the middle iteration
-  BytesPerSecond algorithm;  // gradients over it
-  BytesPerSecond bus;        // what the busiest machine sends or receives over it
-  BytesPerSecond moved;      // what all messages have over it
-  BytesPerSecond plain;      // what as many processes moved that did nothing else
+  Duration time;             // of the median iteration
+  BytesPerSecond algorithm;  // gradients / time
+  BytesPerSecond bus;        // what the busiest machine sends or receives / time
+  BytesPerSecond moved;      // bytes of all messages / time
+  BytesPerSecond plain;      // rate of as many processes that only move bytes
   std::vector<Duration> all;
   std::string settings;
   double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
 };
 
-/// Runs the job, and plain transfers after it.
+/// Runs the job, then plain transfers.
 Result<CollectiveTimes> measure_collective(const BenchJob& job);
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// How fast gradients get from this host's GPUs to its memory and back.
+// How fast gradients move from this host's GPUs to its memory and back.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace weir {
 
-/// What one GPU reaches with parts of one size.
+/// What one GPU achieves with parts of one size.
 struct CopyRow {
   int device = 0;
   Bytes part;
@@ -19,7 +19,8 @@ struct CopyRow {
   }
 };
 
-/// Measures the first so many GPUs with parts of each size, so often, and calls `measured` after each.
+/// Measures the first `gpus` GPUs with parts of each size, `repetitions` times each, and calls `measured`
+/// after each result.
 Result<std::vector<CopyRow>> copy_rates(int gpus, const std::vector<Bytes>& parts, int repetitions,
                                         const std::function<void(const CopyRow& row)>& measured = {});
 

@@ -1,4 +1,4 @@
-// The median of what was measured.
+// The median of measured values.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace weir {
 
-/// The middle one of what was measured, of which there is some.
+/// The median; there must be at least one value.
 template <class T>
 T median(std::vector<T> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -1,4 +1,4 @@
-// How fast the CPUs of this host sum gradients, beside what their memory allows.
+// How fast the CPUs of this host sum gradients, compared with what their memory allows.
 #pragma once
 
 #include <functional>
@@ -15,29 +15,29 @@ namespace weir {
 struct SumSettings {
   Bytes size;  // of each operand
   std::vector<Dtype> dtypes;
-  std::vector<int> sources;  // how many are added at once
-  std::vector<int> threads;  // that share each sum; empty: one, and as many as there are CPUs
+  std::vector<int> sources;  // how many operands are added at once
+  std::vector<int> threads;  // that share each sum; empty: 1, and the number of CPUs
   int repetitions = 9;
   std::optional<int> numa;  // the node whose memory and CPUs are used; none: any
 };
 
-/// All that was measured, and on what.
+/// The results, and the memory that they were measured on.
 struct MeasuredSums {
   std::vector<real::SumRate> rates;
   Bytes memory;
-  Bytes huge;  // of the memory, in huge pages
+  Bytes huge;  // the part of the memory in huge pages
 };
 
-/// What a caller may want to know meanwhile; each may be empty.
+/// Progress for callers; each function may be empty.
 struct SumEvents {
   std::function<void(Bytes memory, Bytes huge)> begun;
   std::function<void(const real::SumRate& rate)> rate;
 };
 
-/// How many threads are measured: those of the settings. Fails if the host has no such NUMA node.
+/// The numbers of threads to measure, from the settings. Fails if the host has no such NUMA node.
 Result<std::vector<int>> threads_of(const SumSettings& settings);
 
-/// Measures each type with each number of threads and of sources. The settings name some threads.
+/// Measures each type with each number of threads and sources. The settings must list numbers of threads.
 Result<MeasuredSums> measure_sums(const SumSettings& settings, const SumEvents& events = {});
 
 }  // namespace weir

@@ -1,5 +1,5 @@
 // What no schedule can beat: the bounds of an experiment's strategies on its cluster, without simulation, and
-// what sets them.
+// the resources that set them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct NoBound {
   std::string why;
 };
 
-/// Neither copied nor moved: the workload reads the experiment's trace.
+/// Neither copied nor moved, because the workload refers to the experiment's trace.
 struct ExperimentBounds {
   explicit ExperimentBounds(Experiment given)
       : experiment(std::move(given)), cluster(cluster_of(experiment)), workload(experiment.trace) {}
@@ -38,19 +38,20 @@ struct ExperimentBounds {
   Experiment experiment;
   Cluster cluster;
   Workload workload;
-  std::vector<Need> needs;  // of any plan, the longest first
+  std::vector<Need> needs;  // of any plan, longest first
   std::vector<StrategyBound> possible;
   std::vector<NoBound> impossible;
 
-  /// The strategy with the least bound; there is one.
+  /// The strategy with the lowest bound; there must be one.
   const StrategyBound& least() const;
 };
 
-/// Of these strategies or variants of the experiment; of all if none are named. Fails if one does not exist.
+/// The bounds of these strategies or variants of the experiment, or of all if none are named. Fails if one
+/// does not exist.
 Result<std::unique_ptr<ExperimentBounds>> bounds_of(const Experiment& experiment,
                                                     const std::vector<std::string>& strategies = {});
 
-/// Ops on a critical path, one after the other, of one kind, machine and peer.
+/// Successive ops on a critical path that share kind, machine and peer.
 struct PathStep {
   const Op* first;
   const Op* last;

@@ -33,12 +33,12 @@ namespace {
 using real::Grade;
 using Json = nlohmann::ordered_json;
 
-constexpr int kDone = 0;  // how the process of a check ends
+constexpr int kDone = 0;  // exit status of a check's process
 constexpr int kFailed = 1;
-constexpr std::chrono::seconds kCheckPatience(10);  // with each check
+constexpr std::chrono::seconds kCheckPatience(10);  // for each check
 
-/// Findings of one kind. Each check runs in a process of its own, so that a driver that is stuck, or ends the
-/// process, holds up no other.
+/// One kind of findings. Each check runs in a process of its own, so that a driver that hangs or ends the
+/// process does not delay the others.
 struct Check {
   const char* subject;
   std::function<real::Findings()> run;
@@ -85,7 +85,7 @@ real::Findings check_lab() {
   return findings;
 }
 
-/// On what was found on this host.
+/// Reads what this host has.
 using Reader = Result<real::HostParts> (*)();
 Check on_parts(const char* subject, Reader read,
                std::function<real::Findings(const real::HostParts&)> judge) {
@@ -98,7 +98,7 @@ Check on_parts(const char* subject, Reader read,
 }
 
 std::vector<Check> checks() {
-  // The driver of GPUs is asked where they matter alone.
+  // Only checks that concern GPUs ask their driver.
   const Reader without_gpus = [] { return real::read_machine(); };
   return {{"build", check_build},
           on_parts("host", without_gpus,
@@ -119,7 +119,7 @@ std::string packed(const real::Findings& findings) {
   Json list = Json::array();
   for (const real::Finding& one : findings)
     list.push_back({one.subject, static_cast<int>(one.grade), one.found, one.remedy});
-  return json_text(list);  // what a driver says may be no UTF-8
+  return json_text(list);  // a driver's text may not be UTF-8
 }
 
 real::Findings unpacked(const std::string& text) {
@@ -130,7 +130,7 @@ real::Findings unpacked(const std::string& text) {
   return findings;
 }
 
-/// All that comes until the writer ends; none if it has not by then.
+/// Everything that arrives until the writer ends; none if it has not ended by the deadline.
 std::optional<std::string> read_all(int file, std::chrono::steady_clock::time_point deadline) {
   std::string text;
   for (;;) {
@@ -147,7 +147,7 @@ std::optional<std::string> read_all(int file, std::chrono::steady_clock::time_po
   }
 }
 
-// In the child: never returns, and an exception ends it.
+// In the child: never returns; an exception ends the child.
 [[noreturn]] void answer(const Check& check, int file) noexcept {
   const std::string text = packed(check.run());
   std::size_t written = 0;

@@ -24,19 +24,19 @@ std::string addresses(const Cluster& cluster, MachineId machine) {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kGrace = std::chrono::seconds(5);
-constexpr Duration kEnded = Duration(1'000'000'000);  // what has ended is waited for at once
+constexpr Duration kEnded = Duration(1'000'000'000);  // processes that ended are reaped at once
 
-// What comes out of a stream of one machine, handed on by whole lines.
+// Collects one output stream of one machine, and passes on whole lines.
 struct LabStream {
   real::Descriptor file;
   bool errors = false;
-  std::string line;  // begun
+  std::string line;  // the line begun so far
 };
 
 struct LabProgram {
   std::string name;
   pid_t process = -1;
-  real::Descriptor handle;  // readable once the process has ended; closed after
+  real::Descriptor handle;  // readable once the process has ended; then closed
   LabStream streams[2];
 };
 
@@ -52,7 +52,7 @@ class LabPrograms {
     return {};
   }
 
-  // Until all have ended.
+  // Waits until all have ended.
   LabRun wait(std::optional<Duration> span) {
     if (span) deadline_ = Clock::now() + std::chrono::nanoseconds(span->ns());
     while (running() && take_ready()) {
@@ -94,7 +94,7 @@ class LabPrograms {
     return std::any_of(runs_.begin(), runs_.end(), [](const LabProgram& run) { return run.handle.valid(); });
   }
 
-  // Takes what has come; false once waiting is over.
+  // Takes what has arrived; false once waiting is over.
   bool take_ready() {
     std::vector<pollfd> files = {{signals_.file(), POLLIN, 0}};
     for (const LabProgram& run : runs_) {
@@ -127,7 +127,7 @@ class LabPrograms {
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
   }
 
-  // Asks all to end; false if they have been asked before.
+  // Asks all to end; false if they were asked before.
   bool stop() {
     if (stopping_) return false;
     stopping_ = true;

@@ -1,4 +1,4 @@
-// What plain TCP connections move between the machines of a lab, beside what the topology gives them.
+// What plain TCP connections move between the machines of a lab, compared with the topology's rates.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ struct PairRate {
   MachineId into;
   BytesPerSecond topology;
   BytesPerSecond alone;
-  BytesPerSecond together;  // while all machines send to the next, when every NIC is busy both ways
+  BytesPerSecond together;  // while all machines send to the next one, so that every NIC is busy both ways
 };
 
-/// What a machine sends and receives while each has a connection to each other one.
+/// What a machine sends and receives while each machine has a connection to each other one.
 struct MachineRates {
   MachineId machine;
   BytesPerSecond topology_out;
@@ -27,14 +27,14 @@ struct MachineRates {
   BytesPerSecond in;
 };
 
-/// One for each machine; there are two at least.
+/// One result for each machine; there must be at least two machines.
 Result<std::vector<PairRate>> pair_rates(real::Lab& lab, const Cluster& cluster,
                                          const real::RateSettings& settings);
 Result<std::vector<MachineRates>> all_to_all_rates(real::Lab& lab, const Cluster& cluster,
                                                    const real::RateSettings& settings);
 
-/// What a connection between two machines' first NICs can move at most: the least rate of the links that are
-/// shaped.
+/// The most that a connection between two machines' first NICs can move: the lowest rate of the shaped links
+/// on its way.
 BytesPerSecond shaped_rate(const Cluster& cluster, MachineId from, MachineId into);
 
 }  // namespace weir

@@ -31,7 +31,7 @@ Result<std::unique_ptr<FileGuard>> FileGuard::make(std::vector<std::string> file
 
 FileGuard::~FileGuard() {
   remove(files_);
-  // Not by the end of the pipe, which a fork of this process may still hold.
+  // Not by closing the pipe, which a fork of this process may still hold.
   ::kill(guard_.process, SIGKILL);
   (void)real::relieve(guard_, kPatience);
 }

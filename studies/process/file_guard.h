@@ -1,4 +1,4 @@
-// Files that must not outlive the process that made them: a job's key, the name of a socket.
+// Deletes files that must not outlive the process that made them: a job's key, the name of a socket.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace weir {
 
-/// Removes files when it goes, or, however its process ends, once that has ended: a process of its own, deaf
-/// to the signals of terminals, waits for that. Files that are not there are left out. A resource; may be
-/// made in a process with threads.
+/// Removes its files when destroyed. If the process ends first, however that happens, a guard process removes
+/// them: it ignores the signals of terminals and waits for that end. Missing files are ignored. A resource;
+/// may be made in a process with threads.
 class FileGuard {
  public:
-  /// Make it before the files, so that there is no moment at which one is left. Fails if the system has no
-  /// process for it.
+  /// Make it before the files, so that none is ever unguarded. Fails if the system cannot start the guard
+  /// process.
   static Result<std::unique_ptr<FileGuard>> make(std::vector<std::string> files);
   FileGuard(const FileGuard&) = delete;
   FileGuard& operator=(const FileGuard&) = delete;
@@ -26,7 +26,7 @@ class FileGuard {
   FileGuard(std::vector<std::string> files, real::Guard guard)
       : files_(std::move(files)), guard_(std::move(guard)) {}
 
-  std::vector<std::string> files_;  // absolute, as the guard stands elsewhere
+  std::vector<std::string> files_;  // absolute, because the guard has another working directory
   real::Guard guard_;
 };
 

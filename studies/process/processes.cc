@@ -28,15 +28,15 @@ namespace {
 
 struct Running {
   pid_t process = -1;
-  int pipe = -1;  // its end for reading
+  int pipe = -1;  // its read end
   std::size_t index = 0;
   std::string text;
-  std::optional<Instant> stopped;  // since when it has been seen so
-  real::Descriptor errors;         // a file in memory that it writes on as its error stream, if it is watched
+  std::optional<Instant> stopped;  // since when it has been found stopped
+  real::Descriptor errors;         // an in-memory file as its error stream, if it is watched
   Instant began;
 };
 
-// The last of what is in the file.
+// The end of the file's content.
 std::string end_of(const real::Descriptor& file) {
   constexpr off_t kMost = 4096;
   if (!file.valid()) return {};
@@ -48,7 +48,7 @@ std::string end_of(const real::Descriptor& file) {
   return text;
 }
 
-// By a signal, as kill -STOP sends it; not by a debugger.
+// Whether the process was stopped by a signal, such as that of kill -STOP; not by a debugger.
 bool is_stopped(pid_t process) {
   siginfo_t about{};
   return waitid(P_PID, static_cast<id_t>(process), &about, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
@@ -82,9 +82,9 @@ class Pool {
 
   std::size_t size() const { return running_.size(); }
 
-  // Fails if the system has no room for another process now.
+  // Fails if the system cannot start another process now.
   Result<void> start(std::size_t index) {
-    // What is buffered must not be written by both processes.
+    // Buffered output must not be written by both processes.
     std::fflush(nullptr);
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
@@ -113,14 +113,14 @@ class Pool {
 
   bool goes_on() const { return !watch_.goes_on || watch_.goes_on(); }
 
-  // Waits until something happens, and takes what has come. The signal, if one came.
+  // Waits until something happens, and handles it. Returns the signal, if one arrived.
   std::optional<int> wait() {
     end_stopped();
     end_late();
     if (!take_ready(patience())) return std::nullopt;
     const std::optional<int> signal = signals_.arrived();
     if (!signal) return std::nullopt;
-    while (take_ready(kSoon, Arrivals::kLeft)) {  // what has ended is not lost
+    while (take_ready(kSoon, Arrivals::kLeft)) {  // results of ended tasks are not lost
     }
     return signal;
   }
@@ -128,11 +128,11 @@ class Pool {
  private:
   enum class Arrivals { kTaken, kLeft };  // of signals
 
-  static constexpr int kLong = 1000;  // ms, after which it is looked whether one is stopped
+  static constexpr int kLong = 1000;  // ms between checks whether a process is stopped
   static constexpr int kSoon = 50;
-  static constexpr Duration kStopped{5'000'000'000};  // in which who stops one may let it go on
+  static constexpr Duration kStopped{5'000'000'000};  // time for whoever stopped a process to let it continue
 
-  // In ms: until one is late, if that is before it is looked whether one is stopped.
+  // In ms: until the next deadline, but at most until the next check for stopped processes.
   int patience() const {
     constexpr std::int64_t kMillisecond = 1'000'000;
     int least = kLong;
@@ -144,7 +144,7 @@ class Pool {
     return least;
   }
 
-  // Takes what has come from the processes and tells of those that ended; false if there was nothing.
+  // Takes what has arrived from the processes, and reports those that ended; false if there was nothing.
   bool take_ready(int patience, Arrivals arrivals = Arrivals::kTaken) {
     std::vector<pollfd> files;
     for (const Running& running : running_) files.push_back({running.pipe, POLLIN, 0});
@@ -158,7 +158,8 @@ class Pool {
     return true;
   }
 
-  // One that is stopped would be waited for without end, and the machines of its job have given it up.
+  // Ends a process that is stopped: otherwise the wait for it would not end, and the machines of its job have
+  // given it up.
   void end_stopped() {
     const Instant now = real::Clock::monotonic();
     for (std::size_t i = running_.size(); i-- > 0;) {
@@ -197,9 +198,9 @@ class Pool {
     return one;
   }
 
-  // The signals that ask to end stay held back in the child: a terminal sends them to all of us, and it is
-  // the parent that decides. An exception must not unwind the child's stack up to this pool, which would end
-  // the parent's other processes.
+  // The signals that ask to end stay blocked in the child: a terminal sends them to all processes, and the
+  // parent decides. An exception must not unwind the child's stack into this pool, which would end the
+  // parent's other processes.
   [[noreturn]] void serve(std::size_t index, int pipe, pid_t parent) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
@@ -212,7 +213,7 @@ class Pool {
     _exit(0);
   }
 
-  // Reads what is there; false at the end.
+  // Reads what is available; false at the end.
   static bool take(Running& running) {
     char buffer[65536];
     const ssize_t count = read(running.pipe, buffer, sizeof buffer);
@@ -256,7 +257,7 @@ class Pool {
 };
 
 std::optional<int> run(std::size_t count, int jobs, Pool& pool) {
-  constexpr int kTries = 100;  // while nothing runs that will make room
+  constexpr int kTries = 100;  // while no running task will make room
   constexpr std::chrono::milliseconds kPause(100);
   std::size_t next = 0;
   int tries = 0;

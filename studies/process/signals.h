@@ -1,4 +1,4 @@
-// The signals that ask a program to end, held back while it has something to bring to an end itself.
+// Holds back the signals that ask a program to end, while the program has work to finish in order.
 #pragma once
 
 #include <csignal>
@@ -6,9 +6,9 @@
 
 namespace weir {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP wait to be read here, in this process and those that it forks;
-/// but not those that this process was started to ignore, as nohup does. What nobody has read when it goes is
-/// dropped. To be made in a process with one thread.
+/// While it lives, SIGINT, SIGTERM and SIGHUP wait to be read here, in this process and in forked ones.
+/// Signals that this process was started to ignore (as by nohup) stay ignored. Signals unread at its
+/// destruction are dropped. Make it in a process with one thread.
 class Signals {
  public:
   Signals();
@@ -16,9 +16,9 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
   ~Signals();
 
-  /// Becomes readable when a signal has arrived.
+  /// Becomes readable when a signal arrives.
   int file() const { return file_; }
-  /// The next signal that has arrived, if any has.
+  /// The next signal that has arrived, if any.
   std::optional<int> arrived() const;
 
  private:

@@ -18,9 +18,9 @@ constexpr double kLeft = 66;
 constexpr double kRight = 12;
 constexpr double kTop = 12;
 constexpr double kBottom = 46;
-constexpr std::size_t kMostDots = 20;  // large ones, on a line
+constexpr std::size_t kMostDots = 20;  // large dots on a line
 
-// Numbers of one axis, and where they stand in the picture.
+// Numbers of one axis, and their positions in the picture.
 class Span {
  public:
   Span(const ChartScale& scale, double begin, double end) : scale_(scale), begin_(begin), end_(end) {}
@@ -32,7 +32,7 @@ class Span {
   }
   bool any() const { return least_ <= most_; }
 
-  // After all numbers: makes room around them, and, if zero is near, down to that.
+  // Call it after adding all numbers: adds margins, and extends the range to zero if that is near.
   void settle(bool from_zero) {
     if (!scale_.categories.empty()) {
       least_ = -0.5;
@@ -102,7 +102,7 @@ std::string ticks_below(const Span& span, const ChartScale& scale) {
   std::string svg;
   constexpr double kLetter = 5.6;
   const std::vector<double> ticks = span.ticks();
-  double free = 0;  // from here on
+  double free = 0;  // free from here on
   const double room = (kWidth - kLeft - kRight) / std::max<double>(1, static_cast<double>(ticks.size()));
   const auto letters = static_cast<std::size_t>(std::max(5.0, room / kLetter));
   for (std::size_t i = 0; i < ticks.size(); ++i) {

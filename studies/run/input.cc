@@ -13,7 +13,7 @@
 namespace weir {
 namespace {
 
-// Those of --settings, a file's, and of --set.
+// The settings from the file of --settings, and those of --set.
 Result<std::vector<Setting>> parsed(const std::string& settings_file,
                                     const std::vector<std::string>& settings) {
   std::vector<Setting> parsed;
@@ -93,7 +93,7 @@ Result<std::vector<std::string>> Input::experiments() const {
     if (entry.path().extension() != ".json") continue;
     const auto document = read_document(entry.path().string());
     if (!document) return tl::unexpected(document.error());
-    // Results repeat what experiments say.
+    // Result files contain their experiment, so they look like one.
     if (kind_of(*document) == FileKind::kExperiment && !is_results(*document))
       found.push_back(entry.path().lexically_normal().string());
   }

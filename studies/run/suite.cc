@@ -14,7 +14,7 @@ fs::path named(const fs::path& file) {
   return file.filename() == "experiment.json" ? file.parent_path() : fs::path(file).replace_extension();
 }
 
-// The experiment in the file, which the input names or which is in the suite that it names.
+// Reads the experiment in the file, which the input names itself or as part of a suite.
 Result<SuiteExperiment> experiment_in(const std::string& file, const Input& input, const std::string& out,
                                       const Notice& notice) {
   Input one = input;

@@ -1,4 +1,4 @@
-// The experiments of a suite, read and checked before any of them runs, and where their results go.
+// The experiments of a suite, all read and checked before any of them runs, and where their results go.
 #pragma once
 
 #include <string>
@@ -18,9 +18,10 @@ struct SuiteExperiment {
   Configuration configuration;  // of the file
 };
 
-/// The experiment that the input names, or all of the folder that it names. Results go to the folder `out`;
-/// if that is empty, to results/NAME. Those of a suite go to folders in there, laid out as the suite is.
-/// Fails with all that is wrong with any. Notices when so many points are checked that it takes a while.
+/// Reads the experiment that the input names, or all experiments of the folder that it names. Results go to
+/// the folder `out`, or to results/NAME if that is empty. The results of a suite go to subfolders laid out as
+/// the suite is. Fails with all errors of all experiments. Sends a notice if there are so many points that
+/// checking takes a while.
 Result<std::vector<SuiteExperiment>> read_suite(const Input& input, const std::string& out,
                                                 const Notice& notice = {});
 

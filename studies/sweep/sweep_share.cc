@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-// The runs that are left, computed one process each.
+// Computes the remaining runs, each in a process of its own.
 class ShareComputation {
  public:
   ShareComputation(const ExperimentFile& file, const World& world, const Design& design,
@@ -22,7 +22,7 @@ class ShareComputation {
         runs_(std::move(runs)),
         host_(std::move(host)) {}
 
-  // Until all have ended, a signal comes, or what came of one cannot be written, which is an error.
+  // Runs until all have ended, a signal arrives, or a result cannot be written, which is an error.
   Result<std::optional<int>> run(ResultStore& into, ActiveWorker& active, const SweepEvents& events) {
     const Signals signals;
     const auto keep = [&](const Result<void>& written) {
@@ -97,10 +97,10 @@ class ShareComputation {
   Result<void> written_;
 };
 
-// What a share has to do.
+// The work of a share.
 struct Left {
-  std::vector<std::size_t> runs;  // that have not been computed; with retry also those that came to nothing
-  std::size_t failed = 0;         // that came to nothing earlier, and are left so
+  std::vector<std::size_t> runs;  // not computed yet; with retry also runs that failed earlier
+  std::size_t failed = 0;         // runs that failed earlier and are not repeated
 };
 
 Left left_of(const Design& design, const Share& share, const SweepResults& stored, bool retry) {

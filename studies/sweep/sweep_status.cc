@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-// Those of the design, each once.
+// Writes the results of the design's runs, each once.
 Result<void> write_database(const std::string& file, const SweepFolder& sweep) {
   const std::string aside = unfinished(file);
   std::error_code error;
@@ -44,7 +44,7 @@ Result<SweepStatus> sweep_status(const std::string& folder) {
   SweepStatus status;
   status.file = sweep->design.study.file;
   status.points = sweep->design.study.points.size();
-  double seconds = 0;  // of all that ended together
+  double seconds = 0;  // of all ended runs together
   for (const std::size_t run : sweep->design.distinct()) {
     const StoredResult* stored_result = sweep->stored_result(run);
     if (stored_result == nullptr) {

@@ -19,7 +19,7 @@ Result<std::string> strategy_of(const TuneSettings& settings, const Experiment& 
   return failure("--strategy: say which one; the experiment has " + quoted(experiment.strategies));
 }
 
-// What is varied must not stand fast elsewhere.
+// Checks that nothing that is varied is fixed elsewhere.
 Result<void> check_free(const TuneSettings& settings, const TuneSubject& subject) {
   const auto variant = subject.experiment.variants.find(subject.strategy);
   for (const Tunable& tunable : subject.tunables) {
@@ -40,7 +40,7 @@ Result<void> check_free(const TuneSettings& settings, const TuneSubject& subject
   return {};
 }
 
-// Every value alone must be one that experiments take.
+// Checks that experiments accept each value by itself.
 Result<void> check_values(const TuneSubject& subject) {
   const tune::Point first(subject.tunables.size(), 0);
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -56,7 +56,7 @@ Result<void> check_values(const TuneSubject& subject) {
 Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& experiment,
                               const tune::Space& space, bool simulated) {
   constexpr std::size_t kUsual = 25;
-  constexpr std::size_t kMostModelled = 300;  // a model of them takes seconds to make
+  constexpr std::size_t kMostModelled = 300;  // a model of that many takes seconds
   const bool grid = settings.method == tune::Method::kGrid;
   if (grid && !settings.trials && !settings.steps && space.size() > kMostTrials)
     return failure(
@@ -70,7 +70,7 @@ Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& ex
     trials = std::min(trials, *settings.steps / each);
   }
   const bool bayes = settings.method == tune::Method::kBayes;
-  // Where the same settings take another time in each run, they may be tried again.
+  // If the same settings take a different time in each run, they may be tried again.
   if (!bayes || simulated) trials = std::min(trials, space.size());
   if (!bayes || trials <= kMostModelled) return trials;
   return failure(fmt::format("--trials: {} are more than a model is made of; at most {}, or another --method",
@@ -79,7 +79,7 @@ Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& ex
 
 constexpr const char* kMethods[] = {"bayes", "grid", "random"};  // by number
 
-/// Runs what a search asks for, and keeps what comes out.
+/// Runs the trials of a search, and keeps their results.
 class Tuner {
  public:
   Tuner(const TuneSubject& subject, const TuneSettings& settings, const WorldWith& world_with,

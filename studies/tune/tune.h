@@ -1,4 +1,4 @@
-// Searches for the settings of a strategy with the shortest iteration of an experiment.
+// Searches for the settings of a strategy with the shortest iteration in an experiment.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 
 namespace weir {
 
-constexpr std::size_t kMostTrials = 10'000;  // as of an experiment's points
+constexpr std::size_t kMostTrials = 10'000;  // the same limit as for an experiment's points
 
 struct TuneSettings {
-  std::string strategy;  // or a variant; may be empty if the experiment has one
+  std::string strategy;  // or a variant; may be empty if the experiment has only one
   std::string over;      // what to vary (tunables.h); empty: what usually matters for the strategy
   tune::Method method = tune::Method::kBayes;
-  std::optional<std::size_t> trials;     // at most: 25, or all points of a grid, if left out
-  std::optional<std::size_t> steps;      // at most so many iterations in all, those that warm up included
-  std::uint64_t seed = 1;                // of the choice of trials
-  int jobs = 1;                          // runs at once, in simulation, where several trials are known ahead
+  std::optional<std::size_t> trials;     // at most; default: 25, or all points of a grid
+  std::optional<std::size_t> steps;      // at most this many iterations in total, warm-up included
+  std::uint64_t seed = 1;                // for the choice of trials
+  int jobs = 1;                          // runs at once, in simulation, if several trials are known ahead
   Duration deadline{3'600'000'000'000};  // of each trial
-  Streams streams;                       // of real runs: with these the search begins
-  /// What must not be varied, as a caller has set it already; and by what, for complaints.
+  Streams streams;                       // for real runs: where the search begins
+  /// What must not be varied, because the caller has set it; and what set it, for error messages.
   std::map<std::string, std::string> fixed;
-  std::vector<std::string> set;  // what replaced values of the experiment, "path=value": for the result
+  std::vector<std::string> set;  // the settings that override the experiment, "path=value", for the result
 };
 
-/// What a search is made of, all of it known to be right. A value.
+/// The checked inputs of a search. A value.
 struct TuneSubject {
   ExperimentFile file;
   Experiment experiment;
@@ -44,19 +44,19 @@ struct TuneSubject {
   static Result<TuneSubject> of(ExperimentFile file, const TuneSettings& settings, bool simulated);
 };
 
-/// The world in which experiments run that have these streams.
+/// Makes the world for experiments with these streams.
 using WorldWith = std::function<Result<World>(const Streams& streams)>;
 
-/// What a caller may want to know meanwhile. Called in this process; each may be empty.
+/// Progress for callers. Called in this process; each function may be empty.
 struct TuneEvents {
-  /// After each run: how many have ended. Runs that are done at once end in any order.
+  /// Called after each run with the number of ended runs. Concurrent runs end in any order.
   std::function<void(std::size_t ended)> ended;
-  /// For each trial, in their order, counted from 0.
+  /// Called for each trial, in order, counted from 0.
   std::function<void(std::size_t number, const TuneTrial& trial)> trial;
 };
 
-/// Runs trials, each in a process of its own, until the search or a signal ends it. Fails if none of the
-/// first trials ran. To be called from a process with one thread.
+/// Runs trials, each in a process of its own, until the search ends or a signal arrives. Fails if none of the
+/// first trials ran. Call it from a process with one thread.
 Result<Tuning> tune_experiment(const TuneSubject& subject, const TuneSettings& settings,
                                const WorldWith& world_with, const TuneEvents& events = {});
 

@@ -1,4 +1,4 @@
-// What a search for the best settings has come to: its trials, and the best of them.
+// The result of a search for the best settings: its trials, and the best of them.
 #pragma once
 
 #include <optional>
@@ -11,31 +11,31 @@
 
 namespace weir {
 
-constexpr double kNear = 0.02;  // so much longer than the best is as good, for people
+constexpr double kNear = 0.02;  // for users, iterations up to this much longer than the best are equally good
 
-/// What came of one point.
+/// The result of one point.
 struct TuneTrial {
   tune::Point point;
   Outcome outcome;
 
   std::optional<double> seconds() const;  // of an iteration; none if it did not run
-  bool simulated() const;                 // whether that time was, so that the row's label is its own
+  bool simulated() const;  // whether that time was simulated, so that the row's label applies to it
 };
 
-/// A search, ended or interrupted. A value.
+/// A search, finished or interrupted. A value.
 struct Tuning {
   Tuned about;
   std::vector<Tunable> tunables;
   std::vector<TuneTrial> trials;
-  std::optional<std::size_t> best;  // of the trials
+  std::optional<std::size_t> best;  // index in trials
   std::optional<int> signal;        // that asked to end: SIGINT, SIGTERM or SIGHUP
-  bool began_near = true;           // whether the first trial is the nearest to what the experiment has
+  bool began_near = true;           // whether the first trial is the nearest to the experiment's settings
 
-  /// The first trial within kNear of the best; there is a best.
+  /// The first trial within kNear of the best; there must be a best.
   std::size_t near() const;
-  /// The best trial's; there is one.
+  /// The settings of the best trial; there must be one.
   SettingsFile settings() const;
-  /// The same, and what else all trials had of a settings file, if one is named.
+  /// The same, plus the settings that all trials took from the settings file, if one is named.
   Result<SettingsFile> settings_with(const std::string& file) const;
 };
 

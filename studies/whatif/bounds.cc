@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-// The unified strategy's split on a cluster, which takes no plan, and what it cannot beat.
+// The unified strategy's split on a cluster, which needs no plan, and its bound.
 struct SplitBound {
   LocalStageOf stages;
   Shares shares;

@@ -1,4 +1,4 @@
-// Bounds in place of simulated times: quick on the largest clusters.
+// Bounds in place of simulated times, which are quick even on the largest clusters.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace weir {
 
-/// The bound of the optimal split on the experiment's machines, which takes no plan.
+/// The bound of the optimal split on the experiment's machines, which needs no plan.
 Result<Bound> bound_of_split(const Experiment& experiment);
 
-/// An outcome whose iteration is the strategy's bound.
+/// An outcome whose iteration time is the strategy's bound.
 Outcome bound_alone(const std::string& strategy, const Experiment& experiment);
 
 }  // namespace weir

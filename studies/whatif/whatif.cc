@@ -8,7 +8,7 @@
 namespace weir {
 namespace {
 
-/// All runs: for each scenario each number of CPU machines.
+/// All runs: each scenario with each number of CPU machines.
 class WhatifRuns {
  public:
   WhatifRuns(const Scenarios& scenarios, const WhatifSettings& settings)
@@ -19,7 +19,7 @@ class WhatifRuns {
   std::size_t size() const { return outcomes_.size(); }
   std::size_t ended() const { return ended_; }
 
-  /// Until a signal comes.
+  /// Runs until all have ended or a signal arrives.
   std::optional<int> run(const std::function<void(std::size_t ended)>& told) {
     const Signals signals;
     const Task task = [&](std::size_t index) {
@@ -40,7 +40,7 @@ class WhatifRuns {
     return signal ? signal : signals.arrived();
   }
 
-  /// What has come of it.
+  /// The results.
   std::vector<Series> series() const {
     std::vector<Series> all;
     for (const Scenario& one : scenarios_.scenarios()) all.push_back({one, {}});
@@ -56,7 +56,7 @@ class WhatifRuns {
     return all;
   }
 
-  /// Adds the runs that ended so, together where all that did so did for the same reason.
+  /// Adds the runs that ended in this way. Successive runs of a scenario with the same reason share an entry.
   void add_missing(Outcome::Kind kind, std::vector<NoAnswer>& missing) const {
     const std::size_t before = missing.size();
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
@@ -81,7 +81,7 @@ class WhatifRuns {
   std::size_t ended_ = 0;
 };
 
-// By the bound, and of the optimal split alone: other strategies' bounds need large plans.
+// Judged by the bound of the optimal split only, because other strategies' bounds need large plans.
 bool more_helps(const Scenarios& scenarios, const Scenario& scenario, std::int64_t count) {
   constexpr int kMostMachines = 2048;
   if ((*strategy_named(scenario.strategy))->kind != StrategyKind::kSplit) return false;
