@@ -1,4 +1,4 @@
-// What the benchmarks of engines simulate: BERT-Large on machines of eight V100 with NVLink and CPU machines,
+// What benchmarks of engines simulate: BERT-Large on machines of eight V100 with NVLink and CPU machines,
 // the unified strategy in parts of 4 MB, reduce as the local stage.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace weir::benchmarks {
 
-/// Benchmarks read shipped files: an error is a bug.
+/// Benchmarks read only shipped files, so an error is a bug.
 template <class T>
 T good(Result<T> result) {
   WEIR_CHECK(result.has_value(), result ? std::string() : result.error().text);
   return std::move(*result);
 }
 
-/// Of that many machines; the GPU machines' NICs send `faster` bytes per second faster than the topology
-/// says.
+/// With that many machines. The GPU machines' NICs send `faster` bytes per second faster than in the
+/// topology.
 class BertLarge {
  public:
   BertLarge(int gpu_machines, int cpu_machines, int faster = 0) {
@@ -59,7 +59,7 @@ class BertLarge {
   Options options_;
 };
 
-/// When the last op of that iteration completed, since the start of the first.
+/// When the last op of that iteration completed, from the start of the first iteration.
 inline Duration end_of(const Record& record, const Plan& plan, int iteration) {
   Instant end;
   for (const Op& op : plan.ops()) end = std::max(end, record.of(op.id, iteration).completed);

@@ -1,7 +1,7 @@
-// What the core itself costs per op: nodes, ports, rendezvous, queues, the check of physics and the record,
-// over an engine that does nothing. An op counts once in each iteration that runs it; a message is two ops.
+// The core's own cost per op: nodes, ports, rendezvous, queues, the check of physics and the record, with an
+// engine that does nothing. An op counts once in each iteration that runs it; a message is two ops.
 //
-// usage: core_overhead [ops [most ns per op]], 10^6 ops unless told; fails if an op costs more
+// usage: core_overhead [ops [most ns per op]], 10^6 ops by default; fails if an op costs more
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -64,7 +64,7 @@ int main(std::int64_t wanted, double most) {
   WEIR_CHECK(plan.has_value());
   const auto ops = static_cast<std::int64_t>(plan->ops().size());
   const auto iterations = static_cast<int>(std::max<std::int64_t>(1, (wanted + ops - 1) / ops));
-  run(*plan, cluster, options, 1);  // brings code and memory in
+  run(*plan, cluster, options, 1);  // warms up code and memory
   const double one = run(*plan, cluster, options, 1);
   const double all = run(*plan, cluster, options, 1 + iterations);
   const auto counted = static_cast<double>(ops * iterations);

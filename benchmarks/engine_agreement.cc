@@ -1,13 +1,13 @@
-// Whether the fluid engine and SimGrid agree (bert_large.h), where schedules are chaotic: as a flow's rate
-// falls to a part of what it was, an error in its bytes becomes a longer one in time, until other messages go
-// first. So a byte per second more or less changes an iteration of many machines by a percent, with either
-// engine; what can agree are the means.
+// Whether the fluid engine and SimGrid agree on bert_large.h, where schedules are chaotic. When a flow's rate
+// falls to a part of what it was, an error in its bytes becomes a longer error in time, until other messages
+// go first. So one byte per second more or less changes an iteration of many machines by a percent, with
+// either engine. Only means can agree.
 //
 // usage: engine_agreement [GPU machines [runs [precision [first [exact]]]]]; fails if the means of the
-// iterations, each of NICs a byte per second faster than those before, differ by more than chance and 0.1 %.
-// Those of the first run are `first` bytes per second faster than in the topology, so that many processes can
-// share the runs. With `exact` the exact fluid engine stands in for SimGrid, which takes too long for the
-// largest clusters.
+// iterations differ by more than chance and 0.1 %. In each run NICs are one byte per second faster than in
+// the run before. In the first run they are `first` bytes per second faster than in the topology, so that
+// several processes can divide the runs. With `exact` the exact fluid engine replaces SimGrid, which takes
+// too long for the largest clusters.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -28,7 +28,7 @@ struct Sample {
     for (const double value : seconds) sum += value;
     return sum / static_cast<double>(seconds.size());
   }
-  // Of the mean, squared.
+  // The squared standard error of the mean.
   double variance() const {
     const double center = mean();
     const auto n = static_cast<double>(seconds.size());
@@ -88,7 +88,7 @@ int main(const std::vector<std::string>& words) {
 int main(int count, char** values) {
   try {
     return weir::benchmarks::main({values + 1, values + count});
-  } catch (const std::logic_error&) {  // of a word that is no number
+  } catch (const std::logic_error&) {  // a word is not a number
     fmt::print("weir_engine_agreement [GPU_MACHINES [RUNS [PRECISION [FIRST [exact]]]]]\n");
     return 2;
   }

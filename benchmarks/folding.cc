@@ -1,8 +1,8 @@
-// What it saves to fold machines that all do the same (core/simulate/folding.h): GPT-2 on machines of eight
-// V100 with NVLink, one flat ring over all GPUs, with the exact fluid engine.
+// The time saved by folding machines that all do the same (core/simulate/folding.h): GPT-2 on machines of
+// eight V100 with NVLink, one flat ring over all GPUs, with the exact fluid engine.
 //
-// usage: folding [machines [iterations]]; without any, a table of growing clusters. Fails if a run cannot be
-// folded, or is not the whole's to the nanosecond.
+// usage: folding [machines [iterations]]; without arguments, a table of growing clusters. Fails if a run
+// cannot be folded, or if its times differ from the whole run's by a nanosecond.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -16,7 +16,7 @@
 namespace weir::benchmarks {
 namespace {
 
-// Whether the runs are the same.
+// Whether both runs are equal.
 bool measure(int machines, int iterations) {
   const std::string folder = WEIR_SOURCE_DIR;
   Topology topology = good(read_topology(folder + "/topologies/byteps-v100-nvlink.json"));
@@ -62,7 +62,7 @@ int main(const std::vector<std::string>& words) {
 int main(int count, char** values) {
   try {
     return weir::benchmarks::main({values + 1, values + count});
-  } catch (const std::logic_error&) {  // of a word that is no number
+  } catch (const std::logic_error&) {  // a word is not a number
     fmt::print("weir_folding [MACHINES [ITERATIONS]]\n");
     return 2;
   }

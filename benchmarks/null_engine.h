@@ -1,5 +1,5 @@
-// A fluid world in which everything that has started ends together a second later: what is left of a run's
-// time is the core's own.
+// A fluid world in which everything that has started ends together a second later. So only the core's own
+// work takes time.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// How long it takes to plan, to prove and to simulate (bert_large.h), with the fluid engine, to a precision
-// of kRough and exactly, and with SimGrid.
+// How long it takes to plan, prove and simulate bert_large.h: with the fluid engine, to a precision of kRough
+// and exactly, and with SimGrid.
 //
 // usage: plan_and_simulate [--json] [GPU machines [CPU machines [iterations [most seconds [most MB]]]]];
-// without any, a table of growing clusters; with --json, objects for plots/cost.py instead of a table. Large
-// ones are not run with SimGrid, and the largest neither proved nor simulated exactly. Fails if planning,
-// proving and simulating an iteration with SimGrid (else with the fluid engine) take more together, or the
-// engines do not agree.
+// without arguments, a table of growing clusters; with --json, objects for plots/cost.py instead of a table.
+// Large clusters are not run with SimGrid, and the largest are neither proved nor simulated exactly. Fails if
+// planning, proving and simulating an iteration with SimGrid (or else the fluid engine) take more together,
+// or if the engines disagree.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 constexpr double kRough = 1e-4;
 
-// Seconds that it takes to simulate, and when the last op completed.
+// The seconds that simulation takes, and the time when the last op completed.
 struct Simulated {
   double seconds;
   Duration end;
@@ -40,20 +40,20 @@ Simulated by_engine(const BertLarge& training, const Plan& plan, int iterations,
   return {stopwatch.seconds(), end_of(record, plan, iterations - 1)};
 }
 
-// What was measured of one cluster.
+// The measurements of one cluster.
 struct Row {
   int gpu_machines = 0;
   int cpu_machines = 0;
   std::size_t ops = 0;
   std::size_t messages = 0;
-  double plan = 0.0;  // seconds, as are
+  double plan = 0.0;  // in seconds, as the following
   std::optional<double> prove;
   double rough = 0.0;
   std::optional<double> exact;
   std::optional<double> simgrid;
-  Bytes memory;                     // but SimGrid's
-  Duration iteration;               // of the exact engine, or of the rough one if that is all there is
-  std::optional<double> exact_off;  // from SimGrid's iteration, in parts of it
+  Bytes memory;                     // without SimGrid's
+  Duration iteration;               // by the exact engine, or else by the rough one
+  std::optional<double> exact_off;  // relative difference from SimGrid's iteration
   std::optional<double> rough_off;
 };
 
@@ -101,12 +101,12 @@ void print_json(const Row& row) {
 struct Most {
   double seconds;
   double megabytes;
-  bool exact;    // whether that is run too, and the plan proved
-  bool simgrid;  // whether it is run too
+  bool exact;    // whether the exact engine runs too, and the plan is proved
+  bool simgrid;  // whether SimGrid runs too
   void (*print)(const Row& row);
 };
 
-// Whether it was within the limits.
+// Whether the cluster was within the limits.
 bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& most) {
   const BertLarge training(gpu_machines, cpu_machines);
   const Cluster& cluster = training.cluster();
@@ -152,7 +152,7 @@ bool measure(int gpu_machines, int cpu_machines, int iterations, const Most& mos
   return within && agree;
 }
 
-// In a process of its own, as peak memory never falls.
+// Runs in its own process, since peak memory never falls.
 bool measure_apart(int gpu_machines, int cpu_machines, int iterations, const Most& most) {
   const pid_t child = fork();
   if (child == 0) std::_Exit(measure(gpu_machines, cpu_machines, iterations, most) ? 0 : 1);
@@ -188,7 +188,7 @@ int main(std::vector<std::string> words) {
 int main(int count, char** values) {
   try {
     return weir::benchmarks::main({values + 1, values + count});
-  } catch (const std::logic_error&) {  // of a word that is no number
+  } catch (const std::logic_error&) {  // a word is not a number
     fmt::print(
         "weir_plan_and_simulate [--json] [GPU_MACHINES [CPU_MACHINES [ITERATIONS [MOST_SECONDS "
         "[MOST_MEGABYTES]]]]]\n");

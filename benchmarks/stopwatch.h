@@ -1,4 +1,4 @@
-// What a stretch of a program cost.
+// The cost of a part of a program.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 
 namespace weir::benchmarks {
 
-/// Processor time of this process since the stopwatch was made; other processes do not disturb it.
+/// CPU time of this process since the stopwatch was made; other processes do not disturb it.
 class Stopwatch {
  public:
   double seconds() const { return used() - begin_; }
@@ -23,7 +23,7 @@ class Stopwatch {
   double begin_ = used();
 };
 
-/// The most memory that this process has held so far.
+/// The peak memory of this process so far.
 inline Bytes peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -1,4 +1,4 @@
-# Runs at installation: carries the libraries that weir and its tools need, and the licences of all. Expects `program`,
+# Runs at installation: copies the libraries that weir and its tools need, and all licences. Expects `program`,
 # `tools` and CMAKE_INSTALL_PREFIX.
 cmake_minimum_required(VERSION 3.25)
 
@@ -8,10 +8,10 @@ file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} ${tools}
   UNRESOLVED_DEPENDENCIES_VAR missing
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(anl|c|dl|m|mvec|nss_.*|pthread|resolv|rt|util)\\.so")
 if(missing)
-  message(FATAL_ERROR "These libraries are nowhere: ${missing}")
+  message(FATAL_ERROR "Cannot find these libraries: ${missing}")
 endif()
 
-# Each under the name that the loader asks for: none of the links that a distribution has between names.
+# Each under the name that the loader looks for, without the distribution's links between names.
 file(MAKE_DIRECTORY "${into}/lib/weir")
 set(files ${tools})
 foreach(library IN LISTS libraries)
@@ -22,10 +22,10 @@ foreach(library IN LISTS libraries)
   list(APPEND files "${file}")
 endforeach()
 
-# Which packages they are of. Distributions that have merged /bin and /lib into /usr still tell some files there.
+# The packages of these files. Distributions that merged /bin and /lib into /usr still list some files in the old folders.
 find_program(dpkg_query dpkg-query)
 if(NOT dpkg_query)
-  message(WARNING "Licences are carried where dpkg-query knows them, which is not here: add those of lib/weir")
+  message(WARNING "Licences are copied with the help of dpkg-query, which is missing here: add those of lib/weir")
   return()
 endif()
 list(TRANSFORM files REPLACE "^/usr/" "/")
@@ -38,7 +38,7 @@ foreach(line IN LISTS lines)
     set("owner_of_${CMAKE_MATCH_3}" "${CMAKE_MATCH_1}")
   endif()
 endforeach()
-# Compiled in, so no library shows them.
+# Header-only libraries are compiled in, so no file shows them.
 set(packages cppzmq-dev libcli11-dev libeigen3-dev libexpected-dev nlohmann-json3-dev)
 foreach(file IN LISTS files)
   if(DEFINED "owner_of_${file}")
@@ -61,7 +61,7 @@ foreach(package IN LISTS packages)
   file(COPY_FILE "/usr/share/doc/${name}/copyright" "${licenses}/${name}/copyright" ONLY_IF_DIFFERENT)
 endforeach()
 file(WRITE "${licenses}/packages.txt" "${table}")
-# Texts that these refer to by where Debian keeps them.
+# Texts that these licences refer to by their place in Debian.
 file(GLOB texts RELATIVE /usr/share/common-licenses /usr/share/common-licenses/*)
 file(MAKE_DIRECTORY "${licenses}/common-licenses")
 foreach(text IN LISTS texts)

@@ -1,13 +1,13 @@
-# What `cmake --install` puts where, and `cpack` into one archive: the program and all that it needs on a machine where
-# nothing of it is installed. It finds the rest by where itself lies, so the whole may be moved anywhere.
+# What `cmake --install` puts where, and `cpack` into one archive: the program and all that it needs on a machine without
+# Weir. The program finds the rest relative to itself, so the whole folder may be moved anywhere.
 #
 #   bin/weir             the program
-#   lib/weir/            libraries, but the C library's own, which go with the host's loader
-#   libexec/weir/        ip and tc, which labs are made with
-#   share/weir/          what users read and change, as in a checkout
-#   share/doc/weir/      licences of what is carried
+#   lib/weir/            libraries, except the C library, which belongs to the host's loader
+#   libexec/weir/        ip and tc, which labs use
+#   share/weir/          files that users read and change, as in a checkout
+#   share/doc/weir/      licences of all copied files
 #
-# NCCL and the driver of GPUs are the host's: they are loaded when first used.
+# NCCL and the GPU driver are the host's, loaded when first used.
 
 install(TARGETS weir RUNTIME DESTINATION bin)
 
@@ -16,17 +16,17 @@ foreach(tool ip tc)
   find_program(WEIR_TOOL_${tool} ${tool} PATHS /usr/sbin /sbin)
   mark_as_advanced(WEIR_TOOL_${tool})
   if(WEIR_TOOL_${tool})
-    file(REAL_PATH "${WEIR_TOOL_${tool}}" file)  # as a link would be installed as one
+    file(REAL_PATH "${WEIR_TOOL_${tool}}" file)  # otherwise a link would be installed
     list(APPEND tools "${file}")
     install(PROGRAMS "${file}" DESTINATION libexec/weir RENAME ${tool})
   else()
-    message(STATUS "${tool} was not found: what is installed needs iproute2 for labs")
+    message(STATUS "${tool} was not found: the installed weir needs iproute2 for labs")
   endif()
 endforeach()
 install(CODE "set(program \"$<TARGET_FILE:weir>\")\nset(tools \"${tools}\")")
 install(SCRIPT cmake/carry.cmake)
 
-# Raw records stay behind, and what only a build can use.
+# Leaves out raw records and files that only a build can use.
 install(DIRECTORY deploy docs experiments schemas topologies traces
   DESTINATION share/weir
   FILES_MATCHING PATTERN "*.json" PATTERN "*.md" PATTERN "*.sbatch" PATTERN "*.yaml"

@@ -1,5 +1,5 @@
-# weir_warnings: what every target of ours compiles with (link it PRIVATE). Imported targets are SYSTEM to CMake, so that
-# headers of other projects stay quiet.
+# weir_warnings: the warnings of all our targets (link it PRIVATE). Imported targets are SYSTEM to CMake, so that
+# headers of other projects cause no warnings.
 add_library(weir_warnings INTERFACE)
 
 set(weir_warning_flags
@@ -19,7 +19,7 @@ set(weir_warning_flags
     -Wvla
     # A new enumerator, as of a kind of op, is an error in each switch that must decide about it.
     -Werror=switch
-    # A designated initializer leaves out what its struct has a default for.
+    # Designated initializers may leave out members with a default.
     -Wno-missing-field-initializers)
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

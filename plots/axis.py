@@ -1,4 +1,4 @@
-"""What the results are drawn against, and the cases that are drawn apart."""
+"""The x axis of figures, and the cases that get a panel each."""
 
 import math
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Dict, List, Tuple
 import quantity
 import style
 
-LOG_SPAN = 20  # the axis is logarithmic if the greatest value is more than this many times the least above 0
-MARGIN = 0.9  # inches of a panel that the axis leaves at its sides
+LOG_SPAN = 20  # the axis is logarithmic if the largest value exceeds this many times the smallest one above 0
+MARGIN = 0.9  # inches of a panel beside the axis
 TILTED = {"rotation": 20, "ha": "right", "rotation_mode": "anchor"}
 COUNTS = {"cpu_machines": "CPU machines", "gpu_machines": "GPU machines"}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Invariants: places and texts are as many as the values, in the order of the places; names, which are no
-    quantities, stand at 0, 1, 2."""
+    """Invariants: there are as many places and texts as values, in the order of the places. Names, which are no
+    quantities, are at 0, 1, 2."""
 
     field: str  # empty if nothing varies
     label: str
@@ -46,7 +46,7 @@ class Axis:
 
 
 def fitting(names, where, width):
-    """The names with those left empty that would touch others, in so many inches; the ends have theirs."""
+    """The names that fit into the width in inches, others empty; the first and the last are always kept."""
     if len(names) < 2:
         return names
     inches = [width * (place - where[0]) / (where[-1] - where[0]) for place in where]
@@ -61,9 +61,9 @@ def fitting(names, where, width):
 
 @dataclass(frozen=True)
 class Case:
-    """The rows of one panel: all but the field of the axis is the same in them."""
+    """The rows of one panel, which differ only in the field of the axis."""
 
-    name: str  # "Policy: fifo"; empty if there is one case only
+    name: str  # "Policy: fifo"; empty if there is only one case
     rows: Tuple
 
 
@@ -74,7 +74,7 @@ def value_of(row, field):
 
 
 def fields_of(found):
-    """The fields that vary. How many machines there are stands for the swept field that says so."""
+    """The fields that vary. The number of machines replaces the swept field that sets it."""
     fields = [field for field in found.fields if len({row.values.get(field, "") for row in found.rows}) > 1]
     for count in COUNTS:
         if len({getattr(row, count) for row in found.rows}) < 2:
@@ -120,13 +120,13 @@ def axis_of(field, rows):
 
 
 def short(value):
-    """Without the folder and the ending of a file."""
+    """The name of a file without folder and ending."""
     name = value.rsplit("/", 1)[-1]
     return name[:-len(".json")] if name.endswith(".json") else name
 
 
 def axis(found) -> Tuple[Axis, List[Case]]:
-    """Against CPU machines if their number varies, else the field with most values, best a quantity."""
+    """The number of CPU machines if it varies, else the field with most values, preferably a quantity."""
     fields = fields_of(found)
 
     def rank(field):

@@ -1,4 +1,4 @@
-"""Where the time of an iteration goes: compute, and communication that no computation hides."""
+"""Divides an iteration into compute and communication that no computation hides."""
 
 from matplotlib.patches import Patch
 
@@ -6,7 +6,7 @@ import axis
 import style
 
 MOST_PANELS = 12
-# Not the colours of strategies.
+# These are no colours of strategies.
 COMPUTE = {"facecolor": "#C8C8C8"}
 EXPOSED = {"facecolor": "#303030"}
 
@@ -32,7 +32,7 @@ def points(found):
 
 
 def chosen(found):
-    """The last point of those with the most strategies: that with most machines, if that varies."""
+    """Among the points with the most strategies, the last one, or the one with most machines."""
     shown = points(found)
     most = max(len({row.strategy for row in rows}) for _, rows in shown)
     return [(name, rows) for name, rows in shown if len({row.strategy for row in rows}) == most][-1]
@@ -57,7 +57,7 @@ def figure(found):
 
 
 def draw(panel, rows, strategies, reach):
-    """One bar a strategy, with its exposed communication as a number; reach is the longest bar, in ms."""
+    """One bar for each strategy, with its exposed communication as a number; reach is the longest bar in ms."""
     for place, strategy in enumerate(strategies):
         ours = [row for row in rows if row.strategy == strategy]
         if not ours:

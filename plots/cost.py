@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Draws what weir_plan_and_simulate --json printed: plots/cost.py FILE OUT.
+"""Draws the output of weir_plan_and_simulate --json: plots/cost.py FILE OUT.
 
-What planning, proving and simulating an iteration cost over the number of GPU machines: processor time, and memory.
+The CPU time and memory to plan, prove and simulate an iteration, over the number of GPU machines.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import style  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 
-# Key, what it is, colour, marker, line.
+# Key, name, colour, marker, line.
 TIMES = (
     ("simgrid_s", "SimGrid", style.VERMILION, "s", "--"),
     ("exact_s", "fluid engine", style.ORANGE, "^", "-."),
@@ -27,25 +27,25 @@ NUMBERS = ("gpu_machines", "cpu_machines", "messages", "precision", "plan_s", "r
 
 
 class BadInput(Exception):
-    """The message says which file, and what is wrong with it."""
+    """The message names the file and what is wrong with it."""
 
 
 def read(path):
-    """The rows, least cluster first. What was not measured is None."""
+    """The rows, smallest cluster first. Values that were not measured are None."""
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         for row in rows:
             if not all(isinstance(row[key], (int, float)) for key in NUMBERS):
-                raise ValueError("no number")
+                raise ValueError("not a number")
     except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path}: it is nothing that weir_plan_and_simulate --json printed ({error!r})") from None
+        raise BadInput(f"{path}: expected the output of weir_plan_and_simulate --json ({error!r})") from None
     if not rows:
-        raise BadInput(f"{path}: there is nothing in it")
+        raise BadInput(f"{path}: the file is empty")
     return sorted(rows, key=lambda row: row["gpu_machines"])
 
 
 def curve(rows, key, scale=1):
-    """Machines and values, of rows that have one."""
+    """Machines and values, for rows that have a value."""
     found = [(row["gpu_machines"], row[key] * scale) for row in rows if row.get(key) is not None]
     return [machines for machines, _ in found], [value for _, value in found]
 
@@ -78,7 +78,7 @@ def figure(rows):
 
 def main(arguments):
     parser = argparse.ArgumentParser(prog="cost.py", description=__doc__)
-    parser.add_argument("file", metavar="FILE", type=Path, help="what weir_plan_and_simulate --json printed")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the output of weir_plan_and_simulate --json")
     parser.add_argument("out", metavar="OUT", type=Path, help="the picture's path without .png or .pdf")
     choices = parser.parse_args(arguments)
     style.use()

@@ -1,4 +1,4 @@
-"""Speed-up, and goodput or iteration time, of each strategy against what was swept."""
+"""Speed-up, and goodput or iteration time, of each strategy over the swept field."""
 
 import math
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from matplotlib.ticker import NullFormatter, ScalarFormatter
 import axis
 import style
 
-LEAST_SPAN = 0.05  # of the greatest value
-LOG_SPAN = 20  # y is logarithmic beyond, if the measure allows it
-CUT = 3  # times the height of all but the highest tenth
+LEAST_SPAN = 0.05  # of the largest value
+LOG_SPAN = 20  # y is logarithmic beyond this, if the measure allows it
+CUT = 3  # times the height of the lower nine tenths
 ROOM = 0.08  # of the height, beyond the bound
 GROUP = 0.8  # of the distance between two names
 
 
 @dataclass(frozen=True)
 class Measure:
-    name: str  # of the file
+    name: str  # of the figure's file
     label: str
     of: Callable  # the row's value, or None
     bound: Callable  # likewise
-    beyond: str  # where no value can lie: "above" or "below" the bound
+    beyond: str  # where no value is possible: "above" or "below" the bound
 
 
 def gbps(bytes_per_s):
@@ -39,7 +39,7 @@ ITERATION = Measure("iteration", "Iteration time (ms)", lambda row: row.iteratio
 
 
 def measure(found):
-    """What the overview shows: where computation hides communication, goodput says little."""
+    """The measure in the overview. Goodput says little if computation hides communication."""
     nothing_computed = all(row.compute_ns == 0 for row in found.rows)
     return GOODPUT if nothing_computed and shows(found, GOODPUT) else ITERATION
 
@@ -49,7 +49,7 @@ def shows(found, drawn):
 
 
 def figures(found):
-    """Name and maker of each."""
+    """Name and maker of each figure."""
     for drawn in (SPEEDUP, GOODPUT, ITERATION):
         if shows(found, drawn):
             yield drawn.name, partial(figure, found, drawn)
@@ -75,7 +75,7 @@ def legend(found, across, drawn):
 
 
 def draw(panel, across, case, drawn, found):
-    """One panel. Values of a quantity are joined by lines; names have the strategies side by side."""
+    """One panel. Lines join the values of a quantity; for names, the strategies are side by side."""
     across.apply(panel)
     panel.set_ylabel(drawn.label.format(baseline=found.baseline or "the baseline"))
     strategies = found.strategies()
@@ -99,7 +99,7 @@ def draw(panel, across, case, drawn, found):
 
 
 def draw_bound(panel, across, bound, beyond):
-    """Marks what lies beyond it, so that curves next to it stay visible."""
+    """Marks the area beyond the bound, so that curves next to it stay visible."""
     least, most = panel.get_ylim()
     heights = [height for _, height in bound]
     if panel.get_yscale() == "log":
@@ -124,7 +124,7 @@ def draw_bound(panel, across, bound, beyond):
 
 
 def cut(heights):
-    """Where the axis ends: a few points far above would press all others together."""
+    """The end of the axis. A few points far above all others are cut off, since they would squeeze the rest."""
     ordered = sorted(heights)
     if not ordered:
         return math.inf
@@ -136,7 +136,7 @@ def draw_strategy(panel, across, points, strategy, strategies, end):
     order = strategies.index(strategy)
     color, marker, line = style.look(strategy, strategies)
     beside = 0.0 if across.numeric else GROUP * ((order + 0.5) / len(strategies) - 0.5)
-    # Where curves coincide, the later is drawn smaller, so that both are seen.
+    # If curves coincide, the later one is drawn smaller, so that both are visible.
     panel.errorbar([point[0] + beside for point in points], [point[1] for point in points],
                    yerr=bars_of(points), color=color, marker=marker,
                    linestyle=line if across.numeric else "none",
@@ -149,7 +149,7 @@ def draw_strategy(panel, across, points, strategy, strategies, end):
 
 
 def scale(panel, heights):
-    if not heights:  # nothing in this panel has the measure, as where its baseline did not run
+    if not heights:  # no row of this panel has the measure, for example because its baseline did not run
         panel.text(0.5, 0.5, "no result", transform=panel.transAxes, ha="center", va="center", fontsize=8,
                    color="#555555")
         panel.set_yticks([])
@@ -161,12 +161,12 @@ def scale(panel, heights):
         panel.ticklabel_format(axis="y", useOffset=False)
         least, most = panel.get_ylim()
         room = (LEAST_SPAN * max(heights) - (most - least)) / 2
-        if room > 0:  # differences of next to nothing should look so
+        if room > 0:  # tiny differences should look tiny
             panel.set_ylim(least - room, most + room)
 
 
 def spread(rows, across, of):
-    """Place, mean, least and greatest over the seeds, for each value of the axis in turn."""
+    """Place, mean, smallest and largest over the seeds, for each value of the axis."""
     points = []
     for value, place in across.places.items():
         found = [of(row) for row in rows if axis.value_of(row, across.field) == value]
@@ -177,7 +177,7 @@ def spread(rows, across, of):
 
 
 def bars_of(points):
-    """How far the seeds lie below and above the mean, as errorbar wants it; none if there is one seed."""
+    """How far the seeds lie below and above the mean, for errorbar; None if there is only one seed."""
     if all(least == greatest for _, _, least, greatest in points):
         return None
     return [[max(0.0, mean - least) for _, mean, least, _ in points],

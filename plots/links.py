@@ -10,7 +10,7 @@ NUMBERS = re.compile(r"(?<=\[)\d+|(?<=[A-Za-z])\d+(?=\.|$)")  # gpu[3].nic0.out;
 
 
 def busiest(row):
-    """Of links that differ only in their numbers, the most used."""
+    """The most used one of each set of links that differ only in their numbers."""
     kinds = {}
     for name, use in row.links:
         kind = NUMBERS.sub("", name)
@@ -20,7 +20,7 @@ def busiest(row):
 
 
 def rows_of(found):
-    """Name of the point, and for each strategy there the first row that knows its links."""
+    """Name of the point, and for each strategy the first row there that has links."""
     name, rows = breakdown.chosen(found)
     first = {}
     for row in rows:
@@ -30,7 +30,7 @@ def rows_of(found):
 
 
 def figures(found):
-    """Name and maker, if the results at that point know links."""
+    """Name and maker, if the results at that point have links."""
     if rows_of(found)[1]:
         yield "links", lambda: figure(found)
 
@@ -52,7 +52,7 @@ def figure(found):
 
 
 def draw(panel, bars, colors):
-    """Horizontal bars: (name, use), from the top."""
+    """Horizontal bars of (name, use), from the top."""
     panel.barh(range(len(bars)), [100 * use for _, use in bars], 0.7, color=colors, linewidth=0)
     for place, (_, use) in enumerate(bars):
         panel.text(100 * use + 1.5, place, f"{100 * use:.3g} %", va="center", fontsize=8)
@@ -67,7 +67,7 @@ def draw(panel, bars, colors):
 
 
 def draw_condensed(panel, found):
-    """One bar a strategy: its most used link."""
+    """One bar for each strategy: its most used link."""
     name, rows = rows_of(found)
     bars = [(f"{row.strategy}\n{busiest(row)[0][0]}", busiest(row)[0][1]) for row in rows]
     draw(panel, bars, [style.look(row.strategy, found.strategies())[0] for row in rows])

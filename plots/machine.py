@@ -11,7 +11,7 @@ from typing import List, Optional
 sys.dont_write_bytecode = True  # the folder may be installed for all users
 
 try:
-    import matplotlib  # noqa: F401  (asked for first, so that its absence is told in one line)
+    import matplotlib  # noqa: F401  (imported first, so that its absence is reported in one line)
 except ImportError:
     sys.exit(f"machine.py: {sys.executable} has no matplotlib; on Debian: apt-get install python3-matplotlib")
 
@@ -36,7 +36,7 @@ class BadInput(Exception):
 
 @dataclass
 class Node:
-    """A NUMA node, switch, GPU or NIC, and what hangs on it. Positions are in units and rows from the top."""
+    """A NUMA node, switch, GPU or NIC, with all that is connected below it. Positions are in units and rows from the top."""
 
     kind: str
     name: str
@@ -76,7 +76,7 @@ class Machine:
     pairs: list  # pairs of GPUs and a label
 
     def check(self):
-        """Raises a LookupError if a link ends nowhere."""
+        """Raises a LookupError if an end of a link does not exist."""
         for ends, links in ((self.numas, self.sockets), (self.devices("gpu"), self.pairs)):
             for between, _ in links:
                 if not all(0 <= end < len(ends) for end in between) or len(set(between)) != 2:
@@ -91,7 +91,7 @@ class Machine:
 
 
 def rounded(text):
-    """A rate as tables show it, "105 Gbps"; nothing for one without a limit."""
+    """A rate as in tables, "105 Gbps"; empty if it is unlimited."""
     rate = quantity.parse(text)
     if rate is None:
         return ""
@@ -103,7 +103,7 @@ def rounded(text):
 
 
 def both(rates):
-    """A rate each way; two lines if they differ."""
+    """The rates of both directions, on two lines if they differ."""
     if not isinstance(rates, dict):
         return rounded(rates or "unlimited")
     into, out = rounded(rates["in"]) or "unlimited", rounded(rates["out"]) or "unlimited"
@@ -111,7 +111,7 @@ def both(rates):
 
 
 def sums(rates):
-    """The rate of summation of 32-bit floats, or of whatever there is."""
+    """The rate of summation of 32-bit floats, or else of another type."""
     if isinstance(rates, dict):
         kind = "f32" if "f32" in rates else next(iter(rates), None)
         return [f"sum {rounded(rates[kind])} {kind}"] if kind and rounded(rates[kind]) else []
@@ -170,7 +170,7 @@ def read(path):
 
 
 class Canvas:
-    """Boxes, links and labels in units and rows."""
+    """Draws boxes, links and labels, in units and rows."""
 
     def __init__(self, width, height):
         self.figure = pyplot.figure(figsize=(width * UNIT, height * ROW))
@@ -208,7 +208,7 @@ def draw_tree(canvas, node):
     canvas.box(node.x, node.y, width, height_of(node), FILL[node.kind], [node.name] + node.lines)
     for child in node.children:
         top, bottom = node.y - height_of(node) / 2, child.y + height_of(child) / 2
-        # Above all that hangs between the two, and then straight down.
+        # Runs above everything between the two, and then straight down.
         canvas.line([node.x, child.x, child.x], [top, top - 0.13, bottom])
         canvas.label(child.x, child.y + 0.45, child.label)
         draw_tree(canvas, child)
@@ -235,7 +235,7 @@ def draw_sockets(canvas, machine):
 
 
 def pair_looks(machines):
-    """The width of a line for each rate of NVLinks, thicker for faster ones."""
+    """The line width for each rate of NVLinks, thicker for faster ones."""
     rates = sorted({label for machine in machines for _, label in machine.pairs},
                    key=lambda label: quantity.parse(label.split("\n")[0].replace(" ", "").removeprefix("in")).value
                    if label and "unlimited" not in label else float("inf"))

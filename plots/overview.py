@@ -15,7 +15,7 @@ def figure(found):
     case = cases[-1]
     drawn = curves.measure(found)
     legend = curves.legend(found, across, drawn) + breakdown.legend(found)
-    height = max(3.2, 0.9 + 0.3 * len(found.strategies()))  # two lines for each
+    height = max(3.2, 0.9 + 0.3 * len(found.strategies()))  # two lines for each strategy
     sheet, panels = style.sheet(4, WIDTH, height, legend, columns=2)
     for panel, measure in zip(panels, [curves.SPEEDUP, drawn]):
         if any(measure.of(row) is not None for row in case.rows):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# The distribution's Python, for which scripts/install-dependencies installs matplotlib; another may stand first in PATH.
+# The distribution's Python, for which scripts/install-dependencies installs matplotlib. PATH may find another first.
 """Draws the figures of one run of an experiment: plots/plot.py RESULT_DIR. README.md says what each shows."""
 
 import argparse
@@ -15,7 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the folder may be installed for all users
 
 try:
-    import matplotlib  # noqa: F401  (asked for first, so that its absence is told in one line)
+    import matplotlib  # noqa: F401  (imported first, so that its absence is reported in one line)
 except ImportError:
     sys.exit(f"plot.py: {sys.executable} has no matplotlib; on Debian: apt-get install python3-matplotlib")
 
@@ -30,8 +30,8 @@ import timeline  # noqa: E402
 
 
 def figures(found):
-    """Name of each figure that the results allow, and what makes it. studies/run/result_files.cc knows the
-    names, so that no figure stays beside the results of another run."""
+    """Name of each figure that the results allow, and its maker. studies/run/result_files.cc knows the names, so that
+    no figure of another run is left beside the results."""
     yield from curves.figures(found)
     yield from published.figures(found)
     yield "breakdown", partial(breakdown.figure, found)
@@ -46,7 +46,7 @@ def draw(found, name):
 
 
 def draw_all(found):
-    """The paths of all figures in turn, drawn by as many processes as there are processors."""
+    """The paths of all figures in turn, drawn by one process for each CPU."""
     names = [name for name, _ in figures(found)]
     workers = min(len(names), len(os.sched_getaffinity(0)))
     if workers < 2:
@@ -54,7 +54,7 @@ def draw_all(found):
             yield from draw(found, name)
         return
     context = multiprocessing.get_context("fork")
-    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process hears of it too, and ends the others
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process gets the signal too, and ends the others
     with ProcessPoolExecutor(workers, context, signal.signal, ignore) as pool:
         slowest = sorted(names, key=lambda name: not name.startswith("timeline-"))
         drawn = {name: pool.submit(draw, found, name) for name in slowest}
@@ -66,7 +66,7 @@ def draw_all(found):
 
 
 def show(path):
-    """Prints the path. A reader that has left, as head does, ends no drawing."""
+    """Prints the path. Drawing goes on if the reader has left, as head does."""
     try:
         print(path, flush=True)
     except OSError:
@@ -75,12 +75,13 @@ def show(path):
 
 def main(arguments):
     parser = argparse.ArgumentParser(prog="plot.py", description=__doc__)
-    parser.add_argument("folder", metavar="RESULT_DIR", type=Path, help="what weir run --out was given")
+    parser.add_argument("folder", metavar="RESULT_DIR", type=Path, help="the folder given to weir run --out")
     folder = parser.parse_args(arguments).folder
     gc.disable()  # timelines are large, and this program is short
     try:
-        style.use()
-        for path in draw_all(results.read(folder)):
+        found = results.read(folder)
+        style.use(found.looks)
+        for path in draw_all(found):
             show(path)
     except results.BadInput as error:
         print(f"plot.py: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Ours over theirs: results beside what a publication reports, from published.csv, which weir run writes."""
+"""Our results over published ones, from the published.csv that weir run writes."""
 
 import csv
 from functools import partial
@@ -7,7 +7,7 @@ import results
 import style
 
 FILE = "published.csv"
-LABELS = {  # of a measure, and what its unit in the file is divided by
+LABELS = {  # label of a measure, and the divisor of its unit in the file
     "iteration": ("Iteration time (ms)", 1e-3),
     "throughput": ("Samples per second", 1),
     "goodput": ("Goodput (Gbps)", 1.25e8),
@@ -32,7 +32,7 @@ def figures(found):
 
 
 def ticks(rows):
-    """The points by name, in order, without the settings that all have."""
+    """The points by name, in order, without settings common to all."""
     points = list(dict.fromkeys(row["at"] for row in rows))
     parts = [point.split() for point in points]
     same = set.intersection(*map(set, parts))

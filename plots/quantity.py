@@ -1,4 +1,4 @@
-"""Numbers with their unit as text has them: "8", "4MB", "100Gbps", "5us"."""
+"""Parses numbers with units: "8", "4MB", "100Gbps", "5us"."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Quantity:
 
 
 def parse(text):
-    """The quantity, or None if the text is none."""
+    """The quantity, or None if the text is not one."""
     found = re.fullmatch(r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z/]*)", text.strip())
     if not found or found[2] not in UNITS:
         return None

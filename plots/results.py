@@ -1,4 +1,4 @@
-"""The rows of results.json, or of results.csv where that is all there is."""
+"""Reads the rows of results.json or, if it is missing, of results.csv."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Tuple
 
 
 class BadInput(Exception):
-    """Results that cannot be drawn; the text says where and why."""
+    """Results that cannot be drawn; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,20 @@ class Row:
     goodput: Optional[float]  # bytes per second
     goodput_bound: Optional[float]  # likewise
     speedup: Optional[float]
-    links: Tuple[Tuple[str, float], ...]  # name and use (1 is all that it could carry), the most used first
+    links: Tuple[Tuple[str, float], ...]  # name and use (1 is fully used), the most used first
     timeline: Optional[str]
 
 
 @dataclass(frozen=True)
 class Results:
     folder: Path
-    fields: List[str]  # that were swept
+    fields: List[str]  # the swept ones
     rows: List[Row]
-    baseline: Optional[str] = None  # of the speed-ups, where it is told
+    baseline: Optional[str] = None  # of the speed-ups, if the file names it
+    looks: Optional[Dict[str, List[str]]] = None  # colour, marker and line by strategy, if the file has them
 
     def strategies(self):
-        """In the order of the rows; one that is missing at the first points stands where it does later."""
+        """In the order of the rows. A strategy that is missing at first takes its place from later points."""
         order, last = [], None
         for row in self.rows:
             if row.strategy not in order:
@@ -54,7 +55,7 @@ NUMBERS = {
     "communication_ns": True, "compute_ns": True, "bound_ns": True, "goodput_bytes_per_s": False,
     "goodput_bound_bytes_per_s": False, "speedup": False,
 }
-FIRST = ["strategy", "gpu_machines", "cpu_machines"]  # swept fields stand between these and "seed"
+FIRST = ["strategy", "gpu_machines", "cpu_machines"]  # swept fields are between these and "seed"
 
 
 def read(folder):
@@ -62,10 +63,10 @@ def read(folder):
         path = folder / name
         if not path.is_file():
             continue
-        fields, rows, baseline = rows_of(path)
+        fields, rows, baseline, looks = rows_of(path)
         if not rows:
             raise BadInput(f"{path}: there are no rows, so nothing to draw")
-        return Results(folder, fields, rows, baseline)
+        return Results(folder, fields, rows, baseline, looks)
     raise BadInput(f"{folder}: there is neither results.json nor results.csv; weir run writes them")
 
 
@@ -73,7 +74,7 @@ def parsed(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadInput(f"{path}: this is no JSON: {error}") from None
+        raise BadInput(f"{path}: expected JSON: {error}") from None
 
 
 def json_rows(path):
@@ -90,7 +91,17 @@ def json_rows(path):
     experiment = whole.get("experiment")
     baseline = experiment.get("baseline") if isinstance(experiment, dict) else None
     return fields, [row(entry, each, f"{path}: rows[{i}]")
-                    for i, (entry, each) in enumerate(zip(entries, values))], baseline
+                    for i, (entry, each) in enumerate(zip(entries, values))], baseline, looks_of(whole, path)
+
+
+def looks_of(whole, path):
+    """None in files of versions that told none."""
+    looks = whole.get("looks", {})
+    if not isinstance(looks, dict) or not all(
+            isinstance(look, list) and len(look) == 3 and all(isinstance(word, str) for word in look)
+            for look in looks.values()):
+        raise BadInput(f"{path}: looks: each must be a colour, a marker and a line")
+    return looks
 
 
 def csv_rows(path):
@@ -98,7 +109,7 @@ def csv_rows(path):
         numbered = [(i, line) for i, line in enumerate(file, 1) if not line.startswith("#") and line.strip()]
     lines = list(csv.reader(line for _, line in numbered))
     if not lines:
-        return [], [], None
+        return [], [], None, None
     columns = lines[0]
     for column in FIRST + ["seed"] + [name for name in NUMBERS if NUMBERS[name]]:
         if column not in columns:
@@ -110,7 +121,7 @@ def csv_rows(path):
             raise BadInput(f"{path}:{number}: there are {len(cells)} cells, and {len(columns)} columns")
         entry = dict(zip(columns, cells))
         rows.append(row(entry, {field: entry[field] for field in fields}, f"{path}:{number}"))
-    return fields, rows, None
+    return fields, rows, None, None
 
 
 def row(entry, values, where):

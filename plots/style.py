@@ -1,4 +1,4 @@
-"""How figures look and how they are written: the same input gives the same bytes."""
+"""The look and the writing of figures. The same input gives the same bytes."""
 
 import math
 import textwrap
@@ -14,16 +14,9 @@ from matplotlib.lines import Line2D  # noqa: E402
 BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#777777", "#000000"
 
-# Colour, marker, line. A strategy looks the same in every figure, whatever else stands there.
-LOOKS = {
-    "unified": (BLUE, "o", "-"),
-    "ring": (ORANGE, "s", "--"),
-    "flat-ring": (VERMILION, "^", "-."),
-    "hierarchical": (GREEN, "D", (0, (5, 1, 1, 1, 1, 1))),
-    "double-tree": (PURPLE, "v", (0, (3, 1))),
-    "ps": (SKY, "P", ":"),
-    "colocated-ps": (GREY, "X", (0, (6, 2, 1, 2))),
-}
+# Colour, marker and line of each strategy, from results.json. So a strategy looks the same in every figure. All others
+# take the spare looks in turn.
+LOOKS = {}
 SPARE = [(BLUE, "<", ":"), (VERMILION, ">", "--"), (GREEN, "p", "-."), (PURPLE, "h", "-"), (ORANGE, "*", ":"),
          (GREY, "d", "--"), (SKY, "8", "-")]
 BOUND = {"color": "#8A8A8A", "linewidth": 0.8, "linestyle": "-"}
@@ -31,11 +24,16 @@ BEYOND = {"facecolor": "#F1F1F1", "edgecolor": "#C4C4C4", "hatch": "/////", "lin
 
 HOLLOW = {"markerfacecolor": "white", "markeredgewidth": 1.3}
 LEGEND_LINE = 0.22  # inches
-LEGEND_MARK = 0.62  # inches of an entry beside its text: the mark and the space around it
+LEGEND_MARK = 0.62  # inches of an entry without its text: the mark and the space around it
 LETTERS = 13  # in an inch
 
 
-def use():
+def use(looks=None):
+    """For all figures from now on. Looks are colour, marker and line by strategy; a line is matplotlib's name, or the
+    lengths of dashes and gaps: "5 1 1 1"."""
+    LOOKS.clear()
+    for strategy, (color, marker, line) in (looks or {}).items():
+        LOOKS[strategy] = color, marker, (0, tuple(map(int, line.split()))) if " " in line else line
     matplotlib.rcdefaults()
     pyplot.rcParams.update({
         "font.family": "DejaVu Sans", "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9,
@@ -55,7 +53,7 @@ def look(strategy, strategies):
 
 
 def handles(strategies, lines):
-    """What a legend shows for the strategies, with their lines if those are drawn."""
+    """The legend's entries for the strategies, with lines if those are drawn."""
     shown = []
     for strategy in strategies:
         color, marker, line = look(strategy, strategies)
@@ -65,12 +63,12 @@ def handles(strategies, lines):
 
 
 def wrapped(text, width):
-    """On lines of at most so many inches."""
+    """The text broken into lines of at most this many inches."""
     return textwrap.fill(text, int(width * LETTERS))
 
 
 def lines_of(labels, width):
-    """How many lines a legend of these needs that is at most so many inches wide, each column as wide as its widest."""
+    """The lines that a legend of this width in inches needs, if each column is as wide as its widest label."""
     for lines in range(1, len(labels)):
         columns = [labels[i:i + lines] for i in range(0, len(labels), lines)]
         if sum(LEGEND_MARK + max(map(len, column)) / LETTERS for column in columns) <= width:
@@ -79,7 +77,7 @@ def lines_of(labels, width):
 
 
 def sheet(panels, width, height, shown=(), columns=3):
-    """A figure with panels of that size in inches, at most so many in a row, and a legend above them."""
+    """A figure with panels of this size in inches, a limited number of them in a row, and a legend above."""
     columns = min(columns, panels)
     rows = -(-panels // columns)
     lines = lines_of([handle.get_label() for handle in shown], columns * width)
@@ -92,7 +90,7 @@ def sheet(panels, width, height, shown=(), columns=3):
 
 
 def width_of(axes):
-    """Of its panel, in inches, before the layout is made."""
+    """The space of its panel, in inches, before the layout is made."""
     sheet = axes.get_figure()
     return sheet.bbox.width / sheet.dpi / axes.get_subplotspec().get_gridspec().ncols
 
@@ -108,6 +106,6 @@ def save(figure, folder, name):
                              ("pdf", {"CreationDate": None, "Creator": None, "Producer": None})]:
         paths.append(folder / f"{name}.{ending}")
         figure.savefig(paths[-1], metadata=metadata)
-        figure.set_layout_engine("none")  # the layout stands, and is slow to make
+        figure.set_layout_engine("none")  # the layout is done already, and slow to repeat
     pyplot.close(figure)
     return paths

@@ -1,6 +1,6 @@
-"""What must hold of figures of costs. Run: /usr/bin/python3 plots/test_cost.py
+"""Tests for figures of costs. Run: /usr/bin/python3 plots/test_cost.py
 
-With WEIR_PLAN_AND_SIMULATE, the benchmark's path, it runs small too, and what it prints is drawn.
+With WEIR_PLAN_AND_SIMULATE, the benchmark's path, it also runs the benchmark small and draws its output.
 """
 
 import contextlib
@@ -45,16 +45,16 @@ class Cost(unittest.TestCase):
         status, paths, _ = self.main(MEASURED, self.folder / "cost")
         self.assertEqual((status, [Path(path).name for path in paths]), (0, ["cost.png", "cost.pdf"]))
 
-    def test_what_is_no_measurement_is_told(self):
+    def test_a_file_that_is_no_measurement_is_reported(self):
         (self.folder / "empty").write_text("")
-        self.assertIn("there is nothing in it", self.main(self.folder / "empty", self.folder / "out")[2])
+        self.assertIn("the file is empty", self.main(self.folder / "empty", self.folder / "out")[2])
         (self.folder / "other").write_text("{}\n")
         status, _, error = self.main(self.folder / "other", self.folder / "out")
         self.assertEqual(status, 1)
-        self.assertIn("other: it is nothing that", error)
+        self.assertIn("other: expected the output of", error)
 
     @unittest.skipUnless("WEIR_PLAN_AND_SIMULATE" in os.environ, "WEIR_PLAN_AND_SIMULATE names no benchmark")
-    def test_what_the_benchmark_prints_is_drawn(self):
+    def test_the_benchmark_output_is_drawn(self):
         benchmark = os.environ["WEIR_PLAN_AND_SIMULATE"]
         done = subprocess.run([benchmark, "--json", "4"], capture_output=True, text=True, check=True, timeout=120)
         (self.folder / "small.jsonl").write_text(done.stdout)

@@ -1,4 +1,4 @@
-"""What must hold of drawn machines. Run: /usr/bin/python3 plots/test_machine.py"""
+"""Tests for drawn machines. Run: /usr/bin/python3 plots/test_machine.py"""
 
 import contextlib
 import io
@@ -31,10 +31,10 @@ class Machines(unittest.TestCase):
         style.use()
 
     def drawn(self, path):
-        """The figure and its texts with the boxes that they fill."""
+        """The figure and its texts, each with the box that it fills."""
         figure = machine.figure(*machine.read(path))
         self.addCleanup(machine.pyplot.close, figure)
-        figure.canvas.draw()  # which places the legend
+        figure.canvas.draw()  # this places the legend
         renderer = figure.canvas.get_renderer()
         legend = figure.axes[0].get_legend()
         texts = list(figure.axes[0].texts) + (list(legend.get_texts()) if legend else [])
@@ -89,7 +89,7 @@ class Machines(unittest.TestCase):
             files.append([Path(line).read_bytes() for line in lines])
         self.assertEqual(files[0], files[1])
 
-    def test_what_cannot_be_drawn_is_told_in_a_line(self):
+    def test_an_invalid_topology_is_reported_in_one_line(self):
         for topology in ({"name": "x"}, {"name": "x", "groups": [{"name": "g", "sockets": [{"between": [0, 1]}]}]},
                          {"name": "x", "groups": [{"name": "g", "gpus": [{"at": "p9"}]}]}, [1]):
             status, lines, error = self.main(self.written(topology), self.folder / "out")

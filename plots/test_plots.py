@@ -1,4 +1,4 @@
-"""What must hold of the figures. Run: /usr/bin/python3 plots/test_plots.py"""
+"""Tests for the figures. Run: /usr/bin/python3 plots/test_plots.py"""
 
 import contextlib
 import io
@@ -70,8 +70,9 @@ class Folder(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
 
-    def write(self, rows):
-        (self.folder / "results.json").write_text(json.dumps({"rows": rows}))
+    def write(self, rows, looks=None):
+        more = {} if looks is None else {"looks": looks}
+        (self.folder / "results.json").write_text(json.dumps({"rows": rows, **more}))
 
     def write_sweep(self, **more):
         self.write([entry(strategy, k, {FIELD: k}, **more)
@@ -119,7 +120,7 @@ class Figures(Folder):
         self.assertEqual(len(files[0]), 14)
         self.assertEqual(files[0], files[1])
 
-    def test_goodput_stands_in_the_overview_where_nothing_is_computed(self):
+    def test_the_overview_shows_goodput_if_nothing_is_computed(self):
         self.write_sweep(compute_ns=0)
         self.assertIs(curves.measure(results.read(self.folder)), curves.GOODPUT)
         self.write_sweep()
@@ -130,7 +131,7 @@ class Figures(Folder):
         self.assertEqual(self.drawn(), ["speedup.png", "iteration.png", "breakdown.png", "links.png",
                                         "overview.png"])
 
-    def test_the_program_runs_as_documented_whatever_python_stands_first(self):
+    def test_the_program_runs_as_documented_whichever_python_is_first_in_path(self):
         self.write_sweep()
         other = self.folder / "python3"
         other.write_text("#!/bin/sh\nexit 1\n")
@@ -143,7 +144,7 @@ class Figures(Folder):
         self.write([entry("unified", 2, {}, speedup=None)])
         self.assertEqual(self.drawn(), ["goodput.png", "iteration.png", "breakdown.png", "links.png", "overview.png"])
 
-    def test_a_panel_without_a_baseline_is_drawn_as_of_a_sweep_that_was_interrupted(self):
+    def test_a_panel_without_a_baseline_is_drawn_as_from_an_interrupted_sweep(self):
         self.write([entry(strategy, k, {FIELD: k, "policy": policy}, speedup=1.0 if policy == "fifo" else None)
                     for policy in ("fifo", "priority") for k in (0, 2) for strategy in ("unified", "ring")])
         self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png",
@@ -155,7 +156,7 @@ class Figures(Folder):
         self.write(rows)
         self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
 
-    def test_a_reader_of_the_paths_that_leaves_ends_nothing(self):
+    def test_drawing_goes_on_if_the_reader_leaves(self):
         self.write([entry("ring", 0, {})])
         command = [sys.executable, plot.__file__, str(self.folder)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -170,7 +171,20 @@ class Figures(Folder):
                     for strategy in ("ring", "mine", "yours") for seed in (1, 2)])
         self.assertEqual(len(self.drawn()), 6)
 
-    def test_the_table_alone_gives_all_but_links_and_timelines(self):
+    def test_strategies_look_as_the_program_says_and_others_as_is_free(self):
+        self.write([entry(name, 0, {}) for name in ("ring", "mine", "tree")],
+                   {"ring": ["#E69F00", "s", "--"], "tree": ["#CC79A7", "v", "3 1"]})
+        found = results.read(self.folder)
+        style.use(found.looks)
+        looks = {name: style.look(name, found.strategies()) for name in found.strategies()}
+        self.assertEqual(looks, {"ring": ("#E69F00", "s", "--"), "tree": ("#CC79A7", "v", (0, (3, 1))),
+                                 "mine": style.SPARE[0]})
+        style.pyplot.close(style.sheet(1, 5, 3, style.handles(found.strategies(), True))[0])
+        self.assertIn("overview.png", self.drawn())
+        style.use()  # as of a folder whose results say nothing of looks
+        self.assertEqual([style.look(name, found.strategies()) for name in found.strategies()], style.SPARE[:3])
+
+    def test_the_table_alone_gives_all_figures_except_links_and_timelines(self):
         line = "ring,4,{0},{0},1,80000000,30000000,30000000,50000000,9000000000,10000000000,60000000,75,1"
         rows = "\n".join(line.format(k) for k in (0, 2))
         (self.folder / "results.csv").write_text(f"# Weir\n{HEADER}\n{rows}\n")
@@ -203,15 +217,20 @@ class Errors(Folder):
         self.write([entry("ring", 0, {}, bound_ns="soon")])
         self.refused("rows[0]", "bound_ns", "'soon'")
 
+    def test_looks_that_are_none_are_refused(self):
+        for looks in ([], {"ring": "#E69F00"}, {"ring": ["#E69F00", "s"]}):
+            self.write([entry("ring", 0, {})], looks)
+            self.refused("looks: each must be a colour, a marker and a line")
+
     def test_broken_json_is_refused(self):
         (self.folder / "results.json").write_text("{")
-        self.refused("results.json", "no JSON")
+        self.refused("results.json", "expected JSON")
 
     def test_a_missing_timeline_is_named(self):
         self.write([entry("ring", 0, {}, timeline="timeline-ring.json")])
         status, _, error = self.plot()
         self.assertEqual((status, error.count("\n")), (1, 1))
-        self.assertIn("timeline-ring.json: there is no such file", error)
+        self.assertIn("timeline-ring.json: results.json names this file", error)
 
 
 class Parts(Folder):
@@ -234,7 +253,7 @@ class Parts(Folder):
         self.assertEqual([case.name for case in cases],
                          ["Partition size: 1MB", "Partition size: 2MB", "Partition size: 4MB"])
 
-    def test_a_unit_that_all_values_share_stands_in_the_label(self):
+    def test_a_unit_that_all_values_share_is_in_the_label(self):
         across, _ = self.axis([entry("ring", 0, {"partition_size": size}) for size in ("4MB", "1MB")])
         self.assertEqual((across.label, list(across.texts.values())), ("Partition size (MB)", ["1", "4"]))
 
@@ -248,7 +267,7 @@ class Parts(Folder):
         self.assertEqual(len(tight), 9)
         self.assertIn("", tight)
 
-    def test_what_lies_beyond_the_bound_is_hatched_and_inside_the_picture(self):
+    def test_the_area_beyond_the_bound_is_hatched_and_inside_the_picture(self):
         style.use()
         self.write_sweep()
         found = results.read(self.folder)
@@ -264,7 +283,7 @@ class Parts(Folder):
             self.assertGreater(ends[1] - ends[0], 0.05 * (limits[1] - limits[0]))
             style.pyplot.close("all")
 
-    def test_a_point_far_above_all_others_is_cut_off_and_told(self):
+    def test_a_point_far_above_all_others_is_cut_off_and_labelled(self):
         self.assertEqual(curves.cut([500.0] * 5 + [520.0] * 5 + [970.0]), 560)
         self.assertEqual(curves.cut([500, 520, 540, 550]), float("inf"))
         style.use()
@@ -294,7 +313,7 @@ class Parts(Folder):
         self.assertFalse(across.numeric)
         self.assertEqual(list(across.texts.values()), ["vgg-16", "gpt-2"])
 
-    def test_a_strategy_that_comes_later_stands_where_it_does_there(self):
+    def test_a_strategy_missing_at_first_takes_its_place_from_later_points(self):
         self.write([entry(name, 0, {FIELD: 0}) for name in ("a", "c")]
                    + [entry(name, 2, {FIELD: 2}) for name in ("a", "b", "c")])
         self.assertEqual(results.read(self.folder).strategies(), ["a", "b", "c"])

@@ -1,4 +1,4 @@
-"""What must hold of figures of searches. Run: /usr/bin/python3 plots/test_tuning.py"""
+"""Tests for figures of searches. Run: /usr/bin/python3 plots/test_tuning.py"""
 
 import contextlib
 import io
@@ -46,12 +46,12 @@ class Tuning(unittest.TestCase):
         status, paths, _ = self.main(MEASURED, self.folder / "iteration")
         self.assertEqual((status, [Path(path).name for path in paths]), (0, ["iteration.png", "iteration.pdf"]))
 
-    def test_what_is_no_measurement_is_told(self):
-        self.assertIn("there is nothing that", self.main(self.folder, self.folder / "out")[2])
+    def test_a_file_that_is_no_measurement_is_reported(self):
+        self.assertIn("but there are none", self.main(self.folder, self.folder / "out")[2])
         (self.folder / "some.jsonl").write_text("{}")
         status, _, error = self.main(self.folder, self.folder / "out")
         self.assertEqual(status, 1)
-        self.assertIn("some.jsonl: it is nothing that", error)
+        self.assertIn("some.jsonl: expected a file of", error)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One iteration op by op: the tracks of a few machines, coloured by layer, and the use of their links."""
+"""Draws one iteration op by op: the tracks of a few machines, coloured by layer, and the use of their links."""
 
 import re
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ import style
 
 MOST_MACHINES = 3
 MOST_TRACKS = 12  # of a machine
-MOST_LANES = 16  # drawn apart; further ones share
+MOST_LANES = 16  # with rows of their own; further ones share a row
 MOST_LINKS = 4  # of a machine
-NARROWEST = 1 / 3000  # of the width; what is narrower would not be seen
+NARROWEST = 1 / 3000  # of the width; anything narrower would be invisible
 GAP = 0.7  # between machines, in rows
 COLORS = ListedColormap(matplotlib.colormaps["viridis"](range(0, 240)))
 LINK = {"color": "#9AA7B4", "linewidth": 0}
@@ -53,7 +53,7 @@ class Link:
 
 
 def figures(found):
-    """Name and maker, of every timeline."""
+    """Name and maker of every timeline."""
     drawn = set()
     for row in found.rows:
         if row.timeline and row.timeline not in drawn:
@@ -64,16 +64,16 @@ def figures(found):
 
 def whole(path):
     if not path.is_file():
-        raise results.BadInput(f"{path}: there is no such file, but results.json names it")
+        raise results.BadInput(f"{path}: results.json names this file, but it does not exist")
     found = results.parsed(path)
     events = found.get("traceEvents") if isinstance(found, dict) else None
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
-        raise results.BadInput(f"{path}: there is no list 'traceEvents'; is this a file that weir run wrote?")
+        raise results.BadInput(f"{path}: expected a list 'traceEvents', as weir run writes it")
     return found
 
 
 def read(path):
-    """The tracks of the first iteration, the links that are used, and how many layers there are."""
+    """The tracks of the first iteration, the used links, and the number of layers."""
     found = whole(path)
     machines, names, tracks, links = {}, {}, {}, {}
     try:
@@ -93,15 +93,15 @@ def read(path):
             name, layer, lane = names[event["pid"], event["tid"]], event["name"], 0
             if name == "compute":
                 name, layer = layer.split(" ", 1)
-            elif " to " in name:  # a lane for each machine that is sent to
+            elif " to " in name:  # a lane for each receiver
                 name, lane = name.split(" to ")[0] + " out", event["tid"]
             track = tracks.setdefault((machine, name), Track(machine, name))
             start = event["ts"] / 1e3
             track.events.append((lane, start, start + event["dur"] / 1e3, layers[layer]))
     except (KeyError, TypeError, ValueError) as error:
-        raise results.BadInput(f"{path}: an event cannot be read: {error!r}") from None
+        raise results.BadInput(f"{path}: cannot read an event: {error!r}") from None
     if not tracks:
-        raise results.BadInput(f"{path}: there are no events, so nothing to draw")
+        raise results.BadInput(f"{path}: there are no events to draw")
     for track in tracks.values():
         order = {lane: i for i, lane in enumerate(sorted({event[0] for event in track.events}))}
         track.events = [(order[lane], *rest) for lane, *rest in track.events]
@@ -114,7 +114,7 @@ def busiest(rows, most):
 
 
 def shown(tracks, links):
-    """The first machine of each group that does anything, with its busiest tracks and links; and the network."""
+    """The first active machine of each group, with its busiest tracks and links; and the network."""
     groups = {}
     for track in tracks:
         groups.setdefault(re.sub(r"\[\d+\]$", "", track.machine), track.machine)
@@ -149,8 +149,8 @@ def figure(path):
 
 
 def draw(panel, machines, end):
-    """Names the rows and draws links; returns the boxes of the events, none narrower than what can be seen, and
-    their layers."""
+    """Names the rows and draws the links. Returns the boxes of the events, none too narrow to see, and their
+    layers."""
     top, boxes, colors, places, names = 0.0, [], [], [], []
     for machine, rows in machines:
         panel.text(0.0, top + GAP / 2 + 0.05, f" {machine}", va="center", fontsize=8, weight="bold")
@@ -182,7 +182,7 @@ def draw_track(track, top, least, boxes, colors):
 
 
 def draw_link(panel, link, top, end):
-    """Its use: none at the bottom of the row, 100 % at the line above."""
+    """Draws its use: 0 at the bottom of the row, 100 % at the line above."""
     times = [step[0] for step in link.steps] + [end]
     use = [min(100, step[1]) for step in link.steps] + [0]
     bottom = top + 0.95
@@ -191,5 +191,5 @@ def draw_link(panel, link, top, end):
 
 
 def link_label(name):
-    """Links that are alike on two lines."""
+    """The names of links that are alike, on two lines."""
     return "use of " + re.sub(r", \d+ alike$", "", name).replace(" to ", "\nto ")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Draws what experiments/tuning/measure.py wrote: plots/tuning.py FOLDER OUT.
+"""Draws the files of experiments/tuning/measure.py: plots/tuning.py FOLDER OUT.
 
-A panel for each strategy and model: the time of an iteration over the partition size, a grey line for each credit, the
-least of them in colour, and the trials of the first search in their order.
+A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for each credit,
+the lowest times in colour, and the trials of the first search in order.
 """
 
 import argparse
@@ -21,7 +21,7 @@ FORM = {"marker": "o", "linestyle": "none", "markersize": 8, "zorder": 4}
 
 
 class BadInput(Exception):
-    """The message says which file, and what is wrong with it."""
+    """The message names the file and what is wrong with it."""
 
 
 def read(folder):
@@ -32,14 +32,14 @@ def read(folder):
             case = json.loads(path.read_text(encoding="utf-8"))
             cases[STRATEGIES.index(case["strategy"]), case["model"]] = case
         except (ValueError, KeyError, TypeError) as error:
-            raise BadInput(f"{path}: it is nothing that experiments/tuning/measure.py wrote ({error!r})") from None
+            raise BadInput(f"{path}: expected a file of experiments/tuning/measure.py ({error!r})") from None
     if not cases:
-        raise BadInput(f"{folder}: there is nothing that experiments/tuning/measure.py wrote")
+        raise BadInput(f"{folder}: expected files of experiments/tuning/measure.py, but there are none")
     return cases
 
 
 def curve(case, credit=None):
-    """Sizes in MB and the least time in ms at each, with this credit or any."""
+    """Sizes in MB and the lowest time in ms for each, with this credit or with any."""
     least = {}
     for one in case["all"]:
         if credit in (None, one["credit"]):
@@ -49,7 +49,7 @@ def curve(case, credit=None):
 
 
 def draw(axes, case):
-    color = style.LOOKS["ps"][0] if case["strategy"] == "ps" else style.VERMILION
+    color = style.SKY if case["strategy"] == "ps" else style.VERMILION
     for credit in case["values"]["credit"]:
         axes.plot(*curve(case, credit), color="#C4C4C4", linewidth=0.8)
     axes.plot(*curve(case), color=color, linewidth=2)
@@ -84,7 +84,7 @@ def figure(cases):
 
 def main(arguments):
     parser = argparse.ArgumentParser(prog="tuning.py", description=__doc__)
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="what measure.py wrote")
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the folder that measure.py wrote")
     parser.add_argument("out", metavar="OUT", type=Path, help="the picture's path without .png or .pdf")
     choices = parser.parse_args(arguments)
     style.use()

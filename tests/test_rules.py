@@ -28,6 +28,9 @@ LONG_FILES = {}
 LONG_FUNCTIONS = {
     "core/experiment/experiment_fields.h: option_fields": "a list, a line for each option",
 }
+NAMESAKES = {
+    ("core/strategies/blocks/options.h", "hierarchical"): "a value of the option `collective`",
+}
 GENERATED_PAGES = {"docs/reproduction.md": "`weir run --page` writes its tables and the lines between them"}
 ENVIRONMENT = {
     "apps/weir/": "the command line",
@@ -141,6 +144,20 @@ def cpp_functions(code):
             start = at + 1
 
 
+LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+
+
+def cpp_literals(code):
+    """The contents of the string literals; raw strings hold data, and comments say what they like."""
+    kept = TEXT.sub(lambda found: found[0] if found[0].startswith('"') else lines_alone(found), code)
+    return [found[1] for found in LITERAL.finditer(kept)]
+
+
+def python_literals(code):
+    return [node.value for node in ast.walk(ast.parse(code))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
 def python_functions(code):
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -191,6 +208,33 @@ class Rules(unittest.TestCase):
             for included in includes(name):
                 with self.subTest(file=name):
                     self.assertNotEqual(room(included), "core/strategies", "only plans reach a world")
+
+    def test_strategies_are_named_in_their_rows_alone(self):
+        rows = collections.defaultdict(list)
+        for name in sources((".cc",)):
+            if room(name) == "core/strategies":
+                for strategy in re.findall(r'\.name = "([^"]+)"', read(name)):
+                    rows[strategy].append(name)
+        print(f"strategies: {' '.join(sorted(rows))}")
+        self.assertGreater(len(rows), 10)
+        self.assertEqual([strategy for strategy, files in rows.items() if len(files) > 1], [], "two rows of one name")
+        namesakes = set()
+        for name in sources((*CODE, ".py"), ("core", "studies", "backends", "apps", "frontends")):
+            if name.startswith("frontends/python/tests/"):
+                continue
+            literals = collections.Counter((python_literals if name.endswith(".py") else cpp_literals)(read(name)))
+            for strategy, (row,) in rows.items():
+                if (name, strategy) in NAMESAKES and literals[strategy]:
+                    namesakes.add((name, strategy))
+                    continue
+                with self.subTest(file=name, strategy=strategy):
+                    self.assertEqual(literals[strategy], 1 if name == row else 0)
+        self.assertEqual(namesakes, set(NAMESAKES), "no exceptions any more")
+
+    def test_the_test_of_names_sees_them(self):
+        self.assertEqual(cpp_literals('f("ring");  // "ps"\nx = R"(say "ring")" + \'"\' + "a \\"ring\\"";'),
+                         ["ring", 'a \\"ring\\"'])
+        self.assertEqual(python_literals("f('ring')  # 'ps'"), ["ring"])
 
     def test_the_core_knows_no_world(self):
         for name in sources(tops=("core",)):

@@ -106,7 +106,7 @@ def work(layers: list[Layer], samples: int) -> int:
 
 
 def spread(nanoseconds: int, layers: list[Layer]) -> list[int]:
-    """The time in proportion to work, in whole nanoseconds: differences of the rounded running sum, so that
+    """Divides the time in proportion to work, in whole nanoseconds. Takes differences of the rounded running sum, so that
     the parts add up exactly."""
     total = max(1, work(layers, samples=1))
     ends, done = [0], 0
@@ -117,7 +117,7 @@ def spread(nanoseconds: int, layers: list[Layer]) -> list[int]:
 
 
 def text(trace: Trace) -> str:
-    """The file's content: one line per tensor, one before them per layer."""
+    """The file's content: one line per layer, then one line per tensor of it."""
     forward = trace.nanoseconds // 3 if trace.forward is None else trace.forward
     times = zip(spread(forward, trace.layers), spread(trace.nanoseconds - forward, trace.layers))
     layers = (layer_text(layer, trace.dtype, *time) for layer, time in zip(trace.layers, times))
@@ -147,7 +147,7 @@ def main() -> int:
     differing = [trace for trace in shipped() if stale(trace)]
     for trace in differing:
         if check:
-            print(f"{trace.file}: differs from what make_traces.py writes; run it anew", file=sys.stderr)
+            print(f"{trace.file}: differs from what make_traces.py writes; run it again", file=sys.stderr)
         else:
             (FOLDER / trace.file).write_bytes(text(trace).encode())
             print(f"{trace.file}: written")

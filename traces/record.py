@@ -12,8 +12,8 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# file -> the example's model, pictures or texts of an iteration, and tokens of a text: so many that the GPU, and not the
-# process that tells it what to do, is what takes the time
+# file -> the example's model; pictures or texts of an iteration; tokens of a text. They are so many that the GPU limits the
+# time, and not the process that gives it work.
 MODELS = {
     "resnet-50-h200": ("resnet50", 256, None),
     "vgg-16-h200": ("vgg16", 64, None),
@@ -30,8 +30,8 @@ def examples():
 
 
 def made(name, device, wrapped=None):
-    """The model of that name of MODELS on the device, in what it is to be wrapped in, and what runs it forward and backward
-    once, in bf16 on a GPU."""
+    """The model with that name in MODELS on the device, wrapped by `wrapped` if given, and a function that runs it forward
+    and backward once, in bf16 on a GPU."""
     models = examples()
     model_name, batch, tokens = MODELS[name]
     make, data_for, _ = models.MODELS[model_name]
@@ -51,7 +51,7 @@ def made(name, device, wrapped=None):
 
 
 def main():
-    from weir.torch import trace  # here, as record_kineto.py takes the models from this file and needs PyTorch alone
+    from weir.torch import trace  # imported here, because record_kineto.py uses this file without Weir
 
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(MODELS)} (all)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Records the examples' models with PyTorch's own profiler, for `weir import kineto`: NAME.json.gz, NAME-modules.json.gz
-with the names of modules (with_stack=True), and NAME.measured.json with what an iteration takes unwatched and watched.
+with the names of modules (with_stack=True), and NAME.measured.json with the times of iterations without and with the profiler.
 Run: python3 traces/record_kineto.py --out FOLDER [--device cpu] [NAME...]
 Several ranks, with DistributedDataParallel, write NAME-rank0.json.gz and so on:
 torchrun --nproc_per_node 2 traces/record_kineto.py --out FOLDER"""
@@ -20,7 +20,7 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 WARM_UP, ACTIVE, UNWATCHED = 5, 2, 20
 
-# What any processor records in a second.
+# A model that any CPU records in a second.
 SMALL = {"mlp-small": ("mlp", 64, None)}
 
 
@@ -49,7 +49,7 @@ class Clock:
 
 
 def unwatched(training, device):
-    """The median of iterations that follow one another, in ms."""
+    """The median time of successive iterations, in ms."""
     for _ in range(WARM_UP):
         training()
     clock = Clock(device)
@@ -61,7 +61,7 @@ def unwatched(training, device):
 
 
 def watched(training, device, file, with_stack):
-    """Writes the file; returns what each of its steps took, in ms."""
+    """Writes the file; returns the time of each of its steps, in ms."""
     activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device == "cuda" else [])
     clock = Clock(device)
     with profile(activities=activities, schedule=schedule(wait=0, warmup=WARM_UP, active=ACTIVE, repeat=1), record_shapes=True,
@@ -76,7 +76,7 @@ def watched(training, device, file, with_stack):
 
 
 def joined(device):
-    """What this process's files are called after, of a job of several."""
+    """The suffix of this process's files in a job of several processes."""
     if "RANK" not in os.environ:
         return ""
     if device == "cuda":

@@ -48,7 +48,7 @@ Result<ExitStatus> calibrate_topology(const CalibrateChoices& choices) {
   if (!calibrated) return wrong("calibrate", calibrated.error());
   for (const std::string& remark : calibrated->remarks) print_error("weir calibrate: {}\n", remark);
   calibrated->topology.calibration->weir = version();
-  // First, as a fit takes long: it is not lost if the file is.
+  // Print before writing the file: a fit takes long, and its result must survive a failed write.
   print("{}", choices.json ? json(*calibrated) : text(*calibrated));
   if (choices.output.empty()) return kExitWell;
   const auto written = write_text(choices.output, topology_text(calibrated->topology));

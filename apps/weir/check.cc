@@ -30,7 +30,7 @@ Result<std::string> check_experiment(const std::string& file) {
                      experiment->points() == 1 ? "point" : "points");
 }
 
-// What the file is, if it is right.
+// Says what kind of file it is, if it is valid.
 Result<std::string> check_file(const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file, ignored)) return check_experiment(file);

@@ -1,5 +1,5 @@
-// The subcommands of weir. Each adds itself to the command line with its options and its help, and when
-// chosen leaves the program's exit status.
+// The subcommands of weir. Each adds itself to the command line with its options and help. When it was
+// chosen, it sets the program's exit status.
 #pragma once
 
 #include "apps/weir/text/exit_status.h"

@@ -6,6 +6,7 @@
 #include "apps/weir/commands.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/topology_options.h"
+#include "apps/weir/text/output.h"
 #include "backends/real/discovery/host_reader.h"
 #include "backends/real/discovery/host_topology.h"
 #include "studies/real/measure_parts.h"
@@ -18,7 +19,7 @@ struct DiscoverChoices {
   bool measure = false;
 };
 
-/// "2026-03-01", as clocks in Greenwich show it.
+/// Today's date in UTC: "2026-03-01".
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::tm parts = {};

@@ -1,117 +1,20 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/options/input.h"
+#include "apps/weir/text/errors.h"
 #include "apps/weir/text/output.h"
-#include "backends/real/compute/gpu/gpu_facts.h"
-#include "backends/real/discovery/checks.h"
-#include "backends/real/discovery/host_reader.h"
-#include "backends/real/discovery/machine_tree.h"
-#include "backends/real/lab/readiness.h"
-#include "backends/real/process/child.h"
-#include "backends/real/process/descriptor.h"
-#include "core/base/units_text.h"
 #include "core/base/version.h"
-#include "core/document/document.h"
+#include "studies/doctor/host_checks.h"
 
 namespace weir {
 namespace {
 
-using real::Grade;
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds kCheckPatience(10);  // with each check
-constexpr std::size_t kMargin = 24;                 // before what was found
-
-/// Findings of one kind. Each check runs in a process of its own, so that a driver that is stuck, or ends the
-/// process, holds up no other.
-struct Check {
-  const char* subject;
-  std::function<real::Findings()> run;
-};
-
-real::Findings check_build() {
-#ifdef WEIR_SIMGRID
-  constexpr bool kSimulates = true;
-#else
-  constexpr bool kSimulates = false;
-#endif
-  const auto cuda = real::cuda_versions();
-  real::Finding finding{"build", kSimulates && cuda ? Grade::kOk : Grade::kNote, "", ""};
-  finding.found = fmt::format("weir {}, {} SimGrid, {} CUDA", version(), kSimulates ? "with" : "without",
-                              cuda ? "with" : "without");
-  if (!kSimulates)
-    finding.remedy =
-        "to simulate with SimGrid, the reference, too, install it (scripts/install-dependencies) and build "
-        "again";
-  if (!cuda)
-    finding.remedy +=
-        fmt::format("{}to use GPUs, build where nvcc and nccl.h are", finding.remedy.empty() ? "" : "; ");
-  return {finding};
-}
-
-real::Findings check_lab() {
-  const real::LabReadiness lab = real::try_lab();
-  real::Findings findings;
-  if (lab.lab) {
-    findings.push_back(
-        {"lab", Grade::kOk, fmt::format("two machines were up and down in {}", rounded(lab.took)), ""});
-  } else {
-    findings.push_back(
-        {"lab", Grade::kWarning, lab.lab.error().text,
-         "clusters cannot be emulated on this host (--on lab); docs/lab.md says what that needs"});
-  }
-  if (lab.shares) {
-    findings.push_back({"lab's CPUs", Grade::kOk, "control groups share them by the machines' cores", ""});
-  } else {
-    findings.push_back({"lab's CPUs", Grade::kNote,
-                        "not shared by the machines' cores: " + lab.shares.error().text,
-                        "let this user write its control group, or run labs as root"});
-  }
-  return findings;
-}
-
-/// On what was found on this host.
-using Reader = Result<real::HostParts> (*)();
-Check on_parts(const char* subject, Reader read,
-               std::function<real::Findings(const real::HostParts&)> judge) {
-  return {subject, [subject, read, judge = std::move(judge)]() -> real::Findings {
-            const auto parts = read();
-            if (!parts)
-              return {{subject, Grade::kWrong, parts.error().text, "report it with lstopo's output"}};
-            return judge(*parts);
-          }};
-}
-
-std::vector<Check> checks() {
-  // The driver of GPUs is asked where they matter alone.
-  const Reader without_gpus = [] { return real::read_machine(); };
-  return {{"build", check_build},
-          on_parts("host", without_gpus,
-                   [](const auto& parts) { return real::check_host(parts, real::read_limits()); }),
-          on_parts("nics", without_gpus, [](const auto& parts) { return real::check_nics(parts); }),
-          {"rdma", [] { return real::check_rdma(real::rdma::survey(), real::read_limits()); }},
-          {"lab", check_lab},
-          on_parts("gpus", real::read_host,
-                   [](const auto& parts) { return real::check_gpus(parts, real::read_limits()); }),
-          on_parts("cuda", real::read_host, [](const auto& parts) {
-            return parts.gpus.empty() && parts.gpu_devices.empty()
-                       ? real::Findings()
-                       : real::check_cuda(parts, real::try_gpus());
-          })};
-}
+constexpr std::size_t kMargin = 24;  // width of the column before the findings
 
 Json json_of(const real::Finding& finding) {
   Json json = {{"subject", finding.subject}, {"grade", name(finding.grade)}, {"found", finding.found}};
@@ -119,102 +22,29 @@ Json json_of(const real::Finding& finding) {
   return json;
 }
 
-std::string packed(const real::Findings& findings) {
-  Json list = Json::array();
-  for (const real::Finding& one : findings)
-    list.push_back({one.subject, static_cast<int>(one.grade), one.found, one.remedy});
-  return json_text(list);  // what a driver says may be no UTF-8
-}
-
-real::Findings unpacked(const std::string& text) {
-  real::Findings findings;
-  for (const Json& one : Json::parse(text))
-    findings.push_back({one[0].get<std::string>(), static_cast<Grade>(one[1].get<int>()),
-                        one[2].get<std::string>(), one[3].get<std::string>()});
-  return findings;
-}
-
-/// All that comes until the writer ends; none if it has not by then.
-std::optional<std::string> read_all(int file, std::chrono::steady_clock::time_point deadline) {
-  std::string text;
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return std::nullopt;
-    pollfd waiting = {file, POLLIN, 0};
-    if (poll(&waiting, 1, static_cast<int>(left.count())) <= 0) continue;
-    char some[4096];
-    const ssize_t size = read(file, some, sizeof some);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return text;
-    text.append(some, static_cast<std::size_t>(size));
-  }
-}
-
-// In the child: never returns, and an exception ends it.
-[[noreturn]] void answer(const Check& check, int file) noexcept {
-  const std::string text = packed(check.run());
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(file, text.data() + written, text.size() - written);
-    if (count <= 0) _exit(kExitFailed);
-    written += static_cast<std::size_t>(count);
-  }
-  _exit(kExitWell);
-}
-
-real::Findings run(const Check& check) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return {{check.subject, Grade::kWrong, fmt::format("no pipe: {}", std::strerror(errno)), "ulimit -n"}};
-  const real::Descriptor here(ends[0]);
-  real::Descriptor there(ends[1]);
-  std::fflush(nullptr);
-  const pid_t process = real::fork_child();
-  if (process < 0)
-    return {{check.subject, Grade::kWrong, fmt::format("no process: {}", std::strerror(errno)), "ulimit -u"}};
-  if (process == 0) answer(check, there.number());
-  there = real::Descriptor();
-  const auto text = read_all(here.number(), std::chrono::steady_clock::now() + kCheckPatience);
-  if (!text) kill(process, SIGKILL);
-  int status = 0;
-  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!text)
-    return {{check.subject, Grade::kWrong, fmt::format("no answer within {} s", kCheckPatience.count()),
-             "see dmesg; GPUs that wake slowly want nvidia-persistenced"}};
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitWell) return unpacked(*text);
-  return {{check.subject, Grade::kWrong,
-           WIFSIGNALED(status) ? fmt::format("the check was ended by signal {}", WTERMSIG(status))
-                               : std::string("the check ended without an answer"),
-           "report it, with what dmesg says"}};
-}
-
-/// Further lines of a text below its first.
+/// Indents all lines of a text after the first.
 std::string indented(const std::string& text) {
   std::string lines;
   for (const char c : text) lines += c == '\n' ? "\n" + std::string(kMargin, ' ') : std::string(1, c);
   return lines;
 }
 
+void show(const real::Finding& finding) {
+  print("{:<8} {:<14} {}\n", name(finding.grade), finding.subject, indented(finding.found));
+  if (!finding.remedy.empty()) print("{:{}}-> {}\n", "", kMargin, indented(finding.remedy));
+  std::fflush(stdout);
+}
+
 Result<ExitStatus> doctor(bool json) {
-  real::Findings all;
-  for (const Check& check : checks()) {
-    for (real::Finding& finding : run(check)) {
-      if (!json) {
-        print("{:<8} {:<14} {}\n", name(finding.grade), finding.subject, indented(finding.found));
-        if (!finding.remedy.empty()) print("{:{}}-> {}\n", "", kMargin, indented(finding.remedy));
-        std::fflush(stdout);
-      }
-      all.push_back(std::move(finding));
-    }
-  }
+  const real::Findings all = check_this_host([json](const real::Finding& finding) {
+    if (!json) show(finding);
+  });
   if (json) {
     Json document = {{"weir", version()}, {"worst", name(worst(all))}, {"findings", Json::array()}};
     for (const real::Finding& finding : all) document["findings"].push_back(json_of(finding));
     print("{}\n", document.dump(2));
   }
-  return worst(all) == Grade::kWrong ? kExitFailed : kExitWell;
+  return worst(all) == real::Grade::kWrong ? kExitFailed : kExitWell;
 }
 
 }  // namespace

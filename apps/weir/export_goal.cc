@@ -23,8 +23,7 @@ struct ExportGoalChoices {
   std::string out;
 };
 
-// CPU 0 sends and receives; each device of a machine has one; what takes no time or none of any device, one
-// each.
+// CPU 0 sends and receives. Each device of a machine has its own CPU. Ops that use no device share one more.
 std::vector<GoalWork> goal_works(const Plan& plan, const Cluster& cluster) {
   const WorkTable works(plan, cluster);
   std::vector<GoalWork> found(plan.ops().size());

@@ -1,11 +1,11 @@
-// weir export goal: a plan for simulators that read GOAL.
+// weir export goal: writes a plan for simulators that read the GOAL format.
 #pragma once
 
 #include "apps/weir/commands.h"
 
 namespace weir {
 
-/// Adds it to `weir export`.
+/// Adds the command to `weir export`.
 void add_export_goal(CLI::App& command, ExitStatus& status);
 
 }  // namespace weir

@@ -14,7 +14,7 @@
 namespace weir {
 namespace {
 
-/// What both formats are asked for.
+/// Options that both formats share.
 struct TraceOptions {
   std::string out;
   AboutTrace about;

@@ -5,22 +5,19 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/weir/commands.h"
-#include "apps/weir/lab_run.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/lab_text.h"
 #include "apps/weir/text/output.h"
-#include "backends/real/lab/raw_rate.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology_file.h"
-#include "studies/output/signals.h"
-#include "studies/output/table.h"
+#include "studies/lab/lab_run.h"
+#include "studies/lab/link_rates.h"
+#include "studies/process/signals.h"
 
 namespace weir {
 namespace {
 
-using Side = Table::Column::Side;
-
-constexpr Duration kShortest(10'000'000);  // of a measurement: some packets of 64 KiB, at the least
+constexpr Duration kShortest(10'000'000);  // of a measurement: time for at least a few packets of 64 KiB
 
 struct LabChoices {
   std::string topology;
@@ -37,7 +34,7 @@ Result<Cluster> cluster_of(const LabChoices& choices) {
   return Cluster(*topology);
 }
 
-// The kept lab of the cluster, or one that ends with this command.
+// The kept lab of the cluster, or a new one that ends with this command.
 Result<std::unique_ptr<real::Lab>> lab_of(const Cluster& cluster) {
   return real::Lab::kept(cluster.name()) ? real::Lab::join(cluster) : real::Lab::up(cluster);
 }
@@ -79,71 +76,10 @@ Result<ExitStatus> run(const LabChoices& choices) {
   const Signals signals;
   const auto lab = lab_of(*cluster);
   if (!lab) return tl::unexpected(lab.error());
-  return run_in_lab(**lab, *cluster, choices.command, deadline, signals);
-}
-
-std::string share(BytesPerSecond measured, BytesPerSecond rate) {
-  if (!rate.limited()) return "-";
-  return fmt::format("{:.2f} %",
-                     100 * static_cast<double>(measured.value()) / static_cast<double>(rate.value()));
-}
-
-using RawRates = Result<std::vector<BytesPerSecond>>;
-
-// Each machine to the next: alone, and all at once, when every NIC is busy both ways.
-Result<void> show_pairs(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
-  std::vector<real::RawFlow> streams;
-  const std::size_t count = cluster.machines().size();
-  for (std::size_t i = 0; i < count; ++i)
-    streams.push_back({.from = MachineId(i), .into = MachineId((i + 1) % count)});
-  const RawRates together = raw_rates(lab, streams, settings);
-  if (!together) return tl::unexpected(together.error());
-  std::vector<Table::Cells> rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    const real::RawFlow& stream = streams[i];
-    const RawRates alone = raw_rates(lab, {stream}, settings);
-    if (!alone) return tl::unexpected(alone.error());
-    const BytesPerSecond rate = shaped_rate(cluster, stream.from, stream.into);
-    rows.push_back({cluster.machine(stream.from).name, cluster.machine(stream.into).name, rounded(rate),
-                    rounded(alone->front()), share(alone->front(), rate), rounded((*together)[i]),
-                    share((*together)[i], rate)});
-  }
-  print("One TCP connection from each machine to the next: alone, and all at once\n{}",
-        text({{"from", Side::kLeft}, {"into", Side::kLeft}, {"topology"}, {"alone"}, {""}, {"at once"}, {""}},
-             rows));
-  return {};
-}
-
-Result<void> show_all_to_all(real::Lab& lab, const Cluster& cluster, const real::RateSettings& settings) {
-  std::vector<real::RawFlow> streams;
-  const std::size_t count = cluster.machines().size();
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < count; ++j) {
-      if (i != j) streams.push_back({.from = MachineId(i), .into = MachineId(j)});
-    }
-  }
-  const RawRates rates = raw_rates(lab, streams, settings);
-  if (!rates) return tl::unexpected(rates.error());
-  std::vector<BytesPerSecond> out(count);
-  std::vector<BytesPerSecond> in(count);
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    BytesPerSecond& from = out[streams[i].from.index()];
-    BytesPerSecond& into = in[streams[i].into.index()];
-    from = from + (*rates)[i];
-    into = into + (*rates)[i];
-  }
-  std::vector<Table::Cells> rows;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Nic& nic = cluster.machine(MachineId(i)).nics.front();
-    const BytesPerSecond out_rate = cluster.link(nic.out).rate;
-    const BytesPerSecond in_rate = cluster.link(nic.in).rate;
-    rows.push_back({cluster.machine(MachineId(i)).name, rounded(out_rate), rounded(out[i]),
-                    share(out[i], out_rate), rounded(in_rate), rounded(in[i]), share(in[i], in_rate)});
-  }
-  print(
-      "\nA connection from each machine to each other one, all at once\n{}",
-      text({{"machine", Side::kLeft}, {"topology out"}, {"out"}, {""}, {"topology in"}, {"in"}, {""}}, rows));
-  return {};
+  const auto ended = run_in_lab(**lab, *cluster, choices.command, deadline, signals, shown_lines(*cluster));
+  if (!ended) return tl::unexpected(ended.error());
+  if (ended->signal) return 128 + *ended->signal;
+  return ended->failed || ended->late ? kExitFailed : kExitWell;
 }
 
 Result<ExitStatus> rate(const LabChoices& choices) {
@@ -162,9 +98,12 @@ Result<ExitStatus> rate(const LabChoices& choices) {
   const auto lab = lab_of(*cluster);
   if (!lab) return tl::unexpected(lab.error());
   const real::RateSettings settings{.time = *time};
-  if (const auto shown = show_pairs(**lab, *cluster, settings); !shown) return tl::unexpected(shown.error());
-  if (const auto shown = show_all_to_all(**lab, *cluster, settings); !shown)
-    return tl::unexpected(shown.error());
+  const auto pairs = pair_rates(**lab, *cluster, settings);
+  if (!pairs) return tl::unexpected(pairs.error());
+  print("{}", text(*pairs, *cluster));
+  const auto all = all_to_all_rates(**lab, *cluster, settings);
+  if (!all) return tl::unexpected(all.error());
+  print("\n{}", text(*all, *cluster));
   return kExitWell;
 }
 

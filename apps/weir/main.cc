@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   try {
     weir.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    // What is no command at all is told as one that is missing.
+    // CLI11 reports an unknown command as a missing one.
     const std::string word = argc > 1 ? argv[1] : "";
     if (weir.get_subcommands().empty() && !word.empty() && word.front() != '-') {
       fmt::print(stderr, "weir: there is no command '{}'; weir --help lists those that there are\n", word);
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr,
                "weir: there is not enough memory for so large a plan; try fewer machines or larger parts\n");
     status = weir::kExitFailed;
-  } catch (const std::exception& error) {  // of a library
+  } catch (const std::exception& error) {  // thrown by a library
     fmt::print(stderr, "weir: {}\n", error.what());
     status = weir::kExitFailed;
   }

@@ -28,7 +28,8 @@ struct NodeChoices {
   std::optional<int> server;
 };
 
-// What launchers call the number of a process, the first that is set: ours, Slurm's, Open MPI's, torchrun's.
+// The rank of this process in variables of launchers: Weir, Slurm, Open MPI, torchrun. The first that is set
+// counts.
 Result<std::optional<int>> rank_of_environment() {
   for (const char* name : {"WEIR_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "RANK"}) {
     const auto value = environment(name);
@@ -45,7 +46,7 @@ Result<std::optional<int>> rank_of_environment() {
   return std::optional<int>();
 }
 
-// More than any key has: some files have no end.
+// Reads no more than 64 KiB, which is longer than any key: some files have no end.
 std::string start_of(std::istream& stream) {
   constexpr std::size_t kMost = 64 << 10;
   std::string text(kMost, '\0');
@@ -92,7 +93,7 @@ Result<ExitStatus> take_part(const NodeChoices& choices) {
   return kExitWell;
 }
 
-// Of a training session, whose settings are in the environment (frontends/c/weir.h).
+// Serves a training session. Its settings are in the environment (frontends/c/weir.h).
 Result<ExitStatus> serve(const NodeChoices& choices) {
   const auto settings = real::read_session_settings(
       fmt::format(R"({{"server": {}, "listen": "{}"}})", *choices.server, choices.listen.front()),

@@ -1,4 +1,4 @@
-// weir trace record: PyTorch knows what a model does, so Python records it (weir.torch.trace).
+// weir trace record. Only PyTorch knows what a model does, so Python records it (weir.torch.trace).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ constexpr const char* kProgram =
     "pip install . installs Weir for it, and PyTorch must be there')\n"
     "main()\n";
 
-// Does not return if all is well.
+// Returns only if it fails.
 ExitStatus record(const std::vector<std::string>& arguments) {
   std::vector<const char*> words = {kPython, "-c", kProgram};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
@@ -40,7 +40,7 @@ void add_trace(CLI::App& weir, ExitStatus& status) {
   trace->require_subcommand(1);
   CLI::App* command = trace->add_subcommand(
       "record", "Runs a PyTorch model for some steps and writes a trace of its layers (docs/pytorch.md)");
-  command->prefix_command();  // what follows is Python's
+  command->prefix_command();  // the remaining arguments are for Python
   command->set_help_flag();
   command->callback([command, &status] { status = record(command->remaining()); });
 }

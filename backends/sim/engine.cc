@@ -26,13 +26,14 @@ using Zone = s4u::NetZone;
 using Ends = std::pair<s4u::Host*, s4u::Host*>;
 using Route = std::vector<s4u::LinkInRoute>;
 
-// A flow ends when fewer bytes are left of it than the product of SimGrid's two precisions. By default that
-// is 1e-14, less than the rounding error of most flows, which then end in an extra step some 1e-17 s long;
-// 1e-4 is more, up to a terabyte. As a share of a link's rate, 1e-9 is less than any flow gets. SimGrid's
-// Lazy models and Exec would take the 1e5 for seconds: they must not be used beside these settings.
+// A flow ends when fewer of its bytes are left than the product of SimGrid's two precisions. The default,
+// 1e-14, is less than the rounding error of most flows, which would then end in an extra step some 1e-17 s
+// long. 1e-4 is more than the error, up to a terabyte. As a share of a link's rate, 1e-9 is less than any
+// flow gets. SimGrid's Lazy models and Exec would read the 1e5 as seconds, so they must not be used with
+// these settings.
 #if SIMGRID_VERSION >= 33500
 constexpr const char* kPrecisions[] = {"precision/work-amount:1e-9", "precision/timing:1e5"};
-using Ended = s4u::Comm;  // what a signal of completion is about
+using Ended = s4u::Comm;  // what signals of completion carry
 #else
 constexpr const char* kPrecisions[] = {"maxmin/precision:1e-9", "surf/precision:1e5"};
 using Ended = s4u::Activity;
@@ -63,13 +64,13 @@ constexpr const char* kSettings[] = {
 };
 
 constexpr long double kSameInstant = 1e-12L;  // seconds
-constexpr std::size_t kHosts = 512;           // a path is a pair of different hosts
+constexpr std::size_t kHosts = 512;           // a pair of different hosts stands for a path
 
 }  // namespace
 
-// What is under way, and the time. SimGrid takes it for the model of a resource and asks it first when its
-// next event is. Then all flows of an instant have ended and the next rates are not yet computed, so new
-// flows cost no further computation, and no actor is needed. Time is summed here in long double, because
+// What is under way, and the time. SimGrid takes it for the model of a resource and asks it first for its
+// next event. At that moment all flows of an instant have ended and the next rates are not yet computed. So
+// new flows cost no extra computation, and no actor is needed. Time is summed in long double here, because
 // SimGrid's own clock drifts by 2 ns in 5 million steps at 100 s.
 class Engine::Agenda final : public simgrid::kernel::resource::Model {
  public:
@@ -83,7 +84,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
     timers_.emplace(now_ + static_cast<long double>(duration.ns()) * 1e-9L, id);
   }
 
-  // Holds a reference to the flow until the instant of its end is over, since SimGrid holds none.
+  // Keeps a reference to the flow until the instant of its end is over, since SimGrid keeps none.
   void add_flow(std::uint32_t id, const s4u::CommPtr& flow) {
     flow->set_data(reinterpret_cast<void*>(std::uintptr_t{id}));
     flow->add_ref();
@@ -116,7 +117,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
   using Timer = std::pair<long double, std::uint32_t>;  // seconds, id
   long double now_ = 0.0L;                              // seconds
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  std::vector<std::uint32_t> ended_;     // at this instant, and not yet reported
+  std::vector<std::uint32_t> ended_;     // ended at this instant, not yet reported
   std::vector<s4u::ActivityPtr> flows_;  // the flows among them
   std::size_t under_way_ = 0;            // flows
   const OnInstant* instant_ = nullptr;
@@ -136,11 +137,11 @@ struct Engine::Platform {
   std::shared_ptr<Agenda> agenda = std::make_shared<Agenda>();
   Zone* zone = nullptr;
   std::vector<s4u::Link*> links;
-  std::vector<double> rates;    // of the links, unless they are scaled
-  std::vector<double> factors;  // that they are scaled with
+  std::vector<double> rates;    // of the links, before scaling
+  std::vector<double> factors;  // their scale factors
   const Paths* paths = nullptr;
   std::vector<s4u::Host*> hosts;
-  std::vector<std::size_t> routes;  // by path: which pair of hosts stands for it
+  std::vector<std::size_t> routes;  // by path: the pair of hosts that stands for it
 };
 
 std::string Engine::settings() { return fmt::format("{}", fmt::join(kSettings, " ")); }
@@ -148,7 +149,7 @@ std::string Engine::settings() { return fmt::format("{}", fmt::join(kSettings, "
 Engine::Engine(const std::vector<LinkSpec>& links) {
   WEIR_CHECK(!s4u::Engine::has_instance());
   platform_ = std::make_unique<Platform>();
-  static bool settled = false;  // SimGrid's settings and callbacks outlive its engines
+  static bool settled = false;  // SimGrid's settings and callbacks outlive engines
   if (!settled) {
     xbt_log_control_set("root.thres:error");
     for (const char* setting : kSettings) s4u::Engine::set_config(setting);
@@ -157,7 +158,7 @@ Engine::Engine(const std::vector<LinkSpec>& links) {
     });
     settled = true;
   }
-  platform_->simgrid.add_model(platform_->agenda);  // the first: SimGrid's own come with the zone
+  platform_->simgrid.add_model(platform_->agenda);  // must be first: SimGrid's own models come with the zone
   platform_->zone = full_zone(platform_->simgrid);
   for (const auto& [name, rate] : links) {
     WEIR_CHECK(rate > 0.0 && std::isfinite(rate), name, rate);
@@ -190,10 +191,10 @@ Result<void> Engine::set_paths(const Paths& paths, const Binding& binding) {
     platform_->routes.push_back(at->second);
     if (!fresh) continue;
     if (known.size() > kMost) {
-      return failure(
-          fmt::format("the plan uses more than the {} different paths that the simulation can hold", kMost));
+      return failure(fmt::format(
+          "the plan uses more than {} different paths, the most that SimGrid can simulate here", kMost));
     }
-    Route route;  // a repeated link stands for its weight
+    Route route;  // a link is repeated as often as its weight
     for (const LinkUse& use : left) {
       const s4u::LinkInRoute link(platform_->links[use.link.index()]);
       route.insert(route.end(), static_cast<std::size_t>(use.weight), link);
@@ -213,13 +214,13 @@ void Engine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   platform_->agenda->add_flow(id, flow);
   flow->set_payload_size(static_cast<std::uint64_t>(bytes.count()));
   flow->set_source(ends.first);
-  // SimGrid lets no flow ever exceed the rates that links have when it begins.
+  // SimGrid never gives a flow more than the rates that links have when it begins.
   std::vector<LinkId> scaled;
   for (const LinkUse& use : (*platform_->paths)[index]) {
     if (platform_->factors[use.link.index()] < 1.0) scaled.push_back(use.link);
   }
   for (const LinkId link : scaled) platform_->set_rate(link, 1.0);
-  flow->set_destination(ends.second);  // starts it, which needs the size
+  flow->set_destination(ends.second);  // starts it, so the size must be set before
   for (const LinkId link : scaled) platform_->set_rate(link, platform_->factors[link.index()]);
 }
 

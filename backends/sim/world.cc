@@ -7,7 +7,7 @@ namespace weir::sim {
 
 namespace {
 
-// An unlimited link stands in no path, so that any rate will do for it.
+// No path contains an unlimited link, so it may have any rate.
 std::vector<LinkSpec> specs(const Cluster& cluster, const std::vector<double>& rates) {
   std::vector<LinkSpec> links;
   for (std::size_t i = 0; i < rates.size(); ++i) links.push_back({cluster.links()[i].name, rates[i]});

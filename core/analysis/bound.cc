@@ -16,7 +16,7 @@ BytesPerSecond rounded_up(double rate) {
   return rate < kMost ? BytesPerSecond(std::llround(std::ceil(rate))) : BytesPerSecond::unlimited();
 }
 
-// Compute time of one layer, both ways, on the GPUs of a machine.
+// Compute time of layers, forward and backward, on the GPUs of a machine.
 class Compute {
  public:
   Compute(const Cluster& cluster, const Workload& workload) {
@@ -45,9 +45,9 @@ class Compute {
   double fastest_ = 0.0;
 };
 
-constexpr double kSame = 1e-9;  // relative: what is no longer than that by rounding alone
+constexpr double kSame = 1e-9;  // relative; smaller differences are rounding errors
 
-// What a need comes to, found layer by layer.
+// The value of a need, found layer by layer.
 struct Candidate {
   Need need;
   double seconds = -1.0;
@@ -63,10 +63,10 @@ struct Candidate {
   }
 };
 
-// Whole nanoseconds less: rounding must not push a bound above what can be reached.
+// Rounds down to whole nanoseconds: rounding must not push a bound above a reachable time.
 Duration rounded_down(double seconds) { return Duration(static_cast<std::int64_t>(seconds * 1e9)); }
 
-// The one that binds: of those as long the first, as they were offered.
+// The longest candidate: it binds. Among equals, the first that was offered.
 const Candidate& binding(const std::vector<Candidate>& candidates) {
   const Candidate* longest = &candidates.front();
   for (const Candidate& candidate : candidates) {
@@ -103,7 +103,7 @@ Candidate compute_alone(const Compute& compute) {
   return candidate;
 }
 
-// What each byte of the model needs: so many bytes through something of that rate.
+// What each byte of the model needs: this many bytes through something of this rate.
 struct Passage {
   std::string name;
   MachineId machine;
@@ -113,7 +113,7 @@ struct Passage {
 
 Passage once(const Link& link, double rate) { return {link.name, link.machine, 1.0, rate}; }
 
-// The directions of a machine's NICs taken together.
+// The rates of all NICs of a machine together, by direction.
 struct NicRates {
   double in = 0.0;
   double out = 0.0;
@@ -147,7 +147,7 @@ void add_racks(const Cluster& cluster, std::vector<Passage>& passages) {
   std::map<int, std::size_t> workers;
   for (const MachineId id : cluster.gpu_machines()) ++workers[cluster.machine(id).rack];
   if (workers.size() < 2) return;
-  // The uplinks that a route between two racks crosses are those of the two.
+  // A route between two racks crosses the uplinks of exactly those racks.
   const MachineId first = cluster.gpu_machines().front();
   for (const MachineId id : cluster.gpu_machines()) {
     if (cluster.machine(id).rack == cluster.machine(first).rack) continue;
@@ -174,7 +174,7 @@ void add_gpus(const Cluster& cluster, std::vector<Passage>& passages) {
         if (other != gpu) others.push_back(Memory::gpu(other));
       }
       for (const bool out : {true, false}) {
-        std::set<LinkId> cut;  // every way out of the GPU, or into it, crosses one of these
+        std::set<LinkId> cut;  // every route out of the GPU, or into it, crosses one of these
         bool free = false;
         for (const Memory& other : others) {
           const Route route =
@@ -191,7 +191,7 @@ void add_gpus(const Cluster& cluster, std::vector<Passage>& passages) {
   }
 }
 
-// Time per layer that one link or device is needed.
+// How long each layer needs one link or device.
 struct Load {
   Need need;
   std::vector<double> seconds;  // by layer
@@ -217,8 +217,8 @@ class Loads {
           load.seconds[layer] += static_cast<double>(work.size.count()) * use.weight / rate(load.need.rate);
         }
       }
-      // What serves several at once is not needed for the sum of their times; a NIC's links are counted
-      // above.
+      // A resource that serves several ops at once is not occupied for the sum of their times. A NIC's links
+      // are already counted above.
       if (served(op.kind) != Serving::kOneByOne) continue;
       Load& load = devices_[work.resource];
       load.seconds.resize(layers);

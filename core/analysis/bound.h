@@ -1,13 +1,12 @@
-// What cannot be beaten: bounds on the length of an iteration, without simulation, with the resource that
-// sets them.
+// Bounds on the length of an iteration, without simulation, and the resource that sets each bound.
 //
-// In an iteration the parts of layers 0..l exist once the backward of layer l is done, and must have been
-// exchanged when the forward of layer l begins; the backward of the layers from l on comes before, their
+// In an iteration, the parts of layers 0..l exist once the backward of layer l is done. They must have been
+// exchanged when the forward of layer l begins. The backward of the layers from l on comes before, their
 // forward after. So for every l
 //     iteration >= sum over layers j >= l of (backward_j + forward_j) + time of the exchange of layers 0..l.
 //
-// This holds exactly for an iteration that all machines start together. In a long run unlike machines may
-// drift apart by a fraction of an iteration, and single iterations then be shorter.
+// This holds exactly for an iteration that all machines start together. In a long run, different machines may
+// drift apart by a fraction of an iteration, so single iterations may be shorter.
 #pragma once
 
 #include <string>
@@ -26,46 +25,46 @@ struct Bound {
   std::string binding;  // a link, a device, "compute" or "critical path"
 };
 
-/// One thing that an iteration needs, and what follows: time = compute + exchange, for the layer l for which
-/// that is longest.
+/// One thing that an iteration needs, and the bound that follows: time = compute + exchange, for the layer l
+/// that makes it longest.
 struct Need {
-  std::string name;   // as Bound's binding
-  MachineId machine;  // of a link or a device of one machine
-  Bytes bytes;        // that pass it in an iteration; 0 if it is no link
+  std::string name;   // as in Bound::binding
+  MachineId machine;  // for a link or a device of one machine
+  Bytes bytes;        // bytes that pass it in an iteration; 0 if it is not a link
   BytesPerSecond rate;
   Duration whole;     // how long an iteration occupies it
   int layer = 0;      // l
-  Duration compute;   // backward and forward of the layers from l on, or of all
+  Duration compute;   // backward and forward of the layers from l on, or of all layers
   Duration exchange;  // how long layers 0..l occupy it
   Duration time;
 };
 
-/// What no schedule of any strategy can beat on this cluster: the first of these needs. The exchange of M
-/// bytes takes at least, with n GPU machines of NIC rates B_i and CPU machines of rates C_j:
+/// What no schedule of any strategy can beat on this cluster. cluster_needs() returns all needs, the longest
+/// first; cluster_bound() only the first. Let there be n GPU machines of NIC rates B_i, and CPU machines of
+/// rates C_j. Then the exchange of M bytes takes at least:
 ///  * M / B_i for every i, in each direction: each GPU machine's gradient leaves it and the sum arrives;
-///  * 4(n-1) M / (sum B_i + (n-2)/n sum C_j), both directions added up: to sum n values in a tree and to
+///  * 4(n-1) M / (sum B_i + (n-2)/n sum C_j), both directions added up. To sum n values in a tree and to
 ///    spread the sum takes 2(n-1) transfers of each byte between GPU machines, each through two NICs. A CPU
-///    machine that takes part in either adds one transfer and can be at the end of n. (For equal rates this
-///    is Eq. 6 of BytePS, OSDI'20.)
-///  * M over the uplink of any rack that holds some GPU machines and not all;
-///  * M over the links that leave, and those that enter, each GPU.
-/// The longest first.
+///    machine that takes part in either adds one transfer and can be an end of n transfers. (For equal rates
+///    this is Eq. 6 of BytePS, OSDI'20.)
+///  * M over the uplink of any rack that holds some but not all GPU machines;
+///  * M over the links that leave each GPU, and over those that enter it.
 std::vector<Need> cluster_needs(const Cluster& cluster, const Workload& workload);
 Bound cluster_bound(const Cluster& cluster, const Workload& workload);
 
-/// What no plan can beat whose parts are pushed, summed and pulled with that split: the needs above, and the
-/// exchange at the split's own time per byte. It takes no plan, so it can be had of the largest clusters.
+/// What no plan can beat that pushes, sums and pulls parts with this split: the needs above, and the exchange
+/// at the split's own time per byte. It needs no plan, so it works for the largest clusters.
 Bound split_bound(const Cluster& cluster, const Workload& workload, const Shares& shares);
 
-/// What this plan cannot beat: the load of each link over its rate, the time that its ops occupy each device,
-/// both layer by layer as above, and the longest path through its ops. The longest first.
+/// What this plan cannot beat: the load of each link over its rate, and the time that its ops occupy each
+/// device, both layer by layer as above; and the longest path through its ops. The longest first.
 std::vector<Need> plan_needs(const Plan& plan, const Cluster& cluster, const Workload& workload);
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const Workload& workload);
-/// By whoever has the plan's table on the cluster.
+/// For a caller who already has the plan's table on the cluster.
 Bound plan_bound(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Workload& workload);
 
-/// How many bytes of the model any schedule can exchange in a second in which messages are under way, by the
-/// first three of the cluster's needs; unlimited on fewer than two GPU machines.
+/// How many bytes of the model any schedule can exchange in a second during which messages are under way, by
+/// the first three of the cluster's needs. Unlimited with fewer than two GPU machines.
 BytesPerSecond goodput_bound(const Cluster& cluster);
 
 }  // namespace weir

@@ -42,7 +42,7 @@ class Search {
 
   Duration length() const { return length_; }
 
-  // Back from the op that ends last, joins left out.
+  // Walks back from the op that ends last; leaves joins out.
   std::vector<OpId> ops() const {
     std::vector<OpId> ops;
     for (OpId id = last_; id.valid();) {
@@ -73,12 +73,13 @@ class Search {
   }
 
  private:
-  // What a step reads and writes of an op, close together.
+  // What a step reads and writes of an op, stored together.
   struct Node {
     Duration ready;
     OpId cause;  // the op after whose end it became ready
     std::uint32_t waits : 31;
-    // An end of a message waits for the other, too, and an op of an all-reduce for the others.
+    // 1 if the op also waits for others: a message's end for the other end, an all-reduce's op for the other
+    // ops.
     std::uint32_t together : 1;
   };
 
@@ -122,7 +123,7 @@ class Search {
   OpId last_;
 };
 
-// Where the time of ops of the kind counts.
+// The counter for ops of this kind.
 Duration& time_of_kind(CriticalPath& path, OpKind kind) {
   switch (kind) {
     case OpKind::kBackward:

@@ -1,4 +1,4 @@
-// The longest path through a plan's ops: what an iteration takes where nothing waits for a link or a device,
+// The longest path through a plan's ops: how long an iteration takes if nothing waits for a link or a device,
 // and where that time goes.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// Invariants: each op but the first waits for the one before; the times by kind add up to the length.
+/// Invariants: each op except the first waits for the one before; the times by kind add up to the length.
 struct CriticalPath {
   Duration length;
   std::vector<OpId> ops;  // in order, messages by their sends; joins are left out
@@ -22,17 +22,17 @@ struct CriticalPath {
   Duration sums;
   Duration updates;
   Duration waits;
-  Duration latency;  // of what stands above, which is without it
+  Duration latency;  // latency of all ops above, whose times exclude it
 };
 
-/// Every op as short as it can be, every message when both of its ends are ready. Of paths as long as each
-/// other, one.
+/// The longest path if every op is as short as possible and every message begins when both of its ends are
+/// ready. Among equally long paths, any one.
 CriticalPath critical_path(const Plan& plan, const WorkTable& works);
 
-/// What an op takes from when it is ready; a message's time stands at its send.
+/// How long an op takes once it is ready. A message's time counts at its send.
 using OpTimes = std::function<Duration(OpId)>;
 
-/// The length of the longest chain of ops that wait for each other, if they take such times.
+/// The length of the longest chain of ops that wait for each other, if the ops take these times.
 Duration critical_length(const Plan& plan, const OpTimes& takes);
 
 }  // namespace weir

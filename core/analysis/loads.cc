@@ -13,7 +13,7 @@ bool sums(const Resource& resource) {
   return resource.kind == Resource::Kind::kHostSum || resource.kind == Resource::Kind::kGpuSum;
 }
 
-// What goes through NICs for an op of an all-reduce: out of its machine, into the next.
+// Adds what an op of an all-reduce sends through NICs: out of its machine, into the next.
 void add_all_reduce(const Op& op, const Cluster& cluster, const WorkTable& works,
                     std::vector<MachineLoad>& loads) {
   const Work& work = works.of(op.id);

@@ -1,4 +1,4 @@
-// What a plan asks of each machine and link, without simulation.
+// How much a plan loads each machine and link, without simulation.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@
 
 namespace weir {
 
-/// In one iteration.
+/// The load of one iteration.
 struct MachineLoad {
   Bytes in;            // received from other machines
   Bytes out;           // sent to them
-  Bytes busiest_nic;   // the larger way of its NIC with most
-  Bytes summed;        // added to something
-  double share = 0.0;  // of all that is summed
+  Bytes busiest_nic;   // through the busiest NIC, in its busier direction
+  Bytes summed;        // bytes of operands added
+  double share = 0.0;  // the fraction of everything that is summed
   Bytes host_memory;
   Bytes gpu_memory;  // on each GPU
 };
 
 std::vector<MachineLoad> machine_loads(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
-/// A link, or a device that sums, and how long the plan occupies it.
+/// A link or a summing device, and how long the plan occupies it.
 struct Busiest {
   std::string name;
   Duration time;
@@ -33,8 +33,8 @@ struct Busiest {
 
 Busiest busiest(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
-/// The least time in which parts that are pushed, summed and pulled could occupy the busiest link or device:
-/// the optimal split's (core/analysis/shares.h).
+/// The least time for which parts that are pushed, summed and pulled can occupy the busiest link or device:
+/// the time of the optimal split (core/analysis/shares.h).
 Result<Duration> ideal(const Cluster& cluster, const Workload& workload, const Options& options);
 
 }  // namespace weir

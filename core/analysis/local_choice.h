@@ -1,4 +1,4 @@
-// Which local stage each machine gets when the user leaves it to Weir.
+// Which local stage each machine gets if the user leaves the choice to Weir.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace weir {
 
 struct LocalChoice {
   LocalStageOf stages;
-  /// What was chosen for the machines of one class, and why.
+  /// The choice for the machines of one class, and why.
   struct Reason {
     std::vector<MachineId> machines;
     LocalStage stage = LocalStage::kReduceScatter;
@@ -20,13 +20,13 @@ struct LocalChoice {
   std::vector<Reason> reasons;
 };
 
-/// The stage that the options name, on every machine with GPUs. If they name kAuto: on each the one that
-/// BytePS's rules prefer (local_candidates), unless the optimal split with another is faster by more than
-/// half a percent. Fails where a machine does not have what the stage needs.
+/// The stage that the options name, on every machine with GPUs. For kAuto, each machine gets the stage that
+/// BytePS's rules prefer (local_candidates), unless the optimal split with another stage is faster by more
+/// than half a percent. Fails if a machine lacks what the stage needs.
 Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Options& options);
 
-/// For the all-reduces that Weir is compared with: kAuto is kReduceScatter on every machine, as other
-/// libraries do it.
+/// For the all-reduces that Weir is compared with: there kAuto means kReduceScatter on every machine, as in
+/// other libraries.
 Result<LocalChoice> conventional_local(const Cluster& cluster, Dtype dtype, const Options& options);
 
 }  // namespace weir

@@ -6,16 +6,16 @@
 namespace weir {
 namespace {
 
-constexpr std::int64_t kElements = 1 << 22;  // of a sample: so many that unequal shares do not show
+constexpr std::int64_t kElements = 1 << 22;  // so large that unequal shares in a sample do not matter
 
-// A scheme that some bytes go by, to one of the NUMA nodes and through one of the NICs.
+// A scheme for some bytes, with their NIC and their NUMA node.
 struct Sample {
   int nic = 0;
   int numa = 0;
   LocalMix mix;
 };
 
-// One layer for each sample, by which its ops can be told apart.
+// One layer for each sample, so that its ops can be recognized.
 Trace trace_of(std::size_t samples, Dtype dtype) {
   Trace trace;
   for (std::size_t i = 0; i < samples; ++i) trace.layers.push_back({"", {}, {}, {{"", kElements, dtype}}});

@@ -12,8 +12,8 @@
 namespace weir {
 namespace {
 
-constexpr double kNothing = 1e-7;  // of a share
-// Of the time: what it may exceed the least one by, for the sake of the sum.
+constexpr double kNothing = 1e-7;  // smaller shares count as 0
+// The fraction by which the time may exceed the least time, to allow a smaller sum of times.
 constexpr double kTimeSlack = 1e-8;
 
 // How the time of one resource depends on the shares: seconds per byte of model = fixed + sum of by_class x
@@ -51,11 +51,11 @@ class Costs {
     }
   }
 
-  // One row for each different resource. Of the machines of a class, which are interchangeable, the first
-  // stands for all.
+  // One row for each different resource. Machines of a class are interchangeable, so the first represents
+  // all.
   std::vector<Row> rows() const {
     std::map<std::vector<float>, Row>
-        distinct;  // in single precision, as sums in another order differ in the last bits
+        distinct;  // single precision, because the order of sums changes the last bits
     const auto keep = [&](const Row& row) {
       std::vector<float> key = {static_cast<float>(row.fixed)};
       for (const double coefficient : row.by_class) key.push_back(static_cast<float>(coefficient));
@@ -88,7 +88,7 @@ class Costs {
     for (const LinkId link : route.links) links_[link.index()].by_class[by_class] += bytes;
   }
 
-  // The way between GPUs and host memory; bytes that the machine sums itself may take another.
+  // Adds the way between GPUs and host memory. Bytes that the machine sums itself may take another way.
   void add_local(std::size_t index) {
     const MachineId machine = members_[index].front();
     const LocalStage stage = stages_[machine.index()];
@@ -100,7 +100,7 @@ class Costs {
     for (const auto& [link, bytes] : local) links_[link.index()].by_class[index] -= bytes;
   }
 
-  // Memories where the bytes of a NIC lie, and their fractions.
+  // The memories where the bytes of a NIC lie, and their fractions.
   using Places = std::vector<std::pair<Memory, double>>;
 
   Places hosts(MachineId machine, int nic) const {
@@ -110,7 +110,7 @@ class Costs {
     return hosts;
   }
 
-  // Of a worker that sends to another machine.
+  // The memories from which a worker sends to other machines.
   Places sources(MachineId worker, int nic) const {
     Places sources;
     const LocalStage stage = stages_[worker.index()];
@@ -121,14 +121,14 @@ class Costs {
     return sources;
   }
 
-  // How many gradients leave a machine.
+  // How many gradients leave the machine.
   double senders(MachineId worker) const {
     const bool apart = stages_[worker.index()] == LocalStage::kApart;
     return apart ? static_cast<double>(cluster_.machine(worker).gpus.size()) : 1.0;
   }
 
   // Every worker sends its part to the machine that sums it, and gets the sum back. Pairs of machines that
-  // stand for no class matter only to links that machines share.
+  // represent no class matter only for links that machines share.
   void add_exchange() {
     const bool shared = std::any_of(cluster_.links().begin(), cluster_.links().end(),
                                     [](const Link& link) { return !link.machine.valid(); });
@@ -160,7 +160,8 @@ class Costs {
     }
   }
 
-  // What a machine sums of its own, and the sum: out of the NIC and back in where it takes that way.
+  // Adds what a machine sums of its own gradient, and the sum: out of its NIC and back in, if loopback goes
+  // that way.
   void add_own(MachineId machine, int nic, const Places& places, double fraction) {
     if (options_.loopback != Loopback::kNic || !stands_for_class(machine)) return;
     for (const auto& [there, sum] : hosts(machine, nic)) {
@@ -184,7 +185,7 @@ class Costs {
     load_class(route(server, worker), by, fraction);
   }
 
-  // What the cores of each NUMA node and their memory do with others' parts: they sum and update.
+  // Adds the load of summing and updating others' parts on the cores and the memory of each NUMA node.
   void add_sums(std::size_t index) {
     double sums = -1.0;
     for (const MachineId worker : cluster_.gpu_machines()) sums += senders(worker);
@@ -210,7 +211,7 @@ class Costs {
   Dtype dtype_;
   const Options& options_;
   const LocalStageOf& stages_;
-  int passes_;  // over memory, of updates: only parameter servers do them
+  int passes_;  // passes over memory of an update; only parameter servers do updates
   std::vector<std::vector<MachineId>> members_;
   std::vector<std::size_t> class_of_;
   std::vector<Row> links_;
@@ -222,12 +223,12 @@ double time_of(const Row& row, const std::vector<double>& shares) {
   return seconds;
 }
 
-// Minimises the time of the busiest resource, then, among the shares that reach it, the sum of the times of
-// all: what does not bind is not loaded for nothing.
+// Minimises the time of the busiest resource. Then, among the shares that reach it, minimises the sum of all
+// times, so that no other resource is loaded for nothing.
 std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector<Row>& rows, double scale) {
   const auto classes = static_cast<Eigen::Index>(costs.classes());
   const auto count = static_cast<Eigen::Index>(rows.size());
-  // Variables: one share per machine of each class, then the time of the busiest.
+  // Variables: one share per machine of each class, then the time of the busiest resource.
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(count, classes + 1);
   Eigen::VectorXd b(count);
   for (Eigen::Index r = 0; r < count; ++r) {
@@ -256,9 +257,9 @@ std::optional<std::vector<double>> optimum(const Costs& costs, const std::vector
   return shares;
 }
 
-// Scales the shares of CPU machines, and those of GPU machines so that all are 1 together again.
+// Scales the shares of CPU machines, then those of GPU machines so that all shares add up to 1 again.
 void scale_cpu_shares(const Costs& costs, double factor, std::vector<double>& shares) {
-  double sum[2] = {0.0, 0.0};  // of machines without GPUs, and of those with
+  double sum[2] = {0.0, 0.0};  // [0]: machines without GPUs; [1]: machines with GPUs
   double count[2] = {0.0, 0.0};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const auto members = static_cast<double>(costs.members(i).size());
@@ -287,15 +288,16 @@ Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& opt
     result.of_machine[0] = 1.0;
     return result;
   }
-  // The split is that of machines which reach themselves through memory, as BytePS's; its time is not.
+  // As in BytePS, the split assumes that machines reach themselves through memory; only the time below does
+  // not.
   Options through_memory = options;
   through_memory.loopback = Loopback::kMemory;
   const Costs costs(cluster, dtype, through_memory, stages, summing);
   const std::vector<Row> rows = costs.rows();
   std::vector<double> shares(costs.classes(), 0.0);
   if (summing == Summing::kOptimal) {
-    // Times are measured in that of the best split that uses one class of machines alone: the optimum is near
-    // 1 then. (One that takes no time tells nothing.)
+    // The unit of time is the time of the best split that uses a single class of machines, so the optimum is
+    // near 1. (A split that takes no time is no use as a unit.)
     double scale = std::numeric_limits<double>::max();
     for (std::size_t c = 0; c < costs.classes(); ++c) {
       double alone = 0.0;

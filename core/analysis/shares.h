@@ -1,12 +1,12 @@
 // Which machine sums how much of the model: the optimal split between GPU machines and CPU machines, and the
 // splits of the parameter servers that it is compared with.
 //
-// With n GPU machines, load w_i on machine i and M bytes (BytePS, OSDI'20, section 4.1, for machines that
-// differ):
-//   a GPU machine sends and receives M + (n-2) w_i, a CPU machine n w_j; each sums (n-1) w, and passes its
-//   memory three times for that;
-//   every link that machines share (PCIe switch, socket, bus, rack uplink) carries what the routes over it
-//   carry.
+// With n GPU machines, load w_i on machine i and M bytes (BytePS, OSDI'20, section 4.1, extended to machines
+// that differ):
+//  * a GPU machine sends and receives M + (n-2) w_i, a CPU machine n w_j;
+//  * each machine sums (n-1) w, and passes over its memory three times for that;
+//  * every link that machines share (PCIe switch, socket, bus, rack uplink) carries the bytes of all routes
+//    over it.
 // The split minimises the time T in which every link and every summing CPU can do its part: a linear program.
 #pragma once
 
@@ -27,14 +27,14 @@ struct Shares {
 };
 
 enum class Summing {
-  kOptimal,      // wherever the linear program puts it
-  kCpuMachines,  // CPU machines only, as a non-colocated parameter server: each the same share
-  kGpuMachines,  // GPU machines only, as a colocated parameter server: each the same share
+  kOptimal,      // as the linear program splits it
+  kCpuMachines,  // CPU machines only, equal shares: a non-colocated parameter server
+  kGpuMachines,  // GPU machines only, equal shares: a colocated parameter server
 };
 
-/// The shares, for gradients of this dtype and these local stages. Fails if nothing could sum. If the split
-/// is optimal, CPU machines then get `options.cpu_share_factor` times their shares, up to the whole model,
-/// and GPU machines what is left.
+/// The shares, for gradients of this dtype and these local stages. Fails if no machine can sum. If the split
+/// is optimal, each CPU machine's share is then multiplied by `options.cpu_share_factor`, up to the whole
+/// model, and GPU machines get the rest.
 Result<Shares> shares_of(const Cluster& cluster, Dtype dtype, const Options& options,
                          const LocalStageOf& stages, Summing summing);
 

@@ -1,4 +1,4 @@
-// WEIR_CHECK states what must hold if the program is right. It is always on; a failure prints its operands
+// WEIR_CHECK states what must hold if the program is right. It is always on; a failure prints its values
 // and aborts. Bad input is never a WEIR_CHECK: it is a Result (result.h).
 #pragma once
 

@@ -16,7 +16,7 @@ Bytes size(Dtype dtype);
 /// The name in files: "f16", "bf16", "f32", "f64", "i32", "i64".
 std::string_view name(Dtype dtype);
 
-/// The dtype of that name, if there is one.
+/// The type with this name, if there is one.
 std::optional<Dtype> dtype_named(std::string_view name);
 
 }  // namespace weir

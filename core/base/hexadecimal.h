@@ -1,4 +1,4 @@
-// Bytes as text, two digits each.
+// Bytes as hexadecimal text, two digits each.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace weir {
 
-/// In small letters.
+/// In lower case.
 std::string hexadecimal(std::span<const std::byte> bytes);
-/// None if the text has another character, or half a byte.
+/// None if the text has other characters (capitals included) or an odd number of digits.
 std::optional<std::vector<std::byte>> from_hexadecimal(std::string_view text);
 
 }  // namespace weir

@@ -1,5 +1,5 @@
-// Numbers that name things. Each kind of thing has its own type, so that a machine's number never passes for
-// an op's.
+// Numbers that name things. Each kind of thing has its own type, so that nobody passes the number of a
+// machine where the number of an op belongs.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace weir {
 
-/// The position of a thing in the list that owns things of its kind; `none()` names nothing.
+/// The position of a thing in the list that owns all things of its kind. `none()` names nothing.
 template <class Kind>
 class Id {
  public:
@@ -32,7 +32,7 @@ class Id {
   std::uint32_t value_ = kNone;
 };
 
-using MachineId = Id<struct MachineKind>;  // a node is a machine: node and machine share their numbers
+using MachineId = Id<struct MachineKind>;  // also names a node, since each node is one machine
 using LinkId = Id<struct LinkKind_>;
 using OpId = Id<struct OpKind_>;
 using BufferId = Id<struct BufferKind>;

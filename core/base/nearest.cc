@@ -7,7 +7,7 @@
 namespace weir {
 
 int edit_distance(std::string_view a, std::string_view b) {
-  // Row i of the table of distances between beginnings of a and b; a swap looks two rows up.
+  // One row of the table of distances between prefixes of a and b. A swap of letters looks two rows up.
   std::vector<int> two_up;
   std::vector<int> up;
   std::vector<int> row(b.size() + 1);

@@ -8,12 +8,12 @@
 
 namespace weir {
 
-/// How many letters must be put in, left out, replaced or swapped with their neighbour to make one word the
-/// other.
+/// How many edits turn one word into the other. An edit inserts, removes or replaces a letter, or swaps two
+/// neighbours.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The known word at the smallest edit distance (the first of equals), or none if all differ in more than a
-/// third of their letters.
+/// The known word with the smallest edit distance (the first of equals). None if the distance is more than a
+/// third of the letters of the longer word, but one edit is always allowed.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 /// The words in quotes, with commas: "'a', 'b'".

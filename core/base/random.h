@@ -1,4 +1,4 @@
-// The one random generator: seeded, split by numbers, the same on every machine.
+// The only random generator: seeded, and the same on every machine. It splits into independent generators.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
-  /// A generator of its own for the thing with this number.
+  /// A separate generator for the thing with this number.
   Random split(std::uint64_t number) const { return Random(mix(state_ ^ mix(number + kGamma))); }
 
   std::uint64_t next() { return mix(state_ += kGamma); }

@@ -1,5 +1,5 @@
-// What a function returns that can fail because of its input or of the world: a value, or an Error that says
-// where and what would be right. Exceptions cross no function of ours.
+// The return type of functions that can fail because of their input or of the world: a value, or an Error
+// that says where, what is wrong and what would be right. No exception crosses a function of ours.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace weir {
 
-/// One complaint, ready to print: "topologies/lab.json:12: groups[2].nics[0].rate: '100Gb' is no rate; try
+/// One complaint, ready to print: "topologies/lab.json:12: groups[2].nics[0].rate: '100Gb' is not a rate; try
 /// 100Gbps".
 struct Error {
   std::string text;
@@ -23,7 +23,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   using tl::expected<T, Error>::expected;
 };
 
-/// The failed result with this text; converts to any Result.
+/// A failed result with this text; it converts to any Result.
 inline tl::unexpected<Error> failure(std::string text) {
   return tl::unexpected<Error>(Error{std::move(text)});
 }

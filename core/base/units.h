@@ -1,6 +1,6 @@
-// Sizes, rates and times as types, so that an expression that compiles is right in its units. Integers
-// throughout: bytes, bytes per second and nanoseconds. Doubles appear at the edges only, through seconds()
-// and from_seconds().
+// Sizes, rates and times as types, so that an expression compiles only if its units are right. All are
+// integers: bytes, bytes per second and nanoseconds. Doubles appear at the edges only, through seconds() and
+// from_seconds().
 #pragma once
 
 #include <cmath>
@@ -71,7 +71,7 @@ class Instant {
   std::int64_t ns_ = 0;
 };
 
-/// A rate of transfer or of summation. `unlimited()` takes no time at all.
+/// How fast something transfers or sums. At `unlimited()` it takes no time at all.
 class BytesPerSecond {
  public:
   constexpr BytesPerSecond() = default;
@@ -83,7 +83,7 @@ class BytesPerSecond {
   constexpr bool limited() const { return *this != unlimited(); }
   friend constexpr auto operator<=>(BytesPerSecond, BytesPerSecond) = default;
 
-  /// The rates of two resources side by side.
+  /// The joint rate of two resources that work in parallel.
   friend constexpr BytesPerSecond operator+(BytesPerSecond a, BytesPerSecond b) {
     std::int64_t sum = 0;
     const bool counted = !__builtin_add_overflow(a.value_, b.value_, &sum);
@@ -97,7 +97,7 @@ class BytesPerSecond {
   std::int64_t value_ = 0;
 };
 
-/// How long the bytes take at the rate, rounded up to a whole nanosecond.
+/// The time that the bytes take at this rate, rounded up to a whole nanosecond.
 constexpr Duration operator/(Bytes bytes, BytesPerSecond rate) {
   if (!rate.limited() || bytes.count() == 0) return Duration(0);
   WEIR_CHECK(rate.value() > 0, rate.value());

@@ -21,14 +21,14 @@ constexpr std::int64_t kMebi = 1LL << 20;
 constexpr std::int64_t kGibi = 1LL << 30;
 constexpr std::int64_t kTebi = 1LL << 40;
 
-/// `scale` of the smallest quantity make one unit, which is a bit (so `parts` is 8) or the base unit itself.
+/// One unit is `scale` / `parts` of the smallest quantity. `parts` is 8 if the unit counts bits, otherwise 1.
 struct Unit {
   std::string_view name;
   std::int64_t scale;
   int parts;
 };
 
-// Of equally short texts the one whose unit stands first is written.
+// If several texts are equally short, the unit that comes first here is written.
 constexpr Unit kSizeUnits[] = {{"MB", kMillion, 1},  {"MiB", kMebi, 1},    {"GB", kBillion, 1},
                                {"GiB", kGibi, 1},    {"KB", kThousand, 1}, {"KiB", kKibi, 1},
                                {"TB", kTrillion, 1}, {"TiB", kTebi, 1},    {"B", 1, 1}};
@@ -40,7 +40,7 @@ constexpr Unit kRateUnits[] = {{"Gbps", kBillion, 8},  {"GB/s", kBillion, 1},  {
 constexpr Unit kDurationUnits[] = {
     {"us", kThousand, 1}, {"ms", kMillion, 1}, {"s", kBillion, 1}, {"ns", 1, 1}};
 
-/// A kind of quantity: how it is called, and an example of it for messages.
+/// A kind of quantity: its name, and an example for messages.
 struct Quantity {
   std::string_view noun;
   std::string_view example;
@@ -70,7 +70,7 @@ Wide power_of_ten(int exponent) {
 
 constexpr int kMostDigits = 19;  // as many as the largest 64-bit integer has
 
-/// The unsigned decimal number at the beginning of the text; none if there is none or it has too many digits.
+/// The unsigned decimal number at the beginning of the text. None if it is missing or has too many digits.
 std::optional<Decimal> leading_decimal(std::string_view text) {
   Decimal number;
   std::size_t at = 0;
@@ -95,10 +95,10 @@ std::optional<Decimal> leading_decimal(std::string_view text) {
 }
 
 tl::unexpected<Error> not_a(const Quantity& quantity, std::string_view text, std::string_view remedy) {
-  return failure(fmt::format("'{}' is no {}; try {}", text, quantity.noun, remedy));
+  return failure(fmt::format("'{}' is not a {}; try {}", text, quantity.noun, remedy));
 }
 
-/// The quantity in its smallest parts times `parts` of the unit, and that factor: exact, before any rounding.
+/// The quantity in its smallest parts, as an exact fraction: nothing is rounded yet.
 struct Parsed {
   Wide numerator = 0;
   Wide denominator = 1;
@@ -129,14 +129,14 @@ Result<std::int64_t> parse_whole(const Quantity& quantity, std::string_view text
   const auto parsed = parse(quantity, text);
   if (!parsed) return tl::unexpected(parsed.error());
   if (parsed->numerator % parsed->denominator != 0) {
-    return failure(fmt::format("'{}' is no whole number of {}; round it", text, quantity.smallest));
+    return failure(fmt::format("'{}' is not a whole number of {}; round it", text, quantity.smallest));
   }
   const Wide value = parsed->numerator / parsed->denominator;
   if (value > kMost) return failure(fmt::format("'{}' is too large for a {}", text, quantity.noun));
   return static_cast<std::int64_t>(value);
 }
 
-/// value x parts / scale as decimal digits, if at most nine of them follow the point.
+/// The value in this unit as exact decimal digits, if at most nine of them follow the point.
 std::optional<std::string> exact_decimal(std::int64_t value, const Unit& unit) {
   const Wide product = static_cast<Wide>(value) * unit.parts;
   constexpr int kPlaces = 9;
@@ -168,11 +168,11 @@ struct Step {
   double size;
 };
 
-/// The value in the largest unit that it fills, to four digits. Steps go from large to small.
+/// The value to four digits, in the largest unit that does not exceed it. Steps go from large to small.
 std::string rounded_text(double value, std::span<const Step> steps) {
   const Step* chosen = &steps.back();
   for (const Step& step : steps) {
-    // 999.96 to four digits is 1000: the next larger unit shows it better.
+    // 999.96 rounds to 1000, which the next larger unit shows better.
     if (std::abs(value) >= step.size * 0.99995) {
       chosen = &step;
       break;
@@ -208,7 +208,7 @@ Result<BytesPerSecond> parse_rate(std::string_view text) {
   const Wide value = (parsed->numerator + parsed->denominator / 2) / parsed->denominator;
   if (value > kMost) return failure(fmt::format("'{}' is too large for a rate; try unlimited", text));
   if (value == 0)
-    return failure(fmt::format("'{}' is no rate: nothing would ever arrive; try {}", text, kRate.example));
+    return failure(fmt::format("'{}' is not a rate: nothing would ever arrive; try {}", text, kRate.example));
   return BytesPerSecond(static_cast<std::int64_t>(value));
 }
 

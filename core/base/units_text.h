@@ -1,5 +1,5 @@
-// Sizes, rates and times as text. Files hold the exact form, which parses back to the same value; tables show
-// the rounded one. Bits appear only in units that end in bps; GB is 10^9 bytes and GiB 2^30.
+// Sizes, rates and times as text. Files hold the exact form, which parses back to the same value. Tables show
+// the rounded form. Only units that end in bps count bits. GB is 10^9 bytes, GiB is 2^30.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace weir {
 
-/// "512B", "4MB", "1.5MiB": a whole number of bytes.
+/// Reads "512B", "4MB" or "1.5MiB". Fails if it is not a whole number of bytes.
 Result<Bytes> parse_size(std::string_view text);
 
-/// "100Gbps", "12.5GB/s", "10GiB/s" or "unlimited": above zero, to the nearest byte per second.
+/// Reads "100Gbps", "12.5GB/s", "10GiB/s" or "unlimited". Rounds to whole bytes per second; zero fails.
 Result<BytesPerSecond> parse_rate(std::string_view text);
 
-/// "711000ns", "5us", "1.5ms", "2s": a whole number of nanoseconds.
+/// Reads "711000ns", "5us", "1.5ms" or "2s". Fails if it is not a whole number of nanoseconds.
 Result<Duration> parse_duration(std::string_view text);
 
-/// The shortest text that parses back to the value, if the value is one that parses: "100Gbps", "4MiB",
-/// "1.5ms".
+/// The shortest text that parses back to the value: "100Gbps", "4MiB", "1.5ms". Values that no text parses
+/// to, such as negative ones, are written too.
 std::string text(Bytes size);
 std::string text(BytesPerSecond rate);
 std::string text(Duration duration);
 
-/// To four digits, for tables: "4.096 MB", "90 Gbps", "88.9 ms".
+/// The value to four digits, for tables: "4.096 MB", "90 Gbps", "88.9 ms".
 std::string rounded(Bytes size);
 std::string rounded(BytesPerSecond rate);
 std::string rounded(Duration duration);
@@ -33,8 +33,8 @@ std::string rounded(Duration duration);
 /// The rate to four digits in bytes: "11.25 GB/s".
 std::string rounded_in_bytes(BytesPerSecond rate);
 
-/// Regular expressions for schemas: each accepts what its parse function accepts, up to range and whole
-/// numbers.
+/// Regular expressions for schemas. Each accepts what its parse function accepts, but does not check the
+/// range nor whether the number is whole.
 std::string size_pattern();
 std::string rate_pattern();
 std::string duration_pattern();

@@ -24,9 +24,11 @@ void fields(Visitor& visitor, SumRow& row) {
   visitor.required("dtype", row.dtype, "the type of the elements");
   visitor.required("sources", row.sources, "how many buffers were added at once", at_least(1));
   visitor.required("threads", row.threads, "how many threads added", at_least(1));
-  visitor.required("sum_bytes_per_s", row.sum_bytes_per_s, "of one source", within(1, kMostRate));
-  visitor.required("limit_bytes_per_s", row.limit_bytes_per_s, "what memory allows", within(1, kMostRate));
-  visitor.optional("share", row.share, "of that");
+  visitor.required("sum_bytes_per_s", row.sum_bytes_per_s, "bytes summed per second, with one source",
+                   within(1, kMostRate));
+  visitor.required("limit_bytes_per_s", row.limit_bytes_per_s, "the limit that memory sets",
+                   within(1, kMostRate));
+  visitor.optional("share", row.share, "the fraction of the limit");
 }
 
 struct CopyRow {
@@ -40,13 +42,13 @@ struct CopyRow {
 template <class Visitor>
 void fields(Visitor& visitor, CopyRow& row) {
   visitor.required("device", row.device, "the number of the GPU", within(0, 127));
-  visitor.required("part_bytes", row.part_bytes, "of each copy", within(1, kMostRate));
-  visitor.required("bytes_per_s", row.bytes_per_s, "each way", within(1, kMostRate));
-  visitor.optional("plain_bytes_per_s", row.plain_bytes_per_s, "of plain copies");
-  visitor.optional("share", row.share, "of these");
+  visitor.required("part_bytes", row.part_bytes, "bytes of each copy", within(1, kMostRate));
+  visitor.required("bytes_per_s", row.bytes_per_s, "bytes per second each way", within(1, kMostRate));
+  visitor.optional("plain_bytes_per_s", row.plain_bytes_per_s, "bytes per second of plain copies");
+  visitor.optional("share", row.share, "the fraction of plain copies");
 }
 
-// A list of rows, in which others may stand beside what is read.
+// Reads the rows. Rows may have further members.
 template <class Row>
 Result<std::vector<Row>> rows_of(const Value& document) {
   std::vector<Row> all;
@@ -65,12 +67,13 @@ Result<Bytes> size_of(const Value& document) {
     return failure(complaint(document, "size", "expected the size of an operand, such as '64MiB'"));
   auto parsed = parse_size(size->as_string());
   if (parsed && *parsed > Bytes(0)) return *parsed;
-  return failure(complaint(*size, "size", parsed ? "expected more than nothing" : parsed.error().text));
+  return failure(complaint(*size, "size", parsed ? "expected more than 0 bytes" : parsed.error().text));
 }
 
 double seconds(Bytes size, double rate) { return static_cast<double>(size.count()) / rate; }
 
-// One source and all threads are what a sum of the runtime is; one of several threads alone is told apart.
+// A sum of the runtime has one source and all threads. One of several threads alone is a point of its own
+// kind.
 Result<std::vector<Point>> sums(const Value& document, Point point) {
   const auto size = size_of(document);
   if (!size) return tl::unexpected(size.error());
@@ -91,7 +94,7 @@ Result<std::vector<Point>> sums(const Value& document, Point point) {
     const auto dtype = dtype_named(row.dtype);
     if (!dtype) {
       return failure(complaint(document.find("rows")->elements()[i], joined(joined("rows", i), "dtype"),
-                               "'" + row.dtype + "' is no type of elements"));
+                               "'" + row.dtype + "' is not an element type"));
     }
     point.one_thread = row.threads == 1 && most > 1;
     if (row.sources != 1 || (row.threads != most && !point.one_thread)) continue;
@@ -121,7 +124,7 @@ Result<std::vector<Point>> copies(const Value& document, Point point) {
   return points;
 }
 
-// Rows over sockets and over RDMA have other members beside these two.
+// Only these two members are read: rows over sockets and over RDMA differ in the others.
 Result<std::vector<Point>> messages(const Value& document, Point point) {
   std::vector<Point> points;
   point.kind = Point::Kind::kMessage;
@@ -129,8 +132,8 @@ Result<std::vector<Point>> messages(const Value& document, Point point) {
   if (engine == nullptr || !engine->is(Value::Kind::kString) || engine->as_string() != "rdma") {
     return failure(
         complaint(engine == nullptr ? document : *engine, "engine",
-                  "messages over this host's loopback or memory tell nothing of its NICs: measure "
-                  "with weir bench transport --engine rdma, or give runs in a lab or on a cluster"));
+                  "messages over this host's loopback or memory do not use its NICs; measure "
+                  "with weir bench transport --engine rdma, or give runs in the lab or on a cluster"));
   }
   std::size_t index = 0;
   for (const Value& row : document.find("rows")->elements()) {
@@ -142,7 +145,7 @@ Result<std::vector<Point>> messages(const Value& document, Point point) {
       if (numbers[i] >= 1 && numbers[i] <= kMostRate) continue;
       const Value* value = row.find(names[i]);
       return failure(complaint(value == nullptr ? row : *value, joined(path, names[i]),
-                               "expected a number above 0, as weir bench transport --json prints"));
+                               "expected a number above 0, as printed by weir bench transport --json"));
     }
     point.size = Bytes(static_cast<std::int64_t>(numbers[0]));
     point.seconds = seconds(point.size, numbers[1]);

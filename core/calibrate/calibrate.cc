@@ -17,9 +17,9 @@
 namespace weir {
 namespace {
 
-constexpr double kWorstMedian = 50;  // percent, of the runs that were fitted
+constexpr double kWorstMedian = 50;  // percent, of the fitted runs
 
-// Which of so many are held out: some, but not all.
+// Draws which of `count` are held out, at most a part of them.
 std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint64_t what) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -33,8 +33,8 @@ std::vector<bool> held_out(std::size_t count, const HoldOut& hold_out, std::uint
   return held;
 }
 
-// Numbers from 0, equal where points are times of the same thing, as out of place and in place: what one
-// tells of another was not foretold.
+// Kinds, numbered from 0. Points of one kind measure the same thing, such as out of place and in place. A
+// prediction of one from the other would prove nothing.
 std::vector<std::size_t> kinds_of(const std::vector<Point>& points) {
   std::map<Point, std::size_t> numbers;
   std::vector<std::size_t> kinds;
@@ -46,11 +46,12 @@ std::vector<std::size_t> kinds_of(const std::vector<Point>& points) {
   return kinds;
 }
 
-// What stands at the path now, in the topology or in the runs' experiments.
+// The present value of the path, in the topology or in the runs' experiments.
 std::string was(const Value& written, const Values& stated, const std::string& path) {
   if (of_experiment(path)) return label(stated.at(path));
   const Value* here = value_at(written, path);
-  if (here == nullptr) here = value_at(written, path.substr(0, path.rfind('.')));  // of all types of elements
+  if (here == nullptr)
+    here = value_at(written, path.substr(0, path.rfind('.')));  // one for all element types
   return here == nullptr ? "" : label(*here);
 }
 
@@ -60,7 +61,7 @@ Result<Topology> with_calibration(const Topology& topology, const std::vector<Ca
   for (const CalibratedValue& value : values) {
     if (of_experiment(value.path)) continue;
     auto next = with_value(made, value.path, value.value);
-    if (!next) return failure(value.path + ": what was fitted cannot stand there: " + next.error().text);
+    if (!next) return failure(value.path + ": the fitted value is not valid there: " + next.error().text);
     made = std::move(*next);
   }
   Calibration all;
@@ -70,11 +71,12 @@ Result<Topology> with_calibration(const Topology& topology, const std::vector<Ca
   if (topology.calibration) {
     for (CalibratedValue& value : all.values) {
       for (const CalibratedValue& old : topology.calibration->values) {
-        if (old.path == value.path && label(old.value) == value.was) value.was = old.was;  // as it was stated
+        if (old.path == value.path && label(old.value) == value.was)
+          value.was = old.was;  // the value before all calibrations
       }
     }
     const bool same = topology.calibration->shapes == all.shapes;
-    if (!same) remarks.emplace_back("the earlier calibration is of other machines, and is left out");
+    if (!same) remarks.emplace_back("the earlier calibration is of other machines and was left out");
     for (const CalibratedValue& old : topology.calibration->values) {
       const bool again = std::any_of(values.begin(), values.end(),
                                      [&](const CalibratedValue& value) { return value.path == old.path; });
@@ -85,7 +87,7 @@ Result<Topology> with_calibration(const Topology& topology, const std::vector<Ca
   return made;
 }
 
-/// A calibration under way: benchmarks first, as fits of runs start at what they tell.
+/// A calibration under way. It fits benchmarks first, because fits of runs start at their values.
 class Calibrator {
  public:
   Calibrator(const Topology& topology, const Measurements& measurements, const HoldOut& hold_out)
@@ -113,7 +115,7 @@ class Calibrator {
   }
 
   Result<void> fit_runs() {
-    auto fitter = RunFitter::make(topology_, measurements_.runs, told());
+    auto fitter = RunFitter::make(topology_, measurements_.runs, determined());
     if (!fitter) return tl::unexpected(fitter.error());
     stated_ = fitter->stated();
     const auto [fitted, held] = split_of(fitter->kinds(), 2, "kinds of runs");
@@ -126,23 +128,23 @@ class Calibrator {
       parameters_ = fit->parameters;
       any_missed_ = !fit->missed.empty();
       for (const CalibratedValue& value : fit->values) values_[value.path] = value;
-      for (const std::string& path : fit->untold) {
+      for (const std::string& path : fit->undetermined) {
         if (!values_.contains(path)) all_.untold.push_back(path);
       }
       for (const std::string& path : fit->missed)
         all_.remarks.push_back(
-            path + ": most of the runs that could tell it are foretold wrong: it stays as it was");
+            path + ": most of the runs that could determine it are predicted wrong, so it stays as it was");
     }
-    if (auto done = foretell(*fitter, fitted, false); !done) return done;
+    if (auto done = predict(*fitter, fitted, false); !done) return done;
     if (any && all_.runs.fitted.median > kWorstMedian) return failure(mostly_wrong());
     remark_wrong_runs();
-    return foretell(*fitter, held, true);
+    return predict(*fitter, held, true);
   }
 
   Result<Calibrated> finish() {
     if (values_.empty()) {
-      std::string why = "nothing was measured that a value of the topology could be fitted to";
-      if (!measurements_.runs.empty()) why += "; " + why_runs_tell_nothing();
+      std::string why = "no measurement fits a value of the topology";
+      if (!measurements_.runs.empty()) why += "; " + why_runs_determine_nothing();
       if (all_.runs.fitted.median > kWorstMedian) why += "; " + mostly_wrong();
       return failure(std::move(why));
     }
@@ -164,14 +166,15 @@ class Calibrator {
     std::vector<std::size_t> held;
   };
 
-  std::string why_runs_tell_nothing() const {
+  std::string why_runs_determine_nothing() const {
     std::string why = fmt::format(
-        "{} none of the {} values that they were to tell",
-        kinds_ == 1 ? "one kind of runs tells" : fmt::format("{} kinds of runs tell", kinds_), parameters_);
+        "{} none of the {} values searched for",
+        kinds_ == 1 ? "one kind of runs determines" : fmt::format("{} kinds of runs determine", kinds_),
+        parameters_);
     if (kinds_ <= parameters_) {
       why += ": more kinds of runs are needed than values";
     } else if (!any_missed_) {
-      why += " well enough: runs are needed whose times depend on them more";
+      why += " well enough: add runs whose times depend on them more";
     }
     for (const std::string& remark : all_.remarks) why += "; " + remark;
     return why;
@@ -179,8 +182,8 @@ class Calibrator {
 
   std::string mostly_wrong() const {
     return fmt::format(
-        "half of the runs are foretold more than {:.0f} % wrong: they are of "
-        "another cluster, or something decides their times that simulation does not know",
+        "half of the runs are predicted more than {:.0f} % wrong: they are of "
+        "another cluster, or simulation lacks something that decides their times",
         std::floor(all_.runs.fitted.median));
   }
 
@@ -200,27 +203,27 @@ class Calibrator {
     for (const auto& [name, count] : strategies) {
       if (count.wrong == 0) continue;
       all_.remarks.push_back(
-          fmt::format("{} of the {} runs by {} are foretold more than {:.0f} % wrong, up to "
-                      "{:.1f} %: they went wrong, or something decides their times that simulation does not "
-                      "know",
+          fmt::format("{} of the {} runs by {} are predicted more than {:.0f} % wrong, up to "
+                      "{:.1f} %: they went wrong, or simulation lacks something that decides their "
+                      "times",
                       count.wrong, count.all, name, kWrongPercent, count.worst));
     }
   }
 
-  // Of measurements of so numbered kinds: those of one kind are on the same side.
+  // Splits measurements by the numbers of their kinds: those of one kind are on the same side.
   Split split_of(const std::vector<std::size_t>& kinds, std::uint64_t random, std::string_view what) {
     const std::size_t count = kinds.empty() ? 0 : *std::max_element(kinds.begin(), kinds.end()) + 1;
     const std::vector<bool> out = held_out(count, hold_out_, random);
     Split split;
     for (std::size_t i = 0; i < kinds.size(); ++i) (out[kinds[i]] ? split.held : split.fitted).push_back(i);
     if (count > 0 && hold_out_.fraction > 0 && split.held.empty())
-      all_.remarks.push_back(fmt::format("a fraction of {} of {} {} is none: nothing of them is held out",
-                                         hold_out_.fraction, count, what));
+      all_.remarks.push_back(
+          fmt::format("a fraction of {} of {} {} is less than one: none of them is held out",
+                      hold_out_.fraction, count, what));
     return split;
   }
 
-  // Benchmarks that only held out times are of would tell nothing: of those, the times of one size are
-  // fitted.
+  // A line with all its times held out would determine nothing: then the times of one size are fitted.
   void fit_each_line(const std::vector<std::size_t>& kinds, Split& split) {
     const std::vector<Point>& points = measurements_.points;
     std::set<std::string> files;
@@ -234,18 +237,18 @@ class Calibrator {
     }
     if (files.empty()) return;
     all_.remarks.push_back(
-        fmt::format("{}{}: times are fitted, though drawn to be held out: nothing else tells the same values",
+        fmt::format("{}{}: times drawn to be held out are fitted: nothing else determines the same values",
                     *files.begin(), files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1)));
   }
 
-  Values told() const {
-    Values told;
-    for (const auto& [path, value] : values_) told[path] = value.value;
-    return told;
+  Values determined() const {
+    Values determined;
+    for (const auto& [path, value] : values_) determined[path] = value.value;
+    return determined;
   }
 
-  Result<void> foretell(RunFitter& fitter, const std::vector<std::size_t>& numbers, bool held) {
-    const auto predicted = fitter.predict(numbers, told());
+  Result<void> predict(RunFitter& fitter, const std::vector<std::size_t>& numbers, bool held) {
+    const auto predicted = fitter.predict(numbers, determined());
     if (!predicted) return tl::unexpected(predicted.error());
     (held ? all_.runs.held_out : all_.runs.fitted) = misses_of(*predicted);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -258,11 +261,11 @@ class Calibrator {
   const Topology& topology_;
   const Measurements& measurements_;
   const HoldOut& hold_out_;
-  std::map<std::string, CalibratedValue> values_;  // those that are told, by path
-  std::size_t kinds_ = 0;                          // of runs that are fitted
-  std::size_t parameters_ = 0;                     // that they were to tell
-  bool any_missed_ = false;                        // of these, as their runs are foretold wrong
-  Values stated_;                                  // by the runs' experiments
+  std::map<std::string, CalibratedValue> values_;  // the determined ones, by path
+  std::size_t kinds_ = 0;                          // of the fitted runs
+  std::size_t parameters_ = 0;                     // searched for
+  bool any_missed_ = false;                        // of these, because their runs are predicted wrong
+  Values stated_;                                  // in the runs' experiments
   Calibrated all_;
 };
 

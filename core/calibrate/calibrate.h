@@ -1,5 +1,5 @@
-// A calibration from beginning to end: measurements of a topology split into those that are fitted and those
-// that are held out, the fit, the calibrated topology, and its errors on both apart.
+// A whole calibration: splits the measurements of a topology into fitted and held-out ones, fits values, and
+// reports the calibrated topology with the errors on both parts.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct HoldOut {
   std::uint64_t seed = 1;
 };
 
-/// The errors on what was fitted, and on what was held out.
+/// The errors on the fitted measurements and on the held-out ones.
 struct BothMisses {
   Misses fitted;
   Misses held_out;
 };
 
-/// What simulation says of one run.
+/// What simulation predicts for one run.
 struct ForetoldRun {
   RealRun run;
   Duration predicted;
@@ -39,18 +39,18 @@ struct ForetoldRun {
 };
 
 struct Calibrated {
-  Topology topology;                    // its calibration names no version yet
-  std::vector<CalibratedValue> values;  // those that were fitted now, by path
-  std::vector<std::string> untold;      // values that runs use and nothing tells, by path
+  Topology topology;                    // its calibration has no version yet
+  std::vector<CalibratedValue> values;  // the newly fitted ones, by path
+  std::vector<std::string> untold;      // paths of values that runs use but nothing determines
   std::vector<std::string> remarks;
   BothMisses points;
   BothMisses runs;
   std::vector<ForetoldRun> foretold;  // every run
 };
 
-/// Points, and runs, that differ in nothing but their times are held out together: what is foretold then was
-/// never seen. Of an earlier calibration in the topology those values stay that are not fitted again. Fails
-/// if nothing can be fitted.
+/// Points (and runs) that differ only in their times are held out together, so that a prediction is always of
+/// something unseen. Values of an earlier calibration in the topology stay unless they are fitted again.
+/// Fails if nothing can be fitted.
 Result<Calibrated> calibrate(const Topology& topology, const Measurements& measurements,
                              const HoldOut& hold_out);
 

@@ -46,7 +46,7 @@ class Judge {
     if (then == calibration_.shapes.end() || then->second != now) changed_.insert(name);
   }
 
-  // What stands there now, as files write it; of what no calibration tells, nothing.
+  // The present value, as files write it. Nothing for paths that no calibration fits.
   std::optional<Value> current(const std::string& path) const {
     if (path == kMessageOverhead) return Value(text(experiment_.model.message_overhead));
     if (path == kAllreduceEfficiency) return Value(contender_.options.allreduce_efficiency);
@@ -80,15 +80,15 @@ class Judge {
     }
     if (!value.determined()) {
       return {Trust::kVendorConstant,
-              fmt::format("{} was not determined by what was measured (a standard error of {:.0f} %)", path,
+              fmt::format("the measurements did not determine {} (a standard error of {:.0f} %)", path,
                           *value.standard_error_percent)};
     }
     const auto beyond = [&](std::string why) { return Label{Trust::kExtrapolated, std::move(why)}; };
     const bool of_network = !path.starts_with("groups.");
     const std::string group = of_network ? "" : path.substr(7, path.find('.', 7) - 7);
     if (changed_.contains(of_network ? std::string(kNetwork) : group)) {
-      return beyond(of_network ? path + " was measured with other racks"
-                               : fmt::format("{} was measured on machines made up otherwise", path));
+      return beyond(of_network ? path + " was measured with different racks"
+                               : fmt::format("{} was measured on machines with different parts", path));
     }
     if (sizes.least < value.least_size || sizes.most > value.most_size) {
       const bool small = sizes.least < value.least_size;

@@ -1,5 +1,5 @@
-// How much a simulated result can be trusted: whether the values that it stands on were fitted on
-// measurements, and whether those reached as far as it does.
+// How far a simulated result can be trusted: were the values behind it fitted to measurements, and did those
+// measurements cover the range that it uses?
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ namespace weir {
 
 /// From the strongest to the weakest.
 enum class Trust {
-  kCalibrated,      // fitted on measurements that reached as far
-  kExtrapolated,    // fitted on measurements that did not
-  kVendorConstant,  // what somebody wrote down
+  kCalibrated,      // fitted to measurements of this range
+  kExtrapolated,    // fitted to measurements of a smaller range
+  kVendorConstant,  // stated by somebody, not measured
 };
 
 constexpr auto enum_names(Trust /*trust*/) {
@@ -24,15 +24,15 @@ constexpr auto enum_names(Trust /*trust*/) {
 
 struct Label {
   Trust trust = Trust::kVendorConstant;
-  std::string reason;  // which value, and why it is no stronger; empty if calibrated
+  std::string reason;  // the weakest value, and why; empty if calibrated
   friend bool operator==(const Label&, const Label&) = default;
 };
 
-/// The weakest of the labels of the values that are used.
+/// The weakest of the labels of the values used.
 Label label_of(const Uses& uses, const Experiment& experiment, const Contender& contender);
 
-/// The same of a plan. It is that contender's on the cluster of the experiment's topology, and `works` its
-/// table.
+/// The same for a plan. The plan is the contender's on the cluster of the experiment's topology, and `works`
+/// is its table.
 Label label_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
                const Contender& contender);
 

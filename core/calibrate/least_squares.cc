@@ -18,8 +18,8 @@ using Eigen::VectorXd;
 constexpr int kMostRounds = 100;
 constexpr int kDraws = 500;
 constexpr double kSettled = 1e-10;
-constexpr double kTukey = 4.685;      // 95 % as efficient as least squares where errors are normal
-constexpr double kOfMiddle = 1.4826;  // the standard deviation over the middle absolute deviation
+constexpr double kTukey = 4.685;      // 95 % of the efficiency of least squares for normal errors
+constexpr double kOfMiddle = 1.4826;  // standard deviation over median absolute deviation
 
 double middle(std::vector<double> values) {
   if (values.empty()) return 0.0;
@@ -28,7 +28,7 @@ double middle(std::vector<double> values) {
   return *at;
 }
 
-/// With a weight for each measurement, in units of one over a variance.
+/// Each measurement has a weight, in units of one over a variance.
 VectorXd solve(const LeastSquares& problem, const VectorXd& weights) {
   const Eigen::Index rows = problem.a.rows();
   const Eigen::Index priors = problem.prior_a.rows();
@@ -40,17 +40,16 @@ VectorXd solve(const LeastSquares& problem, const VectorXd& weights) {
   if (rows > 0) b.head(rows) = roots.cwiseProduct(problem.b);
   if (priors > 0) a.bottomRows(priors) = problem.prior_a;
   if (priors > 0) b.tail(priors) = problem.prior_b;
-  // Columns differ by many orders: seconds beside seconds per byte.
+  // Columns differ by many orders of magnitude: seconds beside seconds per byte.
   VectorXd scale = a.colwise().norm().transpose();
   for (double& one : scale) one = one > 0 ? one : 1.0;
   const MatrixXd scaled = a * scale.cwiseInverse().asDiagonal();
   return scale.cwiseInverse().asDiagonal() * scaled.completeOrthogonalDecomposition().solve(b);
 }
 
-/// As many measurements as there are unknowns, drawn at random and taken for exact, give a fit; the best of
-/// many is the one whose middle residual is the least (Rousseeuw's least median of squares, JASA 1984). Its
-/// spread stands beside it. From there Tukey's weights, which forget what is far off, find the fit of the
-/// most.
+/// Draws as many measurements as there are unknowns at random, and fits them exactly. The best of many draws
+/// is the one with the smallest median residual (Rousseeuw's least median of squares, JASA 1984). Returns it
+/// with its spread. From there Tukey's weights, which ignore distant measurements, find the fit of the most.
 std::pair<VectorXd, double> least_median(const LeastSquares& problem) {
   const auto rows = static_cast<std::int64_t>(problem.a.rows());
   const Eigen::Index columns = problem.a.cols();
@@ -59,7 +58,7 @@ std::pair<VectorXd, double> least_median(const LeastSquares& problem) {
   std::pair<VectorXd, double> best;
   for (int draw = 0; draw < kDraws; ++draw) {
     VectorXd weights = VectorXd::Zero(rows);
-    if (draw == 0) weights.setConstant(exact);  // all of them, as where there are no outliers
+    if (draw == 0) weights.setConstant(exact);  // all of them, best without outliers
     for (Eigen::Index i = 0; draw > 0 && i < columns; ++i) weights[random.between(0, rows - 1)] = exact;
     const VectorXd x = solve(problem, weights);
     const double spread = spread_of(problem.a * x - problem.b, columns, problem.finest);
@@ -100,7 +99,7 @@ LeastSquaresFit robust_fit(const LeastSquares& problem) {
     const VectorXd next = solve(problem, fit.weights / (fit.spread * fit.spread));
     const bool settled = (next - fit.x).norm() <= kSettled * fit.x.norm();
     fit.x = next;
-    // Few draws may agree by chance: the spread is at least that around what all of them come to.
+    // Few draws may agree by chance, so the spread is at least that around the fit of all measurements.
     const double spread = spread_of(problem.a * fit.x - problem.b, problem.a.cols(), problem.finest);
     if (settled && spread <= fit.spread * (1 + kSettled)) break;
     fit.spread = std::max(fit.spread, spread);
@@ -112,7 +111,7 @@ LeastSquaresFit robust_fit(const LeastSquares& problem) {
 double spread_of(const VectorXd& residuals, Eigen::Index columns, double finest) {
   std::vector<double> absolute;
   for (const double residual : residuals) absolute.push_back(std::abs(residual));
-  // The fit takes as many residuals to nothing as it has columns.
+  // The fit makes as many residuals zero as it has columns.
   std::sort(absolute.begin(), absolute.end());
   const auto exact = std::min<std::ptrdiff_t>(columns, std::ssize(absolute) - 1);
   return std::max(finest, kOfMiddle * middle({absolute.begin() + exact, absolute.end()}));

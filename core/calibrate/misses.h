@@ -1,4 +1,4 @@
-// How far predictions are from what was measured, in a few numbers.
+// Summarizes how far predictions are from measurements.
 #pragma once
 
 #include <cmath>
@@ -7,15 +7,15 @@
 
 namespace weir {
 
-/// Of |predicted / measured - 1|, in per cent.
+/// Statistics of |predicted / measured - 1|, in per cent.
 struct Misses {
   std::size_t count = 0;
   double median = 0;
-  double p95 = 0;  // the least that 95 of 100 do not exceed
+  double p95 = 0;  // 95 of 100 are at most this
   double worst = 0;
 };
 
-/// What is foretold worse than this has gone wrong, or something holds it up that simulation does not know.
+/// A larger error means that the run went wrong, or that simulation lacks something that slowed it.
 constexpr double kWrongPercent = 10;
 
 struct Predicted {

@@ -13,7 +13,7 @@ std::string of(const GroupSpec& group, const std::string& what) {
   return fmt::format("its machines of group '{}' have {}", group.name, what);
 }
 
-// What both state and nobody fits, so that it tells one make from another.
+// Differences in parts that both state and that no fit changes.
 std::optional<std::string> other_stated(const GroupSpec& own, const GroupSpec& group) {
   const auto differ = [](auto a, auto b) { return a != decltype(a){} && b != decltype(b){} && a != b; };
   for (std::size_t i = 0; i < group.numa.size(); ++i) {
@@ -34,11 +34,11 @@ std::optional<std::string> other_stated(const GroupSpec& own, const GroupSpec& g
   return std::nullopt;
 }
 
-// What machines of the group are made of.
+// Differences in the parts of the group's machines.
 std::optional<std::string> other_make(const GroupSpec& own, const GroupSpec& group) {
   if ((gpu_count(own) > 0) != (gpu_count(group) > 0) || own.gpus.size() != group.gpus.size() ||
       own.nics.size() != group.nics.size())
-    return of(group, "other devices");
+    return of(group, "different devices");
   if (nic_count(own) != nic_count(group))
     return of(group, fmt::format("{} NICs, not {}", nic_count(group), nic_count(own)));
   if (own.numa.size() != group.numa.size())
@@ -46,7 +46,7 @@ std::optional<std::string> other_make(const GroupSpec& own, const GroupSpec& gro
   if (own.switches.size() != group.switches.size())
     return of(group, fmt::format("{} PCIe switches, not {}", group.switches.size(), own.switches.size()));
   if (own.nvlink.has_value() != group.nvlink.has_value())
-    return of(group, group.nvlink ? "NVLink, and these have none" : "no NVLink, and these have it");
+    return of(group, group.nvlink ? "NVLink, but these have none" : "no NVLink, but these have it");
   return other_stated(own, group);
 }
 
@@ -63,7 +63,7 @@ std::optional<BytesPerSecond> rate_of(const Value& value) {
   return rate ? std::optional(*rate) : std::nullopt;
 }
 
-// What stood there before a calibration, which still holds; as runs have it that were measured before.
+// The value before the calibration that gave the present one. Runs measured before the calibration have it.
 std::optional<BytesPerSecond> rate_before(const Topology& topology, const std::string& path,
                                           BytesPerSecond here) {
   if (!topology.calibration) return std::nullopt;
@@ -80,14 +80,14 @@ std::optional<std::string> other_cluster(const Topology& topology, const Topolog
     if (group.count == 0) continue;
     const auto own = std::find_if(topology.groups.begin(), topology.groups.end(),
                                   [&](const GroupSpec& other) { return other.name == group.name; });
-    if (own == topology.groups.end()) return fmt::format("there is no group '{}' here", group.name);
+    if (own == topology.groups.end()) return fmt::format("this topology has no group '{}'", group.name);
     if (auto other = other_make(*own, group)) return other;
     for (std::size_t i = 0; i < group.nics.size(); ++i) {
       const std::string path = fmt::format("groups.{}.nics.{}.rate", group.name, i);
       const BytesPerSecond there = group.nics[i].rate.out;
       const BytesPerSecond here = own->nics[i].rate.out;
       if (!near(there, here) && !near(there, rate_before(topology, path, here).value_or(here)))
-        return fmt::format("{} is {} there, and {} here", path, text(there), text(here));
+        return fmt::format("{} is {} there, but {} here", path, text(there), text(here));
     }
   }
   return std::nullopt;
@@ -101,8 +101,8 @@ std::optional<std::string> doubt(const CalibratedValue& value) {
   if (!now || !was || !now->limited() || !was->limited()) return std::nullopt;
   const double ratio = static_cast<double>(now->value()) / static_cast<double>(was->value());
   if (ratio <= kFar && ratio >= 1 / kFar) return std::nullopt;
-  return fmt::format("{}: {} was measured where the topology says {}: is {} of these machines?", value.path,
-                     rounded(*now), rounded(*was), fmt::join(value.sources, ", "));
+  return fmt::format("{}: measured {}, but the topology says {}: was {} measured on these machines?",
+                     value.path, rounded(*now), rounded(*was), fmt::join(value.sources, ", "));
 }
 
 }  // namespace weir

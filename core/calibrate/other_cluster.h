@@ -1,5 +1,5 @@
-// Whether measurements are of the machines that a topology describes, as far as can be told: those of others
-// would be fitted as well, and be wrong here.
+// Detects, as far as possible, measurements of other machines than the topology describes. They could be
+// fitted as well, but the values would be wrong here.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,12 @@
 
 namespace weir {
 
-/// In what the run's cluster is no part of this one, whatever the numbers of machines and of GPUs in each;
-/// none if it is. Rates of NICs may be off by half, as fitting them is the point, from what stands there or,
-/// if it is one for both directions, stood there before calibrations that moved it.
+/// How the run's cluster differs from this one, beyond the numbers of machines and GPUs; none if it does not.
+/// Rates of NICs may differ by half, since the fit is to correct them. They are compared with the value here
+/// or, if it is the same in both directions, with the value before the calibrations that moved it.
 std::optional<std::string> other_cluster(const Topology& topology, const Topology& run);
 
-/// Why a fitted value makes one wonder whether it is of these machines: it is a rate, and far from what stood
-/// there. None if it does not.
+/// A warning if a fitted value is a rate far from the one stated before, so that it may be of other machines.
 std::optional<std::string> doubt(const CalibratedValue& value);
 
 }  // namespace weir

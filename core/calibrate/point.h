@@ -1,5 +1,5 @@
-// What benchmarks measured: how long something of one size took. Readers make points of files
-// (bench_points.h), point_fit.h makes values of points.
+// What benchmarks measured: how long one thing of one size took. bench_points.h reads points from files,
+// point_fit.h turns points into values.
 #pragma once
 
 #include <compare>
@@ -16,20 +16,20 @@ namespace weir {
 struct Point {
   enum class Kind {
     kSum,         // a NUMA node's cores add one buffer to another
-    kMemory,      // the same bytes are read and written with next to nothing computed
+    kMemory,      // reads and writes the same bytes, with almost no computation
     kCopy,        // between a GPU and host memory, both ways at once
-    kMessage,     // from machine to machine, one after the other, both ways at once
-    kExchange,    // one message from GPU to GPU through NICs, alone: sendrecv_perf
+    kMessage,     // between machines, one after another, both ways at once
+    kExchange,    // one lone message from GPU to GPU through NICs: sendrecv_perf
     kCollective,  // among GPUs of one machine or of several
   };
   Kind kind = Kind::kSum;
   std::string source;  // the file
-  std::string group;   // of the topology; empty for all that have such a thing
+  std::string group;   // of the topology; empty: every group that has such a part
   Bytes size;          // of one operand, copy, message or call
   double seconds = 0;
   Dtype dtype = Dtype::kF32;                 // of sums
-  bool one_thread = false;                   // of sums: one of several threads alone
-  std::optional<int> numa;                   // of sums and memory: its number; none if of all together
+  bool one_thread = false;                   // of sums: one thread, though others were measured too
+  std::optional<int> numa;                   // of sums and memory: the NUMA node; none: all together
   int device = 0;                            // of copies: the GPU
   nccl::Test test = nccl::Test::kAllReduce;  // of collectives
   int ranks = 0;

@@ -18,31 +18,31 @@
 namespace weir {
 namespace {
 
-// A value that is less exact than that is not told.
-constexpr double kToldPercent = 10;
+// A value with a larger standard error is not determined.
+constexpr double kDeterminedPercent = 10;
 
-// Lines of these are told apart.
+// Points with different keys are on different lines.
 auto key(const Point& point) {
   return std::tuple(point.kind, point.group, point.dtype, point.one_thread, point.numa.value_or(-1),
                     point.device, point.test, point.ranks, point.hosts);
 }
 
-// A copy and a sum have no overhead in simulation: their rate is what the sizes that were measured reach.
+// In simulation, copies and sums have no overhead: their rate is what the measured sizes achieve.
 bool has_overhead(Point::Kind kind) {
   return kind == Point::Kind::kMessage || kind == Point::Kind::kExchange || kind == Point::Kind::kCollective;
 }
 
-// What the busiest links carry of a point's bytes, which the rate is of.
+// The bytes on the busiest links, of which the rate is.
 double carried(const Point& point) {
   const double size = static_cast<double>(point.size.count());
   return point.kind == Point::Kind::kCollective ? size * nccl::bus_factor(point.test, point.ranks) : size;
 }
 
-// From the smallest to the largest message, copy or sum that a point of these sizes has. Ranks share whole
-// elements: some have one more than others.
+// The smallest and the largest message, copy or sum in points of these sizes. Ranks share whole elements, so
+// some have one more than others.
 Sizes at_once(const Point& point, Bytes least, Bytes most) {
   if (point.kind != Point::Kind::kCollective) return {least, most};
-  constexpr std::int64_t kElement = 8;  // bytes, of the largest
+  constexpr std::int64_t kElement = 8;  // bytes of the largest element
   const Bytes low = nccl::passed_at_once(point.test, point.ranks, least);
   const Bytes below_high = nccl::passed_at_once(point.test, point.ranks, most - Bytes(1));
   return {Bytes(low.count() / kElement * kElement), Bytes((below_high.count() / kElement + 1) * kElement)};
@@ -81,7 +81,7 @@ PointFit::Line PointFit::line(const std::vector<Point>& points, bool with_overhe
   const Eigen::Index columns = with_overhead ? 2 : 1;
   LeastSquares problem;
   problem.a.resize(std::ssize(points), columns);
-  problem.b = Eigen::VectorXd::Ones(std::ssize(points));  // relative: each time over itself
+  problem.b = Eigen::VectorXd::Ones(std::ssize(points));  // relative: each time divided by itself
   for (Eigen::Index i = 0; i < std::ssize(points); ++i) {
     const Point& point = points[static_cast<std::size_t>(i)];
     problem.a(i, 0) = carried(point) / point.seconds;
@@ -109,23 +109,23 @@ Result<PointFit> PointFit::fit(const Topology& topology, const std::vector<Point
   PointFit fit;
   for (const auto& [name, own] : apart) {
     Line made = line(own, has_overhead(own.front().kind));
-    if (made.rate_error_percent <= kToldPercent) {
+    if (made.rate_error_percent <= kDeterminedPercent) {
       fit.lines_.push_back(std::move(made));
       continue;
     }
     fit.remarks_.push_back(
-        fmt::format("{}: {} times of one kind do not tell a rate: its standard error is {:.0f} %",
+        fmt::format("{}: {} times of one kind do not determine a rate: its standard error is {:.0f} %",
                     made.sources.front(), made.points, made.rate_error_percent));
   }
-  // In order of kind: what the efficiency of collectives is of, the rate of NICs, comes before it.
+  // In order of kind: the rate of NICs comes before the efficiency of collectives, which is relative to it.
   for (const Line& line : fit.lines_) {
     if (const auto taken = fit.take(topology, line); !taken) return tl::unexpected(taken.error());
   }
   for (const Line& line : fit.lines_) {
     if (line.judged) continue;
     fit.remarks_.push_back(
-        fmt::format("{}: number of times of one kind: {}; their fit meets all of them, and nothing is left "
-                    "to judge it by",
+        fmt::format("{}: number of times of one kind: {}; the fit meets all of them, so its error is "
+                    "unknown",
                     line.sources.front(), line.points));
   }
   return fit;
@@ -163,7 +163,7 @@ CalibratedValue* PointFit::add(const Line& line, const std::string& path, const 
   const auto known = std::find_if(values_.begin(), values_.end(),
                                   [&](const CalibratedValue& other) { return other.path == path; });
   if (known == values_.end()) return &values_.emplace_back(std::move(own));
-  // Two lines of one value, as of several collectives: the one with more points tells it.
+  // Two lines for one value, as from several collectives: the line with more points counts.
   if (known->points >= own.points) return nullptr;
   *known = std::move(own);
   return &*known;
@@ -178,8 +178,8 @@ Result<void> PointFit::take_sum(const Topology& topology, const Line& line) {
     const auto numas = static_cast<int>(group.numa.size());
     if (!point.numa && numas > 1) {
       remarks_.push_back(
-          fmt::format("{}: says nothing of one NUMA node of '{}', which has {}; measure with --numa",
-                      point.source, group.name, numas));
+          fmt::format("{}: measures all {} NUMA nodes of '{}' together; measure one with --numa",
+                      point.source, numas, group.name));
       any = true;
       continue;
     }
@@ -190,7 +190,7 @@ Result<void> PointFit::take_sum(const Topology& topology, const Line& line) {
     if (point.one_thread && spec.sum_threads == 0) continue;
     const std::string path = fmt::format("groups.{}.numa.{}", group.name, numa);
     if (!sum) {
-      // A sum of b bytes passes memory with three times as many.
+      // A sum of b bytes moves three times as many through memory.
       add(line, path + ".memory_rate", Value(text(rate_of(line.s_per_byte / kPassesOfSum))),
           line.rate_error_percent);
       continue;
@@ -215,7 +215,7 @@ Result<void> PointFit::take_copy(const Topology& topology, const Line& line) {
   return {};
 }
 
-// Messages of a channel move one after the other, so what each adds is overhead, not latency.
+// Messages of a channel follow one another, so the extra time of each is overhead, not latency.
 Result<void> PointFit::take_message(const Topology& topology, const Line& line) {
   bool any = false;
   const auto between_two = [&](CalibratedValue* value) {
@@ -234,7 +234,7 @@ Result<void> PointFit::take_message(const Topology& topology, const Line& line) 
   if (!any) return tl::unexpected(without(line.of, "a NIC"));
   if (line.least == line.most) {
     remarks_.push_back(line.sources.front() +
-                       ": one size alone does not tell the overhead of messages from their rate");
+                       ": one size alone cannot separate the overhead of messages from their rate");
     return {};
   }
   between_two(add(line, std::string(kMessageOverhead), Value(text(duration_of(line.overhead_s))),
@@ -242,7 +242,7 @@ Result<void> PointFit::take_message(const Topology& topology, const Line& line) 
   return {};
 }
 
-// One message alone: it cannot tell overhead from latency, and all of it counts as latency.
+// A lone message cannot separate overhead from latency: all of it counts as latency.
 Result<void> PointFit::take_exchange(const Topology& topology, const Line& line) {
   const auto wide = [&](CalibratedValue* value) {
     if (value == nullptr) return;
@@ -265,7 +265,7 @@ Result<void> PointFit::take_exchange(const Topology& topology, const Line& line)
   return {};
 }
 
-// The links among a machine's GPUs that bind a ring over the first of them.
+// Fits the links among a machine's GPUs that limit a ring over the first of them.
 Result<void> PointFit::take_collective(const Topology& topology, const Line& line) {
   bool any = false;
   for (const GroupSpec& group : topology.groups) {
@@ -294,8 +294,9 @@ Result<void> PointFit::take_collective(const Topology& topology, const Line& lin
       if (each(link) <= least * (1 + kEqual)) binding[values[link.index()].rate] = weight;
     }
     if (binding.empty())
-      remarks_.push_back(line.sources.front() +
-                         ": no limited link joins the GPUs; state a rate to be fitted");
+      remarks_.push_back(
+          line.sources.front() +
+          ": no link with a limited rate joins the GPUs; state a rate for one, so that it can be fitted");
     for (const auto& [path, weight] : binding) {
       add(line, path, Value(text(rate_of(line.s_per_byte / weight))), line.rate_error_percent);
     }
@@ -309,7 +310,7 @@ Result<void> PointFit::take_collective(const Topology& topology, const Line& lin
   return {};
 }
 
-// Over several machines a ring's bus bandwidth is what all NICs of a machine send.
+// Over several machines, a ring's bus bandwidth is the sum of what all NICs of a machine send.
 Result<void> PointFit::take_efficiency(const Topology& topology, const Line& line) {
   const int each = line.of.ranks / std::max(1, line.of.hosts);
   for (const GroupSpec& group : topology.groups) {

@@ -1,5 +1,5 @@
-// Values of a topology from points: for each kind of thing that was measured a line of time over size, fitted
-// robustly, and what it says of the values.
+// Turns points into values of a topology. For each kind of measurement it fits a line, time over size,
+// robustly, and derives values from the line.
 #pragma once
 
 #include <optional>
@@ -13,36 +13,36 @@
 
 namespace weir {
 
-/// Whether both are of one line: they differ in sizes, times and sources at most.
+/// Whether both are on one line: they differ at most in size, time and source.
 bool same_line(const Point& a, const Point& b);
 
-/// What points came to. A value.
+/// The result of fitting points. A value.
 class PointFit {
  public:
-  /// Fits the points, which are all of this topology. Fails if one is of something that the topology has not:
-  /// says which file, and what is there.
+  /// Fits the points, which are all of this topology. Fails if the topology lacks what a point measured; the
+  /// error names the file and the missing part.
   static Result<PointFit> fit(const Topology& topology, const std::vector<Point>& points);
 
-  /// The values, by path; what nothing was measured of is not among them.
+  /// The fitted values, by path.
   const std::vector<CalibratedValue>& values() const { return values_; }
-  /// What a user should know: what was measured and has no place in the topology.
+  /// For the user: measurements that have no place in the topology.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
-  /// Whether the fit could have missed the point, which was fitted.
+  /// Whether this fitted point could have been missed: its line has more points than unknowns.
   bool judged(const Point& point) const;
-  /// What the fit says of points, whether they were fitted or not; of some it may say nothing.
+  /// Predictions for points, fitted or not. Points on no fitted line get none.
   std::vector<Predicted> predict(const std::vector<Point>& points) const;
 
  private:
   struct Line {
-    Point of;  // the first of its points, for its kind
+    Point of;  // its first point, which stands for its kind
     double overhead_s = 0;
     double s_per_byte = 0;
-    std::optional<double> overhead_error_percent;  // none of an overhead of 0
+    std::optional<double> overhead_error_percent;  // none if the overhead is 0
     double rate_error_percent = 0;
     double residual_percent = 0;
     int points = 0;
-    bool judged = false;  // there are more points than unknowns, so that some may miss it
+    bool judged = false;  // it has more points than unknowns, so it can miss some
     Bytes least;
     Bytes most;
     std::vector<std::string> sources;
@@ -56,7 +56,7 @@ class PointFit {
   Result<void> take_collective(const Topology& topology, const Line& line);
   Result<void> take_exchange(const Topology& topology, const Line& line);
   Result<void> take_efficiency(const Topology& topology, const Line& line);
-  /// None if another line of the same value tells it.
+  /// Null if another line already gives this value, from as many points or more.
   CalibratedValue* add(const Line& line, const std::string& path, const Value& value,
                        std::optional<double> error_percent);
 

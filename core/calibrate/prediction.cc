@@ -11,9 +11,9 @@
 namespace weir {
 namespace {
 
-constexpr int kMostIterations = 2;  // simulated iterations are soon alike
+constexpr int kMostIterations = 2;  // later simulated iterations are alike
 
-// The run's own topology with the values that it has.
+// The run's topology with those of the values that it has.
 Result<Topology> with_values(const Topology& topology, const Values& values) {
   Topology changed = topology;
   changed.calibration.reset();

@@ -1,5 +1,4 @@
-// What simulation says of a real run under other values of the topology and the model than it was planned
-// with.
+// Simulates a real run with values of the topology and the model other than those it was planned with.
 #pragma once
 
 #include <map>
@@ -16,8 +15,8 @@ namespace weir {
 /// Values by path, as in CalibratedValue.
 using Values = std::map<std::string, Value>;
 
-/// A run with its plan, which is that of the real run whatever the values: made once. Neither copies nor
-/// moves.
+/// A run with its plan, which is made once: it is the real run's plan, whatever the values. Neither copies
+/// nor moves.
 class PreparedRun {
  public:
   static Result<std::unique_ptr<PreparedRun>> make(const RealRun& run);
@@ -26,7 +25,7 @@ class PreparedRun {
 
   const Uses& uses() const { return uses_; }
 
-  /// The time of an iteration with these values, of which the topology may lack some. In the fluid engine.
+  /// The time of an iteration with these values, by the fluid engine. The topology may lack some of them.
   Result<Duration> predict(const Values& values);
 
  private:
@@ -38,7 +37,7 @@ class PreparedRun {
   Workload workload_;
   Plan plan_;
   Uses uses_;
-  /// The plan with the efficiency of all-reduces that was asked about last.
+  /// The plan for the last all-reduce efficiency that differed from the run's.
   std::optional<std::pair<double, Plan>> again_;
 };
 

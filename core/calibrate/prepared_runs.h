@@ -1,4 +1,4 @@
-// Real runs whose plans are made, for those who simulate them with many sets of values.
+// Real runs with their plans, to simulate them with many sets of values.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace weir {
 
-/// Those of one kind differ in nothing but their times, and are planned once. Of one thread.
+/// Runs of one kind differ only in their times and share a plan. For one thread.
 struct PreparedRuns {
-  /// `known` is what benchmarks told.
+  /// `known` holds the values that benchmarks determined.
   static Result<PreparedRuns> make(std::vector<RealRun> runs, Values known);
 
   std::vector<RealRun> runs;
@@ -21,7 +21,7 @@ struct PreparedRuns {
   std::vector<std::unique_ptr<PreparedRun>> prepared;  // by kind
 
   const Uses& uses(std::size_t run) const { return prepared[kind[run]]->uses(); }
-  /// What an iteration of this kind takes with these values, as the logarithm of seconds.
+  /// The predicted time of an iteration of this kind with these values: the logarithm of seconds.
   Result<double> log_time_of_kind(std::size_t kind_number, const Values& values) const;
 };
 

@@ -17,10 +17,10 @@ namespace weir {
 
 std::string_view no_measurement(std::string_view world) {
   if (world == kSimGridWorld || world == kFluidWorld)
-    return "these runs were simulated; a calibration needs real ones (weir run --on lab)";
+    return "these runs were simulated, but a calibration needs real ones (weir run --on lab)";
   if (world == kLocalWorld)
-    return "these runs were of processes on one host, without links between machines; a calibration needs "
-           "runs in a lab or on a cluster (weir run --on lab)";
+    return "these runs were on one host, without links between machines, but a calibration needs runs in the "
+           "lab or on a cluster (weir run --on lab)";
   return "";
 }
 
@@ -33,7 +33,7 @@ std::string without_end(std::string line) {
   return line;
 }
 
-// A number, whether it stands in quotes or not.
+// A number, with or without quotes.
 std::optional<double> number(const Value& value) {
   if (value.is(Value::Kind::kInteger) || value.is(Value::Kind::kDouble)) return value.as_double();
   if (!value.is(Value::Kind::kString)) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<double> number(const Value& value) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(read) : std::nullopt;
 }
 
-// The time that an iteration took.
+// The time of an iteration.
 std::optional<Duration> nanoseconds(const Value& value) {
   constexpr double kLongest = 1e15;
   const auto time = number(value);
@@ -56,7 +56,7 @@ std::string no_nanoseconds(const Value* value) {
          (value == nullptr ? std::string() : ", not " + description(*value));
 }
 
-// The value that a setting's text says: JSON, or else a string. A file's name starts at the experiment.
+// A setting from its text: JSON, or else a string. Names of files are relative to the experiment.
 Setting setting(const std::string& path, const std::string& text) {
   const auto parsed = parse_document(text, path);
   Value value = parsed ? *parsed : Value(text);
@@ -64,12 +64,12 @@ Setting setting(const std::string& path, const std::string& text) {
   return {path, std::move(value), text};
 }
 
-/// Runs of rows, of which many are of one experiment: each combination of values is read once.
+/// Reads runs from rows. Many rows are of one experiment, so each combination of values is read only once.
 class Rows {
  public:
   Rows(std::string source, const RowsOf& of) : source_(std::move(source)), of_(of) {}
 
-  /// What holds for all rows, "path=value", as --set had it.
+  /// A setting for all rows, "path=value" as with --set.
   Result<void> set_for_all(const std::string& text) {
     auto parsed = parse_setting(text);
     if (!parsed) return failure(source_ + ": " + parsed.error().text);
@@ -77,7 +77,7 @@ class Rows {
     return {};
   }
 
-  /// Whether --set had the column's sweep, so that files' names in it start where weir run was.
+  /// Whether --set gave the column's sweep. Names of files in it are relative to where weir run was started.
   bool swept_by_option(const std::string& column) const {
     return std::any_of(common_.begin(), common_.end(), [&](const Setting& setting) {
       return setting.path == "sweep" || setting.path == "sweep." + column;
@@ -102,7 +102,7 @@ class Rows {
   Result<std::shared_ptr<const Experiment>> experiment_with(const std::string& where,
                                                             const std::vector<Setting>& settings) {
     if (of_.experiment.empty())
-      return failure(where + ": rows alone do not say what was run; name it with --experiment");
+      return failure(where + ": the file does not name the experiment; pass it with --experiment");
     std::vector<Setting> all = common_;
     all.insert(all.end(), settings.begin(), settings.end());
     const std::string name = label(all);
@@ -124,9 +124,9 @@ class Rows {
   RealRuns all_;
 };
 
-// What experiments/h200/measure.py writes of a cluster beside paths: "4 machines of 1 GPU, links of 10Gbps".
+// How experiments/h200/measure.py describes a cluster in a row: "4 machines of 1 GPU, links of 10Gbps".
 Result<std::vector<Setting>> settings_of_case(const std::string& where, const std::string& text) {
-  constexpr std::size_t kLongest = 200;  // std::regex needs stack for each character
+  constexpr std::size_t kLongest = 200;  // std::regex uses stack for each character
   static const std::regex form(R"((\d+) machines? of (\d+) GPUs?, links of (\S+))");
   std::smatch found;
   if (text.size() > kLongest || !std::regex_match(text, found, form))
@@ -156,7 +156,7 @@ Result<std::vector<Setting>> settings_of(const std::string& where, const Value& 
   return settings;
 }
 
-// Of words such as "--pace 1.05 --set partition_size=2MB", those that set a value.
+// Takes the settings from words such as "--pace 1.05 --set partition_size=2MB".
 Result<void> take_settings(Rows& rows, const std::string& text) {
   std::istringstream words(text);
   for (std::string word; words >> word;) {
@@ -166,7 +166,7 @@ Result<void> take_settings(Rows& rows, const std::string& text) {
   return {};
 }
 
-// A line of CSV, whose cells may be quoted.
+// The cells of a CSV line, which may be quoted.
 std::vector<std::string> cells(const std::string& line) {
   std::vector<std::string> all(1);
   bool quoted = false;
@@ -184,13 +184,13 @@ std::vector<std::string> cells(const std::string& line) {
   return all;
 }
 
-// What stands above the rows of results.csv.
+// The lines above the rows of results.csv.
 struct CsvHead {
   std::string experiment;           // the file
   std::string settings;             // "path=value path=value"
-  std::string_view no_measurement;  // why its runs are none
+  std::string_view no_measurement;  // why its runs cannot be used
   std::vector<std::string> columns;
-  /// Where it stands; the number of columns if it is none.
+  /// The number of the column; columns.size() if it is missing.
   std::size_t column(std::string_view name) const {
     return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
   }
@@ -215,7 +215,7 @@ CsvHead csv_head(std::istringstream& lines, int& at) {
   return head;
 }
 
-// The experiment of a row of results.json at its point.
+// The experiment of a row of results.json, with the row's values.
 Result<std::shared_ptr<const Experiment>> experiment_of(const Value& document, const Value& row,
                                                         const std::string& source) {
   Value whole = *document.find("experiment");
@@ -262,7 +262,7 @@ Result<RealRuns> read_results(const Value& document, const std::string& source) 
   const Value* name = world == nullptr ? nullptr : world->find("name");
   if (name == nullptr || !name->is(Value::Kind::kString)) {
     return failure(complaint(world == nullptr ? document : *world, "world.name",
-                             "expected what ran it, such as 'lab' or 'cluster'"));
+                             "expected the world that ran it, such as 'lab' or 'cluster'"));
   }
   if (const std::string_view why = no_measurement(name->as_string()); !why.empty())
     return failure(complaint(*name, "world.name", why));
@@ -305,8 +305,7 @@ Result<RealRuns> read_lines(const std::string& text, const std::string& source, 
     const std::string where = fmt::format("{}:{}", source, ++at);
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto row = parse_document(line, source);
-    if (!row || !row->is(Value::Kind::kObject))
-      return failure(where + ": expected a line of JSON, an object");
+    if (!row || !row->is(Value::Kind::kObject)) return failure(where + ": expected one JSON object per line");
     const Value* time = row->find("iteration_ns");
     const Value* strategy = row->find("strategy");
     if (time == nullptr || strategy == nullptr || !strategy->is(Value::Kind::kString)) {
@@ -324,10 +323,10 @@ Result<RealRuns> read_lines(const std::string& text, const std::string& source, 
       return tl::unexpected(added.error());
   }
   if (rows.all().runs.empty())
-    return failure(source + ": no line has 'strategy' and 'iteration_ns'; expected rows of real runs");
+    return failure(source + ": expected rows of real runs, but no line has 'strategy' and 'iteration_ns'");
   if (others > 0)
     rows.all().remarks.push_back(
-        fmt::format("{}: {} lines are no runs of Weir, and are left out", source, others));
+        fmt::format("{}: {} lines are not runs of Weir and were left out", source, others));
   return std::move(rows.all());
 }
 
@@ -339,7 +338,7 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
   const std::size_t time = head.column("iteration_ns");
   const std::size_t columns = head.columns.size();
   if (strategy == columns || time == columns)
-    return failure(source + ": expected columns 'strategy' and 'iteration_ns', as results.csv has");
+    return failure(source + ": expected the columns 'strategy' and 'iteration_ns' of results.csv");
   if (!head.no_measurement.empty()) return failure(fmt::format("{}:1: {}", source, head.no_measurement));
   RowsOf own = of;
   if (own.experiment.empty()) own.experiment = head.experiment;
@@ -353,7 +352,7 @@ Result<RealRuns> read_csv(const std::string& text, const std::string& source, co
     if (row.size() != columns)
       return failure(fmt::format("{}: expected {} cells, not {}", where, columns, row.size()));
     std::vector<Setting> settings;
-    // The sweep stands between what a cluster is made of and the seed.
+    // The columns of the sweep are between the cluster's and the seed.
     for (std::size_t i = head.column("cpu_machines") + 1; i < head.column("seed"); ++i) {
       const bool by_option = rows.swept_by_option(head.columns[i]);
       for (const std::string& path : paths_in(head.columns[i])) {

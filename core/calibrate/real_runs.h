@@ -1,5 +1,6 @@
-// Real runs that a calibration is fitted on, from files: results.json and results.csv of `weir run`, lines of
-// JSON that scripts of this repository keep, and what `weir bench allreduce|pushpull --json` print.
+// Reads the real runs that a calibration is fitted to: results.json and results.csv of `weir run`, files of
+// JSON lines as this repository's scripts keep them, and the output of `weir bench allreduce|pushpull
+// --json`.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@
 
 namespace weir {
 
-/// One run: what was run, and how long an iteration took.
+/// One run: its experiment and contender, and how long an iteration took.
 struct RealRun {
   std::string source;                            // the file
   std::shared_ptr<const Experiment> experiment;  // its topology is that of the run
@@ -25,23 +26,23 @@ struct RealRuns {
   std::vector<std::string> remarks;  // what was left out, and why
 };
 
-/// Where files that hold rows alone, lines of JSON or CSV, have their experiment from.
+/// Where files of rows alone (JSON lines or CSV) get their experiment from.
 struct RowsOf {
-  std::string experiment;  // a file or a folder; empty: what the CSV says
+  std::string experiment;  // a file or a folder; empty: the one that the CSV names
 };
 
-/// Of the document that `weir run` writes as results.json.
+/// Whether the document is a results.json of `weir run`, and its runs.
 bool is_results(const Value& document);
 Result<RealRuns> read_results(const Value& document, const std::string& source);
 
-/// Of lines of JSON: the first is about the file, each other one is a row of results.csv with the values of
-/// its sweep by path; those without `iteration_ns` are of others, and left out.
+/// Runs from JSON lines. The first line describes the file. Each other line is a row of results.csv, with the
+/// values of its sweep by path. Lines without `iteration_ns` are not Weir's runs, and are skipped.
 Result<RealRuns> read_lines(const std::string& text, const std::string& source, const RowsOf& of);
 
-/// Of results.csv.
+/// Runs from results.csv.
 Result<RealRuns> read_csv(const std::string& text, const std::string& source, const RowsOf& of);
 
-/// Why runs of the world of this name measure no links of a cluster; empty if they do.
+/// Why runs of the world with this name measure no links of a cluster; empty if they do.
 std::string_view no_measurement(std::string_view world);
 
 }  // namespace weir

@@ -9,37 +9,38 @@
 namespace weir {
 namespace {
 
-constexpr double kSure = 3.0;        // standard errors
-constexpr double kTold = 0.05;       // of a rate or fraction
-constexpr double kToldOfRun = 0.02;  // of an iteration, by a time
-constexpr double kHangs = 0.01;      // of an iteration, by a tenth of a value, or all of a time
+constexpr double kSure = 3.0;              // standard errors
+constexpr double kDetermined = 0.05;       // of a rate or fraction
+constexpr double kDeterminedOfRun = 0.02;  // of an iteration, by a time
+constexpr double kDepends = 0.01;  // of an iteration, for a change of a value by a tenth, or of a whole time
 
-// How far from told it is: 1 is the limit. What surely is another value than what stood there stays: all
-// others would bend to make up for it.
+// How doubtful a value is; at most 1 counts as determined. A value that surely differs from the stated one
+// stays, since without it all others would be bent to make up for it.
 double doubt(const RunSearch& search, std::size_t p) {
   const RunParameter& parameter = search.parameters()[p];
   const double error = search.error(p);
-  double doubt = error / kTold;
+  double doubt = error / kDetermined;
   double shift = std::abs(parameter.x);
   if (parameter.unit == RunParameter::Unit::kTime) {
     const double now = parameter.now();
-    doubt = error * std::max(now / std::max(now, parameter.stated), now * search.steepest(p) / kToldOfRun);
+    doubt =
+        error * std::max(now / std::max(now, parameter.stated), now * search.steepest(p) / kDeterminedOfRun);
     shift = std::abs(now - parameter.stated) / now;
   }
   return shift > kSure * error ? std::min(doubt, 1.0) : doubt;
 }
 
-// The value that is least told, if any is not.
-std::optional<std::size_t> untold(const RunSearch& search) {
+// The most doubtful value, if any is not determined.
+std::optional<std::size_t> undetermined(const RunSearch& search) {
   const std::set<std::size_t>& active = search.active();
   const auto worst = *std::max_element(active.begin(), active.end(), [&](std::size_t p, std::size_t q) {
     return doubt(search, p) < doubt(search, q);
   });
-  const bool told = doubt(search, worst) <= 1 && active.size() < search.kinds();
-  return told ? std::nullopt : std::optional(worst);
+  const bool determined = doubt(search, worst) <= 1 && active.size() < search.kinds();
+  return determined ? std::nullopt : std::optional(worst);
 }
 
-// The middle one; another if there is none.
+// The median, or `other` if there are none.
 template <class T>
 T middle(std::vector<T> all, T other) {
   if (all.empty()) return other;
@@ -47,7 +48,7 @@ T middle(std::vector<T> all, T other) {
   return all[all.size() / 2];
 }
 
-// What the experiments of those kinds of runs that use them say of values that belong to experiments.
+// The experiments' own values, as the median over the kinds of runs that use them.
 Values stated_by(const PreparedRuns& runs) {
   std::vector<Duration> overheads;
   std::vector<double> efficiencies;
@@ -65,21 +66,23 @@ Values stated_by(const PreparedRuns& runs) {
           {std::string(kAllreduceEfficiency), Value(middle(efficiencies, Options{}.allreduce_efficiency))}};
 }
 
-// Whether most of the runs whose times hang by it are foretold wrong: then it is the others that tell it.
+// Whether most of the runs that depend on it are predicted wrong, so that the value rests on the others
+// alone.
 bool mostly_missed(const RunSearch& search, std::size_t p) {
   const RunParameter& parameter = search.parameters()[p];
   const double tenth = parameter.unit == RunParameter::Unit::kTime ? parameter.now() : 0.1;
-  std::size_t hang = 0;
+  std::size_t depend = 0;
   std::size_t wrong = 0;
   for (const std::size_t number : search.numbers()) {
-    if (std::abs(search.slope(number, p)) * tenth < kHangs) continue;
-    ++hang;
+    if (std::abs(search.slope(number, p)) * tenth < kDepends) continue;
+    ++depend;
     if (search.predicted(number).wrong()) ++wrong;
   }
-  return 2 * wrong > hang;
+  return 2 * wrong > depend;
 }
 
-// The first of which that is so, if there is any; separately, if it is of some groups of a parameter alone.
+// The first parameter for which that holds. If it holds for some groups of a parameter only, separates one of
+// them first.
 Result<std::optional<std::size_t>> separate_missed(RunSearch& search) {
   const auto wrong = [&](std::size_t number) { return search.predicted(number).wrong(); };
   if (std::ranges::none_of(search.numbers(), wrong)) return std::nullopt;
@@ -126,8 +129,9 @@ std::set<std::string> RunFitter::used_by(const std::vector<std::size_t>& numbers
   return used;
 }
 
-// What is not told would take its neighbours with it: it goes back to where it began, the most doubtful
-// first, and all others are fitted without it. As many values as kinds of runs would fit anything.
+// A value that is not determined would distort the others. So the most doubtful goes back to its start, and
+// the others are fitted without it, until all are determined. As many values as kinds of runs would fit
+// anything.
 Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
   auto search =
       RunSearch::make(runs_, numbers, run_parameters(topology_, used_by(numbers), stated_, runs_.known));
@@ -140,35 +144,35 @@ Result<RunFit> RunFitter::fit(const std::vector<std::size_t>& numbers) const {
     auto dropped = separate_missed(*search);
     if (!dropped) return tl::unexpected(dropped.error());
     if (*dropped) missed.insert(**dropped);
-    if (!*dropped) *dropped = untold(*search);
+    if (!*dropped) *dropped = undetermined(*search);
     if (!*dropped) break;
     if (const auto done = search->drop(**dropped); !done) return tl::unexpected(done.error());
   }
-  RunFit fit = told(*search, missed);
+  RunFit fit = determined(*search, missed);
   fit.kinds = search->kinds();
   fit.parameters = parameters;
   return fit;
 }
 
-RunFit RunFitter::told(const RunSearch& search, const std::set<std::size_t>& missed) const {
+RunFit RunFitter::determined(const RunSearch& search, const std::set<std::size_t>& missed) const {
   std::vector<Predicted> own;
   for (const std::size_t number : search.numbers()) own.push_back(search.predicted(number));
   const double residual = misses_of(own).median;
   const Values values = search.values();
   RunFit fit;
-  std::set<std::string> untold = used_by(search.numbers());
-  std::erase_if(untold, [&](const std::string& path) { return runs_.known.contains(path); });
+  std::set<std::string> undetermined = used_by(search.numbers());
+  std::erase_if(undetermined, [&](const std::string& path) { return runs_.known.contains(path); });
   std::set<std::string> wrong;
   for (std::size_t p = 0; p < search.parameters().size(); ++p) {
     const RunParameter& parameter = search.parameters()[p];
     for (std::size_t i = 0; i < parameter.paths.size(); ++i) {
       const std::string& path = parameter.paths[i];
       if (!search.active().contains(p)) {
-        untold.insert(path);
+        undetermined.insert(path);
         if (missed.contains(p)) wrong.insert(path);
         continue;
       }
-      untold.erase(path);
+      undetermined.erase(path);
       CalibratedValue value = value_of(path, search.numbers());
       value.value = values.at(path);
       value.standard_error_percent = 100 * search.error(p);
@@ -176,12 +180,12 @@ RunFit RunFitter::told(const RunSearch& search, const std::set<std::size_t>& mis
       fit.values.push_back(std::move(value));
     }
   }
-  fit.untold = {untold.begin(), untold.end()};
+  fit.undetermined = {undetermined.begin(), undetermined.end()};
   fit.missed = {wrong.begin(), wrong.end()};
   return fit;
 }
 
-// What its runs measured of it.
+// How the fitted runs measured the value.
 CalibratedValue RunFitter::value_of(const std::string& path, const std::vector<std::size_t>& numbers) const {
   CalibratedValue value;
   value.path = path;

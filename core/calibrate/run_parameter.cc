@@ -21,13 +21,13 @@ constexpr double kFractionPrior = 0.3;
 constexpr double kLeastTime = 5e-6;   // seconds, where the topology says none
 constexpr double kLongestTime = 0.5;  // seconds
 
-// What runs may tell: links, the network, and what messages cost.
+// Rates of links, which runs can determine.
 bool of_links(const std::string& path) {
   return path.ends_with(".rate") || path.ends_with(".pcie") || path.ends_with(".uplink") ||
          path.ends_with(".peer_rate") || path.ends_with(".memory_rate");
 }
 
-// "groups nics rate" of "groups.gpu.nics.0.rate": without the group's name and numbers.
+// The kind of a path, without the group's name and numbers: "groups nics rate" for "groups.gpu.nics.0.rate".
 std::string kind(const std::string& path) {
   std::string kind;
   std::istringstream parts(path);
@@ -40,7 +40,7 @@ std::string kind(const std::string& path) {
   return kind;
 }
 
-// Whether what benchmarks told of it is where fits of runs only start.
+// Whether benchmarks only give a start for fits of runs to this value.
 bool of_messages(const std::string& path) {
   return of_experiment(path) || path == "network.latency" || path.find(".nics.") != std::string::npos;
 }
@@ -50,7 +50,7 @@ BytesPerSecond times(BytesPerSecond rate, double factor) {
   return BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor));
 }
 
-// A rate, or those of two directions, so much faster.
+// A rate, or one for each direction, multiplied by the factor.
 Value scaled(const Value& rate, double factor) {
   if (rate.is(Value::Kind::kString)) return Value(text(times(*parse_rate(rate.as_string()), factor)));
   Value both = Value::object();
@@ -120,12 +120,12 @@ std::vector<RunParameter> run_parameters(const Topology& topology, const std::se
   const Value written = written_values(topology);
   std::map<std::string, RunParameter> alike;
   for (const std::string& path : used) {
-    const auto told = known.find(path);
-    if (told != known.end() && !of_messages(path)) continue;
+    const auto benchmarked = known.find(path);
+    if (benchmarked != known.end() && !of_messages(path)) continue;
     RunParameter own{.paths = {path}};
     const Value* start = value_at(written, path);
     if (of_experiment(path)) start = &stated.at(path);
-    if (told != known.end()) start = &told->second;
+    if (benchmarked != known.end()) start = &benchmarked->second;
     if (path == kMessageOverhead || path == "network.latency") {
       own.unit = RunParameter::Unit::kTime;
       if (start != nullptr) own.stated = parse_duration(start->as_string())->seconds();

@@ -1,4 +1,4 @@
-// A value that runs may tell, as fits of runs look for it.
+// One unknown in a fit of runs.
 #pragma once
 
 #include <cmath>
@@ -11,39 +11,39 @@
 
 namespace weir {
 
-/// One value, or several that are fitted as one, as the logarithm of how many times its start it is.
+/// One value, or several that are fitted as one. The unknown x is the logarithm of value over start.
 struct RunParameter {
   enum class Unit { kRate, kTime, kFraction };
   static constexpr double kLargestFactor = 1.5;  // of a rate, as a logarithm
 
   std::vector<std::string> paths;
   Unit unit = Unit::kRate;
-  std::vector<Value> start;  // of rates, by path
-  double at = 0.0;           // of others: seconds, or a fraction
-  double stated = 0.0;       // of times: what stood there, in seconds
+  std::vector<Value> start;  // for rates, by path
+  double at = 0.0;           // for others: seconds, or a fraction
+  double stated = 0.0;       // for times: the stated value, in seconds
   double x = 0.0;
 
-  /// What stands before a path's values: "groups.gpu", of others the path itself. And of all paths.
+  /// The group of a path: "groups.gpu", or the path itself if it is of no group. And those of all paths.
   static std::string group(const std::string& path);
   std::set<std::string> groups() const;
-  /// The group's paths by themselves, which this has no longer. Of a rate.
+  /// Moves this group's paths into a new parameter, and returns it. For rates only.
   RunParameter separate(const std::string& group);
 
   double now() const { return at * std::exp(x); }
-  /// What stands at one of the paths now.
+  /// The present value of one of the paths.
   Value value(std::size_t path) const;
-  /// The most that x may be.
+  /// The upper limit of x.
   double most() const;
-  /// The standard deviation of x as believed beforehand.
+  /// The standard deviation of x in the prior.
   double prior() const;
-  /// What a slope is taken over: of a time seconds, of all else a part of x. And x after that.
+  /// The step for a numeric slope: in seconds for a time, in x for all else. And x after that step.
   double step() const;
   double stepped() const;
 };
 
-/// Of the paths that runs use, those that they may tell. Rates that are equal and of the same kind, as those
-/// of all NICs, are one. They start at what benchmarks told (`known`), else at what the topology, or the
-/// runs' experiments (`stated`), say.
+/// The paths among `used` that runs can determine. Rates of one kind that are equal, such as those of all
+/// NICs, are one parameter. A parameter starts at the value that benchmarks determined (`known`), else at
+/// that of the topology or of the runs' experiments (`stated`).
 std::vector<RunParameter> run_parameters(const Topology& topology, const std::set<std::string>& used,
                                          const Values& stated, const Values& known);
 

@@ -16,15 +16,15 @@ using Eigen::VectorXd;
 constexpr int kRounds = 12;
 constexpr double kShortestPart = 0.1;
 constexpr double kPinned = 1e6;         // one over a standard deviation
-constexpr double kSettledCost = 0.02;   // that a round gains: of one run that is off by its spread, 0.5
-constexpr double kLongestStep = 1.5;    // of a logarithm, in a round
-constexpr double kCoarse = 0.2;         // a spread with which hardly any run counts as gone wrong
-constexpr double kFinest = 5e-3;        // no run repeats more exactly
-constexpr double kApart = 4.5;          // what separate values cost less: three standard errors
-constexpr double kSlower = -0.1;        // where a separate rate begins, as a logarithm
-constexpr std::size_t kApartKinds = 2;  // that these miss less
+constexpr double kSettledCost = 0.02;   // least gain of a round; a run that is off by the spread costs 0.5
+constexpr double kLongestStep = 1.5;    // of a logarithm, per round
+constexpr double kCoarse = 0.2;         // a spread so large that hardly any run counts as an outlier
+constexpr double kFinest = 5e-3;        // no run repeats more exactly than this
+constexpr double kApart = 4.5;          // least gain to separate values: three standard errors
+constexpr double kSlower = -0.1;        // start of a separate rate, as a logarithm
+constexpr std::size_t kApartKinds = 2;  // that separate values must miss fewer
 
-// Where else descents begin, as logarithms of rates, which trade against all others.
+// Other starts of descents, as logarithms of rates. All other parameters start at their stated values.
 constexpr std::array<double, 2> kElsewhere = {0.4, -0.4};
 
 }  // namespace
@@ -37,7 +37,7 @@ Result<RunSearch> RunSearch::make(const PreparedRuns& runs, std::vector<std::siz
   search.all_ = std::move(parameters);
   search.errors_.assign(search.all_.size(), 0.0);
   for (std::size_t p = 0; p < search.all_.size(); ++p) search.active_.insert(p);
-  if (const auto foretold = search.foretell(); !foretold) return tl::unexpected(foretold.error());
+  if (const auto done = search.predict(); !done) return tl::unexpected(done.error());
   return search;
 }
 
@@ -56,13 +56,13 @@ Predicted RunSearch::predicted(std::size_t number) const {
 }
 
 std::size_t RunSearch::missed_kinds() const {
-  std::map<std::size_t, int> more;  // wrong than right
+  std::map<std::size_t, int> more;  // runs predicted wrong than right
   for (const std::size_t number : numbers_) more[runs_->kind[number]] += predicted(number).wrong() ? 1 : -1;
   return static_cast<std::size_t>(
       std::ranges::count_if(more, [](const auto& kind) { return kind.second > 0; }));
 }
 
-// By how much the runs take longer than foretold, as logarithms.
+// The logarithms of measured over predicted times.
 VectorXd RunSearch::residuals() const {
   VectorXd residuals(std::ssize(numbers_));
   for (Eigen::Index row = 0; row < residuals.size(); ++row) {
@@ -85,8 +85,8 @@ bool RunSearch::uses(std::size_t kind, const RunParameter& parameter) const {
   return std::ranges::any_of(parameter.paths, [&](const std::string& path) { return used.contains(path); });
 }
 
-// All kinds, or those that use what changed.
-Result<void> RunSearch::foretell(const RunParameter* changed) {
+// Simulates all kinds, or only those that use the changed parameter.
+Result<void> RunSearch::predict(const RunParameter* changed) {
   const Values now = values();
   std::set<std::size_t> kinds;
   for (const std::size_t number : numbers_) kinds.insert(runs_->kind[number]);
@@ -99,15 +99,15 @@ Result<void> RunSearch::foretell(const RunParameter* changed) {
   return {};
 }
 
-// Of times themselves, of all others of logarithms.
+// Slopes along times are per second, all others per logarithm.
 Result<void> RunSearch::find_slopes(std::size_t parameter) {
   const std::map<std::size_t, double> before = times_;
   RunParameter& changed = all_[parameter];
   const double here = changed.x;
   changed.x = changed.stepped();
-  auto foretold = foretell(&changed);
+  auto done = predict(&changed);
   changed.x = here;
-  if (!foretold) return foretold;
+  if (!done) return done;
   for (const auto& [kind, after] : times_) {
     std::vector<double>& slopes = slopes_[kind];
     slopes.resize(all_.size());
@@ -117,7 +117,8 @@ Result<void> RunSearch::find_slopes(std::size_t parameter) {
   return {};
 }
 
-// Of the active parameters: the logarithms of times, which are about as exact as each other.
+// The linear problem for the active parameters. It is in logarithms of times, which are all about equally
+// exact.
 LeastSquares RunSearch::problem(double finest) const {
   LeastSquares problem;
   const auto columns = std::ssize(active_);
@@ -140,7 +141,7 @@ LeastSquares RunSearch::problem(double finest) const {
   return problem;
 }
 
-// Where the tangents at this place say that the least is; within the ranges of all parameters.
+// The minimum of the linear problem, with all parameters within their ranges.
 LeastSquaresFit RunSearch::tangential(double finest) const {
   LeastSquares linear = problem(finest);
   LeastSquaresFit fit = robust_fit(linear);
@@ -163,8 +164,8 @@ LeastSquaresFit RunSearch::tangential(double finest) const {
   return fit;
 }
 
-// How badly the search does now, if runs have this spread: what goes wrong counts alike, however wrong it is.
-// What is believed beforehand has its part of it.
+// The cost of the present values if runs have this spread. Runs that went wrong all cost the same, however
+// wrong they are. Distance from the prior counts with weight `of_prior`.
 double RunSearch::cost(double spread, double of_prior) const {
   double cost = 0;
   for (const double residual : residuals()) cost += robust_loss(residual / spread);
@@ -172,20 +173,21 @@ double RunSearch::cost(double spread, double of_prior) const {
   return cost;
 }
 
-// How much less the other costs.
+// How much less the other search costs.
 double RunSearch::gain_of(const RunSearch& other, double of_prior) const {
   const double spread = std::min(spread_, other.spread_);
   return cost(spread, of_prior) - other.cost(spread, of_prior);
 }
 
-// Errors are of where it ends.
+// Standard errors are those at the end of the descent.
 Result<void> RunSearch::descend(double finest) {
   for (int round = 0;; ++round) {
     for (const std::size_t p : active_) {
       if (auto found = find_slopes(p); !found) return found;
     }
     const LeastSquaresFit solved = tangential(finest);
-    // No finer than what runs miss now: else all would count as gone wrong, and no step would help.
+    // At least the spread of the present residuals. Otherwise all runs would count as outliers, and no step
+    // help.
     spread_ = std::max(solved.spread, spread_of(residuals(), std::ssize(active_), finest));
     const double finer = solved.spread / spread_;
     Eigen::Index column = 0;
@@ -200,7 +202,7 @@ Result<void> RunSearch::descend(double finest) {
         const double far = std::clamp(solved.x[column++] - here, -kLongestStep, kLongestStep);
         all_[p].x = std::min(here + part * far, all_[p].most());
       }
-      if (auto foretold = foretell(); !foretold) return foretold;
+      if (auto done = predict(); !done) return done;
       gain = before.cost(spread_, finer * finer) - cost(spread_, finer * finer);
     }
     if (gain >= kSettledCost) continue;
@@ -211,8 +213,8 @@ Result<void> RunSearch::descend(double finest) {
 
 Result<void> RunSearch::descend() { return descend(kFinest); }
 
-// Simulated times bend where something else begins to bind, so that descents may end apart: the better of one
-// that forgets what is far off at once, and of one that comes to it by and by.
+// Simulated times bend where another bottleneck takes over, so descents may end in different places. One
+// descent ignores outliers at once, the other gradually; the better one counts.
 Result<void> RunSearch::descend_twice() {
   RunSearch slow = *this;
   if (auto done = descend(kFinest); !done) return done;
@@ -223,7 +225,7 @@ Result<void> RunSearch::descend_twice() {
   return {};
 }
 
-// Kinds that are missed went wrong, or the descents did.
+// If kinds are missed, either their runs went wrong or the descents did. So it tries other starts.
 Result<void> RunSearch::find() {
   WEIR_CHECK(active_.size() == all_.size());
   if (auto done = descend_twice(); !done) return done;
@@ -238,15 +240,15 @@ Result<void> RunSearch::find_elsewhere() {
     if (missed_kinds() == 0) return {};
     RunSearch other = *this;
     for (RunParameter& parameter : other.all_) parameter.x = is_rate(parameter) ? rate : 0.0;
-    if (auto foretold = other.foretell(); !foretold) return foretold;
+    if (auto done = other.predict(); !done) return done;
     if (auto done = other.descend_twice(); !done) return done;
     if (other.missed_kinds() <= missed_kinds() && gain_of(other, 1.0) > 0) *this = std::move(other);
   }
   return {};
 }
 
-// Rates that are stated alike need not be. That takes two kinds of runs that say so, as to one any value
-// could be fitted, and runs that surely are foretold better, whatever is believed beforehand.
+// Equal stated rates may differ in truth. To separate them, two more kinds of runs must be predicted right
+// (any value fits one kind), and runs must be predicted surely better, whatever the prior says.
 Result<void> RunSearch::find_separately() {
   for (std::size_t p = 0; p < all_.size();) {
     if (missed_kinds() == 0 || active_.size() + 1 >= kinds()) return {};
@@ -256,9 +258,9 @@ Result<void> RunSearch::find_separately() {
     for (const std::string& group : groups) {
       RunSearch other = *this;
       if (auto done = other.separate(p, group); !done) return done;
-      // As where links on one path have one rate none of them tells anything by getting faster.
+      // While links of one path have equal rates, a faster one changes nothing. So it starts slower.
       other.all_.back().x += kSlower;
-      if (auto foretold = other.foretell(&other.all_.back()); !foretold) return foretold;
+      if (auto done = other.predict(&other.all_.back()); !done) return done;
       if (auto done = other.descend_twice(); !done) return done;
       if (other.missed_kinds() + kApartKinds > missed_kinds() || gain_of(other, 0.0) <= kApart) continue;
       if (!best || best->gain_of(other, 0.0) > 0) best = std::move(other);
@@ -274,7 +276,7 @@ Result<void> RunSearch::find_separately() {
 Result<void> RunSearch::drop(std::size_t parameter) {
   active_.erase(parameter);
   all_[parameter].x = 0;
-  return foretell(&all_[parameter]);
+  return predict(&all_[parameter]);
 }
 
 Result<void> RunSearch::separate(std::size_t parameter, const std::string& group) {

@@ -1,5 +1,5 @@
-// The search for values with which simulation foretells real runs best: Gauss and Newton's method over
-// simulations, robust against runs that went wrong.
+// Searches for the values with which simulation predicts real runs best: Gauss-Newton over simulations,
+// robust against runs that went wrong.
 #pragma once
 
 #include <map>
@@ -15,45 +15,47 @@
 
 namespace weir {
 
-/// Where a search is. Copies go on by themselves, on the same runs, which outlive them.
+/// The state of a search. Copies continue independently on the same runs, which must outlive them.
 class RunSearch {
  public:
-  /// For the values of the runs of these numbers, from where the parameters are.
+  /// Searches for the values of the runs with these numbers, from the present state of the parameters.
   static Result<RunSearch> make(const PreparedRuns& runs, std::vector<std::size_t> numbers,
                                 std::vector<RunParameter> parameters);
 
   const std::vector<std::size_t>& numbers() const { return numbers_; }
   const std::vector<RunParameter>& parameters() const { return all_; }
-  /// Those that are looked for; all others have the value that the topology and experiments say.
+  /// The parameters searched for. All others have the value that the topology and experiments state.
   const std::set<std::size_t>& active() const { return active_; }
   std::size_t kinds() const { return times_.size(); }
-  /// The standard error of a parameter's logarithm, where the last descent ended.
+  /// The standard error of a parameter's logarithm at the end of the last descent.
   double error(std::size_t parameter) const { return errors_[parameter]; }
-  /// Of the logarithm of the run's time along a parameter: of times by the second.
+  /// The slope of the logarithm of the run's time along a parameter; for a time, per second.
   double slope(std::size_t number, std::size_t parameter) const;
-  /// The steepest of any run.
+  /// The steepest slope of any run.
   double steepest(std::size_t parameter) const;
-  /// What simulation says of the run.
+  /// What simulation predicts for the run.
   Predicted predicted(std::size_t number) const;
-  /// Of how many kinds most runs are foretold wrong: a run that its repetitions deny went wrong itself.
+  /// The number of kinds with most runs predicted wrong. (A single wrong run among right repetitions went
+  /// wrong itself.)
   std::size_t missed_kinds() const;
   Values values() const;
 
-  /// To the best that is found from here, and from elsewhere if kinds are missed from here. What was fitted
-  /// as one may be separate thereafter. All parameters are active.
+  /// Finds the best values from here, and also from elsewhere if kinds are missed. May make separate
+  /// parameters of values that were fitted as one. All parameters must be active.
   Result<void> find();
-  /// Steps from here, each as long as it helps.
+  /// Takes steps from here as long as they help.
   Result<void> descend();
-  /// Looks for it no longer.
+  /// Takes the parameter out of the search.
   Result<void> drop(std::size_t parameter);
-  /// Makes those of its paths that are of this group a parameter of their own, the last. It has others too.
+  /// Makes the paths of this group a parameter of their own, the last one. The parameter must have other
+  /// groups.
   Result<void> separate(std::size_t parameter, const std::string& group);
 
  private:
   double log_time(std::size_t number) const { return times_.at(runs_->kind[number]); }
   Eigen::VectorXd residuals() const;
   bool uses(std::size_t kind, const RunParameter& parameter) const;
-  Result<void> foretell(const RunParameter* changed = nullptr);
+  Result<void> predict(const RunParameter* changed = nullptr);
   Result<void> find_slopes(std::size_t parameter);
   LeastSquares problem(double finest) const;
   LeastSquaresFit tangential(double finest) const;
@@ -68,10 +70,10 @@ class RunSearch {
   std::vector<std::size_t> numbers_;
   std::vector<RunParameter> all_;
   std::set<std::size_t> active_;
-  std::map<std::size_t, double> times_;                // the logarithm of each kind's, as predicted now
-  std::map<std::size_t, std::vector<double>> slopes_;  // of it along each parameter
+  std::map<std::size_t, double> times_;                // the logarithm of each kind's predicted time
+  std::map<std::size_t, std::vector<double>> slopes_;  // its slope along each parameter
   std::vector<double> errors_;
-  double spread_ = 0.0;  // of the runs that did not go wrong
+  double spread_ = 0.0;  // of the runs, without those that went wrong
 };
 
 }  // namespace weir

@@ -11,11 +11,11 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kFirst = 8;  // machines of the first part that is tried
+constexpr std::size_t kFirst = 8;  // machines of the first part tried
 constexpr double kNothing = 1e-6;  // of a machine's even share
 
-// About so many machines, as many of each group as it has of all, spread over it; at least two if it has
-// them.
+// About `count` machines, from each group in proportion and spread over it; at least two of a group that has
+// two.
 std::vector<MachineId> some_of(const Cluster& cluster, std::size_t count) {
   const std::vector<Machine>& machines = cluster.machines();
   std::map<std::string, std::vector<MachineId>> groups;
@@ -41,7 +41,7 @@ bool sums(const Shares& shares, std::size_t machine) {
   return shares.of_machine[machine] * static_cast<double>(shares.of_machine.size()) > kNothing;
 }
 
-// Whether its machines do in the part what they do in the whole.
+// Whether the machines of the part do the same as in the whole.
 bool alike(const Subcluster& part, const Cluster& whole, const Options& options, Dtype dtype,
            const Shares& shares, const LocalStageOf& stages) {
   if (racks_of(part.cluster) == 1 && racks_of(whole) > 1) return false;
@@ -56,8 +56,8 @@ bool alike(const Subcluster& part, const Cluster& whole, const Options& options,
   return true;
 }
 
-// What a part's plan uses, on as many machines as there are. How parts are cut depends on all machines: the
-// sizes are those that were measured, which hold nothing up.
+// What the part's plan uses, scaled to all machines. Sizes depend on all machines, so they are taken to be
+// the measured ones, which weaken no label.
 Uses of_whole(Uses uses, const Cluster& whole, const Topology& topology) {
   for (const CalibratedValue& value : topology.calibration->values) {
     const auto used = uses.values.find(value.path);
@@ -70,30 +70,30 @@ Uses of_whole(Uses uses, const Cluster& whole, const Topology& topology) {
 
 }  // namespace
 
-Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Cluster& cluster,
-                     const Workload& workload, const Experiment& experiment) {
-  const Strategy& unified = **strategy_named("unified");
+Label label_of_split(const Strategy& strategy, const Shares& shares, const LocalStageOf& stages,
+                     const Cluster& cluster, const Workload& workload, const Experiment& experiment) {
   const Options& options = experiment.options;
-  const Contender contender{&unified, options};
+  const Contender contender{&strategy, options};
   if (!experiment.topology.calibration) return label_of(Uses{}, experiment, contender);
   const Dtype dtype = most_common_dtype(experiment.trace);
-  Label unknown{Trust::kVendorConstant, "the plan that tells what it uses is too large to be made"};
+  Label unknown{Trust::kVendorConstant, "the plan that would show which values it uses is too large to make"};
   for (std::size_t count = kFirst; count < cluster.machines().size(); count *= 2) {
     const Subcluster part(cluster, some_of(cluster, count));
     if (!alike(part, cluster, options, dtype, shares, stages)) continue;
-    if (!check_size(unified, part.cluster, workload, options)) break;
-    const auto plan = unified.plan(part.cluster, workload, options);
+    if (!check_size(strategy, part.cluster, workload, options)) break;
+    const auto plan = strategy.plan(part.cluster, workload, options);
     if (!plan) continue;
     const WorkTable works(*plan, part.cluster);
     Uses uses =
         of_whole(uses_of(*plan, part.cluster, works, experiment, contender), cluster, experiment.topology);
     Label label = label_of(uses, experiment, contender);
     if (label.trust != Trust::kCalibrated) return label;
-    unknown = {Trust::kExtrapolated, "the plan that tells the sizes of its messages is too large to be made"};
+    unknown = {Trust::kExtrapolated,
+               "the plan that would show the sizes of its messages is too large to make"};
     break;
   }
-  if (!check_size(unified, cluster, workload, options)) return unknown;
-  const auto plan = unified.plan(cluster, workload, options);
+  if (!check_size(strategy, cluster, workload, options)) return unknown;
+  const auto plan = strategy.plan(cluster, workload, options);
   return plan ? label_of(*plan, cluster, WorkTable(*plan, cluster), experiment, contender) : unknown;
 }
 

@@ -1,5 +1,5 @@
-// The label of a bound that is had without a plan, that of the unified strategy's split: on the largest
-// clusters its plan is not to be made.
+// The label of the bound that comes from the optimal split alone: on the largest clusters its plan is too
+// large to make.
 #pragma once
 
 #include "core/analysis/shares.h"
@@ -8,11 +8,12 @@
 
 namespace weir {
 
-/// As trustworthy as label_of() says of the unified strategy's plan under the experiment's options, with that
-/// split and those stages on the cluster. A plan on a part of its machines, in which the same machines sum
-/// and gradients take the same ways, tells what is used; only if all of that was measured, on as many
-/// machines, is the whole plan made, for its sizes.
-Label label_of_split(const Shares& shares, const LocalStageOf& stages, const Cluster& cluster,
-                     const Workload& workload, const Experiment& experiment);
+/// The label that label_of() gives to the plan of the strategy, which is of StrategyKind::kSplit, under the
+/// experiment's options, with that split and those stages on the cluster. To save work it plans a part of the
+/// machines in which the same machines sum and gradients take the same ways, and looks at the values that
+/// this plan uses. It makes the whole plan, to know its sizes, only if all of those were measured on as many
+/// machines.
+Label label_of_split(const Strategy& strategy, const Shares& shares, const LocalStageOf& stages,
+                     const Cluster& cluster, const Workload& workload, const Experiment& experiment);
 
 }  // namespace weir

@@ -7,18 +7,17 @@
 #include <set>
 
 #include "core/cluster/link_values.h"
-#include "core/strategies/all_reduce.h"
 
 namespace weir {
 namespace {
 
-// Of a slice on a group of GPUs, what each has if they share it.
+// The share of each GPU of a slice's group, if they divide it.
 Bytes share(const Slice& slice, const Plan& plan) {
   return slice.size / std::max<std::int64_t>(1, std::ssize(plan.group(slice.on.group())));
 }
 
-// What one message, copy or sum of the op has: of a slice that lies in shards, a share; of a collective, what
-// a GPU passes to the next at once, as of benchmarks of collectives (nccl::passed_at_once).
+// The size of one message, copy or sum of the op. For a slice in shards it is a share; for a collective it is
+// what a GPU passes to the next at once, as in benchmarks of collectives (nccl::passed_at_once).
 Bytes at_once(const Op& op, const Plan& plan) {
   const auto part = [&](const Slice& slice) {
     return slice.on.kind == Replicas::Kind::kShards ? share(slice, plan) : slice.size;
@@ -74,7 +73,7 @@ class Finder {
     }
     const Model& model = experiment.model;
     of_messages_.push_back(value(std::string(kMessageOverhead)));
-    if (is_all_reduce(*contender.strategy)) of_messages_.push_back(efficiency_);
+    if (contender.strategy->kind == StrategyKind::kAllReduce) of_messages_.push_back(efficiency_);
     if (contender.options.part_overhead > Duration(0)) {
       of_messages_.push_back(value("part_overhead"));
       of_all_reduces_.push_back(value("part_overhead"));
@@ -82,7 +81,7 @@ class Finder {
     if (model.entry_overhead > Duration(0) && model.scatter_entries > 1)
       of_messages_.push_back(value("model.entry_overhead"));
     if (model.unaligned_efficiency != 1.0) of_messages_.push_back(value("model.unaligned_efficiency"));
-    // Which nobody measures.
+    // These are never measured.
     if (!experiment.conditions.none()) use(value("conditions"), Bytes(0));
     if (!experiment.other_jobs.empty()) use(value("other_jobs"), Bytes(0));
   }
@@ -93,7 +92,7 @@ class Finder {
     for (const auto& [path, value] : values_) {
       if (sizes_[value]) uses.values[path] = *sizes_[value];
     }
-    std::set<MachineId> machines;  // that have anything to do
+    std::set<MachineId> machines;  // with at least one op
     std::set<int> racks;
     for (const Op& op : plan_.ops()) {
       if (!machines.insert(op.machine).second) continue;
@@ -105,7 +104,7 @@ class Finder {
   }
 
  private:
-  using Value = std::size_t;  // index of a path: ops are many, paths few
+  using Value = std::size_t;  // index of a path: there are many ops, few paths
   static constexpr Value kNone = std::numeric_limits<Value>::max();
 
   Value value(const std::string& path) {
@@ -186,7 +185,7 @@ class Finder {
     use(value(fmt::format("groups.{}.gpus.{}.sum_rate", group.name, spec)), size);
   }
 
-  // Compute times are the trace's, but slower GPUs and jitter are not.
+  // Compute times come from the trace, but slower GPUs and jitter do not.
   void add_compute(MachineId machine) {
     const GroupSpec& group = *specs_[machine.index()];
     for (std::size_t i = 0; i < group.gpus.size(); ++i) {

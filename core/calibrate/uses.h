@@ -1,5 +1,5 @@
-// Which values of a topology and of a model the ops of a plan really use, and with messages, copies and sums
-// of which sizes: what a result stands on.
+// The values of a topology and of a model that the ops of a plan really use, and the sizes of the messages,
+// copies and sums that use them: the basis of a result.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// The smallest and the largest; of some.
+/// The smallest and the largest size.
 struct Sizes {
   Bytes least;
   Bytes most;
@@ -22,15 +22,15 @@ struct Sizes {
 };
 
 struct Uses {
-  /// By path, as in CalibratedValue. What the topology does not state holds nothing up and is not used: an
-  /// unlimited rate, a latency of zero; but every message uses the network's latency and the overhead of
-  /// messages, whatever they are.
+  /// By path, as in CalibratedValue. Values that the topology does not state slow nothing down and are not
+  /// used: an unlimited rate, a latency of zero. The exceptions are the network's latency and the overhead of
+  /// messages, which every message uses, whatever they are.
   std::map<std::string, Sizes> values;
-  int machines = 0;  // those that have anything to do
+  int machines = 0;  // those with at least one op
   int racks = 0;     // of these; 0 without racks
 };
 
-/// Of a plan of that contender on the cluster of the experiment's topology, whose table is `works`.
+/// For the contender's plan on the cluster of the experiment's topology; `works` is the plan's table.
 Uses uses_of(const Plan& plan, const Cluster& cluster, const WorkTable& works, const Experiment& experiment,
              const Contender& contender);
 

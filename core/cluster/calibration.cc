@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What calibration may change, and what no time depends on.
+// Keys that the shape leaves out: values that calibration may change, and values that affect no time.
 constexpr std::string_view kNoShape[] = {
     "rate",   "peer_rate", "pcie",  "latency", "memory_rate", "sum_rate", "sum_rate_per_thread",
     "memory", "cores",     "speed", "uplink"};
@@ -75,7 +75,7 @@ Result<Topology> with_value(const Topology& topology, const std::string& path, c
   Value document = written_values(topology);
   const std::string parent = path.substr(0, path.rfind('.'));
   if (const Value* all = value_at(document, parent); all != nullptr && all->is(Value::Kind::kString)) {
-    Value apart = Value::object();  // of the types of elements
+    Value apart = Value::object();  // one rate for each element type
     apart.append("other", *all);
     if (const auto set = document.set(parent, std::move(apart)); !set) return tl::unexpected(set.error());
   }

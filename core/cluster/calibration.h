@@ -1,6 +1,6 @@
-// What a topology's calibration says: which of its values were fitted on measurements, on which, and how far
-// those reached. `weir calibrate` writes it; core/calibrate/label.h reads it, to say how much a result that
-// uses these values can be trusted.
+// The calibration of a topology: which of its values were fitted to measurements, to which measurements, and
+// what range they covered. `weir calibrate` writes it. core/calibrate/label.h reads it to say how far a
+// result that uses these values can be trusted.
 #pragma once
 
 #include <map>
@@ -19,54 +19,55 @@ struct GroupSpec;
 struct NetworkSpec;
 struct Topology;
 
-/// One value that was fitted. It speaks of this value alone: where the topology (or the experiment, of its
-/// model) has another one, that one is not calibrated.
+/// One fitted value. If the topology (or the model of the experiment) now has a different value at this path,
+/// that value is not calibrated.
 struct CalibratedValue {
   std::string
       path;     // in the topology, "groups.gpu.nics.0.rate"; or in an experiment, "model.message_overhead"
   Value value;  // as the file writes it
-  std::string was;                   // before; empty if nothing stood there
-  std::vector<std::string> sources;  // the files of its measurements
-  int points = 0;                    // of these
-  Bytes least_size;                  // of one message, copy or sum that was measured, or of what one
-                                     // GPU passed to the next at once in a collective
+  std::string was;                   // the value before the fit; empty if there was none
+  std::vector<std::string> sources;  // the files with the measurements
+  int points = 0;                    // number of measurements
+  Bytes least_size;                  // smallest measured message, copy or sum; in a collective:
+                                     // what one GPU passed to the next at once
   Bytes most_size;
-  std::optional<int> machines;  // the most that took part in a measurement; none if it is of one machine
-  std::optional<int> racks;     // likewise; none without racks
-  // None where there were no more points than the fit has unknowns: it meets them, whatever they are.
+  std::optional<int>
+      machines;              // the most that took part in a measurement; none if the value is of one machine
+  std::optional<int> racks;  // likewise; none without racks
+  // None if there were no more points than unknowns: such a fit always meets its points exactly.
   std::optional<double> standard_error_percent;  // of the value
-  std::optional<double> residual_percent;        // by how much the points miss the fit: the middle one
-  /// Whether it may not as well be anything from nothing to twice itself.
+  std::optional<double> residual_percent;        // the median error of the fit at its points
+  /// Whether the measurements determine the value: its standard error is not larger than the value itself.
   bool determined() const { return standard_error_percent.value_or(0) <= 100; }
   friend bool operator==(const CalibratedValue&, const CalibratedValue&) = default;
 };
 
 struct Calibration {
-  std::string weir;  // the version that fitted
-  /// What the machines were made of, by group, and how racks are laid out ("network"): a hash of all that is
-  /// neither fitted nor a number of machines. A group of another shape is another kind of machine.
+  std::string weir;  // the version of Weir that made the fit
+  /// A hash of the structure of each group's machines, and of the racks ("network"). It leaves out fitted
+  /// values and the number of machines. A group with another hash has another kind of machine.
   std::map<std::string, std::string> shapes;
   std::vector<CalibratedValue> values;
   friend bool operator==(const Calibration&, const Calibration&) = default;
 };
 
-/// As Calibration::shapes has them.
+/// The hashes that Calibration::shapes holds.
 std::string shape(const GroupSpec& group);
 std::string shape(const NetworkSpec& network);
 
-/// The value at a path such as "groups.gpu.nics.0.rate", as topology files write it; none if there is none.
-/// `written` is what write_topology() gives, parsed.
+/// The value at a path such as "groups.gpu.nics.0.rate", as topology files write it; null if there is none.
+/// `written` is the parsed output of write_topology().
 const Value* value_at(const Value& written, std::string_view path);
 
 /// Every value of the topology, in the form that value_at() reads.
 Value written_values(const Topology& topology);
 
-/// The topology with another value at the path. Fails if there is no such path or no such value may stand
-/// there. A rate of sums for one type of elements stands beside what holds for all others.
+/// The topology with another value at the path. Fails if the path does not exist or does not accept the
+/// value. A sum rate set for one element type leaves the rate of all other types as it was.
 Result<Topology> with_value(const Topology& topology, const std::string& path, const Value& value);
 
-/// Paths of values that an experiment has, not a topology: a calibrated topology gives them to experiments
-/// that say nothing of them.
+/// Paths of values that belong to an experiment, not to a topology. Experiments that do not set them get them
+/// from a calibrated topology.
 constexpr std::string_view kMessageOverhead = "model.message_overhead";
 constexpr std::string_view kAllreduceEfficiency = "allreduce_efficiency";
 constexpr bool of_experiment(std::string_view path) {

@@ -114,7 +114,7 @@ void Cluster::add_racks(const NetworkSpec& network) {
 }
 
 void Cluster::classify() {
-  // How many machines of each group a rack holds says what the rack is.
+  // Racks are alike if they hold equally many machines of each group.
   std::map<int, std::map<std::size_t, int>> contents;
   for (std::size_t m = 0; m < machines_.size(); ++m) ++contents[machines_[m].rack][group_[m]];
   std::map<std::pair<std::size_t, std::map<std::size_t, int>>, int> classes;

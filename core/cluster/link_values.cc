@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-/// Goes through a group in the order in which MachineGraph makes its links.
+/// Visits a group in the order in which MachineGraph makes its links.
 class GroupLinks {
  public:
   explicit GroupLinks(const GroupSpec& group) : path_("groups." + group.name) {
@@ -38,7 +38,7 @@ class GroupLinks {
     });
   }
 
-  // Of its cores, which come last.
+  // The link of the node's cores; these links come last.
   void add_sum(std::size_t numa) { links_.push_back({name(fmt::format("numa.{}.sum_rate", numa)), ""}); }
 
   std::vector<LinkValues>& links() { return links_; }

@@ -1,5 +1,5 @@
-// Which values of a topology the links of its cluster have their rates and latencies from: so that what a
-// result used can be named as the file does.
+// Which values of a topology determine the rates and latencies of the cluster's links. So a report can name
+// the values behind a result by their paths in the file.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace weir {
 
-/// Paths as of Value::set(). Empty where the link has none: a latency of zero that is no network's.
+/// Paths as in Value::set(). The latency's path is empty if the link has none, which is a latency of zero.
 struct LinkValues {
-  std::string rate;  // of a link of cores, that of all types of elements: "groups.cpu.numa.0.sum_rate"
+  std::string rate;  // for a link of kind kSum, the rate of all types: "groups.cpu.numa.0.sum_rate"
   std::string latency;
 };
 
-/// By link of the topology's cluster.
+/// One entry for each link of the topology's cluster.
 std::vector<LinkValues> link_values(const Topology& topology, const Cluster& cluster);
 
-/// Latencies within machines of a group that links of unlimited rates have, which the cluster does not keep:
-/// any route there may cross them.
+/// Paths of the latencies of links with unlimited rates, within machines of a group. The cluster keeps no
+/// such links, but any route in the machine may cross them.
 std::vector<std::string> latencies_without_links(const GroupSpec& group);
 
-/// The path of the spec that the device of this number stands in: specs have a count each.
+/// The index of the spec that describes the device with this number: each spec describes `count` devices.
 template <class Spec>
 std::size_t spec_of(const std::vector<Spec>& specs, int number) {
   std::size_t index = 0;

@@ -1,4 +1,4 @@
-// What a cluster consists of: links, memories, and machines with their NUMA nodes, GPUs and NICs.
+// The parts of a cluster: links, memories, and machines with their NUMA nodes, GPUs and NICs.
 #pragma once
 
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace weir {
 
-/// One directed link. A memory bus is a link too: reads and writes share it, so it stands in routes of both
-/// directions. The cores of a NUMA node that sum are one as well, which no route crosses.
+/// One directed link. A memory bus is a link too: reads and writes share it, so it is in the routes of both
+/// directions. The cores of a NUMA node also form a link, for sums; no route crosses it.
 struct Link {
   enum class Kind { kNic, kRack, kPcie, kSocket, kNvlink, kMemory, kSum };
   std::string name;  // "gpu[3].nic0.out": machine, device, direction
@@ -23,8 +23,8 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-/// How fast one NUMA node's cores sum, in bytes of one operand per second (`into += from` of b bytes takes b
-/// / rate).
+/// How fast the cores of one NUMA node sum, in bytes of one operand per second. `into += from` of b bytes
+/// takes b / rate.
 struct SumRates {
   std::map<Dtype, BytesPerSecond> by_dtype;            // measured dtypes
   BytesPerSecond other = BytesPerSecond::unlimited();  // every other dtype
@@ -45,18 +45,18 @@ struct Memory {
 struct Numa {
   std::string name;
   Bytes memory;
-  SumRates sum_rate;  // with as many threads as sum
+  SumRates sum_rate;  // with the number of threads that sum
   int cores = 0;
-  LinkId bus;                             // of its memory; none if that is unlimited
-  std::map<BytesPerSecond, LinkId> sums;  // its cores, by the rate at which they sum; none of unlimited ones
-  /// Its cores when they sum elements of this type; none if nothing holds them up but memory.
+  LinkId bus;                             // the bus of its memory; none if unlimited
+  std::map<BytesPerSecond, LinkId> sums;  // the links of its cores, one for each limited rate
+  /// The link of its cores for sums of this element type; none if only memory limits such sums.
   LinkId sum_link(Dtype dtype) const;
   friend bool operator==(const Numa&, const Numa&) = default;
 };
 
 struct Gpu {
   std::string name;
-  std::string at;  // what it hangs on: a switch, or a NUMA node
+  std::string at;  // the switch or NUMA node that it is attached to
   int numa = 0;    // the nearest NUMA node
   Bytes memory;
   double speed = 1.0;       // compute speed relative to the GPU of the trace
@@ -66,7 +66,7 @@ struct Gpu {
 
 struct Nic {
   std::string name;
-  std::string at;  // what it hangs on: a switch, or a NUMA node
+  std::string at;  // the switch or NUMA node that it is attached to
   LinkId out;
   LinkId in;
   int numa = 0;  // the nearest NUMA node: where buffers for this NIC belong
@@ -80,16 +80,16 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   int rack = 0;
-  bool nvlink = false;  // whether GPUs reach each other other than by PCIe
+  bool nvlink = false;  // whether NVLink joins GPUs, besides PCIe
   bool has_gpus() const { return !gpus.empty(); }
-  /// Of its slowest GPU, which sets the pace; it has some.
+  /// The speed of its slowest GPU, which sets the pace. The machine must have GPUs.
   double speed() const;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 /// The directed links that bytes cross from one memory to another, in order, and the sum of their latencies.
 struct Route {
-  std::vector<LinkId> links;  // unlimited links are left out: they hold nothing up
+  std::vector<LinkId> links;  // without unlimited links, which delay nothing
   Duration latency;
   friend bool operator==(const Route&, const Route&) = default;
 };

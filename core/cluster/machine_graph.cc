@@ -130,7 +130,7 @@ std::size_t MachineGraph::add_vertex(bool forwards) {
   return edges_.size() - 1;
 }
 
-/// The vertex of the NUMA node or switch of that name.
+/// The vertex of the NUMA node or switch with this name.
 std::size_t MachineGraph::place(const GroupSpec& group, std::string_view at) const {
   if (const int numa = numa_named(at); numa >= 0) return static_cast<std::size_t>(numa);
   const auto found = std::find_if(group.switches.begin(), group.switches.end(),
@@ -155,7 +155,7 @@ MachineGraph::Edge& MachineGraph::add_edge(std::size_t from, std::size_t into, c
   return edges_[from].emplace_back(edge);
 }
 
-/// The rate of the widest path, found as Dijkstra finds the shortest; zero if there is no path.
+/// The rate of the widest path, by a variant of Dijkstra's algorithm; zero if there is no path.
 BytesPerSecond MachineGraph::bottleneck(std::size_t from, std::size_t into, bool peer) const {
   std::vector<BytesPerSecond> widest(edges_.size());
   std::vector<bool> done(edges_.size());
@@ -179,7 +179,7 @@ MachineGraph::Path MachineGraph::path(std::size_t from, std::size_t into) const 
   const bool peer = from >= first_gpu_ && into >= first_gpu_;
   const BytesPerSecond least = bottleneck(from, into, peer);
   WEIR_CHECK(least.value() > 0, from, into);
-  // Breadth first over the edges that are wide enough, lowest vertices first.
+  // Breadth-first search over the edges that are wide enough, lowest vertices first.
   std::vector<const Edge*> arrival(edges_.size());
   std::vector<std::size_t> parent(edges_.size(), edges_.size());
   std::deque<std::size_t> waiting = {from};
@@ -198,7 +198,7 @@ MachineGraph::Path MachineGraph::path(std::size_t from, std::size_t into) const 
   Path path;
   for (std::size_t at = into; at != from; at = parent[at]) {
     const Edge& edge = *arrival[at];
-    // Gathered from the end; reversed below.
+    // Collected from the end; reversed below.
     if (peer && edge.peer_link.valid()) path.route.links.push_back(edge.peer_link);
     if (edge.link.valid()) path.route.links.push_back(edge.link);
     path.route.latency += edge.latency;

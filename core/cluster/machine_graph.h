@@ -11,10 +11,10 @@
 
 namespace weir {
 
-/// Links are numbered within the machine and named without it: "gpu2.up".
+/// Links are numbered within the machine; their names leave out the machine: "gpu2.up".
 class MachineGraph {
  public:
-  /// The group's names and numbers must be right (topology_file.h checks them).
+  /// The group must be valid (topology_file.h checks it).
   explicit MachineGraph(const GroupSpec& group);
 
   const std::vector<Link>& links() const { return links_; }
@@ -23,26 +23,26 @@ class MachineGraph {
   std::size_t gpu(std::size_t i) const { return first_gpu_ + i; }
   std::size_t nic(std::size_t i) const { return first_nic_ + i; }
 
-  /// The wires of a NIC, and the NUMA node that is nearest to it.
+  /// A NIC with its links and its nearest NUMA node.
   const Nic& nic_device(std::size_t i) const { return nics_[i]; }
 
-  /// The NUMA nodes, with their buses and cores.
+  /// The NUMA nodes with the links of their buses and cores.
   const std::vector<Numa>& numa_devices() const { return numas_; }
 
   struct Path {
     Route route;
-    int hops = 0;  // edges crossed, with and without a limit
+    int hops = 0;  // edges crossed, limited or not
   };
 
-  /// The path with the widest bottleneck; among those the one with the fewest edges; among those the one
-  /// through the lowest vertices. GPUs and NICs only end paths. There always is one but between two NICs.
+  /// The path with the widest bottleneck; among equals, the one with the fewest edges; then the one through
+  /// the lowest vertices. No path leads through a GPU or NIC. Between two NICs there may be no path.
   Path path(std::size_t from, std::size_t into) const;
 
  private:
   struct Edge {
     std::size_t into = 0;
     LinkId link;       // none if unlimited
-    LinkId peer_link;  // what device-to-device traffic crosses besides; none if unlimited
+    LinkId peer_link;  // an additional link for device-to-device traffic; none if unlimited
     BytesPerSecond rate;
     BytesPerSecond peer_rate;
     Duration latency;

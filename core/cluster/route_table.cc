@@ -14,7 +14,7 @@ RouteTable::RouteTable(const GroupSpec& group)
   const auto nics = static_cast<std::size_t>(nic_count(group));
   for (std::size_t i = 0; i < nics; ++i) nics_.push_back(graph.nic_device(i));
 
-  // Host memory is reached over its bus; a GPU's own memory is never what holds bytes up.
+  // A route reaches host memory over its bus. A GPU's own memory never delays bytes.
   const auto vertex = [&](std::size_t memory) {
     return memory < numas_ ? graph.numa(memory) : graph.gpu(memory - numas_);
   };

@@ -1,5 +1,5 @@
-// The routes inside one machine of a group, found once and shared by all machines of the group. Links carry
-// their number within the machine.
+// The routes inside one machine of a group, computed once and shared by all machines of the group. Links are
+// numbered within the machine.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@ class RouteTable {
  public:
   explicit RouteTable(const GroupSpec& group);
 
-  /// The links of the machine, named without it: "gpu2.up".
+  /// The links of the machine. Their names leave out the machine: "gpu2.up".
   const std::vector<Link>& links() const { return links_; }
-  /// The NUMA nodes of the machine, with their buses and cores.
+  /// The NUMA nodes of the machine with the links of their buses and cores.
   const std::vector<Numa>& numas() const { return numa_devices_; }
   /// The NICs of the machine, with their links out and in.
   const std::vector<Nic>& nics() const { return nics_; }
 
-  /// Between two memories.
+  /// The route between two memories.
   const Route& between(Memory from, Memory into) const {
     return between_[index(from) * memories() + index(into)];
   }
-  /// From a memory to the wire of a NIC, and from the wire of a NIC to a memory.
+  /// The routes from a memory out through a NIC, and in through a NIC to a memory.
   const Route& out(Memory from, int nic) const { return out_[index(from, nic)]; }
   const Route& in(int nic, Memory into) const { return in_[index(into, nic)]; }
-  /// Over how many links, limited or not, the NIC is reached.
+  /// The number of links between the memory and the NIC, limited or not.
   int hops(Memory from, int nic) const { return hops_[index(from, nic)]; }
 
   friend bool operator==(const RouteTable&, const RouteTable&) = default;

@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-// Whether the name is what the pattern stands for.
+// Whether the name matches the pattern.
 bool matches(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == name;
@@ -41,7 +41,7 @@ std::vector<MachineId> all_machines(const Cluster& cluster) {
 Subcluster::Subcluster(const Cluster& whole, std::vector<MachineId> chosen)
     : cluster(whole), machines(std::move(chosen)) {
   WEIR_CHECK(!machines.empty() && std::is_sorted(machines.begin(), machines.end()), machines.size());
-  std::vector<LinkId> own(whole.links_.size(), LinkId::none());  // by the whole's: the part's
+  std::vector<LinkId> own(whole.links_.size(), LinkId::none());  // from ids in the whole to ids in the part
   cluster.links_.clear();
   const auto take = [&](std::size_t link, MachineId machine) {
     own[link] = LinkId(links.size());
@@ -76,8 +76,8 @@ Subcluster::Subcluster(const Cluster& whole, std::vector<MachineId> chosen)
     if (!whole.links_[i].machine.valid()) take(i, MachineId::none());
   }
   for (Cluster::Rack& rack : cluster.racks_) rack = {here(rack.up), here(rack.down)};
-  // What is interchangeable in the whole is so in the part if its racks still hold equally many of each
-  // class.
+  // Machines of one class in the whole are of one class in the part if their racks still hold equally many
+  // machines of each class.
   std::map<int, std::map<int, int>> contents;
   for (const MachineId id : machines) ++contents[whole.machine(id).rack][whole.machine_class(id)];
   std::map<std::pair<int, std::map<int, int>>, int> classes;

@@ -1,5 +1,5 @@
-// A part of a cluster: some of its machines as a cluster of their own, for a job that runs on these beside
-// others.
+// A part of a cluster: some of its machines as a cluster of their own, for a job that shares the cluster with
+// other jobs.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace weir {
 
-/// A value. The part has those machines under their names, with their links, and all links of the network, at
-/// the rates that they have in the whole.
+/// A value. The part holds the chosen machines with their names and links, and all links of the network.
+/// Rates are the same as in the whole cluster.
 struct Subcluster {
-  /// The machines are the whole's, at least one, in ascending order.
+  /// `chosen` are machines of the whole cluster: at least one, in ascending order.
   Subcluster(const Cluster& whole, std::vector<MachineId> chosen);
-  /// All of the cluster.
+  /// The whole cluster as a subcluster.
   explicit Subcluster(const Cluster& whole);
 
   Cluster cluster;
-  std::vector<MachineId> machines;  // the whole's, by those of the part
-  std::vector<LinkId> links;        // the same of links
+  std::vector<MachineId> machines;  // for each machine of the part, its id in the whole
+  std::vector<LinkId> links;        // likewise for links
 };
 
-/// Names may hold '*', which stands for any text: "gpu[*]", "gpu[3].nic*.out". All that are so called, by id.
+/// All machines or links whose names match the pattern, in order of id. '*' stands for any text: "gpu[*]",
+/// "gpu[3].nic*.out".
 std::vector<MachineId> machines_named(const std::string& pattern, const Cluster& cluster);
 std::vector<MachineId> machines_named(const std::vector<std::string>& patterns, const Cluster& cluster);
 std::vector<LinkId> links_named(const std::string& pattern, const Cluster& cluster);

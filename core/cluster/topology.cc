@@ -93,7 +93,7 @@ BytesPerSecond slowest_rate(const Topology& topology) {
   const RacksSpec& racks = *topology.network.racks;
   if (racks.uplink) least = std::min(least, slowest(*racks.uplink));
   if (!racks.oversubscription || *racks.oversubscription <= 1 || !least.limited()) return least;
-  // An uplink has that share of the rates of its NICs, of which there is one at least.
+  // An uplink's rate is the sum of its NICs' rates over the oversubscription, and it has at least one NIC.
   const double rate = static_cast<double>(least.value()) / *racks.oversubscription;
   return BytesPerSecond(std::max<std::int64_t>(1, static_cast<std::int64_t>(rate)));
 }

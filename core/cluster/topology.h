@@ -1,5 +1,5 @@
-// A cluster as a user writes it down: groups of equal machines, what is inside one machine of each group, and
-// the network between them. Cluster (cluster.h) is the same with all counts expanded; topologies/README.md
+// A cluster as a user describes it: groups of equal machines, the inside of one machine of each group, and
+// the network between them. Cluster (cluster.h) is the same with all counts expanded. topologies/README.md
 // explains the file.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace weir {
 
-/// The rates of a link's two directions. `in` is into the thing that has the link (a GPU, a switch seen from
-/// its CPU), `out` is out of it. A NIC's are into and out of its machine.
+/// The rates of a link in its two directions. `in` is into the device that has the link, such as a GPU or a
+/// switch; `out` is out of it. For a NIC they are into and out of its machine.
 struct Rates {
   BytesPerSecond in = BytesPerSecond::unlimited();
   BytesPerSecond out = BytesPerSecond::unlimited();
@@ -28,7 +28,7 @@ struct NumaSpec {
   BytesPerSecond memory_rate = BytesPerSecond::unlimited();
   SumRates sum_rate;
   SumRates sum_rate_per_thread;
-  int sum_threads = 0;  // as many as sum_rate was measured with
+  int sum_threads = 0;  // 0: as many as sum_rate was measured with
   int cores = 0;
   friend bool operator==(const NumaSpec&, const NumaSpec&) = default;
 };
@@ -82,7 +82,7 @@ struct NvlinkSpec {
   friend bool operator==(const NvlinkSpec&, const NvlinkSpec&) = default;
 };
 
-/// One of an RDMA device's.
+/// One port of an RDMA device.
 struct RdmaPortSpec {
   std::string device;
   int port = 1;
@@ -95,7 +95,7 @@ struct NicSpec {
   Rates rate;
   Duration latency;
   Rates pcie;
-  std::optional<RdmaPortSpec> rdma;  // which port RDMA takes for it; else found by its address or its place
+  std::optional<RdmaPortSpec> rdma;  // the port for RDMA; if none, found by the NIC's address or its place
   friend bool operator==(const NicSpec&, const NicSpec&) = default;
 };
 
@@ -137,14 +137,14 @@ struct Topology {
   friend bool operator==(const Topology&, const Topology&) = default;
 };
 
-/// The number of the NUMA node that "numa0", "numa1"... names; -1 if the text names none.
+/// The number in "numa0", "numa1"...; -1 if the text is not of this form.
 int numa_named(std::string_view text);
 
-/// The number of the NUMA node at the end of the way up from `at`, a switch or a NUMA node of the group,
-/// whose names must be right.
+/// The number of the NUMA node at the top of the chain that begins at `at`, a switch or NUMA node of the
+/// group. All names in the group must be valid.
 int numa_above(const GroupSpec& group, std::string_view at);
 
-/// How fast the NUMA node sums with its threads: as fast as all of them do, but not faster than sum_rate.
+/// How fast the NUMA node sums: the rates of its threads added up, but at most sum_rate.
 SumRates sum_rates(const NumaSpec& numa);
 
 /// How many GPUs and NICs one machine of the group has.
@@ -154,10 +154,10 @@ int nic_count(const GroupSpec& group);
 /// The NICs of one machine of the group, by number.
 std::vector<NicSpec> nics_of(const Topology& topology, const std::string& group);
 
-/// A rate that no link of the cluster, and no summation in it, falls below.
+/// A lower bound on the rates of all links and sums in the cluster.
 BytesPerSecond slowest_rate(const Topology& topology);
 
-/// One text stands for the rate of both directions.
+/// A single text gives one rate for both directions.
 template <>
 struct Shorthand<Rates> {
   using Short = BytesPerSecond;
@@ -167,7 +167,7 @@ struct Shorthand<Rates> {
   }
 };
 
-/// One text stands for the rate of all element types.
+/// A single text gives one rate for all element types.
 template <>
 struct Shorthand<SumRates> {
   using Short = BytesPerSecond;

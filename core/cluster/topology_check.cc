@@ -10,10 +10,10 @@
 namespace weir {
 namespace {
 
-// More take gigabytes before anything is planned.
+// More machines would take gigabytes of memory before anything is planned.
 constexpr std::int64_t kMostMachines = 16384;
 constexpr std::int64_t kMostDevices = 200'000;
-constexpr std::int64_t kMostInMachine = 512;  // routes within a machine are kept for each pair
+constexpr std::int64_t kMostInMachine = 512;  // each machine keeps a route for every pair
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void TopologyCheck::run() {
       complain(path + ".name", fmt::format("two groups are called '{}'; rename one", group.name));
     }
     if (machines > 1 && group.count > 0 && nic_count(group) == 0) {
-      complain(path, "a machine among several needs a NIC; add it to 'nics'");
+      complain(path, "each of several machines needs a NIC; add one to 'nics'");
     }
     check_group(group, path);
   }
@@ -59,7 +59,7 @@ void TopologyCheck::run() {
 void TopologyCheck::check_group(const GroupSpec& group, const std::string& path) {
   if (group.name.empty()) complain(path + ".name", "a group needs a name; try 'gpu' or 'cpu'");
   if (group.numa.empty())
-    complain(path + ".numa", "a machine has at least one NUMA node; leave 'numa' out for a plain one");
+    complain(path + ".numa", "a machine needs at least one NUMA node; remove 'numa' to get a default one");
   const auto numas = static_cast<int>(group.numa.size());
   const auto switches = static_cast<int>(group.switches.size());
   for (const auto& [key, count] :
@@ -73,7 +73,7 @@ void TopologyCheck::check_group(const GroupSpec& group, const std::string& path)
   for (std::size_t i = 0; i < group.numa.size(); ++i) {
     if (group.numa[i].sum_threads == 0 || group.numa[i].sum_rate_per_thread != SumRates()) continue;
     complain(joined(path + ".numa", i) + ".sum_threads",
-             "says nothing without sum_rate_per_thread; add it, or leave this out");
+             "has no effect without sum_rate_per_thread; add that, or remove this");
   }
   check_switches(group, path);
   check_places(group, path);
@@ -92,7 +92,7 @@ void TopologyCheck::check_switches(const GroupSpec& group, const std::string& pa
     if (!names.insert(spec.name).second) {
       complain(own_path + ".name", fmt::format("two switches are called '{}'; rename one", spec.name));
     }
-    // Following 'at' upwards ends at a NUMA node, or runs in a circle and is longer than there are switches.
+    // Following 'at' upwards ends at a NUMA node. In a cycle it takes more steps than there are switches.
     const SwitchSpec* above = &spec;
     std::size_t steps = 0;
     while (above != nullptr && steps <= group.switches.size()) {
@@ -103,7 +103,7 @@ void TopologyCheck::check_switches(const GroupSpec& group, const std::string& pa
     }
     if (above != nullptr) {
       complain(own_path + ".at",
-               fmt::format("the switches above '{}' run in a circle; hang one on a NUMA node", spec.name));
+               fmt::format("the switches above '{}' form a cycle; attach one to a NUMA node", spec.name));
     }
   }
 }
@@ -119,7 +119,8 @@ void TopologyCheck::check_places(const GroupSpec& group, const std::string& path
     const std::string place = joined(path + ".nics", i);
     check_at(group, group.nics[i].at, place);
     if (group.nics[i].rdma && group.nics[i].count > 1)
-      complain(place + ".rdma", "is one NIC's port, and these are several NICs; write each by itself");
+      complain(place + ".rdma",
+               "a port belongs to one NIC, but 'count' is above 1; list the NICs one by one");
   }
 }
 
@@ -140,10 +141,10 @@ bool TopologyCheck::check_pair(const std::vector<int>& pair, int count, const st
                                std::vector<std::vector<int>>& seen, const std::string& path) {
   const auto exists = [&](int i) { return i >= 0 && i < count; };
   if (pair.size() != 2 || !std::all_of(pair.begin(), pair.end(), exists) || pair[0] == pair[1]) {
-    complain(path,
-             count < 2
-                 ? fmt::format("a link needs two {0}s and there are {1}; remove it or add {0}s", noun, count)
-                 : fmt::format("expected the numbers of two different {}s, 0 to {}", noun, count - 1));
+    complain(path, count < 2
+                       ? fmt::format("a link needs two {0}s, but the machine has {1}; remove it or add {0}s",
+                                     noun, count)
+                       : fmt::format("expected the numbers of two different {}s, 0 to {}", noun, count - 1));
     return false;
   }
   const std::vector<int> sorted = {std::min(pair[0], pair[1]), std::max(pair[0], pair[1])};
@@ -211,9 +212,9 @@ void TopologyCheck::check_calibration() {
     const CalibratedValue& value = topology_.calibration->values[i];
     const std::string path = joined("calibration.values", i);
     if (!seen.insert(value.path).second)
-      complain(path + ".path", fmt::format("'{}' stands here twice; leave one out", value.path));
+      complain(path + ".path", fmt::format("'{}' occurs twice here; remove one", value.path));
     if (value.least_size > value.most_size)
-      complain(path + ".least_size", "is more than most_size; exchange them");
+      complain(path + ".least_size", "is larger than most_size; swap them");
   }
 }
 

@@ -1,4 +1,4 @@
-// What must hold in a topology beyond each single field, told at the line where it does not.
+// Checks what must hold in a topology beyond each single field. Errors name the line.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace weir {
 
 class TopologyCheck {
  public:
-  /// The document is what the topology was read from, and the path where it stands in it (both empty if it
-  /// was not).
+  /// `document` is what the topology was read from, and `path` its place there. Both are empty if it was not
+  /// read from a document.
   TopologyCheck(const Topology& topology, const Value& document, std::string path, Complaints& complaints);
 
-  /// Adds all that is wrong to the complaints.
+  /// Adds all errors to the complaints.
   void run();
 
  private:
@@ -28,7 +28,7 @@ class TopologyCheck {
   void check_prices();
   void check_racks();
   void check_calibration();
-  /// Whether the pair names two different things of `count`, once among the pairs seen so far.
+  /// Whether the pair names two different things out of `count`, and is not among the pairs seen so far.
   bool check_pair(const std::vector<int>& pair, int count, const std::string& noun,
                   std::vector<std::vector<int>>& seen, const std::string& path);
   void complain(const std::string& path, const std::string& text);

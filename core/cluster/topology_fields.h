@@ -5,7 +5,7 @@
 
 namespace weir {
 
-constexpr Duration kLongestLatency{1'000'000'000};  // that of a satellite's link, and half as much again
+constexpr Duration kLongestLatency{1'000'000'000};  // 1.5 times that of a satellite link
 constexpr int kMostThreads = 4096;
 constexpr double kLeastRatio = 0.001;
 constexpr double kMostRatio = 1000;

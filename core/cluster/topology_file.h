@@ -1,4 +1,4 @@
-// Topology files: reading them with every mistake told, writing them in full, and their schema.
+// Reads topology files and reports every mistake, writes them in full, and writes their schema.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,17 +10,17 @@
 
 namespace weir {
 
-/// The topology in the file, checked: a Cluster can be made of it.
+/// Reads and checks the file. A Cluster can be made from the result.
 Result<Topology> read_topology(const std::string& file);
 
-/// The topology in a document or in a part of one, checked. The path is where that part stands in its
+/// Reads and checks the topology in a document or in a part of one. `path` is the place of that part in its
 /// document.
 Result<Topology> read_topology(const Value& value, const std::string& path = "");
 
-/// What no single field shows: names that must exist, links that must join, machines that must be reachable.
+/// Checks what no single field shows: whether names exist, and whether links join all that must be reachable.
 Result<void> check_topology(const Topology& topology);
 
-/// The topology as JSON with every default filled in.
+/// The topology as JSON, with every default filled in.
 nlohmann::ordered_json write_topology(const Topology& topology);
 
 /// The JSON Schema of topology files.

@@ -22,7 +22,7 @@ std::vector<OpTimes> op_times(const Recorded& run) {
     OpTimes& sum = all[op.id.index()];
     for (int i = run.warm_up; i < iterations; ++i) {
       const OpRecord times = times_of(op, run.plan, run.record, i);
-      // A real port may look at its clock for the start before its node does for the submission.
+      // A real port may read its clock for the start before its node reads it for the submission.
       sum.queueing += std::max(times.started - times.submitted, Duration());
       sum.duration += times.completed - times.started;
     }
@@ -75,7 +75,7 @@ std::string class_of(const Op& op, const Cluster& cluster) {
   return fmt::format("{} {}", name(op.kind), group);
 }
 
-// Nearest rank: the smallest of the sorted values that so many percent do not exceed.
+// Nearest rank: the smallest value such that at least this percentage of all values is not larger.
 double percentile(const std::vector<double>& sorted, std::size_t percent) {
   const std::size_t rank = (sorted.size() * percent + 99) / 100;
   return sorted[std::max<std::size_t>(rank, 1) - 1];

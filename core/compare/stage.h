@@ -1,4 +1,4 @@
-// The stages that a gradient passes on its way from backward to forward, and the times of an op in them.
+// The stages of a gradient on its way from backward to forward, and the times of an op in them.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@ namespace weir {
 
 enum class Stage {
   kBackward,
-  kLocalOut,  // from GPUs towards the memory that messages leave from: reduce-scatter, reduce, copies out
+  kLocalOut,  // from GPUs to the memory that messages leave from: reduce-scatter, reduce, copies out
   kMessages,
-  kAllReduce,  // over machines
+  kAllReduce,  // among machines
   kSum,
   kUpdate,
-  kLocalIn,     // back: copies in, all-gather, broadcast
-  kCopyWithin,  // between two memories of one kind in a machine
+  kLocalIn,     // the way back: copies in, all-gather, broadcast
+  kCopyWithin,  // within a machine, between two memories of one kind
   kWait,
   kForward,
 };
@@ -36,11 +36,11 @@ constexpr auto enum_names(Stage /*stage*/) {
                                        {Stage::kForward, "forward"}}};
 }
 
-/// None of receives, whose message stands at its send, and of joins, which do nothing.
+/// None for receives, which count at their send, and for joins, which do nothing.
 std::optional<Stage> stage_of(const Op& op, const WorkTable& works);
 
-/// The op's times in an iteration. A send stands for its message: that was submitted once both of its ends
-/// were, and completed once both had. (So clocks of two machines meet here.)
+/// The op's times in an iteration. A send represents its message: submitted when both ends were submitted,
+/// completed when both were completed. (So this compares clocks of two machines.)
 OpRecord times_of(const Op& op, const Plan& plan, const Record& record, int iteration);
 
 }  // namespace weir

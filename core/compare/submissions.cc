@@ -11,7 +11,7 @@ struct Predecessor {
   bool carried;
 };
 
-// What each op waits for by the plan.
+// The ops that each op waits for according to the plan.
 std::vector<std::vector<Predecessor>> predecessors(const Plan& plan) {
   std::vector<std::vector<Predecessor>> all(plan.ops().size());
   for (const Op& op : plan.ops()) {
@@ -21,7 +21,7 @@ std::vector<std::vector<Predecessor>> predecessors(const Plan& plan) {
   return all;
 }
 
-// When ops of one record could be submitted.
+// Tells when ops of one record could be submitted.
 class Readying {
  public:
   Readying(const Recorded& run, const std::vector<std::vector<Predecessor>>& predecessors)
@@ -67,7 +67,7 @@ class Readying {
   std::vector<std::vector<OpId>> last_;  // by machine and iteration: the op that completed last
 };
 
-// A submission by its instants in both records.
+// A submission, with its instants in both records.
 struct Pair {
   Instant in_a;
   Instant in_b;
@@ -95,7 +95,7 @@ MachineOrder order(MachineId machine, const std::vector<Pair>& all, const Readyi
     return Swap{first.turn(),        second.turn(),      a.of(first.turn()),
                 a.of(second.turn()), b.of(first.turn()), b.of(second.turn())};
   };
-  const Pair* latest = nullptr;  // in the second record, of those that are earlier in the first
+  const Pair* latest = nullptr;  // the latest in the second record, among those that are earlier in the first
   for (std::size_t i = 0, group = 0; i < all.size(); ++i) {
     for (; all[group].in_a < all[i].in_a; ++group) {
       if (latest == nullptr || latest->in_b < all[group].in_b) latest = &all[group];
@@ -104,7 +104,7 @@ MachineOrder order(MachineId machine, const std::vector<Pair>& all, const Readyi
     ++order.swapped;
     if (swap(*latest, all[i]).ready_in_other_order()) ++order.ready_in_other_order;
     if (order.first) continue;
-    // The one whose turn it was when the second record's core submitted this.
+    // The op whose turn it was when the second record's core submitted this one.
     const auto turn =
         std::find_if(all.begin(), all.end(), [&](const Pair& other) { return other.in_b > all[i].in_b; });
     order.first = swap(*turn, all[i]);

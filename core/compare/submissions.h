@@ -1,6 +1,7 @@
-// In which order the cores of two runs of one plan submitted their ops, and why where it differs. A node
-// submits an op when the last completion that it waits for has been reported. So if that holds in both
-// records, orders differ only as the worlds' completions do; and a core that does otherwise is found out.
+// The order in which the cores of two runs of one plan submitted their ops, and the reason for each
+// difference. A node submits an op when the last completion that it waits for has been reported. If that
+// holds in both records, orders differ only because the worlds' completions do. A core that breaks this rule
+// is detected.
 #pragma once
 
 #include <optional>
@@ -10,29 +11,29 @@
 
 namespace weir {
 
-/// An op in an iteration, warm-up counted.
+/// An op in an iteration; warm-up iterations count too.
 struct Turn {
   OpId op;
   int iteration = 0;
   friend bool operator==(const Turn&, const Turn&) = default;
 };
 
-/// When an op could be submitted: at the completion that came last among those that it waits for. These are
-/// what the plan says, the op's own of the iteration before, and all of the machine's of the one before that.
-/// Through a join, the completion that the join waited for.
+/// When an op could be submitted: at the last of the completions that it waits for. These are the ops named
+/// by the plan, the op itself one iteration before, and all of the machine's ops two iterations before. A
+/// join is replaced by the completion that it waited for.
 struct Readiness {
   std::optional<Turn> after;  // none: at the beginning
   Instant at;
 };
 
-/// What one record says of a submission.
+/// One submission in one record.
 struct Submitted {
   Instant at;
   Readiness ready;
 };
 
-/// Two ops of a machine that the first record's core submitted one before the other, and the second's the
-/// other way round.
+/// Two ops of a machine that the first record's core submitted in this order, and the second's in the
+/// opposite order.
 struct Swap {
   Turn first;   // in the first record
   Turn second;  // in the first record
@@ -40,7 +41,8 @@ struct Swap {
   Submitted second_in_a;
   Submitted first_in_b;
   Submitted second_in_b;
-  /// Their readiness came in another order too. Else both came ready within what a core takes to notice.
+  /// Whether they also became ready in the opposite order. If not, both became ready within the time that a
+  /// core takes to notice.
   bool ready_in_other_order() const {
     return first_in_a.ready.at <= second_in_a.ready.at && second_in_b.ready.at <= first_in_b.ready.at;
   }
@@ -48,16 +50,16 @@ struct Swap {
 
 struct MachineOrder {
   MachineId machine;
-  std::size_t submitted = 0;  // ops, over the iterations that both records have
+  std::size_t submitted = 0;  // ops submitted in the iterations that both records have
   std::size_t swapped =
-      0;  // of these, which any other came before in the first record and after in the second
-  std::size_t ready_in_other_order = 0;  // of these, which did so since completions did
-  std::optional<Swap> first;             // the first in the first record's order
+      0;  // of these, those that follow another op in the first record, but precede it in the second
+  std::size_t ready_in_other_order = 0;  // of these, those that do so because completions did
+  std::optional<Swap> first;             // the first swap in the first record's order
 };
 
-/// How one record keeps to the rule.
+/// How well one record follows the rule.
 struct Promptness {
-  std::size_t early = 0;  // ops that were submitted before they were ready: none, of a core that is right
+  std::size_t early = 0;  // ops submitted before they were ready; 0 in a correct core
   std::optional<Turn> first_early;
   Duration longest;  // from readiness to submission
 };
@@ -68,12 +70,12 @@ struct Orders {
   Promptness a;
   Promptness b;
   bool equal() const;
-  /// Whether every submission of both records followed the last completion that it waited for.
+  /// Whether every submission in both records followed the last completion that it waited for.
   bool explained() const { return a.early == 0 && b.early == 0; }
 };
 
-/// Ops that a record has at one instant have no order there, so they differ from none. Joins are no
-/// submissions.
+/// Ops that one record submitted at the same instant have no order, so they do not count as swapped. Joins
+/// are not submissions.
 Orders orders(const Recorded& a, const Recorded& b);
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// All that is wrong with one input, gathered so that a user mends it in one go.
+// Collects all errors in one input, so that a user can fix them in one go.
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@ namespace weir {
 
 class Complaints {
  public:
-  /// "file:12: path: text", at the value's line.
+  /// Adds "file:12: path: text" with the file and line of the value.
   void add(const Value& value, std::string_view path, std::string_view text);
-  /// All of the others'.
+  /// Adds all complaints of the other.
   void add(const Complaints& others);
 
   bool empty() const { return lines_.empty(); }
 
-  /// One complaint a line, the first few of them.
+  /// The first ten complaints, one a line.
   Error error() const;
 
  private:
   std::vector<std::string> lines_;
 };
 
-/// The value at a path such as "groups[2].nics[0].rate", or the innermost one on the way to it that exists.
+/// The value at a path such as "groups[2].nics[0].rate". If it does not exist: the last existing value on the
+/// way.
 const Value& located(const Value& root, std::string_view path);
 
 }  // namespace weir

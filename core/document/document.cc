@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-/// The position that the step names, if it is one.
+/// The step of a path as a position in an array, if it is a number.
 std::optional<std::size_t> position(std::string_view step) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);

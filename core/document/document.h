@@ -1,5 +1,5 @@
-// A JSON document whose every value knows its file and line, so that a complaint about a value can say where
-// it stands. Numbers keep their kind, objects their order, and a key that occurs twice is an error.
+// A JSON document in which every value knows its file and line, so that errors can name the place. Numbers
+// stay integers or doubles as written. Objects keep the order of their keys; a repeated key is an error.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace weir {
 
 namespace internal {
 
-/// A template, so that an object can be made of members before its own type is complete.
+/// A template, so that a Value can hold a vector of members while its own type is still incomplete.
 template <class V>
 struct MemberOf {
   std::string name;
@@ -26,7 +26,7 @@ struct MemberOf {
 
 }  // namespace internal
 
-/// One JSON value with all that it contains. A document is its outermost value.
+/// One JSON value with everything inside it. A document is its outermost value.
 class Value {
  public:
   enum class Kind { kNull, kBool, kInteger, kDouble, kString, kArray, kObject };
@@ -37,14 +37,14 @@ class Value {
   explicit Value(std::int64_t value) : kind_(Kind::kInteger), integer_(value) {}
   explicit Value(double value) : kind_(Kind::kDouble), double_(value) {}
   explicit Value(std::string value) : kind_(Kind::kString), string_(std::move(value)) {}
-  explicit Value(const char* value) : Value(std::string(value)) {}  // which would else be a bool
+  explicit Value(const char* value) : Value(std::string(value)) {}  // otherwise it would become a bool
   static Value array();
   static Value object();
 
   Kind kind() const { return kind_; }
   bool is(Kind kind) const { return kind_ == kind; }
 
-  /// What the value holds; the kind must be the right one (as_double also takes an integer).
+  /// The content of the value. The kind must match, except that as_double also accepts an integer.
   bool as_bool() const;
   std::int64_t as_integer() const;
   double as_double() const;
@@ -52,38 +52,38 @@ class Value {
   const std::vector<Value>& elements() const;
   const std::vector<Member>& members() const;
 
-  /// The object's value of that name, or null if there is none or this is no object.
+  /// The member with this name; null if there is none or if this is not an object.
   const Value* find(std::string_view name) const;
 
-  /// Replaces or adds the value at a path such as "groups.cpu.count" or "groups.1.nics.0.rate", whose steps
-  /// are names of an object, and positions in an array or the "name" of one of its elements. All but the last
-  /// step must exist. The complaint stands at the line of `value`.
+  /// Replaces or adds the value at a path such as "groups.cpu.count" or "groups.1.nics.0.rate". A step is a
+  /// key of an object; in an array it is a position, or the "name" of an element. All steps before the last
+  /// must exist. Errors name the line of `value`.
   Result<void> set(std::string_view path, Value value);
 
-  /// "topologies/lab.json:12", or nothing for a value that came from no file.
+  /// "topologies/lab.json:12"; empty if the value came from no file.
   std::string where() const;
-  /// The file, or nothing.
+  /// The name of the file, or empty.
   std::string file() const { return file_ ? *file_ : std::string(); }
 
-  /// Adds to an array or object.
+  /// Adds an element to an array.
   void append(Value element);
-  /// The object has no member of that name yet.
+  /// Adds a member to an object, which must not have one with this name yet.
   void append(std::string name, Value value);
 
-  /// Says where the value came from. The name of the file is shared by all values of the file. A value that
-  /// stands on no line of a file, as on a command line, has line 0.
+  /// Sets where the value came from. All values of a file share its name. Line 0 means that the value is on
+  /// no line of a file, for example because it came from the command line.
   void place(std::shared_ptr<const std::string> file, int line);
-  /// Places all that is in it too.
+  /// The same for the value and everything inside it.
   void place_all(const std::shared_ptr<const std::string>& file, int line);
-  /// Places the value, without its elements and members, where the other stands.
+  /// Gives the value the place of the other. Its elements and members keep their own places.
   void place_beside(const Value& other);
-  /// Says by which path its writer knows this value: complaints about it, and about those in it, then name
-  /// that path, wherever in a document it is put.
+  /// Sets the path under which the user wrote this value. Complaints about it and about values inside it then
+  /// name that path, wherever in a document the value ends up.
   void written_at(const std::string& path);
-  /// That path, or the one where the value was found.
+  /// The path set by written_at; without one, the path where the value was found.
   std::string_view path(std::string_view found) const { return path_ ? *path_ : found; }
 
-  /// Equal in content, wherever the two came from.
+  /// Compares contents only, not places.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -95,37 +95,36 @@ class Value {
   std::int64_t integer_ = 0;
   double double_ = 0;
   std::shared_ptr<const std::string> file_;
-  std::shared_ptr<const std::string> path_;  // none: where it is found
+  std::shared_ptr<const std::string> path_;  // set by written_at
   std::string string_;
   std::vector<Value> elements_;
   std::vector<Member> members_;
 };
 
-/// The document that the text holds; `file` is its name in complaints.
+/// Parses the text as a document. Errors name it `file`.
 Result<Value> parse_document(std::string_view text, const std::string& file);
 
-/// The document in the file.
+/// Reads and parses the file.
 Result<Value> read_document(const std::string& file);
 
-/// The whole file as text.
+/// Reads the whole file as text.
 Result<std::string> read_text(const std::string& file);
 
 /// The path of a member or of an element: "groups" and "groups[2]" or "groups[2].nics".
 std::string joined(std::string_view path, std::string_view name);
 std::string joined(std::string_view path, std::size_t index);
 
-/// "topologies/lab.json:12: groups[0].count: the complaint": the place of the value, its path, and what is
-/// wrong.
+/// "topologies/lab.json:12: groups[0].count: text": the place of the value, its path, and what is wrong.
 std::string complaint(const Value& value, std::string_view path, std::string_view text);
 
-/// What the value is, for complaints: "the string 'eight'", "an array".
+/// A description of the value for complaints: "the string 'eight'", "an array".
 std::string description(const Value& value);
 
-/// The value without its lines.
+/// The value as JSON, without files and lines.
 nlohmann::ordered_json json(const Value& value);
 
-/// The JSON as text: in one line, or with this many blanks of indentation a level. Bytes that are no UTF-8
-/// are replaced.
+/// The JSON as text: on one line, or with `indent` spaces of indentation a level. Bytes that are not valid
+/// UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 }  // namespace weir

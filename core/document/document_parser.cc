@@ -1,4 +1,4 @@
-// Builds a Value from the events of nlohmann's SAX parser, reading through an iterator that counts lines.
+// Builds a Value from the events of nlohmann's SAX parser. An iterator counts lines as the parser reads.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kDeepest = 100;  // values are copied and destroyed recursively
 
-/// Counts the lines that a parser has read. The lexer reads one character past a number, so the line is that
-/// of the last character read, and the end of a line still belongs to it.
+/// Counts the lines that a parser has read. The lexer reads one character past a number. So a line ends after
+/// its newline character, and a number before that newline still gets the right line.
 struct LineCounter {
   int line = 1;
   char last = ' ';
@@ -30,7 +30,7 @@ struct LineCounter {
   }
 };
 
-/// An input iterator over text that tells a counter what it passes.
+/// An input iterator over text that reports each character to a counter.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -57,7 +57,7 @@ class CountingIterator {
   LineCounter* counter_;
 };
 
-/// Takes the parser's events; each returns whether to go on. The names are nlohmann's.
+/// Handles the parser's events. Each returns whether to go on. nlohmann prescribes the names.
 class Builder {
  public:
   Builder(const LineCounter& counter, const std::string& file)
@@ -74,7 +74,7 @@ class Builder {
   }
   bool number_float(double value, const std::string& /*text*/) { return add(Value(value)); }
   bool string(std::string& value) { return add(Value(std::move(value))); }
-  bool binary(nlohmann::json::binary_t& /*value*/) { return fail("binary values have no place in JSON"); }
+  bool binary(nlohmann::json::binary_t& /*value*/) { return fail("JSON has no binary values"); }
 
   bool start_object(std::size_t /*size*/) { return open(Value::object()); }
   bool start_array(std::size_t /*size*/) { return open(Value::array()); }
@@ -82,7 +82,7 @@ class Builder {
   bool end_array() { return close(); }
   bool key(std::string& name) {
     if (!open_.back().names.insert(name).second) {
-      return fail(fmt::format("the key '{}' stands twice in one object; remove one", name));
+      return fail(fmt::format("the key '{}' occurs twice in one object; remove one", name));
     }
     open_.back().key = std::move(name);
     return true;
@@ -91,14 +91,13 @@ class Builder {
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
                    const nlohmann::json::exception& cause) {
     // "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error while parsing object -
-    // unexpected
-    // '}'; expected string literal": what is wrong follows the last of these marks.
+    // unexpected '}'; expected string literal": the cause follows the last of these marks.
     std::string text = cause.what();
     for (const std::string_view mark : {"] ", ": ", " - "}) {
       const std::size_t at = text.find(mark);
       if (at != std::string::npos) text.erase(0, at + mark.size());
     }
-    return fail(fmt::format("this is no JSON: {}", text));
+    return fail(fmt::format("this is not JSON: {}", text));
   }
 
   Value root;
@@ -107,8 +106,8 @@ class Builder {
  private:
   struct Open {
     Value value;
-    std::string key;                        // of the member that comes next
-    std::unordered_set<std::string> names;  // of all members
+    std::string key;                        // of the next member
+    std::unordered_set<std::string> names;  // of all members so far
   };
 
   bool fail(const std::string& text) {
@@ -151,8 +150,7 @@ class Builder {
   std::vector<Open> open_;
 };
 
-// A file that is open for reading as long as the object lives. Opening a pipe does not wait for who writes
-// into it.
+// A file that is open for reading as long as the object lives. Opening a pipe does not wait for a writer.
 class File {
  public:
   explicit File(const std::string& name) : number_(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
@@ -168,17 +166,17 @@ class File {
 
   bool readable() const { return number_ >= 0; }
 
-  /// Which opens like a file.
+  /// Opening a folder succeeds too, so this is checked separately.
   bool folder() const { return kind_ == std::filesystem::file_type::directory; }
 
-  /// Whether something comes through a pipe, or its end; waits for it. True of all other files.
+  /// Waits until a pipe has data or has ended; false if neither happens in time. True for all other files.
   bool comes(std::chrono::milliseconds patience) const {
     if (kind_ != std::filesystem::file_type::fifo) return true;
     pollfd one = {number_, POLLIN, 0};
     return ::poll(&one, 1, static_cast<int>(patience.count())) != 0;
   }
 
-  /// Reads up to so many bytes: as many as there are, none at the end, negative if it cannot.
+  /// Reads at most `most` bytes and returns how many it got: 0 at the end of the file, negative on an error.
   ssize_t read(char* into, std::size_t most) const {
     ssize_t got = -1;
     do {
@@ -195,7 +193,7 @@ class File {
 }  // namespace
 
 Result<Value> parse_document(std::string_view text, const std::string& file) {
-  if (text.empty()) return failure(fmt::format("{}:1: this is no JSON: the file is empty", file));
+  if (text.empty()) return failure(fmt::format("{}:1: this is not JSON: the file is empty", file));
   LineCounter counter;
   Builder builder(counter, file);
   const CountingIterator begin(text.data(), &counter);
@@ -211,9 +209,9 @@ Result<std::string> read_text(const std::string& file) {
   constexpr std::chrono::seconds kPatience(10);
   if (!opened.comes(kPatience)) {
     return failure(
-        fmt::format("{}: is a pipe into which nothing has come for {} seconds", file, kPatience.count()));
+        fmt::format("{}: nothing has come through this pipe for {} seconds", file, kPatience.count()));
   }
-  // Some files have no end.
+  // Some files, such as /dev/zero, never end.
   constexpr std::size_t kMost = std::size_t{1} << 30;
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   std::string text;
@@ -224,7 +222,7 @@ Result<std::string> read_text(const std::string& file) {
     if (got < 0) return failure(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
     text.resize(before + static_cast<std::size_t>(got));
     if (got == 0) return text;
-    if (text.size() >= kMost) return failure(fmt::format("{}: it has more than 1 GiB", file));
+    if (text.size() >= kMost) return failure(fmt::format("{}: the file is larger than 1 GiB", file));
   }
 }
 

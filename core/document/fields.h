@@ -1,4 +1,4 @@
-// How a configuration struct says what it consists of, once for reading, writing and its schema:
+// A configuration struct lists its fields once, for reading, for writing and for its schema:
 //
 //     struct NicSpec {
 //       std::string at;
@@ -7,7 +7,7 @@
 //
 //     template <class Visitor>
 //     void fields(Visitor& visitor, NicSpec& nic) {
-//       visitor.required("at", nic.at, "the NUMA node or switch that it hangs on");
+//       visitor.required("at", nic.at, "the NUMA node or switch that it is attached to");
 //       visitor.optional("count", nic.count, "how many equal ones", at_least(1));
 //     }
 //
@@ -19,7 +19,7 @@
 // * an enumeration that has names (`enum_names` below);
 // * a struct with fields, perhaps with a shorthand (`Shorthand` below);
 // * std::vector or std::map<std::string, ...> of fields;
-// * std::optional of a field: may be left out or null, and then there is none;
+// * std::optional of a field: may be missing or null, and then holds nothing;
 // * Value: any JSON at all.
 #pragma once
 
@@ -39,11 +39,11 @@
 
 namespace weir {
 
-/// What a field's value may be: the bounds of a number or of a quantity (in its smallest unit), what a text
-/// may hold.
+/// What a field accepts: bounds for a number or a quantity (in its smallest unit), or which characters a text
+/// may contain.
 struct Limits {
-  std::optional<double> least;  // allowed itself
-  std::optional<double> most;   // allowed itself
+  std::optional<double> least;  // inclusive
+  std::optional<double> most;   // inclusive
   Spelling spelling = Spelling::kAny;
 };
 
@@ -59,14 +59,14 @@ struct Named {
   std::string_view name;
 };
 
-/// An enumeration with names: next to it stands `constexpr auto enum_names(Enum)`, which returns a std::array
-/// of Named<Enum> whatever its argument.
+/// An enumeration with names. Beside it a function `constexpr auto enum_names(Enum)` returns a std::array of
+/// Named<Enum>; it ignores the value of its argument.
 template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value) {
   enum_names(value).size();
 };
 
-/// The name of a value that has one.
+/// The name of the value, which must have one.
 template <NamedEnum T>
 std::string_view enum_name(T value) {
   for (const auto& named : enum_names(value)) {
@@ -76,12 +76,12 @@ std::string_view enum_name(T value) {
   return {};
 }
 
-/// A struct that may also be written as one simple value, such as a rate for both directions, specializes
-/// this with
+/// Specialized for a struct that may also be written as one simple value, such as one rate for both
+/// directions:
 ///
 ///     using Short = ...;                              // the type of the simple value
 ///     static T from(Short);
-///     static std::optional<Short> of(const T&);       // none if only the long form can say it
+///     static std::optional<Short> of(const T&);       // none if it needs the long form
 template <class T>
 struct Shorthand {
   using Short = void;
@@ -93,8 +93,9 @@ concept HasShorthand = !std::is_void_v<typename Shorthand<T>::Short>;
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool>;
 
-/// A quantity with a unit: how its text is parsed, what a schema says of it, and what is taken for a slip of
-/// the pen in every file. These limits leave room for 64-bit nanoseconds and bytes to add up over a cluster.
+/// A quantity with a unit: how its text is parsed, what its schema says, and the limits beyond which a value
+/// is rejected as a likely mistake. The limits leave room to add up 64-bit nanoseconds and bytes over a
+/// cluster.
 template <class T>
 struct UnitText {
   static constexpr bool kHas = false;

@@ -1,4 +1,4 @@
-// Which kind of file a document is, so that one given in the place of another is told as what it is.
+// Which kind of file a document is, so that an error can say when the user gave the wrong kind.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace weir {
 
 enum class FileKind { kTopology, kTrace, kExperiment, kSettings };
 
-/// By keys that the other kinds have not; none if it has no such key.
+/// Recognizes a kind by keys that only this kind has. None if the document has no such key.
 std::optional<FileKind> kind_of(const Value& document);
 
-/// Fails if the document is clearly of another kind. The path is where it stands in its own document.
+/// Fails if the document is clearly of another kind. The path is its place in the file that contains it.
 Result<void> expect(FileKind kind, const Value& document, std::string_view path = "");
 
 }  // namespace weir

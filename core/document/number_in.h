@@ -1,4 +1,4 @@
-// Numbers in documents that other programs wrote, whose members are not ours to describe (fields.h).
+// Numbers in documents of other programs, which we do not describe with fields (fields.h).
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace weir {
 
-/// The object's member of that name; none if there is none, or if it is no number.
+/// The number with this name in the object; none if it is missing or not a number.
 inline std::optional<double> number_in(const Value& object, std::string_view name) {
   const Value* value = object.find(name);
   const bool number =

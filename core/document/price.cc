@@ -22,7 +22,7 @@ bool is_currency(std::string_view text) {
          });
 }
 
-// The number that is the whole text: digits, perhaps with a point between them.
+// The text as a number, if it consists of digits only, perhaps with a point between them.
 std::optional<double> decimal(std::string_view text) {
   if (text.empty() || text.size() > kMostPriceDigits + 1 || !is_digit(text.front()) || !is_digit(text.back()))
     return std::nullopt;
@@ -48,9 +48,9 @@ Result<Price> parse_price(std::string_view text) {
       return Price(std::llround(*number * 1e6), std::string(currency));
     }
   } else if (decimal(rest) && is_currency(currency)) {
-    return failure(fmt::format("'{}' is no price; try {}{}", text, text, kAnHour));
+    return failure(fmt::format("'{}' is not a price; try {}{}", text, text, kAnHour));
   }
-  return failure(fmt::format("'{}' is no price; try $4.20/h", text));
+  return failure(fmt::format("'{}' is not a price; try $4.20/h", text));
 }
 
 std::string text(const Price& price) {

@@ -1,5 +1,5 @@
-// What a machine costs, as topologies say it: "$4.20/h". Nothing is converted, so prices compare only where
-// their currencies are the same.
+// The price of a machine as topologies state it: "$4.20/h". Nothing converts currencies, so only prices of
+// the same currency can be compared.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// An amount an hour. A value.
+/// An amount of money an hour. A value.
 class Price {
  public:
   Price() = default;
@@ -20,7 +20,7 @@ class Price {
 
   std::int64_t millionths() const { return millionths_; }
   double an_hour() const { return static_cast<double>(millionths_) * 1e-6; }
-  /// "$", "EUR", or nothing.
+  /// "$", "EUR", or empty.
   const std::string& currency() const { return currency_; }
   friend bool operator==(const Price&, const Price&) = default;
 
@@ -29,13 +29,13 @@ class Price {
   std::string currency_;
 };
 
-/// "$4.20/h", "EUR 4.20/h", "4.20/h": to the nearest millionth.
+/// Reads "$4.20/h", "EUR 4.20/h" or "4.20/h". Rounds to millionths.
 Result<Price> parse_price(std::string_view text);
 
 /// The shortest text that parses back to the price: "$4.2/h".
 std::string text(const Price& price);
 
-/// "$4.2", "EUR 4.2": the currency stands before the digits as it does in a price.
+/// "$4.2", "EUR 4.2": the currency before the digits, spaced as in a price.
 std::string money(std::string_view currency, std::string_view digits);
 
 template <>

@@ -1,5 +1,5 @@
-// Reads a struct from a document by its fields (fields.h). What is wrong is told with file, line, path and
-// what would be right: wrong kinds and units, missing keys, unknown keys.
+// Reads a struct from a document by its fields (fields.h). It reports wrong kinds and units, missing keys and
+// unknown keys. Each error has file, line and path, and says what would be right.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace weir {
 
-/// The visitor of one object.
+/// The visitor that reads one object.
 class Reader {
  public:
-  /// The path is that of the object.
+  /// `path` is the path of the object.
   Reader(const Value& object, std::string path, Complaints& complaints);
 
   template <class T>
@@ -32,7 +32,7 @@ class Reader {
     if (const Value* value = take(name)) read(*value, joined(path_, name), into, range);
   }
 
-  /// To be called after the last field: complains of the keys that are none.
+  /// Call this after the last field: it complains about keys that are no fields.
   void finish() const;
 
  private:
@@ -61,8 +61,8 @@ class Reader {
   std::vector<std::string> known_;
 };
 
-/// The struct that the object holds. The path stands before all paths in complaints: it is where the object
-/// is found within its document.
+/// Reads the struct from the object. `path` is the place of the object in its document; complaints put it in
+/// front of their paths.
 template <class T>
 Result<T> read_fields(const Value& object, const std::string& path = "") {
   Complaints complaints;

@@ -1,11 +1,11 @@
-// The JSON Schema of a struct by its fields (fields.h), for editors and for other programs.
+// Writes the JSON Schema of a struct from its fields (fields.h), for editors and other programs.
 #pragma once
 
 #include "core/document/write_fields.h"
 
 namespace weir {
 
-/// The visitor of one object.
+/// The visitor that describes one object.
 class SchemaWriter {
  public:
   template <class T>
@@ -24,7 +24,7 @@ class SchemaWriter {
     schema["default"] = Writer::written(field);
   }
 
-  /// The schema of any field.
+  /// The schema of a field of this type.
   template <class T>
   static nlohmann::ordered_json schema(const Limits& range = {});
 
@@ -46,7 +46,7 @@ class SchemaWriter {
   std::vector<std::string_view> required_;
 };
 
-/// The schema of a file that holds the struct, as text.
+/// The schema of a file that contains the struct, as text.
 template <class T>
 std::string schema_text(std::string_view title) {
   nlohmann::ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

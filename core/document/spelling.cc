@@ -43,10 +43,10 @@ std::string misspelt(std::string_view text, Spelling spelling) {
   constexpr std::size_t kShown = 40;
   const std::string shown = on_one_line(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
   if (spelling == Spelling::kName) {
-    return fmt::format("'{}' is no name; try a letter and then letters, digits, '_' and '-', {} at most",
+    return fmt::format("'{}' is not a name; try a letter and then letters, digits, '_' and '-', {} at most",
                        shown, kLongestName);
   }
-  return fmt::format("'{}' is no name; try 1 to {} bytes of text without control characters", shown,
+  return fmt::format("'{}' is not a name; try 1 to {} bytes of text without control characters", shown,
                      kLongestLabel);
 }
 

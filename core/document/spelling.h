@@ -1,5 +1,5 @@
-// What names in files may be made of, so that whatever shows them (tables, CSV, JSON, figures, paths of
-// settings) stays well-formed and clear.
+// Which characters names in files may contain. The rules keep everything that shows names well-formed and
+// clear: tables, CSV, JSON, figures, paths of settings.
 #pragma once
 
 #include <string>
@@ -18,10 +18,11 @@ bool is_spelt(std::string_view text, Spelling spelling);
 /// What is wrong with the text, and what would be right.
 std::string misspelt(std::string_view text, Spelling spelling);
 
-/// The regular expression for schemas.
+/// The spelling as a regular expression, for schemas.
 std::string pattern(Spelling spelling);
 
-/// The text with '?' for each control character, and U+FFFD for what is no UTF-8, to be shown on one line.
+/// The text made fit to be shown on one line: '?' replaces each control character, and U+FFFD whatever is not
+/// valid UTF-8.
 std::string on_one_line(std::string_view text);
 
 }  // namespace weir

@@ -1,5 +1,5 @@
-// Writes a struct as JSON by its fields (fields.h): every field, those with their default value too, so that
-// the text is the full effective configuration. Absent optionals are left out.
+// Writes a struct as JSON by its fields (fields.h). Fields with default values are written too, so that the
+// text is the complete configuration in effect. Empty optionals are left out.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace weir {
 
-/// The visitor of one object.
+/// The visitor that writes one object.
 class Writer {
  public:
   template <class T>
@@ -26,7 +26,7 @@ class Writer {
     object_[std::string(name)] = written(from);
   }
 
-  /// The JSON form of any field.
+  /// The field as JSON.
   template <class T>
   static nlohmann::ordered_json written(T& from);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kFixed[] = {"question", "strategies", "baseline",  "sweep",           "sweep_by",
                                        "samples",  "seeds",      "timelines", "timeline_points", "published"};
 
-// Whether an experiment can vary what the paths lead to.
+// Whether an experiment can vary the values at these paths.
 Result<void> check_paths(const Value::Member& member, const std::string& path) {
   const std::vector<std::string> paths = paths_in(member.name);
   for (const std::string& each : paths) {
@@ -27,7 +27,8 @@ Result<void> check_paths(const Value::Member& member, const std::string& path) {
       }
     }
     if (paths.size() > 1 && is_file_part(each)) {
-      return failure(complaint(member.value, path, fmt::format("'{}' is swept alone", each)));
+      return failure(
+          complaint(member.value, path, fmt::format("'{}' must be swept alone, without other paths", each)));
     }
   }
   return {};
@@ -35,11 +36,11 @@ Result<void> check_paths(const Value::Member& member, const std::string& path) {
 
 Result<void> check_list(const Value& list, const std::string& path) {
   if (list.is(Value::Kind::kArray) && !list.elements().empty()) return {};
-  const std::string found = list.is(Value::Kind::kArray) ? "an empty one" : description(list);
+  const std::string found = list.is(Value::Kind::kArray) ? "an empty list" : description(list);
   return failure(complaint(list, path, "expected a list of values, not " + found));
 }
 
-// Leaves one of each point, the first.
+// Keeps the first of equal points.
 void leave_out_repeated(std::vector<Axis>& axes) {
   if (axes.empty()) return;
   std::set<std::string> seen;
@@ -54,12 +55,13 @@ void leave_out_repeated(std::vector<Axis>& axes) {
   axes = std::move(left);
 }
 
-// An axis whose choices are all samples of the range or the list.
+// An axis whose choices are samples of the range or the list.
 Result<Axis> read_sampled(const Value::Member& member, const Samples& samples) {
   const std::string path = joined("samples.over", member.name);
   if (const auto right = check_paths(member, path); !right) return tl::unexpected(right.error());
   if (is_file_part(member.name)) {
-    return failure(complaint(member.value, path, "whole topologies and traces stand in 'sweep'"));
+    return failure(
+        complaint(member.value, path, "whole topologies and traces cannot be sampled; list them in 'sweep'"));
   }
   const Random random = Random(samples.seed).split(fnv1a(member.name));
   const std::vector<double> places = spread(samples.method, samples.count, random);
@@ -91,8 +93,8 @@ Result<Axis> read_sampled(const Value::Member& member, const Samples& samples) {
 
 std::string too_many(double points) {
   return fmt::format(
-      "it has {:.0f} points; at most {}: leave values out, or split it into several experiments", points,
-      kMostPoints);
+      "{:.0f} points are too many; at most {}: leave values out, or split it into several experiments",
+      points, kMostPoints);
 }
 
 bool is_file_part(std::string_view path) { return path == "topology" || path == "trace"; }
@@ -110,7 +112,7 @@ Result<Axis> read_axis(const Value::Member& member, const Resolve& resolve) {
     Setting choice{member.name, values[i], label(values[i])};
     const std::string own_path = joined(path, i);
     if (!seen.insert(choice.text).second) {
-      return failure(complaint(values[i], own_path, fmt::format("{} stands here twice", choice.text)));
+      return failure(complaint(values[i], own_path, fmt::format("{} is listed twice", choice.text)));
     }
     if (choice.text != on_one_line(choice.text)) {
       return failure(complaint(values[i], own_path, "expected a value without control characters"));
@@ -130,7 +132,8 @@ Result<std::vector<Axis>> read_samples(const Value& samples) {
   const auto read = read_fields<Samples>(samples, "samples");
   if (!read) return tl::unexpected(read.error());
   if (!read->over.is(Value::Kind::kObject) || read->over.members().empty()) {
-    const std::string found = read->over.is(Value::Kind::kObject) ? "an empty one" : description(read->over);
+    const std::string found =
+        read->over.is(Value::Kind::kObject) ? "an empty object" : description(read->over);
     return failure(complaint(read->over, "samples.over", "expected an object of ranges, not " + found));
   }
   std::vector<Axis> axes;

@@ -1,5 +1,5 @@
-// What an experiment varies, and how the values come together into points: lists of which every combination
-// is a point, or one value after the other beside the first of each; and samples drawn from ranges.
+// What an experiment varies, and how values combine into points: lists, of which every combination is a
+// point, or which vary one at a time; and samples drawn from ranges.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace weir {
 
-/// How the lists of a sweep come together.
+/// How the lists of a sweep combine.
 enum class Combination {
   kGrid,        // every combination
-  kOneAtATime,  // the first of all lists, then each other value beside the first of the other lists
+  kOneAtATime,  // the first values, then each other value with the first values of the other lists
 };
 
 constexpr auto enum_names(Combination /*combination*/) {
@@ -27,8 +27,8 @@ constexpr auto enum_names(Combination /*combination*/) {
 
 /// How samples are drawn.
 enum class Sampling {
-  kLatinHypercube,  // as many slices of each range as there are samples, one in each (McKay and others, 1979)
-  kRandom,          // each on its own
+  kLatinHypercube,  // one sample in each of `count` equal slices of each range (McKay and others, 1979)
+  kRandom,          // each independently
 };
 
 constexpr auto enum_names(Sampling /*sampling*/) {
@@ -42,13 +42,14 @@ constexpr auto enum_names(Scale /*scale*/) {
   return std::array<Named<Scale>, 2>{{{Scale::kLinear, "linear"}, {Scale::kLogarithmic, "logarithmic"}}};
 }
 
-// Each point is read and checked before the first runs: that may take a minute, and no table shows more.
+// All points are read and checked before the first run. More would take over a minute, and no table shows
+// more.
 constexpr int kMostPoints = 10'000;
 
-/// The complaint about so many.
+/// The error text for too many points.
 std::string too_many(double points);
 
-/// What values are drawn from: whole numbers, numbers, sizes, rates or durations, the ends among them.
+/// A range to draw from: whole numbers, numbers, sizes, rates or durations, both ends included.
 struct SampleRange {
   Value from;
   Value to;
@@ -62,7 +63,7 @@ void fields(Visitor& visitor, SampleRange& range) {
   visitor.optional("scale", range.scale, "whether values or their logarithms are spread evenly");
 }
 
-/// Samples as an experiment's file has them.
+/// Samples as an experiment file states them.
 struct Samples {
   Sampling method = Sampling::kLatinHypercube;
   int count = 1;
@@ -80,26 +81,26 @@ void fields(Visitor& visitor, Samples& samples) {
                    "what is sampled: ranges, or lists of values, by path as in a sweep");
 }
 
-/// What is varied together.
+/// One or more paths that vary together.
 struct Axis {
   std::string path;  // one, or several as in a Setting
   std::vector<Setting> choices;
-  bool sampled = false;  // all sampled axes go through their choices in step, and have equally many
+  bool sampled = false;  // sampled axes have equally many choices and advance together
 };
 
-/// How a file's name at a path becomes what is in the file.
+/// Turns the name of a file at a path into the file's content.
 using Resolve = std::function<Result<Value>(const Value& value, std::string_view path)>;
 
-/// The axis that a sweep's member says.
+/// The axis that a member of a sweep states.
 Result<Axis> read_axis(const Value::Member& member, const Resolve& resolve);
 
-/// The axes that samples say, drawn. The value is the member "samples" of an experiment. Each axis has its
-/// own numbers, whatever is sampled beside it.
+/// Draws the axes of samples, the member "samples" of an experiment. Each axis has random numbers of its own,
+/// so it does not depend on the others.
 Result<std::vector<Axis>> read_samples(const Value& samples);
 
-/// How many points these make.
+/// How many points the axes make.
 double count_points(const std::vector<Axis>& axes, Combination combination);
-/// Of a grid the last axis varies fastest, and samples vary faster than that.
+/// In a grid the last axis varies fastest; samples vary faster still.
 std::vector<Setting> point_of(const std::vector<Axis>& axes, Combination combination, std::size_t index);
 
 /// Whether the path names a whole topology or trace, which may be a file.

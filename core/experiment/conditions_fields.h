@@ -1,4 +1,4 @@
-// The fields of an experiment's conditions (fields.h says how such functions are used).
+// The fields of an experiment's conditions (see fields.h).
 #pragma once
 
 #include "core/document/fields.h"
@@ -7,7 +7,7 @@
 namespace weir {
 
 constexpr Duration kLongestSpell{1'000'000'000'000'000};  // longer than a run
-constexpr Duration kShortestTurn{1'000};                  // changes cost a step of the simulation each
+constexpr Duration kShortestTurn{1'000};                  // each change costs a step of the simulation
 
 template <class Visitor>
 void spell_fields(Visitor& visitor, Spell& spell) {

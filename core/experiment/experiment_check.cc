@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kAll = "all";
 
-// A published value in the unit of its measure; none for null.
+// A published value as a number in the unit of its measure; none for null.
 Result<std::optional<double>> published_number(Measure measure, const Value& value) {
   if (value.is(Value::Kind::kNull)) return std::nullopt;
   const auto quantity = [&](auto parse, auto number) -> Result<std::optional<double>> {
@@ -25,7 +25,8 @@ Result<std::optional<double>> published_number(Measure measure, const Value& val
     }
     const auto parsed = parse(value.as_string());
     if (!parsed) return tl::unexpected(parsed.error());
-    if (number(*parsed) <= 0) return failure(fmt::format("expected more than '{}'", value.as_string()));
+    if (number(*parsed) <= 0)
+      return failure(fmt::format("expected a value above 0, not '{}'", value.as_string()));
     return number(*parsed);
   };
   switch (measure) {
@@ -90,7 +91,7 @@ class Check {
     return false;
   }
 
-  // 'all' stands for every strategy, and each name is taken once.
+  // Replaces 'all' by every strategy, and takes each name once.
   void read_strategies() {
     experiment_.strategies.clear();
     if (!text_.strategies.is(Value::Kind::kArray)) {
@@ -98,7 +99,7 @@ class Check {
       return complain("strategies", "expected an array, not " + description(text_.strategies));
     }
     const std::vector<Value>& list = text_.strategies.elements();
-    if (list.empty()) complain("strategies", "there is none; try [\"all\"]");
+    if (list.empty()) complain("strategies", "the list is empty; try [\"all\"]");
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::string path = joined("strategies", i);
       if (list[i].is(Value::Kind::kObject)) {
@@ -120,7 +121,7 @@ class Check {
     if (std::find(compared.begin(), compared.end(), name) == compared.end()) compared.push_back(name);
   }
 
-  // A variant has the experiment's options but for those that it gives.
+  // A variant has the experiment's options, except for those that it gives itself.
   void read_variant(const std::string& path, const Value& given) {
     VariantText variant;
     variant.options = experiment_.options;
@@ -137,7 +138,7 @@ class Check {
     const std::vector<std::string> names = known_here();
     if (std::find(names.begin(), names.end(), variant.as) != names.end() || variant.as == kAll) {
       return complain(joined(path, "as"),
-                      fmt::format("'{}' is the name of another; try another", variant.as));
+                      fmt::format("the name '{}' is already taken; choose another", variant.as));
     }
     const std::vector<std::string> strategies = known();
     if (std::find(strategies.begin(), strategies.end(), variant.name) == strategies.end()) {
@@ -149,7 +150,7 @@ class Check {
     compare(variant.as);
   }
 
-  // Options that are the strategy's own cannot be given.
+  // Options that the strategy fixes itself cannot be given.
   void check_settled(const std::string& path, const Value& given, const std::string& strategy,
                      const Options& options) {
     const nlohmann::ordered_json wanted = write_options(options);
@@ -168,15 +169,16 @@ class Check {
       OtherJob& job = text_.other_jobs[i].job;
       check_own_options(path + ".", job.options, text_.other_jobs[i].credit);
       experiment_.other_jobs.push_back(job);
-      if (job.name.empty() || job.strategy.empty()) continue;  // which is told
+      if (job.name.empty() || job.strategy.empty()) continue;  // already reported
       if (!seen.insert(job.name).second)
-        complain(joined(path, "name"), fmt::format("'{}' is the name of another; try another", job.name));
+        complain(joined(path, "name"),
+                 fmt::format("the name '{}' is already taken; choose another", job.name));
       if (check_strategy(joined(path, "strategy"), job.strategy, known()))
         check_settled(path, located(document_, path), job.strategy, job.options);
     }
   }
 
-  // The list with 'all' replaced by what is compared.
+  // The timelines, with 'all' replaced by the compared strategies.
   std::vector<std::string> drawn() {
     std::vector<std::string> result;
     const auto add = [&](const std::string& name) {
@@ -194,7 +196,7 @@ class Check {
     return result;
   }
 
-  // False for an element that the reader has complained of already.
+  // False for an element that the reader has already reported.
   bool is_element(const std::string& path, std::size_t i, Value::Kind kind) const {
     const Value* list = document_.find(path);
     if (list == nullptr || !list->is(Value::Kind::kArray) || i >= list->elements().size()) return true;
@@ -206,7 +208,7 @@ class Check {
     return value.is(Value::Kind::kInteger) && value.as_integer() < 0;
   }
 
-  // The default is the first of the strategies where ring is not among them.
+  // The default is ring, or the first of the strategies if ring is not among them.
   void check_baseline() {
     const std::vector<std::string>& compared = experiment_.strategies;
     if (!check_name("baseline", experiment_.baseline) || unknown_ || compared.empty()) return;
@@ -258,10 +260,11 @@ class Check {
     if (spell.lasting && (*spell.lasting <= zero || *spell.lasting > kLongestSpell))
       complain(joined(path, "for"), fmt::format("expected more than 0s, at most {}", text(kLongestSpell)));
     if (!spell.every) return;
-    if (!spell.lasting) return complain(joined(path, "every"), "what comes again ends: 'for' must be given");
+    if (!spell.lasting)
+      return complain(joined(path, "every"), "a condition that recurs must end: give 'for' as well");
     if (*spell.every <= *spell.lasting || *spell.every < kShortestTurn || *spell.every > kLongestSpell) {
       complain(joined(path, "every"),
-               fmt::format("expected more than 'for', {}, and {} to {}", text(*spell.lasting),
+               fmt::format("expected more than 'for' ({}), and from {} to {}", text(*spell.lasting),
                            text(kShortestTurn), text(kLongestSpell)));
     }
   }
@@ -283,12 +286,12 @@ class Check {
 
   void check_seeds() {
     const std::vector<std::uint64_t>& seeds = experiment_.seeds;
-    if (seeds.empty()) complain("seeds", "there is none; try [1]");
+    if (seeds.empty()) complain("seeds", "the list is empty; try [1]");
     std::set<std::uint64_t> seen;
     for (std::size_t i = 0; i < seeds.size(); ++i) {
       const bool read = is_element("seeds", i, Value::Kind::kInteger) && !is_negative(joined("seeds", i));
       if (!read || seen.insert(seeds[i]).second) continue;
-      complain(joined("seeds", i), fmt::format("{} stands here twice", seeds[i]));
+      complain(joined("seeds", i), fmt::format("{} is listed twice", seeds[i]));
     }
   }
 
@@ -300,7 +303,7 @@ class Check {
   Experiment& experiment_;
   const Value& document_;
   Complaints& complaints_;
-  bool unknown_ = false;  // some name is no strategy's
+  bool unknown_ = false;  // some name is not a strategy's
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What must hold in an experiment beyond each single field, told at the line where it does not.
+// Checks what must hold in an experiment beyond single fields. Errors name the line.
 #pragma once
 
 #include "core/document/complaints.h"
@@ -6,13 +6,14 @@
 
 namespace weir {
 
-/// Adds what is wrong with options and their credit, which are members of a document at a path ("" or one
-/// that ends in a dot), to the complaints; settles the credit.
+/// Checks options and their credit, and sets options.credit. They are members of `document` at the path
+/// `prefix`
+/// ("" or one that ends in a dot).
 void check_options(const std::string& prefix, Options& options, const Value& credit, const Value& document,
                    Complaints& complaints);
 
-/// Adds all that is wrong to the complaints, and settles what the file may say in several ways: names of
-/// strategies and the credit. The document is what the text was read from.
+/// Checks everything, and settles what a file may state in several ways: names of strategies and the credit.
+/// `text` was read from `document`.
 void check_experiment(ExperimentText& text, const Value& document, Complaints& complaints);
 
 }  // namespace weir

@@ -127,17 +127,17 @@ void option_fields(Visitor& visitor, Options& options, Value& credit) {
                    up_to(kLongestOverhead));
 }
 
-/// The credit as files have it.
+/// The credit as files state it.
 inline Value credit_of(const Options& options) {
   return options.credit ? Value(std::int64_t{*options.credit}) : Value(std::string(kUnlimitedCredit));
 }
 
-/// What a schema says of it.
+/// The credit's type in a schema.
 inline nlohmann::ordered_json credit_schema() {
   return {{{"type", "integer"}, {"minimum", 1}, {"maximum", kMostCredit}}, {{"const", kUnlimitedCredit}}};
 }
 
-/// A strategy under a name and options of its own, as an experiment's list has it.
+/// A strategy with a name and options of its own, as in an experiment's list.
 struct VariantText {
   std::string name;
   std::string as;
@@ -152,11 +152,11 @@ void fields(Visitor& visitor, VariantText& variant) {
   option_fields(visitor, variant.options, variant.credit);
 }
 
-/// Another job as an experiment's list has it; what it leaves out has its default, whatever the experiment
-/// says of its own.
+/// Another job, as in an experiment's list. Options that it leaves out have their defaults, not the
+/// experiment's values.
 struct OtherJobText {
   OtherJob job;
-  Value trace;  // as the experiment's
+  Value trace;  // as in the experiment
   Value credit = Value(std::int64_t{*Options{}.credit});
 };
 
@@ -173,8 +173,8 @@ void fields(Visitor& visitor, OtherJobText& text) {
   option_fields(visitor, job.options, text.credit);
 }
 
-/// An experiment as its file has it. What no visitor can say as one type is any JSON here, and
-/// experiment_file.cc checks it.
+/// An experiment as its file states it. Members that visitors cannot describe as one type are any JSON here,
+/// and experiment_file.cc checks them.
 struct ExperimentText {
   Experiment experiment;
   Value strategies = all_strategies();

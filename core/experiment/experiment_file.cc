@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::string_view kFileParts[] = {"topology", "trace"};
 
-// Whether it says what the points are, and not what is at them.
+// Whether the path defines the points, not the values at them.
 bool is_sweep(std::string_view path) {
   const std::string_view head = path.substr(0, path.find('.'));
   return head == "sweep" || head == "sweep_by" || head == "samples";
 }
 
-// What a calibrated topology says of the model holds where the experiment says nothing. (A calibration that
-// is written wrongly is told when the topology is read.)
+// Takes values of the model from a calibrated topology where the experiment states none. (Mistakes in the
+// calibration are reported when the topology is read.)
 std::vector<Error> take_calibrated(Value& document) {
   const Value* topology = document.find("topology");
   const Value* calibration = topology == nullptr ? nullptr : topology->find("calibration");
@@ -44,7 +44,7 @@ std::vector<Error> take_calibrated(Value& document) {
   return put(document, taken);
 }
 
-// All lines of the errors, each once, the first of them at least.
+// The lines of all errors, each once, at most kShown of them.
 Error joined_errors(const std::vector<Error>& errors) {
   constexpr std::size_t kShown = 50;
   std::vector<std::string> lines;
@@ -61,7 +61,7 @@ Error joined_errors(const std::vector<Error>& errors) {
   return Error{std::move(text)};
 }
 
-// What is wrong with the experiment's own fields.
+// Checks the experiment's own fields.
 std::vector<Error> read_text(const Value& document, ExperimentText& text) {
   Complaints complaints;
   Reader reader(document, "", complaints);
@@ -145,7 +145,7 @@ Result<Value> ExperimentFile::resolved(const Value& value, std::string_view path
   return read_document(file);
 }
 
-// A name on the command line starts where that is; one in a file, beside the file.
+// A name on the command line is relative to the current folder; one in a file, to that file.
 std::string ExperimentFile::file_named(const Value& value) const {
   std::filesystem::path file = value.as_string();
   if (!on_command_line(value)) file = std::filesystem::path(name_).parent_path() / file;
@@ -200,7 +200,7 @@ std::vector<Error> ExperimentFile::read_sweep() {
       errors.push_back(axes.error());
     }
   }
-  // What is no such name is told with the experiment's other fields.
+  // Any other name is reported with the experiment's other fields.
   for (const auto& named : enum_names(Combination{})) {
     const Value* by = document_.find("sweep_by");
     if (by != nullptr && *by == Value(std::string(named.name))) combination_ = named.value;
@@ -243,14 +243,14 @@ void ExperimentFile::leave_out_what_is_set(std::vector<Error>& errors) {
     };
     const auto count = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_set));
     if (count > 0 && count < paths.size())
-      errors.push_back(complain(axis, "these are swept together: set all of them or none"));
+      errors.push_back(complain(axis, "these paths are swept together: set all of them or none"));
     if (count == 0) left.push_back(std::move(axis));
   }
   axes_ = std::move(left);
 }
 
 bool ExperimentFile::same(const std::string& path, const std::string& other) const {
-  std::vector<Setting> wholes;  // each topology and trace in its turn
+  std::vector<Setting> wholes;  // every topology and trace of sweep and settings
   for (const Axis& axis : axes_) {
     if (is_file_part(axis.path)) wholes.insert(wholes.end(), axis.choices.begin(), axis.choices.end());
   }
@@ -300,7 +300,7 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
     }
   };
   using Path = const std::string&;
-  if (document.find("topology") != nullptr) {  // what is missing is told
+  if (document.find("topology") != nullptr) {  // if missing, already reported
     read(text.experiment.topology, text.topology, "topology",
          [](const Value& part, Path path) { return read_topology(part, path); });
   }
@@ -315,7 +315,7 @@ Result<Experiment> ExperimentFile::experiment(const std::vector<Setting>& point)
       errors.push_back(part.error());
     }
   }
-  if (!settings_.empty()) text.experiment.published.reset();  // these are other runs
+  if (!settings_.empty()) text.experiment.published.reset();  // settings make other runs
   if (errors.empty()) errors = check_together(text.experiment, document);
   if (!errors.empty()) return tl::unexpected(joined_errors(errors));
   return std::move(text.experiment);

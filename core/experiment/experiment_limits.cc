@@ -1,4 +1,4 @@
-// What must hold of an experiment's parts together, and how large all of it may be.
+// Checks the experiment's parts together, and the size of the whole.
 #include <algorithm>
 
 #include "core/base/units_text.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostRuns = 100'000;
 
-// What lies beyond could neither be simulated nor be counted in nanoseconds when it is added up.
+// A longer time can neither be simulated nor, summed up, be counted in nanoseconds.
 constexpr Duration kLongestExchange{10'000'000'000'000'000};
 
 bool trains(const Topology& topology) {
@@ -19,14 +19,14 @@ bool trains(const Topology& topology) {
                      [](const GroupSpec& group) { return group.count > 0 && gpu_count(group) > 0; });
 }
 
-// Of all jobs.
+// The largest of all jobs.
 Bytes largest_model(const Experiment& experiment) {
   Bytes most = size(experiment.trace);
   for (const OtherJob& job : experiment.other_jobs) most = std::max(most, size(job.trace));
   return most;
 }
 
-// How long the slowest thing in the cluster is busy if a strategy leads all gradients through it, both ways.
+// How long the slowest link or sum is busy if a strategy sends all gradients through it, both ways.
 double exchange_seconds(const Experiment& experiment, BytesPerSecond rate) {
   if (!rate.limited()) return 0;
   double machines = 0;
@@ -44,8 +44,8 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
   if (!trains(experiment.topology)) {
     errors.push_back({complaint(
         topology, path,
-        "no machine has a GPU; an experiment needs at least one that has. Where CPUs compute, give "
-        "their machines 'gpus' that stand for them: in real runs they are memory of the host")});
+        "no machine has a GPU; an experiment needs at least one machine with a GPU. Where CPUs compute, give "
+        "their machines 'gpus' that stand for them: in real runs these are memory of the host")});
   }
   if (errors.empty() && !(experiment.conditions.none() && experiment.alone())) {
     const Cluster cluster(experiment.topology);
@@ -66,23 +66,24 @@ std::vector<Error> ExperimentFile::check_together(const Experiment& experiment, 
       const std::string at = joined(joined("published.curves", i), "values");
       errors.push_back(
           {complaint(located(document, at), at,
-                     fmt::format("there are {} values, and the sweep has {} points", values, points()))});
+                     fmt::format("there are {} values, but the sweep has {} points", values, points()))});
     }
   }
   const std::size_t runs = points() * experiment.strategies.size() * experiment.seeds.size();
   if (runs > kMostRuns) {
-    errors.push_back({complaint(document, "",
-                                fmt::format("these are {} runs; at most {}: leave out seeds, strategies or "
-                                            "values of the sweep",
-                                            runs, kMostRuns))});
+    errors.push_back(
+        {complaint(document, "",
+                   fmt::format("{} runs are too many; at most {}: leave out seeds, strategies or "
+                               "values of the sweep",
+                               runs, kMostRuns))});
   }
   const BytesPerSecond rate = slowest_rate(experiment.topology);
   const double seconds = exchange_seconds(experiment, rate);
   if (seconds > kLongestExchange.seconds()) {
     errors.push_back(
         {complaint(topology, path,
-                   fmt::format("over its slowest link or sum, of {}, the gradients of all machines ({} each) "
-                               "may take {:.3g} s; at most {}: raise that rate, or take a smaller model",
+                   fmt::format("over the slowest link or sum ({}), the gradients of all machines ({} each) "
+                               "may take {:.3g} s; at most {}: raise its rate, or take a smaller model",
                                weir::text(rate), rounded(largest_model(experiment)), seconds,
                                weir::text(kLongestExchange)))});
   }

@@ -65,7 +65,7 @@ HashedText hashed(const Topology& topology) { return hashed(write_topology(topol
 HashedText hashed(const Trace& trace) { return hashed(write_trace(trace)); }
 
 std::string experiment_schema() {
-  // Ours, so it parses; any JSON is narrowed to what the check accepts.
+  // Our own text, so it parses. "Any JSON" is narrowed to what the check accepts.
   auto schema =
       nlohmann::ordered_json::parse(schema_text<ExperimentText>("A Weir experiment"), nullptr, false);
   nlohmann::ordered_json& properties = schema["properties"];
@@ -87,7 +87,7 @@ std::string experiment_schema() {
   job["trace"]["anyOf"] = part;
   job["strategy"]["enum"] = names;
   job["credit"]["anyOf"] = credit;
-  // An object gives a strategy a name and options of its own; what it leaves out is the experiment's.
+  // An object gives a strategy a name and options of its own; what it leaves out comes from the experiment.
   nlohmann::ordered_json variant = SchemaWriter::schema<VariantText>();
   variant["properties"]["name"]["enum"] = names;
   variant["properties"]["credit"]["anyOf"] = credit;

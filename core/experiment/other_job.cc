@@ -11,14 +11,14 @@ std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::s
                                                         const std::vector<OtherJob>& others,
                                                         const Cluster& cluster) {
   std::vector<std::pair<std::string, std::string>> wrong;
-  std::map<MachineId, std::string> taken;  // of machines with GPUs: who has them
+  std::map<MachineId, std::string> taken;  // the job that has each machine with GPUs
   const auto check = [&](const std::string& path, const std::string& job,
                          const std::vector<std::string>& named) {
     const std::size_t before = wrong.size();
     for (std::size_t i = 0; i < named.size(); ++i) {
       if (!machines_named(named[i], cluster).empty()) continue;
       wrong.emplace_back(fmt::format("{}[{}]", path, i),
-                         fmt::format("'{}' is the name of no machine; they are called {} to {}", named[i],
+                         fmt::format("no machine is named '{}'; they are named {} to {}", named[i],
                                      cluster.machines().front().name, cluster.machines().back().name));
     }
     if (wrong.size() > before) return;
@@ -28,12 +28,13 @@ std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::s
       trains = true;
       const auto [at, fresh] = taken.try_emplace(machine, job);
       if (fresh) continue;
-      wrong.emplace_back(path, fmt::format("{} has GPUs, which {} has already; jobs share machines without "
-                                           "GPUs and the network alone",
+      wrong.emplace_back(path, fmt::format("{} has GPUs and is already a machine of {}; jobs share only the "
+                                           "network and machines without GPUs",
                                            cluster.machine(machine).name, at->second));
       return;
     }
-    if (!trains) wrong.emplace_back(path, "none of them has a GPU; a job needs at least one that has");
+    if (!trains)
+      wrong.emplace_back(path, "none of these machines has a GPU; a job needs at least one with a GPU");
   };
   check("machines", "the experiment's own job ('machines')", machines);
   for (std::size_t i = 0; i < others.size(); ++i) {
@@ -51,9 +52,10 @@ std::vector<std::pair<std::string, std::string>> failures_elsewhere(const Condit
     if (conditions.stops[i].spell.lasting) continue;
     for (const MachineId machine : machines_named(conditions.stops[i].machines, cluster)) {
       if (std::find(own.begin(), own.end(), machine) != own.end()) continue;
-      wrong.emplace_back(fmt::format("stops[{}].machines", i),
-                         fmt::format("{} is none of the experiment's own 'machines'; give the stop a 'for'",
-                                     cluster.machine(machine).name));
+      wrong.emplace_back(
+          fmt::format("stops[{}].machines", i),
+          fmt::format("{} is not one of the experiment's 'machines', so its stop must end; give it a 'for'",
+                      cluster.machine(machine).name));
       break;
     }
   }

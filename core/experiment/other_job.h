@@ -1,5 +1,5 @@
-// Another training job on the cluster of an experiment: it runs on machines of its own beside the one under
-// study, and shares the network with it.
+// Another training job on the cluster of an experiment. It has machines of its own, and shares the network
+// with the job under study.
 #pragma once
 
 #include <string>
@@ -17,20 +17,21 @@ namespace weir {
 struct OtherJob {
   std::string name;
   Trace trace;
-  std::string strategy;  // once read, one's name
+  std::string strategy;  // once read, the name of a strategy
   Options options;
-  std::vector<std::string> machines;  // names, in which '*' stands for any text
+  std::vector<std::string> machines;  // names; '*' stands for any text
   Duration start;                     // when its first iteration begins
 };
 
-/// Names of machines that jobs cannot have, each with its path, such as "other_jobs[0].machines": of nothing,
-/// none with a GPU, or one with a GPU that another job has. `machines` are those of the job under study.
+/// What is wrong with the machines of jobs, each with its path, such as "other_jobs[0].machines": names of no
+/// machine, no machine with a GPU, or a machine with GPUs that another job has. `machines` are those of the
+/// job under study.
 std::vector<std::pair<std::string, std::string>> faults(const std::vector<std::string>& machines,
                                                         const std::vector<OtherJob>& others,
                                                         const Cluster& cluster);
 
-/// Stops for good, each with its path, such as "stops[0].machines", of a machine that is none of `machines`:
-/// such a failure ends the run, and there is no saying what it would do to a job that goes on.
+/// Permanent stops of machines outside `machines`, each with its path, such as "stops[0].machines". Such a
+/// stop would end the run, though its effect on a job that goes on is not defined.
 std::vector<std::pair<std::string, std::string>> failures_elsewhere(const Conditions& conditions,
                                                                     const std::vector<std::string>& machines,
                                                                     const Cluster& cluster);

@@ -1,4 +1,4 @@
-// What a publication reports for the very runs of an experiment, and how near to it they must come.
+// What a publication reports for the same runs as an experiment, and how near results must come to it.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace weir {
 
-/// What is compared.
+/// The quantity that is compared.
 enum class Measure {
   kIteration,   // the time of an iteration, as "1400ms"
   kThroughput,  // samples per second of all GPUs
   kGoodput,     // bytes of the model over the time of communication, as "51.43Gbps"
-  kEfficiency,  // compute over iteration: throughput over that of as many GPUs alone
+  kEfficiency,  // compute over iteration: the throughput relative to as many GPUs alone
   kSpeedup,     // over the experiment's baseline
 };
 
@@ -26,19 +26,19 @@ constexpr auto enum_names(Measure /*measure*/) {
                                         {Measure::kSpeedup, "speedup"}}};
 }
 
-/// One strategy's values, a number for each point of the sweep in its order.
+/// The values of one strategy, one for each point of the sweep, in its order.
 struct PublishedCurve {
   std::string strategy;
   Measure measure = Measure::kIteration;
-  Value values = Value::array();  // as the file has them: null where nothing is reported
+  Value values = Value::array();  // as in the file; null where nothing is reported
   double tolerance = 0.0;         // relative
   std::vector<std::optional<double>>
-      numbers;  // the values once read: seconds, or bytes or samples per second
+      numbers;  // the values once read: seconds, bytes or samples per second, or a plain ratio
 };
 
 struct Published {
   std::string source;         // the paper, with the figure, table or equation
-  std::string calibrated_on;  // what of the runs' inputs was measured, not computed
+  std::string calibrated_on;  // the inputs that were measured, not computed
   std::vector<PublishedCurve> curves;
 };
 

@@ -25,7 +25,7 @@ std::string RunInputs::text(const std::string& contender, std::uint64_t seed) co
   alone.timeline_points = {};
   alone.published.reset();
   nlohmann::ordered_json written = write_experiment(alone);
-  // Whole below, not by a short hash.
+  // sources_ contains both whole, not as a short hash.
   written.erase("topology");
   written.erase("trace");
   return json_text(written) + "\n" + sources_;

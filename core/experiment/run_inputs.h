@@ -1,5 +1,5 @@
-// All that the result of a run depends on, but for the program and the world that run it: what a result is
-// kept under, so that it is never computed twice nor taken for that of other inputs.
+// Everything that determines the result of a run, except the program and the world. Results are stored under
+// it, so that none is computed twice or taken for that of other inputs.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace weir {
 
-/// Of one point. A value; the experiment outlives it.
+/// The inputs at one point. A value; the experiment must outlive it.
 class RunInputs {
  public:
   explicit RunInputs(const Experiment& experiment);
 
-  /// Of one of its strategies or variants with one seed: every option with its default filled in, the
-  /// topology and the trace whole. Names that it has in the experiment alone, what it is compared with and
-  /// what is drawn of it are left out.
+  /// The inputs for one of its strategies or variants with one seed: every option, defaults included, and the
+  /// whole topology and trace. Leaves out names that matter only in the experiment, the baseline, and what is
+  /// drawn.
   std::string text(const std::string& contender, std::uint64_t seed) const;
 
  private:

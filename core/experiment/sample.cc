@@ -12,7 +12,7 @@
 namespace weir {
 namespace {
 
-// What a range's ends are, and how a number of that kind becomes a value again.
+// The kind of a range's ends. value_of() turns a number of that kind back into a value.
 enum class Kind { kInteger, kNumber, kSize, kRate, kDuration };
 
 struct End {
@@ -32,7 +32,7 @@ std::optional<End> end_of(const Value& value) {
   return std::nullopt;
 }
 
-// To four digits; a rate in bits, as it is written.
+// Rounded to four digits; a rate in bits, as it is written.
 double rounded_number(Kind kind, double number) {
   constexpr double kBits = 8;
   if (kind == Kind::kRate) return rounded_number(Kind::kNumber, number * kBits) / kBits;
@@ -95,14 +95,14 @@ Result<std::vector<Value>> values_at(const std::vector<double>& places, const Sa
   }
   if (from->number >= to->number) {
     return failure(complaint(range.to, joined(path, "to"),
-                             fmt::format("expected more than 'from', {}", label(range.from))));
+                             fmt::format("expected more than 'from' ({})", label(range.from))));
   }
   const bool logarithmic = range.scale == Scale::kLogarithmic;
   if (logarithmic && from->number <= 0) {
-    return failure(
-        complaint(range.from, joined(path, "from"), "expected more than 0, as the scale is logarithmic"));
+    return failure(complaint(range.from, joined(path, "from"),
+                             "expected more than 0, because the scale is logarithmic"));
   }
-  // Each whole number has a slice of its own, of the width that it has on the scale.
+  // Each whole number has a slice of its own, as wide as on the scale.
   const double half = from->kind == Kind::kInteger ? 0.5 : 0.0;
   const auto forth = [&](double number) { return logarithmic ? std::log(number) : number; };
   const double least = forth(from->number - half);

@@ -1,4 +1,4 @@
-// Samples of one range: places between 0 and 1, and the values at them.
+// Samples of one range: random places between 0 and 1, and the range's values at them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace weir {
 
-/// So many places in [0, 1). A Latin hypercube has one in each of as many equal slices, in random order.
+/// `count` places in [0, 1). A Latin hypercube has one in each of `count` equal slices, in random order.
 std::vector<double> spread(Sampling method, int count, Random random);
 
-/// The values at these places of the range, whose ends are both whole numbers, numbers, sizes, rates or
-/// durations. Those with a unit, and fractions, have four digits, which people can read, but never lie
-/// outside. The path is the range's, for complaints.
+/// The values at these places of the range. Both ends must be of one kind: whole numbers, numbers, sizes,
+/// rates or durations. For readability, values with a unit and fractions have four digits; they never leave
+/// the range. `path` is the range's path, for errors.
 Result<std::vector<Value>> values_at(const std::vector<double>& places, const SampleRange& range,
                                      const std::string& path);
 

@@ -28,7 +28,7 @@ std::vector<std::string_view> steps(std::string_view path) {
   }
 }
 
-// The element of the array whose "name" is this, or that has this position.
+// The element of the array with this "name", or else at this position.
 std::optional<std::size_t> position(const Value& array, std::string_view step) {
   const std::vector<Value>& elements = array.elements();
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -48,7 +48,7 @@ const Value* inside(const Value& value, std::string_view step) {
   return index ? &value.elements()[*index] : nullptr;
 }
 
-// An empty object that stands where the value does.
+// An empty object with the value's place.
 Value object_beside(const Value& value) {
   Value object = Value::object();
   object.place_beside(value);
@@ -95,9 +95,9 @@ std::string label(const Value& value) {
 Result<Setting> parse_setting(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return failure(fmt::format("'{}' sets nothing; try partition_size=4MB", text));
+    return failure(fmt::format("'{}' sets nothing; expected path=value, such as partition_size=4MB", text));
   }
-  if (!is_utf8(text)) return failure("what it sets is no text in UTF-8");
+  if (!is_utf8(text)) return failure("expected text in UTF-8");
   Setting setting;
   setting.path = text.substr(0, equals);
   const auto origin = std::make_shared<const std::string>(std::string(kOption) + setting.path);

@@ -31,7 +31,7 @@ void fields(Visitor& visitor, OptionsText& text) {
 
 }  // namespace
 
-// For the visitors, which look beside the structs.
+// Outside the anonymous namespace, since visitors find it through its argument.
 template <class Visitor>
 void fields(Visitor& visitor, Streams& streams) {
   visitor.optional("channels", streams.channels, "connections between two machines", within(1, 64));
@@ -107,7 +107,7 @@ std::string settings_schema() {
   nlohmann::ordered_json& options = schema["properties"]["settings"]["properties"];
   options["credit"]["anyOf"] = credit_schema();
   for (auto& [name, property] : options.items())
-    property.erase("default");  // what is left out stays as it was
+    property.erase("default");  // an option that is left out stays unchanged
   return schema.dump(2) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// Settings files: options of strategies, such as a search has found best, apart from any experiment.
-// Experiments and training sessions take them in place of their own.
+// Settings files: options of strategies, such as the best of a search, without an experiment. Experiments and
+// training sessions take them instead of their own.
 #pragma once
 
 #include <array>
@@ -17,47 +17,47 @@
 
 namespace weir {
 
-/// What real runs of an experiment have beside its options; none: as the run says.
+/// Settings of real runs beside the options; none: the run's own default.
 struct Streams {
   std::optional<int> channels;    // connections between two machines
-  std::optional<int> io_threads;  // of each machine that move bytes
-  std::optional<int> workers;     // of each machine that sum and copy
+  std::optional<int> io_threads;  // threads of each machine that move bytes
+  std::optional<int> workers;     // threads of each machine that sum and copy
 };
 
 /// Their names in files.
 constexpr std::array<std::pair<std::string_view, std::optional<int> Streams::*>, 3> kStreams = {
     {{"channels", &Streams::channels}, {"io_threads", &Streams::io_threads}, {"workers", &Streams::workers}}};
 
-/// Where settings come from: for people, who are told if they go for another strategy or trace.
+/// Where settings come from. It is for people, and lets a user be warned of another strategy or trace.
 struct Tuned {
   std::string experiment;
-  std::vector<std::string> set;  // what replaced values of the experiment, "path=value"
+  std::vector<std::string> set;  // values of the experiment that were replaced, "path=value"
   std::string strategy;
   std::string world;
   std::string method;
   std::uint64_t seed = 0;
   std::int64_t trials = 0;
-  Duration iteration;                       // with these settings
-  std::string weir;                         // the version
-  std::optional<std::string> label;         // of that time, if it was simulated (core/calibrate/label.h)
-  std::optional<std::string> label_reason;  // none if calibrated
-  std::optional<std::string> trace;         // its name, and its size
+  Duration iteration;                // with these settings
+  std::string weir;                  // the version
+  std::optional<std::string> label;  // how far the time can be trusted, if simulated (core/calibrate/label.h)
+  std::optional<std::string> label_reason;  // none if it is calibrated
+  std::optional<std::string> trace;         // its name and size
 };
 
 /// A value.
 struct SettingsFile {
-  Value settings;  // an object: options by name, as experiments have them
+  Value settings;  // an object: options by name, as in experiments
   Streams run;
   std::optional<Tuned> tuned;
 };
 
-/// The file, checked: its options exist and have values that experiments take.
+/// Reads and checks the file: its options exist and have values that experiments accept.
 Result<SettingsFile> read_settings(const std::string& file);
 
-/// One for each option.
+/// One setting for each option.
 std::vector<Setting> settings_of(const SettingsFile& file);
 
-/// As the text of a file.
+/// The text of the file.
 std::string text(const SettingsFile& file);
 
 /// The JSON Schema of settings files.

@@ -8,8 +8,8 @@
 namespace weir {
 namespace {
 
-constexpr int kMostCpus = 256;  // a byte
-// Readers take tags for signed or unsigned, and the largest for any.
+constexpr int kMostCpus = 256;  // one byte
+// Readers take tags as signed or unsigned, and the largest value as "any tag".
 constexpr std::size_t kMostTags = std::numeric_limits<std::int32_t>::max();
 
 class ScheduleWriter {
@@ -78,16 +78,16 @@ class ScheduleWriter {
 Result<std::string> goal(const Plan& plan, std::span<const GoalWork> works, int iterations) {
   WEIR_CHECK(works.size() == plan.ops().size(), works.size(), plan.ops().size());
   if (plan.messages().size() * static_cast<std::size_t>(iterations) > kMostTags) {
-    return failure(fmt::format("{} iterations of {} messages are more than GOAL has tags, {}", iterations,
+    return failure(fmt::format("{} iterations of {} messages exceed GOAL's number of tags, {}", iterations,
                                plan.messages().size(), kMostTags));
   }
   for (const Op& op : plan.ops()) {
     if (!is_message(op.kind) && works[op.id.index()].cpu >= kMostCpus) {
-      return failure(fmt::format("machine {} works on more than the {} devices that GOAL tells apart",
+      return failure(fmt::format("machine {} works on more than the {} devices that GOAL can distinguish",
                                  op.machine.value(), kMostCpus));
     }
     if (is_message(op.kind) && op.nic >= kMostCpus) {
-      return failure(fmt::format("machine {} has more than the {} NICs that GOAL tells apart",
+      return failure(fmt::format("machine {} has more than the {} NICs that GOAL can distinguish",
                                  op.machine.value(), kMostCpus));
     }
   }

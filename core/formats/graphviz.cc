@@ -19,14 +19,14 @@ std::string quoted(std::string_view text) {
   return all + '"';
 }
 
-// What an edge shows; nothing where it is not limited.
+// The label of an edge; empty if its rate is not limited.
 std::string label(const Rates& rates) {
   if (!rates.in.limited() && !rates.out.limited()) return "";
   if (rates.in == rates.out) return rounded(rates.in);
   return fmt::format("in {}\\nout {}", rounded(rates.in), rounded(rates.out));
 }
 
-/// One machine of a group, whose nodes begin with the group's name.
+/// Writes one machine of a group. Names of nodes begin with the group's name.
 class MachineWriter {
  public:
   explicit MachineWriter(const GroupSpec& group) : group_(group) {}

@@ -1,4 +1,4 @@
-// A topology as a graph for Graphviz: one machine of each group with what is inside, and the network.
+// Draws a topology as a graph for Graphviz: the inside of one machine of each group, and the network.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace weir {
 
-/// For `dot`. Edges carry rates, both where the two ways differ.
+/// Text for `dot`. Edges are labelled with rates, with both if the two directions differ.
 std::string topology_graphviz(const Topology& topology);
 
 }  // namespace weir

@@ -13,14 +13,14 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kLongestName = 180;  // of 200, which leaves room for a number
+constexpr std::size_t kLongestName = 180;  // 200 are allowed, which leaves room for a number
 
-/// Gives each name once.
+/// Makes names unique.
 class Unique {
  public:
   std::string of(const std::string& wanted) {
     std::string name = on_one_line(wanted);
-    if (name.size() > kLongestName) name = name.substr(name.size() - kLongestName);  // the end tells most
+    if (name.size() > kLongestName) name = name.substr(name.size() - kLongestName);  // the end says most
     if (name.empty()) name = "unnamed";
     std::string tried = name;
     while (!taken_.insert(tried).second)
@@ -33,7 +33,8 @@ class Unique {
   std::map<std::string, int> last_;
 };
 
-// What trace files take: without control characters, not too long, and each one's own ("linear", "linear 2").
+// Makes names fit for trace files: without control characters, not too long, and unique ("linear", "linear
+// 2").
 void make_names_unique(Trace& trace) {
   Unique layers;
   Unique tensors;
@@ -79,9 +80,9 @@ Result<ImportedTrace> finished(Trace trace, const AboutTrace& about, const std::
   if (!right) return tl::unexpected(right.error());
   ImportedTrace imported{std::move(*right), {}};
   for (const std::string& remark : remarks) imported.remarks.push_back(fmt::format("{}: {}", file, remark));
-  if (!about.told()) {
-    imported.remarks.push_back(fmt::format(
-        "{}: it tells no batch: --batch and --sample say how many samples an iteration has", file));
+  if (!about.states_batch()) {
+    imported.remarks.push_back(
+        fmt::format("{}: the file does not state a batch; give it with --batch and --sample", file));
   }
   return imported;
 }

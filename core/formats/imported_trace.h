@@ -1,4 +1,4 @@
-// What importers of traces give back, and how they finish a trace.
+// The result of trace importers, and the last steps that all importers share.
 #pragma once
 
 #include <string>
@@ -9,28 +9,28 @@
 
 namespace weir {
 
-/// What files do not tell of a trace.
+/// What a trace needs that imported files do not contain.
 struct AboutTrace {
-  std::string name;  // that of the file if empty
+  std::string name;  // if empty, the name of the file
   std::int64_t batch = 1;
   std::string sample = "iteration";
-  bool update = true;  // whether what follows the last gradient counts, as the optimizer's step does
+  bool update = true;  // whether to count time after the last gradient, such as the optimizer's step
 
-  /// Whether the batch was said.
-  bool told() const { return batch != 1 || sample != "iteration"; }
+  /// Whether the user stated the batch.
+  bool states_batch() const { return batch != 1 || sample != "iteration"; }
 };
 
 struct ImportedTrace {
   Trace trace;  // checked
-  /// What was assumed, and what the file tells beside the trace, a line each.
+  /// Assumptions, and further facts from the file, one a line.
   std::vector<std::string> remarks;
 };
 
-/// Spreads the time over the forward passes of layers with tensors, by their bytes.
+/// Spreads the time over the forward passes of the layers with tensors, in proportion to their bytes.
 void spread_by_bytes(Trace& trace, Duration time);
 
-/// The trace with what is said about it, and with remarks that begin with the name of the file that it was
-/// made of, if it passes the checks of trace files.
+/// Completes the trace with `about`, and puts the name of its file in front of each remark. Fails if the
+/// trace does not pass the checks of trace files.
 Result<ImportedTrace> finished(Trace trace, const AboutTrace& about, const std::string& file,
                                const std::vector<std::string>& remarks);
 

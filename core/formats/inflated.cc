@@ -23,18 +23,19 @@ InflatedFile::~InflatedFile() {
 }
 
 Result<void> InflatedFile::open() {
-  // A pipe without a writer would keep open() waiting.
+  // open() would wait for the writer of a pipe.
   std::error_code ignored;
   const bool there = std::filesystem::exists(name_, ignored);
   if (there && !std::filesystem::is_regular_file(name_, ignored)) {
-    return failure(fmt::format("{}: this is no regular file; pipes and folders are not read", name_));
+    return failure(
+        fmt::format("{}: this is not a regular file; pipes and folders cannot be imported", name_));
   }
   const int number = there ? ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   if (number < 0) return failure(fmt::format("{}: there is no such file to read", name_));
   file_ = gzdopen(number, "rb");
   if (file_ == nullptr) {
     ::close(number);
-    return failure(fmt::format("{}: there is no memory to read it", name_));
+    return failure(fmt::format("{}: there is not enough memory to read it", name_));
   }
   gzbuffer(zlib(file_), kPiece);
   return {};
@@ -45,15 +46,15 @@ bool InflatedFile::fill() {
   before_ += end_;
   at_ = end_ = 0;
   if (before_ > kMost) {
-    error_ = fmt::format("it has more than {} GiB", kMost >> 30);
+    error_ = fmt::format("it is larger than {} GiB", kMost >> 30);
     return false;
   }
   const int got = gzread(zlib(file_), piece_.data(), static_cast<unsigned>(piece_.size()));
   int code = Z_OK;
   const char* text = gzerror(zlib(file_), &code);
   if (got < 0 || (got == 0 && code != Z_OK && code != Z_STREAM_END)) {
-    error_ = code == Z_BUF_ERROR ? "it ends in the midst of what is compressed"
-                                 : fmt::format("it cannot be unpacked: {}", text);
+    error_ = code == Z_BUF_ERROR ? "it ends inside compressed data"
+                                 : fmt::format("it cannot be decompressed: {}", text);
     return false;
   }
   end_ = static_cast<std::size_t>(got);

@@ -1,5 +1,5 @@
-// A file that may be compressed with gzip, as text that streams: what is read is what was packed, and a file
-// that was not is read as it is. So recordings of gigabytes take little memory.
+// Reads a file as a stream and unpacks it if it is compressed with gzip. So recordings of gigabytes need
+// little memory.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// Reads from the first byte to the last, once. One owner thread; neither copies nor moves.
+/// Reads once, from the first byte to the last. Belongs to one thread; neither copies nor moves.
 class InflatedFile {
  public:
   explicit InflatedFile(std::string name);
@@ -19,27 +19,27 @@ class InflatedFile {
   InflatedFile(const InflatedFile&) = delete;
   InflatedFile& operator=(const InflatedFile&) = delete;
 
-  /// Opens the file. Fails if it is none that can be read.
+  /// Opens the file. Fails if it cannot be read.
   Result<void> open();
 
-  /// Whether there is a next byte. At the end of the file, and once it cannot be read, there is none.
+  /// Whether there is a next byte. There is none at the end of the file or after an error.
   bool more() { return at_ < end_ || fill(); }
-  /// The next byte, which there is.
+  /// The next byte. Requires more().
   char peek() const { return piece_[at_]; }
   void next() {
     line_ += static_cast<int>(piece_[at_] == '\n');
     ++at_;
   }
 
-  /// Of the next byte, from 1 on.
+  /// The line of the next byte, counted from 1.
   std::int64_t line() const { return line_; }
-  /// How many bytes were passed.
+  /// The number of bytes read so far.
   std::uint64_t passed() const { return before_ + at_; }
-  /// Why there are no more bytes, if that is not the file's end: it is cut short, damaged, or larger than
+  /// Why there are no more bytes, if not because the file ended: it is cut short, damaged, or larger than
   /// kMost.
   const std::string& error() const { return error_; }
 
-  /// Unpacked. What is larger is taken for a mistake.
+  /// The largest size, unpacked. A larger file is considered a mistake.
   static constexpr std::uint64_t kMost = std::uint64_t{16} << 30;
 
  private:

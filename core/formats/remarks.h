@@ -1,4 +1,4 @@
-// What an importer has to say about a file: what is wrong, and what it assumed where the file says nothing.
+// Collects an importer's remarks about a file: errors, and assumptions where the file says nothing.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ class Remarks {
   explicit Remarks(std::string file) : file_(std::move(file)) {}
 
   void wrong(int line, const std::string& text);
-  /// The same text of several lines is told once. Line 0 stands for the file as a whole.
+  /// A text that applies to several lines is reported once. Line 0 means the file as a whole.
   void assumed(int line, const std::string& text);
 
   bool good() const { return wrong_.empty(); }
-  /// One complaint a line, the first few of them.
+  /// The first few errors, one a line.
   Error error() const;
   /// "machine.xml:12: text (here and 7 more times)", in the order of their first lines.
   std::vector<std::string> warnings() const;

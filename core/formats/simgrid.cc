@@ -14,9 +14,9 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kMostMachines = 512;  // a route for each two: 262144
+constexpr std::size_t kMostMachines = 512;  // a route for each pair: 262144
 
-/// The links of the routes of one zone that add latency and bound no rate.
+/// The links of one zone that add latency to routes and limit no rate.
 class Delays {
  public:
   explicit Delays(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -73,7 +73,7 @@ class PlatformWriter {
   std::vector<std::size_t> groups_;  // of each machine
 };
 
-/// The links in order, and what is missing of the latency.
+/// The links in order, and a delay link for the latency beyond theirs.
 std::string crossing(const std::vector<Link>& links, Duration latency, Delays& delays, const char* margin) {
   std::string text;
   for (const Link& link : links) {
@@ -117,7 +117,8 @@ std::string PlatformWriter::hosts(MachineId machine) const {
   const Machine& spec = cluster_.machine(machine);
   std::string text;
   for (const Memory memory : memories(machine)) {
-    // Weir knows how long layers take, not how many operations they are: a GPU of the trace has 1 Tflop/s.
+    // Weir knows the times of layers, not their numbers of operations. So the trace's GPU counts as 1
+    // Tflop/s.
     const bool gpu = memory.kind == Memory::Kind::kGpu;
     const auto index = static_cast<std::size_t>(memory.index);
     text += fmt::format("    <host id=\"{}\" speed=\"{}Gf\" core=\"{}\"/>\n",
@@ -145,7 +146,7 @@ std::string PlatformWriter::zone(MachineId machine) const {
   for (const Memory from : memories(machine)) {
     for (const Memory into : memories(machine)) {
       const Route& local = table(machine).between(from, into);
-      if (from == into && local.links.empty()) continue;  // SimGrid has a loopback of its own
+      if (from == into && local.links.empty()) continue;  // SimGrid has its own loopback
       add(host(machine, from), host(machine, into), local);
     }
     if (alone()) continue;
@@ -183,8 +184,8 @@ std::string PlatformWriter::platform() const {
       if (from != into) routes += zone_route(MachineId(from), MachineId(into), delays);
     }
   }
-  // SimGrid's defaults bend rates and latencies; these settings take both as they are written. Its parser
-  // wants zones before links.
+  // SimGrid's defaults modify rates and latencies; with these settings it uses both as written. Its parser
+  // expects zones before links.
   return fmt::format(
       "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
       "<platform version=\"4.1\">\n"
@@ -207,10 +208,10 @@ Result<std::string> simgrid_platform(const Topology& topology) {
   std::size_t machines = 0;
   for (const GroupSpec& group : topology.groups) machines += static_cast<std::size_t>(group.count);
   if (machines > kMostMachines) {
-    return failure(
-        fmt::format("{} machines are too many for SimGrid's full routes; the most are {}: lower the counts "
-                    "of the groups",
-                    machines, kMostMachines));
+    return failure(fmt::format(
+        "{} machines are too many for SimGrid's full routes; reduce the counts of groups to at most "
+        "{} machines",
+        machines, kMostMachines));
   }
   return PlatformWriter(topology).platform();
 }

@@ -1,4 +1,4 @@
-// A cluster as a platform file of SimGrid, for its other simulators and tools; docs/guide.md says which.
+// Writes a cluster as a platform file of SimGrid, for SimGrid's other simulators and tools.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace weir {
 
-/// Hosts are memories ("gpu[0].numa0", "gpu[0].gpu3"), links those of the cluster, each way of its own and
-/// with its own name, and routes those of the cluster: the same links, rates and latencies. What a route's
-/// latency holds beyond that of its links stands in "delay" links that bound no rate.
+/// Memories become hosts ("gpu[0].numa0", "gpu[0].gpu3"). Links and routes are those of the cluster, with the
+/// same names, rates and latencies; each direction is a link of its own. If the latency of a route exceeds
+/// that of its links, an additional "delay" link has the rest and limits no rate.
 Result<std::string> simgrid_platform(const Topology& topology);
 
-/// The NIC through which the platform's routes leave and enter a memory: a platform has one route for two
-/// hosts, so memories near several NICs are dealt out among them in turn.
+/// The NIC that the platform's routes use for a memory. A platform has only one route between two hosts, so
+/// memories near several NICs are distributed over these in turn.
 int platform_nic(const Cluster& cluster, MachineId machine, Memory memory);
 
 }  // namespace weir

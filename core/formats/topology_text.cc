@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWidth = 110;
 
-/// Takes away the members that a T has by itself.
+/// Removes the members that equal the defaults of T.
 template <class T>
 void drop_defaults(Json& object, std::initializer_list<std::string_view> kept = {}) {
   const Json defaults = write_fields(T{});

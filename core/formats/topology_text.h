@@ -1,5 +1,4 @@
-// A topology as the text of a file that people go on to edit: without what is default, and with short things
-// on one line.
+// Writes a topology as a file for people to edit: without default values, and with short objects on one line.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace weir {
 
-/// Reads back as the same topology.
+/// The text, which reads back as the same topology.
 std::string topology_text(const Topology& topology);
 
 }  // namespace weir

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kDeepest = 100;  // elements are copied and destroyed recursively
 constexpr std::size_t kLargestText = std::size_t{64} << 20;
 
-/// Takes expat's events and builds the tree; the first complaint stops the parser.
+/// Builds the tree from expat's events. The first error stops the parser.
 class Builder {
  public:
   Builder(XML_Parser parser, const std::string& file) : parser_(parser), file_(file) {
@@ -27,7 +27,7 @@ class Builder {
         [](void* self, const XML_Char*) { static_cast<Builder*>(self)->close(); });
     XML_SetStartDoctypeDeclHandler(
         parser, [](void* self, const XML_Char*, const XML_Char*, const XML_Char*, int) {
-          static_cast<Builder*>(self)->fail("a document type (<!DOCTYPE>) has no place here; remove it");
+          static_cast<Builder*>(self)->fail("a document type (<!DOCTYPE>) is not allowed here; remove it");
         });
   }
 
@@ -35,7 +35,7 @@ class Builder {
     const auto status = XML_Parse(parser_, text.data(), static_cast<int>(text.size()), /*isFinal=*/1);
     if (!error_.empty()) return failure(error_);
     if (status != XML_STATUS_OK) {
-      return failure(fmt::format("{}:{}: this is no XML: {}", file_, line(),
+      return failure(fmt::format("{}:{}: this is not XML: {}", file_, line(),
                                  XML_ErrorString(XML_GetErrorCode(parser_))));
     }
     return std::move(root_);
@@ -51,8 +51,7 @@ class Builder {
 
   void open(const XML_Char* name, const XML_Char** attributes) {
     if (!error_.empty()) return;
-    if (open_.size() == kDeepest)
-      return fail(fmt::format("elements stand more than {} deep in each other", kDeepest));
+    if (open_.size() == kDeepest) return fail(fmt::format("elements are nested more than {} deep", kDeepest));
     XmlElement& element = open_.emplace_back();
     element.name = name;
     element.line = line();
@@ -86,7 +85,7 @@ const std::string* XmlElement::find(std::string_view attribute) const {
 Result<XmlElement> parse_xml(std::string_view text, const std::string& file) {
   if (text.size() > kLargestText) {
     return failure(
-        fmt::format("{}: this is no topology: it holds more than {} MiB", file, kLargestText >> 20));
+        fmt::format("{}: this is not a topology: it is larger than {} MiB", file, kLargestText >> 20));
   }
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser(
       XML_ParserCreate(nullptr), &XML_ParserFree);

@@ -1,5 +1,5 @@
-// XML as a tree of elements that know their lines. Text between elements is left out: the formats read here
-// hold all they say in attributes.
+// XML as a tree of elements that know their lines. Text between elements is left out, because the formats
+// read here use only attributes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace weir {
 
-/// A value. Invariants: at most 100 elements deep, so that it may be walked recursively; each attribute once.
+/// A value. Invariants: at most 100 elements deep, so that recursion is safe; each attribute occurs once.
 struct XmlElement {
   struct Attribute {
     std::string name;
@@ -21,18 +21,18 @@ struct XmlElement {
   std::vector<Attribute> attributes;
   std::vector<XmlElement> children;
 
-  /// The attribute's value, or null if there is none.
+  /// The value of the attribute, or null if there is none.
   const std::string* find(std::string_view attribute) const;
 };
 
-/// The outermost element; `file` is the text's name in complaints. A document type, and with it entities that
-/// expand without end, is refused.
+/// Parses the text and returns its outermost element. Errors name it `file`. Refuses a document type, because
+/// it can define entities that expand endlessly.
 Result<XmlElement> parse_xml(std::string_view text, const std::string& file);
 
-/// The outermost element of the file.
+/// Reads the file and returns its outermost element.
 Result<XmlElement> read_xml(const std::string& file);
 
-/// The text as it stands between the quotes of an attribute.
+/// The text, escaped for use between the quotes of an attribute.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace weir

@@ -19,7 +19,7 @@ std::vector<int> in_proportion(const std::vector<std::int64_t>& bytes, int most)
       counts.push_back(std::max(1, static_cast<int>(std::lround(exact))));
       error = std::max(error, std::abs(std::log(counts.back() / exact)));
     }
-    if (error > 0.9 * least - 0.01) continue;  // not worth more connections
+    if (error > 0.9 * least - 0.01) continue;  // the gain is not worth more connections
     best = std::move(counts);
     least = error;
   }

@@ -1,4 +1,4 @@
-// Finds the number that a path has among many.
+// Finds a path's number among many paths.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace weir {
 
-/// A table of hashes beside the paths, at least half of it empty.
+/// A hash table beside the paths, at least half of it empty.
 class PathIndex {
  public:
-  /// The path's position; it is added if it is new. The same paths each time.
+  /// The path's position; a new path is added. Every call must pass the same `paths`.
   int of(PathView path, Paths& paths);
 
  private:
   struct Entry {
     std::uint32_t hash = 0;
-    int path = -1;  // none
+    int path = -1;  // empty
   };
   void add(Entry entry);
 
-  std::vector<Entry> entries_ = std::vector<Entry>(64);  // as many as a power of two
+  std::vector<Entry> entries_ = std::vector<Entry>(64);  // the size is a power of two
   std::size_t known_ = 0;
 };
 

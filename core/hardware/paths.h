@@ -1,5 +1,5 @@
-// The links that flows load. Plans of a thousand machines have millions of paths of a few links each, so they
-// lie one after the other in one array.
+// The links that flows load. Plans of a thousand machines have millions of short paths, so they lie one after
+// the other in one array.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace weir {
 
-/// A link that a flow loads, `weight` times each of its bytes.
+/// A link that a flow loads: `weight` bytes for each byte of the flow.
 struct LinkUse {
   LinkId link;
   int weight = 1;
   friend auto operator<=>(const LinkUse&, const LinkUse&) = default;
 };
 
-/// The links that a flow loads, each once, by id. Never empty.
+/// The links that a flow loads, each once, sorted by id. Never empty.
 using Path = std::vector<LinkUse>;
-/// One that another owns.
+/// A view of a path that another object owns.
 using PathView = std::span<const LinkUse>;
 
-/// Paths by their position. Views of them hold until one is added.
+/// Paths by position. Views of them are valid until the next add().
 class Paths {
  public:
   Paths() = default;
@@ -40,12 +40,12 @@ class Paths {
     uses_.insert(uses_.end(), path.begin(), path.end());
     ends_.push_back(uses_.size());
   }
-  /// All links of all paths, to be given other ids in the same order.
+  /// All links of all paths, so that they can get other ids; the order must stay the same.
   std::span<LinkUse> uses() { return uses_; }
 
  private:
   std::vector<LinkUse> uses_;
-  std::vector<std::size_t> ends_;  // by path, in uses_
+  std::vector<std::size_t> ends_;  // by path: its end in uses_
 };
 
 }  // namespace weir

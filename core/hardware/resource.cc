@@ -5,7 +5,7 @@ namespace weir {
 std::string name(const Resource& resource, const Cluster& cluster) {
   const Machine& machine = cluster.machine(resource.machine);
   const auto index = static_cast<std::size_t>(resource.index);
-  const bool shares = index >= machine.gpus.size();  // of copies
+  const bool shares = index >= machine.gpus.size();  // whether it serves copies of shares
   const std::size_t first = shares ? index - machine.gpus.size() : index;
   const std::string at = first > 0 ? fmt::format(" at {}", first) : std::string();
   switch (resource.kind) {

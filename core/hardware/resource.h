@@ -1,4 +1,4 @@
-// What ops of a simulated or real machine queue for.
+// The resources that ops queue for, in simulated and real machines.
 #pragma once
 
 #include <compare>
@@ -10,21 +10,21 @@
 
 namespace weir {
 
-/// A resource that serves ops through one queue. Devices serve one op at a time; a NIC bounds the bytes under
-/// way; a timer bounds nothing.
+/// A resource that serves ops through one queue. A device serves one op at a time; a NIC limits the bytes
+/// under way; a timer limits nothing.
 struct Resource {
   enum class Kind : std::uint8_t {
     kCompute,        // all GPUs of a machine, computing
-    kCollectiveOut,  // reduce-scatter and reduce, one at a time; by the first GPU of the group
-    kCollectiveIn,   // all-gather and broadcast, one at a time; by the first GPU of the group
+    kCollectiveOut,  // reduce-scatter and reduce, one at a time; index: the first GPU of the group
+    kCollectiveIn,   // all-gather and broadcast, one at a time; index: the first GPU of the group
     kAllReduce,      // all-reduces over machines, one at a time
-    kCopyOut,     // from GPUs to host memory; by the GPU, or of copies of shares by the first GPU after all
-    kCopyIn,      // from host memory to GPUs; by GPU as well
-    kCopyWithin,  // between GPUs, or within host memory; by source
+    kCopyOut,  // from GPUs to host memory; index: the GPU; for copies of shares, number of GPUs + first GPU
+    kCopyIn,   // from host memory to GPUs; index: as for kCopyOut
+    kCopyWithin,  // between GPUs, or within host memory; index: the source
     kHostSum,     // the cores of a NUMA node, which sum and update
     kGpuSum,      // a GPU's summation
-    kScheduler,   // waits of a machine
-    kTimer,       // its holds, any number at a time
+    kScheduler,   // the machine's waits
+    kTimer,       // the machine's holds, any number at a time
     kNic,         // messages that leave through a NIC
   };
   MachineId machine;

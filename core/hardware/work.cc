@@ -11,8 +11,8 @@
 namespace weir {
 namespace {
 
-// Collectives that leave or spread shares, and copies. What is reduced to a root, and its copy, pass as many
-// bytes over a link.
+// Whether the op is a copy, or a collective that produces or spreads shares. (A reduction to a root and the
+// root's copy pass equally many bytes over a link, so they need no proportion.)
 bool moves_shares(OpKind kind) {
   switch (kind) {
     case OpKind::kCopy:
@@ -36,7 +36,7 @@ bool moves_shares(OpKind kind) {
   return false;
 }
 
-// Products that fit into 64 bits, as of all but the largest, are divided ten times as fast.
+// A product that fits into 64 bits divides ten times as fast; only the largest do not fit.
 Duration rounded_down(Bytes size, BytesPerSecond rate) {
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(size.count(), std::int64_t{1'000'000'000}, &product))
@@ -96,7 +96,8 @@ void WorkTable::visit(const Function& function) {
   known_.reset();
 }
 
-// Gives every channel its connections, and on each machine what moves bytes between its memories.
+// Sets the connections of every channel, and on each machine those of the resources that move bytes between
+// its memories.
 void WorkTable::connect() {
   std::vector<std::int64_t> sent(channels_);
   std::vector<std::int64_t> moved(resources_.size());
@@ -125,8 +126,8 @@ void WorkTable::connect() {
   });
 }
 
-// A flow over c connections loads its links c times as fast as a flow over one, for a c-th of the time: its
-// links' weights and its size say so.
+// A flow over c connections loads its links c times as fast as a flow over one, for 1/c of the time. So its
+// links get c times the weight, and its size is divided by c.
 void WorkTable::widen(Work& work, int connections) {
   work.connections = connections;
   if (connections == 1 || work.path == Work::kNoPath) return;
@@ -215,7 +216,7 @@ Duration WorkTable::shortest(OpId op) const {
   Duration flow;
   if (work.path != Work::kNoPath) {
     for (const LinkUse& use : paths_[static_cast<std::size_t>(work.path)]) {
-      // Rounded down: this is a bound.
+      // Rounded down, because this is a bound.
       flow = std::max(flow,
                       rounded_down(work.size * use.weight, reached_rate(*plan_, cluster_->link(use.link))));
     }

@@ -1,4 +1,4 @@
-// Which links ops of each kind load: WorkTable's other half.
+// Which links each kind of op loads: the other half of WorkTable.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-// The place of a slice as a number, for keys of routes: of a NUMA node, or below 0 of GPUs.
+// The place of a slice as a number, for keys of routes: a NUMA node, or a negative number for GPUs.
 int code(const Buffer& buffer, const Slice& slice) {
   if (buffer.place == Memory::Kind::kHost) return buffer.numa;
   return -1 - (static_cast<int>(slice.on.kind) << 16 | slice.on.index);
@@ -21,7 +21,7 @@ Memory memory(const Buffer& buffer, int replica) {
   return buffer.place == Memory::Kind::kHost ? Memory::host(buffer.numa) : Memory::gpu(replica);
 }
 
-// Shares of a sharded slice move side by side: the flow's size is one share.
+// The shares of a sharded slice move in parallel, so the flow's size is one share.
 Bytes flow_size(const Slice& slice, int shares) { return Bytes((slice.size.count() + shares - 1) / shares); }
 
 int shares_of(const Op& op, const Plan& plan) {
@@ -32,7 +32,7 @@ int shares_of(const Op& op, const Plan& plan) {
   return 1;
 }
 
-// The GPU of the slice's share i, or the first GPU of a slice that lies on several.
+// The GPU of share i, or of the first replica, of a slice on several GPUs; of a slice on one GPU, that GPU.
 int gpu_of(const Plan& plan, const Slice& slice, int share) {
   return slice.on.single() ? slice.on.index : plan.group(slice.on.group())[static_cast<std::size_t>(share)];
 }
@@ -55,7 +55,7 @@ WorkTable::Routed WorkTable::routed(const std::vector<Route>& routes) {
   return result;
 }
 
-// A flow for each route, where there are several.
+// Adds a flow for each route, if there are several.
 int WorkTable::add_strands(const std::vector<Route>& routes) {
   std::vector<int> strands;
   for (const Route& route : routes) {
@@ -82,8 +82,8 @@ void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
 }
 
 // A sum reads both operands and writes one. The cores of a NUMA node are a link of their own, next to the
-// bus: so sums share the memory's rate with copies and messages, and never are faster than the cores. An
-// update passes the memory as a sum of f32 would that has as many bytes to read and write.
+// bus. So sums share the memory's rate with copies and messages, and are never faster than the cores. An
+// update passes over memory like a sum of f32 that reads and writes as many bytes.
 void WorkTable::route_sum(const Op& op, Work& work) {
   const Buffer& into = plan_->buffer(op.into.buffer);
   work.size = flow_size(op.into, shares_of(op, *plan_));
@@ -104,7 +104,8 @@ void WorkTable::route_sum(const Op& op, Work& work) {
   const RouteKey key = {5, number(op.machine), from, into.numa, static_cast<int>(dtype), 0, 0};
   route(key, work, [&] {
     const Numa& numa = cluster_->machine(op.machine).numas[static_cast<std::size_t>(into.numa)];
-    // What is summed crosses the way between the memories, with a pass over each; a third one writes.
+    // The operand crosses the route between the memories, which counts one pass over each; a third pass
+    // writes.
     Route all = cluster_->route(op.machine, Memory::host(from), Memory::host(into.numa));
     for (const LinkId link : {numa.bus, numa.sum_link(dtype)}) {
       if (link.valid()) all.links.push_back(link);
@@ -142,7 +143,7 @@ void WorkTable::route_copy(const Op& op, Work& work) {
 }
 
 // A ring over the GPUs in their order. Reduce-scatter and all-gather pass (g-1)/g of the bytes over every hop
-// of the closed ring; reduce and broadcast pass all bytes over the chain that ends or begins at the root.
+// of the closed ring. Reduce and broadcast pass all bytes over a chain that ends or begins at the root.
 void WorkTable::route_collective(const Op& op, Work& work) {
   const std::span<const int> group = plan_->group(op.into.on.group());
   const auto gpus = static_cast<int>(group.size());
@@ -166,9 +167,9 @@ void WorkTable::route_collective(const Op& op, Work& work) {
   });
 }
 
-// As NCCL's ring: through the GPUs of a machine and on to the next, 2(N-1)/N of the bytes over every hop with
-// N GPUs in all; a ring for each NIC, with its part of the bytes. The op's flow is what leaves its machine's
-// GPUs; latency counts once for each machine on both ways round.
+// Like NCCL's ring, which walks through the GPUs of a machine and on to the next. With N GPUs in all, every
+// hop passes 2(N-1)/N of the bytes. Each NIC has a ring with its part of the bytes. The op's flow covers the
+// hops from its machine's GPUs. Latency counts once for each machine, on both ways round.
 void WorkTable::route_all_reduce(const Op& op, Work& work) {
   const std::span<const OpId> members = plan_->all_reduce(op.all_reduce);
   const auto gpus = [&](const Op& member) { return plan_->group(member.into.on.group()); };
@@ -192,10 +193,11 @@ void WorkTable::route_all_reduce(const Op& op, Work& work) {
                         next.into.on.index,
                         static_cast<int>(rings),
                         0};
-  // By GPUs: where a ring enters a machine, near its NIC; it walks on from there.
+  // The position in the group at which a ring enters a machine: a GPU near the ring's NIC. The ring walks on
+  // from there.
   const auto entry = [&](const Op& member, std::size_t ring) {
     const std::span<const int> group = gpus(member);
-    const bool nics = !cluster_->machine(member.machine).nics.empty();  // one machine alone may have none
+    const bool nics = !cluster_->machine(member.machine).nics.empty();  // a single machine may have none
     const auto near = std::ranges::find_if(group, [&](int gpu) {
       return nics && cluster_->nic_of_gpu(member.machine, gpu) == static_cast<int>(ring);
     });

@@ -1,5 +1,5 @@
-// What ops do to bytes: slices resolved to single replicas, the reads and writes of an op, and which bytes go
-// where. The proof stands on these few functions; everything else in it is order and bookkeeping.
+// What ops do to bytes: slices resolved to single replicas, the reads and writes of an op, and which bytes a
+// move takes where. The proof relies on these few functions; the rest of it is about order and bookkeeping.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// One op's use of an extent. Reads commute with reads and adds with adds; all else must be ordered.
+/// One op's use of an extent. Reads commute with reads, and adds with adds. All other pairs must be ordered.
 struct Access {
   enum class Kind : std::uint8_t { kRead, kAdd, kWrite };
   Kind kind = Kind::kRead;
@@ -34,13 +34,13 @@ struct Move {
   Extent into;
 };
 
-/// The parts of a slice, made as they are asked for.
+/// The parts of a slice, each computed when it is asked for.
 class Extents {
  public:
-  /// The slice on each of its replicas, in order of replica; shares may be empty. The plan's structure is
-  /// valid, and the plan outlives this.
+  /// The slice on each of its replicas, in order of replica; shares may be empty. The plan's structure must
+  /// be valid, and the plan must outlive this object.
   Extents(const Plan& plan, const Slice& slice, Dtype dtype);
-  /// The slice, which lies on one replica, cut into so many shares.
+  /// The slice, which lies on one replica, cut into `count` shares.
   Extents(const Slice& slice, Dtype dtype, int count);
 
   int size() const { return count_; }
@@ -60,19 +60,20 @@ class Extents {
   Slice slice_;
   Dtype dtype_;
   int count_;
-  bool shares_;                // each is a share of the slice, not the whole
-  std::span<const int> gpus_;  // the replica of each, if they lie on several
+  bool shares_;                // whether each part is a share of the slice, not the whole
+  std::span<const int> gpus_;  // the replica of each part, if they lie on several
 };
 
-/// Whether bytes can go from one slice into the other: replica by replica, or between one replica and shares
-/// (a copy between a host buffer and shards moves share i of the host slice). The slices are valid and of one
-/// size.
+/// Whether bytes can go from one slice into the other: replica by replica, or between one replica and shares.
+/// (A copy between a host buffer and shards moves share i of the host slice.) The slices must be valid and
+/// equally large.
 bool movable(const Plan& plan, const Slice& from, const Slice& into);
 
-/// Replaces `all` by which bytes go where; the slices are movable. Empty moves are left out.
+/// Fills `all` with the moves that take bytes from one slice into the other. The slices must be movable.
+/// Empty moves are left out.
 void find_moves(const Plan& plan, const Slice& from, const Slice& into, Dtype dtype, std::vector<Move>& all);
 
-/// Appends what the op reads and writes; empty extents are left out. A collective writes its slice on every
+/// Appends what the op reads and writes, without empty extents. A collective writes its slice on every
 /// replica.
 void append_accesses(const Plan& plan, const Op& op, std::vector<Access>& accesses);
 

@@ -1,5 +1,5 @@
-// Sets of contributors (the GPUs of a cluster, numbered) as small numbers: equal sets have equal numbers, so
-// that the symbolic run of a plan compares and unites them at little cost.
+// Sets of contributors (the GPUs of a cluster, numbered) as small numbers. Equal sets have equal numbers, so
+// that the symbolic run of a plan compares and unites them cheaply.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Contributors {
 
   std::size_t count() const { return count_; }
   SetId only(std::size_t contributor);
-  /// The set of all.
+  /// The set of all contributors.
   SetId all();
   /// The union of two sets, or nothing if they have a member in common.
   std::optional<SetId> united(SetId a, SetId b);
@@ -36,7 +36,7 @@ class Contributors {
   std::vector<Bits> sets_;
   std::map<Bits, SetId> ids_;
   std::unordered_map<std::uint64_t, std::optional<SetId>>
-      unions_;  // by both numbers; a cache, never iterated
+      unions_;  // by the numbers of both sets; a cache, never iterated
 };
 
 }  // namespace weir

@@ -127,7 +127,7 @@ std::vector<Shortage> shortages(const Plan& plan, const Cluster& cluster) {
     (on_gpus ? gpu[machine] : host[machine][static_cast<std::size_t>(buffer.numa)]) += buffer.size;
   }
   std::vector<Shortage> found;
-  // A memory of no bytes is one whose size is not stated.
+  // A memory size of 0 means that the size is not stated.
   const auto check = [&](const Shortage& memory) {
     if (memory.room > Bytes(0) && memory.taken > memory.room) found.push_back(memory);
   };

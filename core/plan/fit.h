@@ -1,5 +1,5 @@
-// The step of a proof that shows that a plan is one for this cluster and this workload: that nobody and
-// nothing is forgotten, and that all that it names exists.
+// The step of a proof that shows that a plan fits its cluster and workload: no machine and no gradient is
+// forgotten, and every device that the plan names exists.
 #pragma once
 
 #include "core/cluster/cluster.h"
@@ -9,7 +9,7 @@
 
 namespace weir {
 
-/// A memory of a machine that cannot hold the buffers that the plan keeps there.
+/// A memory that is too small for the buffers that the plan keeps there.
 struct Shortage {
   Memory memory;
   std::string name;  // "numa0"
@@ -18,12 +18,12 @@ struct Shortage {
   Bytes room;
 };
 
-/// All of them, by machine; of memories whose size the cluster states.
+/// All shortages, by machine. Memories whose size the cluster does not state are not checked.
 std::vector<Shortage> shortages(const Plan& plan, const Cluster& cluster);
 
-/// Where the plan, whose structure is valid, does not fit: every machine with GPUs computes the gradient of
-/// each layer and reads its sum, in all its bytes; NUMA nodes, GPUs and NICs exist; buffers fit into memories
-/// whose size the cluster states.
+/// Where the plan does not fit. Its structure must be valid. In a plan that fits, every machine with GPUs
+/// computes every byte of each layer's gradient and reads every byte of its sum. NUMA nodes, GPUs and NICs
+/// exist. Buffers fit into memories whose size the cluster states.
 ProofErrors fit_findings(const Plan& plan, const Cluster& cluster, const Workload& workload);
 
 }  // namespace weir

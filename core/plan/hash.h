@@ -1,4 +1,4 @@
-// A plan's hash: by it machines that made the same plan, and records of it, know each other.
+// A plan's hash. Machines compare it to see that they made the same plan; a record names its plan by it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The operations that plans are made of: small, copyable, printable. An op works on slices of buffers that
-// are named by number; only a world knows addresses.
+// The operations that plans are made of: small, copyable, printable. An op works on slices of buffers, which
+// it names by number. Only a world knows addresses.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace weir {
 
-/// A buffer of a plan. A host buffer lies in the memory of one NUMA node; a GPU buffer has one replica of the
+/// A buffer of a plan. A host buffer lies in the memory of one NUMA node. A GPU buffer has one replica of the
 /// same size on every GPU of its machine.
 struct Buffer {
   enum class Role {
-    kGradient,     // written by backward, holds the sum of all machines when forward reads it
-    kStaging,      // host copy of the machine's gradient on its way out and in
-    kAccumulator,  // where a machine that only sums builds the sum
+    kGradient,     // backward writes it; when forward reads it, it holds the sum of all machines
+    kStaging,      // a host copy of the machine's gradient, on its way out and in
+    kAccumulator,  // where a machine builds a sum, if not in its staging memory
     kScratch,      // where messages land before they are summed
   };
   MachineId machine;
   Role role = Role::kGradient;
   Memory::Kind place = Memory::Kind::kHost;
-  int numa = 0;      // of a host buffer
+  int numa = 0;      // of a host buffer: its NUMA node
   int replicas = 1;  // of a GPU buffer: the number of GPUs
   Bytes size;
   friend bool operator==(const Buffer&, const Buffer&) = default;
@@ -33,21 +33,21 @@ struct Buffer {
 /// Which replicas of its buffer a slice lies on. Groups of GPUs are listed in the plan.
 struct Replicas {
   enum class Kind : std::uint8_t {
-    kOne,     // a single one: the GPU `index`; 0 in a host buffer
+    kOne,     // a single replica: on the GPU `index`; 0 in a host buffer
     kEach,    // the whole slice on each GPU of the group `index`
-    kShards,  // cut into nearly equal shares, as many as the group has GPUs: share i on its i-th GPU
+    kShards,  // cut into nearly equal shares, one for each GPU of the group: share i on its i-th GPU
   };
   Kind kind = Kind::kOne;
   std::uint16_t index = 0;
 
   Replicas() = default;
-  Replicas(int gpu) : index(static_cast<std::uint16_t>(gpu)) {}  // NOLINT: the one on this GPU
+  Replicas(int gpu) : index(static_cast<std::uint16_t>(gpu)) {}  // NOLINT: the replica on this GPU
   Replicas(Kind how, GroupId group) : kind(how), index(static_cast<std::uint16_t>(group.index())) {}
   static Replicas each(GroupId group) { return {Kind::kEach, group}; }
   static Replicas shards(GroupId group) { return {Kind::kShards, group}; }
 
   bool single() const { return kind == Kind::kOne; }
-  /// Of those that are not single.
+  /// The group, if the slice is not on a single replica.
   GroupId group() const { return GroupId(index); }
   friend bool operator==(const Replicas&, const Replicas&) = default;
 };
@@ -62,8 +62,8 @@ struct Slice {
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-/// One operation on one machine. `from` is read and `into` written; kinds that have no such slice leave it
-/// empty, a collective works in place on `into`, on each GPU of its group. A smaller priority is more urgent.
+/// One operation on one machine. It reads `from` and writes `into`; a slice that its kind does not use stays
+/// empty. A collective works in place on `into`, on each GPU of its group. A smaller priority is more urgent.
 struct Op {
   OpId id;
   MachineId machine;
@@ -72,18 +72,19 @@ struct Op {
   std::int64_t priority = 0;
   int layer = -1;          // compute: which layer; communication: the layer of its part, for reports
   int root = 0;            // reduce and broadcast: the GPU
-  int nic = 0;             // messages: the NIC of this machine; that of a share is Cluster::nic_of_gpu
+  int nic = 0;             // messages: the NIC of this machine; a share uses Cluster::nic_of_gpu instead
   MachineId peer;          // messages: the other machine
   MessageId message;       // messages: matches one send with one receive
   AllReduceId all_reduce;  // all-reduces: matches one op of each machine that takes part
   Slice from;
   Slice into;
-  int passes = 0;     // update: how often each parameter or part of its state is read or written, in f32
-  Duration duration;  // compute: the time it occupies the GPUs; wait: the scheduler; hold: that passes
+  int passes = 0;     // update: how often it reads or writes each parameter or part of its state, in f32
+  Duration duration;  // compute: how long it occupies the GPUs; wait: how long it occupies the scheduler;
+                      // hold: how long it lasts
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-/// What the op writes; of one that writes nothing, what it reads.
+/// The slice that the op writes; if it writes nothing, the slice that it reads.
 inline const Slice& main_slice(const Op& op) { return writes_into(op.kind) ? op.into : op.from; }
 
 }  // namespace weir

@@ -1,5 +1,5 @@
-// The kinds of op, and what is true of each. A new kind is one enumerator and one row of answers. The
-// compiler then names every switch that must decide about it, as none has a default (tests/test_kinds.py).
+// The kinds of op, and their properties. A new kind is one enumerator and one row of answers. The compiler
+// then names every switch that must handle it, because no switch has a default (tests/test_kinds.py).
 #pragma once
 
 #include <array>
@@ -12,68 +12,68 @@
 
 namespace weir {
 
-/// New ones go to the end: the seeds of compute times hold these numbers.
+/// New kinds go to the end: the seeds of compute times depend on these numbers.
 enum class OpKind : std::uint8_t {
-  kBackward,       // computes the gradient of `layer` into `into`, a different one on every GPU
-  kForward,        // reads the summed gradient of `layer` from `from`, on every GPU
-  kSend,           // sends `from` as `message` to `peer`
-  kReceive,        // receives `message` from `peer` into `into`
-  kSum,            // into += from, element by element, in one memory
-  kUpdate,         // into = the parameters after an optimizer's step with the sum in it, in host memory
-  kCopy,           // into = from, between two memories of the machine
-  kJoin,           // does nothing: stands for all that it waits for, so that many ops can wait for many
-  kWait,           // lets `duration` pass on the machine's scheduler, which handles one wait at a time
-  kHold,           // lets `duration` pass beside whatever else the machine does
+  kBackward,  // computes the gradient of `layer` into `into`, a different one on every GPU
+  kForward,   // reads the summed gradient of `layer` from `from`, on every GPU
+  kSend,      // sends `from` as `message` to `peer`
+  kReceive,   // receives `message` from `peer` into `into`
+  kSum,       // into += from, element by element, in one memory
+  kUpdate,    // into = the parameters after an optimizer's step with the sum in `into`, in host memory
+  kCopy,      // into = from, between two memories of the machine
+  kJoin,      // does nothing: it stands for all ops that it waits for, so that many ops can wait for many
+  kWait,      // lets `duration` pass on the machine's scheduler, which handles one wait at a time
+  kHold,      // lets `duration` pass while the machine does other things
   kReduceScatter,  // over a group of GPUs: afterwards its i-th GPU holds share i of the sum over the group
-  kAllGather,      // over a group of GPUs: from shares to the whole on each
-  kReduce,         // over a group of GPUs: the sum ends on GPU `root`, one of them
-  kBroadcast,      // over a group of GPUs: from GPU `root`, one of them, to each
-  kAllReduce,      // over a group of GPUs of each of several machines: the sum over all of them on each; one
-                   // op a machine, and how they do it is the world's matter
+  kAllGather,      // over a group of GPUs: each starts with its share and ends with the whole
+  kReduce,         // over a group of GPUs: the sum ends on GPU `root` of the group
+  kBroadcast,      // over a group of GPUs: from GPU `root` of the group to each
+  kAllReduce,  // over a group of GPUs of each of several machines: each ends with the sum over all of them;
+               // one op a machine; the world decides how it is done
 };
 
-/// What sort of work an op is.
+/// The sort of work that an op is.
 enum class OpFamily : std::uint8_t {
   kCompute,     // what the model does on the GPUs, for a stated duration
   kMessage,     // one end of a message
-  kMemory,      // one machine reads and writes its memories
+  kMemory,      // one machine reads and writes its own memory
   kCollective,  // GPUs work together, each on its replica of `into`
-  kDelay,       // nothing but time passes, for a stated duration
-  kControl,     // a node completes it by itself, and no world ever sees it
+  kDelay,       // only time passes, for a stated duration
+  kControl,     // the node completes it without the world
 };
 
 /// What an op does with one of its slices.
 enum class SliceUse : std::uint8_t {
   kNothing,  // the slice stays empty
   kReads,
-  kAdds,    // adds to what is there, in any order
-  kWrites,  // in place, where it also reads
+  kAdds,    // adds to the bytes that are there; such ops may run in any order
+  kWrites,  // in place, if it also reads
 };
 
-/// Whom an op waits for once it is submitted.
+/// Which other ops an op waits for once it is submitted.
 enum class Meets : std::uint8_t {
   kNobody,
-  kOtherEnd,  // the op of the same message on the peer
+  kOtherEnd,  // the op of the same message on the other machine
   kMachines,  // the ops of the same all-reduce on the other machines
 };
 
 /// How many ops the resource that serves an op takes at once.
 enum class Serving : std::uint8_t {
-  kUnserved,      // none serves it: it does nothing, or its work stands at another op
-  kOneByOne,      // a device
-  kWithinWindow,  // a NIC: as many as its window has bytes for
-  kAllAtOnce,     // a timer
+  kUnserved,      // no resource serves it: it does nothing, or another op accounts for its work
+  kOneByOne,      // a device: one op at a time
+  kWithinWindow,  // a NIC: as many ops as fit into the bytes of its window
+  kAllAtOnce,     // a timer: any number of ops
 };
 
-/// A value that no initializer can leave out.
+/// A value that every initializer must give.
 template <class T>
 struct Required {
-  constexpr Required(std::convertible_to<T> auto given) : value(given) {}  // NOLINT: stands for its value
-  constexpr operator T() const { return value; }                           // NOLINT: stands for its value
+  constexpr Required(std::convertible_to<T> auto given) : value(given) {}  // NOLINT: converts from its value
+  constexpr operator T() const { return value; }                           // NOLINT: converts to its value
   T value;
 };
 
-/// What is true of a kind.
+/// The properties of a kind.
 struct KindTraits {
   Required<std::string_view> name;  // as plans print it
   Required<OpFamily> family;
@@ -81,13 +81,13 @@ struct KindTraits {
   Required<SliceUse> into;
   Required<Meets> meets;
   Required<Serving> served;
-  Required<bool> adds_up;  // of collectives: whether it sums what the GPUs hold; others only hand it out
+  Required<bool> adds_up;  // of collectives: whether it sums what the GPUs hold; others only spread it
   Required<bool> rooted;   // of collectives: whether one GPU, `root`, holds the whole
 };
 
 namespace op_kinds {
 
-// None of a number that is no kind.
+// None if the number is not a kind.
 constexpr std::optional<KindTraits> answers(OpKind kind) {
   using enum OpFamily;
   using enum SliceUse;
@@ -161,19 +161,19 @@ constexpr bool is_collective(OpKind kind) { return family(kind) == OpFamily::kCo
 constexpr bool is_delay(OpKind kind) { return family(kind) == OpFamily::kDelay; }
 constexpr bool is_control(OpKind kind) { return family(kind) == OpFamily::kControl; }
 
-/// Whether a plan says how long it takes.
+/// Whether the plan states how long such an op takes.
 constexpr bool has_duration(OpKind kind) { return is_compute(kind) || is_delay(kind); }
-/// Whether it asks a cluster for anything.
+/// Whether it uses any resource of a cluster.
 constexpr bool asks(OpKind kind) { return served(kind) != Serving::kUnserved; }
 constexpr bool reads_from(OpKind kind) { return traits(kind).from != SliceUse::kNothing; }
 constexpr bool writes_into(OpKind kind) { return traits(kind).into != SliceUse::kNothing; }
-/// Whether it adds to what is there, with others in any order.
+/// Whether it adds to the bytes that are there; such ops may run in any order.
 constexpr bool adds_into(OpKind kind) { return traits(kind).into == SliceUse::kAdds; }
-/// Whether it makes gradients.
+/// Whether it computes gradients.
 constexpr bool makes_gradients(OpKind kind) { return is_compute(kind) && writes_into(kind); }
-/// Whether it takes sums of gradients: an iteration ends with the last such op.
+/// Whether it reads sums of gradients. An iteration ends with the last such op.
 constexpr bool takes_sums(OpKind kind) { return is_compute(kind) && reads_from(kind); }
-/// What stands before its peer in texts; nothing of a kind without one.
+/// The word before the peer in texts; empty for a kind without a peer.
 constexpr std::string_view peer_word(OpKind kind) {
   if (!is_message(kind)) return {};
   return reads_from(kind) ? "to" : "from";

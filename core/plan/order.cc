@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-// The op that stands for the op's event: each its own, and a send for both ends of a message.
+// The op that stands for the event: a message is represented by its send, any other op by itself.
 OpId event(const Plan& plan, const Op& op) {
   switch (meets(op.kind)) {
     case Meets::kNobody:
@@ -21,7 +21,7 @@ OpId event(const Plan& plan, const Op& op) {
   return op.id;
 }
 
-// The ops of an event: one, or the two ends of a message.
+// The ops of an event: one op, or both ends of a message.
 std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& room) {
   room[0] = event;
   if (!is_message(plan.op(event).kind)) return std::span(room).first(1);
@@ -29,7 +29,7 @@ std::span<const OpId> ends(const Plan& plan, OpId event, std::array<OpId, 2>& ro
   return room;
 }
 
-// Calls visit(op, carried) for every op that does not begin before this one has completed, by one edge.
+// Calls visit(op, carried) for every op that, by one edge, cannot begin before this one has completed.
 template <class Visit>
 void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   for (const Successor successor : plan.successors(op)) {
@@ -46,13 +46,13 @@ void for_each_after(const Plan& plan, OpId op, const Visit& visit) {
   }
 }
 
-// An edge on the way around a cycle.
+// One edge of a cycle.
 struct Wait {
   OpId before;
   OpId after;
 };
 
-// One cycle among the events that still wait, walked from each to the first that it waits for.
+// A cycle among the events that still wait: walks from each event to the first one that it waits for.
 std::vector<Wait> cycle(const Plan& plan, const std::vector<std::uint32_t>& waits) {
   std::vector<Wait> into(plan.ops().size());  // by event: why it waits
   OpId at;

@@ -1,10 +1,11 @@
-// What happens before what in a plan. A message begins when both of its ends have been submitted, and neither
-// end completes before that; but the ends complete each on its own. So a message is one event, its beginning,
-// from which two ends follow: what waits for the send waits for the one, what waits for the receive for the
-// other. The ops of an all-reduce are an event each, since they complete each on its own; but what one of
-// them waits for, the others' results do: a sum is nowhere before every machine has begun. (What a machine
-// reads for it, it may read before: race.cc asks for the machine's own op then.) A cycle among the events is
-// a deadlock.
+// The order of events in a plan. A message begins when both of its ends have been submitted. Neither end
+// completes before that, but the ends complete independently. So a message is one event, its beginning, with
+// two ends: ops that wait for the send follow one end, ops that wait for the receive follow the other.
+//
+// Each op of an all-reduce is an event of its own, since these ops complete independently. But no machine has
+// a sum before every machine has begun: whatever one of the ops waits for, the results of all of them wait
+// for. (A machine may read its own input earlier. There race.cc looks at the machine's own op.) A cycle among
+// the events is a deadlock.
 #pragma once
 
 #include <bit>
@@ -17,30 +18,30 @@
 
 namespace weir {
 
-/// The completion of an op: its event, and of a message whether it is the receive that completes or the send.
+/// The completion of an op: its event and, for a message, whether the receive or the send completes.
 struct End {
   std::uint32_t position : 31;
   std::uint32_t received : 1;
   friend bool operator==(const End&, const End&) = default;
 };
 
-/// An edge between two events, seen from one of them. Of a message, `received` says that the edge waits for
-/// the receive rather than for the send.
+/// An edge between two events, seen from one of them. If the first event is a message, `received` says that
+/// the edge waits for its receive, not for its send.
 struct Arc {
   std::uint32_t position : 30;  // of the other event
   std::uint32_t carried : 1;    // into the next iteration
   std::uint32_t received : 1;
 };
 
-/// The events of one iteration. Invariants: an edge that is not carried leads to a later position; the two
-/// ends of a message share their position. The plan outlives the order.
+/// The events of one iteration. Invariants: an edge that is not carried leads to a later position; both ends
+/// of a message have the same position. The plan must outlive the order.
 class Order {
  public:
-  /// The order of a plan whose structure is valid, or the ops that wait for one another.
+  /// The order of a plan, whose structure must be valid; or an error that names the ops of a cycle.
   static Result<Order> of(const Plan& plan);
 
   std::size_t events() const { return sequence_.size(); }
-  /// The events in an order in which they can happen; a message stands there as its send.
+  /// The events in an order in which they can happen. A message is listed as its send.
   std::span<const OpId> sequence() const { return sequence_; }
   std::uint32_t position(OpId op) const { return position_[op.index()]; }
   End end(OpId op) const {
@@ -51,7 +52,7 @@ class Order {
   std::span<const Arc> after(std::uint32_t position) const { return row(after_, first_after_, position); }
   std::span<const Arc> before(std::uint32_t position) const { return row(before_, first_before_, position); }
 
-  /// Whether one edge leads from the end to the event, into the next iteration if `carried`.
+  /// Whether one edge leads from the end to the event; if `carried`, to the event of the next iteration.
   bool adjacent(End before, std::uint32_t after, bool carried) const {
     const Arc wanted{after & 0x3fffffffU, carried ? 1U : 0U, before.received};
     for (const Arc arc : this->after(before.position)) {

@@ -143,7 +143,7 @@ Plan PlanBuilder::build() && {
         break;
     }
   }
-  ops_ = std::vector<Op>();  // millions in large plans
+  ops_ = std::vector<Op>();  // frees memory: large plans have millions of ops
   for (std::vector<OpId>& ops : plan.all_reduces_) std::ranges::sort(ops);
 
   plan.waits_.assign(plan.ops_.size(), 0);

@@ -21,7 +21,7 @@ std::string_view name(Buffer::Role role) {
   return "unknown";
 }
 
-// What every op waits for, in order of id.
+// The ops that each op waits for, in order of id.
 struct Waits {
   explicit Waits(const Plan& plan) : same(plan.ops().size()), carried(plan.ops().size()) {
     for (const Op& op : plan.ops()) {
@@ -50,7 +50,7 @@ void append_buffer(std::string& out, const Plan& plan, std::size_t index) {
   append(out, " bytes {}\n", buffer.size.count());
 }
 
-// ":3", ":every", ":shards", ":every{0,1}" of a part of the buffer's GPUs; nothing for host memory.
+// ":3", ":every", ":shards", or ":every{0,1}" for some of the buffer's GPUs; nothing for host memory.
 std::string replicas_text(const Plan& plan, const Slice& slice) {
   const bool known = slice.buffer.index() < plan.buffers().size();
   if (slice.on.single()) {
@@ -64,7 +64,7 @@ std::string replicas_text(const Plan& plan, const Slice& slice) {
   return all ? std::string(how) : fmt::format("{}{{{}}}", how, fmt::join(group, ","));
 }
 
-// What only ops of its kind state.
+// The fields that only ops of its kind have.
 void append_own(std::string& out, const Op& op) {
   switch (op.kind) {
     case OpKind::kSend:
@@ -90,7 +90,7 @@ void append_own(std::string& out, const Op& op) {
   }
 }
 
-// The op without its waits.
+// The op without the ops that it waits for.
 void append_op(std::string& out, const Plan& plan, const Op& op) {
   append(out, "{} {}", op.id, weir::name(op.kind));
   if (op.into.buffer.valid()) append(out, " {}", text(plan, op.into));

@@ -1,4 +1,4 @@
-// The complaints of one step of a proof, up to as many as a reader can use.
+// The findings of one step of a proof, limited to a number that a reader can use.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ class ProofErrors {
     if (++count_ == kMost) text_ += "\n(there may be more)";
   }
   bool empty() const { return count_ == 0; }
-  /// Further complaints would be dropped.
+  /// Whether further findings would be dropped.
   bool full() const { return count_ == kMost; }
 
-  /// What was found, a line for each. There is something.
+  /// The findings, one a line. There must be at least one.
   Error error() const { return {text_}; }
 
  private:

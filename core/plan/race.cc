@@ -83,8 +83,8 @@ class Touches {
   std::vector<Touch> touches_;
 };
 
-// Two touches of which the first must end before the second begins, or before the second of the next
-// iteration begins; as one number, in order of both positions.
+// Two touches. The first must end before the second begins, or before the second of the next iteration
+// begins. Stored as one number that sorts by both positions.
 class Pair {
  public:
   Pair(End before, End after, bool next)
@@ -102,7 +102,7 @@ class Pair {
   std::uint64_t key_;
 };
 
-// The pairs of one buffer. Its replicas give most of them again, so those added last are remembered.
+// The pairs of one buffer. Its replicas produce most pairs again, so the pairs added last are remembered.
 class Pairs {
  public:
   void clear() { pairs_.clear(); }
@@ -114,7 +114,7 @@ class Pairs {
     pairs_.push_back(pair);
   }
 
-  // In order, each once.
+  // Sorted, without duplicates.
   std::span<const Pair> sorted() {
     std::ranges::sort(pairs_);
     pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
@@ -128,9 +128,9 @@ class Pairs {
   std::vector<Pair> pairs_;
 };
 
-// Finds the pairs of one replica that must be ordered. It walks along the bytes; at each one, the touches
-// that are there fall into runs that commute. Where a touch begins or ends, the runs beside it are linked:
-// all others stood side by side before, and were linked then.
+// Finds the pairs of one replica that must be ordered. It walks along the bytes. At each byte, the touches
+// there fall into runs that commute. Where a touch begins or ends, it links the runs beside that touch. All
+// other runs were neighbours before, so they are linked already.
 class Sweep {
  public:
   Sweep(const Order& order, Pairs& pairs) : order_(order), pairs_(pairs) {}
@@ -155,13 +155,13 @@ class Sweep {
   }
 
  private:
-  // Places in here_, the second behind the last.
+  // Positions in here_; the second is one past the last.
   struct Run {
     std::size_t first;
     std::size_t last;
   };
 
-  // Takes out those that end, which have changed: one by one if they are few.
+  // Removes the changed touches that end at this byte; one by one if they are few.
   void remove(std::size_t count, Bytes at) {
     if (8 * count > here_.size()) {
       std::erase_if(here_, [&](const Touch* touch) { return touch->range.end() <= at; });
@@ -193,14 +193,14 @@ class Sweep {
   void link_changed() {
     if (here_.empty()) return;
     const Run front = run_at(0);
-    // If all commute nothing is to be ordered; a single op runs before itself in the next iteration.
+    // If all touches commute, nothing needs an order. A single op runs before itself in the next iteration.
     if (front.last == here_.size()) return;
     const Run second = run_at(front.last);
     const Run back = run_at(here_.size() - 1);
     const Run second_last = run_at(back.first - 1);
     std::ranges::sort(changed_);
     linked_ = 0;
-    bool at_border = false;  // between two iterations
+    bool at_border = false;  // whether the border between two iterations is reached
     for (const std::uint32_t position : changed_) {
       const auto found = std::ranges::lower_bound(here_, position, {}, &Touch::position);
       const auto place = static_cast<std::size_t>(found - here_.begin());
@@ -225,7 +225,7 @@ class Sweep {
     }
   }
 
-  // Links the runs that meet at the place, once. Places come in order.
+  // Links the runs that meet at this place, once. Places must come in order.
   void link_at(std::size_t place) {
     if (place <= linked_) return;
     linked_ = place;
@@ -236,8 +236,8 @@ class Sweep {
     return order_.adjacent(here_[place]->end, here_[place + 1]->position(), false);
   }
 
-  // Of a run whose members follow one another by edges, the last stands for all before the border and the
-  // first for all behind it.
+  // Edges may join the members of a run one after the other. Then a pair needs only the last member of the
+  // run before, or the first member of the run after.
   void link(const Run& before, const Run& after, bool next) {
     for (std::size_t i = before.first; i < before.last; ++i) {
       if (i + 1 < before.last && adjacent(i)) continue;
@@ -250,10 +250,10 @@ class Sweep {
 
   const Order& order_;
   Pairs& pairs_;
-  std::vector<std::pair<Bytes, std::uint32_t>> ends_;  // where touches end, and their positions
+  std::vector<std::pair<Bytes, std::uint32_t>> ends_;  // where touches end, and the touches' positions
   std::vector<const Touch*> here_;                     // the touches of one byte, in order of position
   std::vector<std::uint32_t> changed_;                 // positions of touches that begin or end at it
-  std::size_t linked_ = 0;                             // the last place where two runs were linked at it
+  std::size_t linked_ = 0;  // the last place at this byte where two runs were linked
 };
 
 std::string_view verb(Access::Kind kind) {
@@ -287,14 +287,14 @@ std::string describe(const Plan& plan, const Touches& touches, BufferId buffer, 
   return {};
 }
 
-// Whether the end comes before a machine's own op of an all-reduce has been submitted. That others have not
-// says nothing: the machine reads its bytes, and sends them, when its own turn has come.
+// Whether the end comes before the machine's own op of an all-reduce has been submitted. The other machines'
+// ops do not count: this machine reads its bytes, and sends them, when its own op is due.
 bool before_own_op(const Plan& plan, const Order& order, Reach& reach, const Op& op, End before, bool next) {
   return std::ranges::any_of(order.before(order.position(op.id)), [&](const Arc arc) {
     const Op& event = plan.op(order.sequence()[arc.position]);
     const OpId receive = arc.received != 0 ? plan.messages()[event.message.index()].receive : event.id;
     if (plan.op(receive).machine != op.machine || (arc.carried != 0 && !next)) return false;
-    const bool over = next && arc.carried == 0;  // the border is on the way there
+    const bool over = next && arc.carried == 0;  // the path crosses the border there
     const End waited{arc.position & 0x7fffffffU, arc.received};
     if (before == waited && !over) return true;
     return over ? reach.joined_next(before, arc.position) : reach.joined(before, arc.position);
@@ -322,7 +322,7 @@ Races races(const Plan& plan, const Order& order) {
     pairs.clear();
     for (int replica = 0; replica < plan.buffer(buffer).replicas; ++replica) {
       const Lane lane = touches.lane(buffer, replica);
-      // What is used like the replica before gives the same pairs.
+      // A replica that is used like the one before gives the same pairs.
       if (replica > 0 && alike(lane, touches.lane(buffer, replica - 1))) continue;
       sweep(lane);
     }

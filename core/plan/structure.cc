@@ -42,8 +42,8 @@ class Structure {
     if (host && buffer.role == Buffer::Role::kGradient) complain("a gradient buffer lies on GPUs");
   }
 
-  // The offset in a gradient buffer names a byte of the model, so every machine has one such buffer of one
-  // size.
+  // An offset in a gradient buffer names a byte of the model. So every machine must have exactly one such
+  // buffer, and all must be equally large.
   void check_gradients() {
     std::vector<BufferId> gradients(plan_.machines());
     BufferId first;
@@ -168,7 +168,7 @@ class Structure {
     if (slice != Slice{}) complain(op, fmt::format("has no use for its slice '{}'", which));
   }
 
-  // A slice whose bytes are communicated.
+  // Checks a slice whose bytes are communicated.
   bool check_slice(const Op& op, const Slice& slice, std::string_view which) {
     if (!slice.buffer.valid()) return complain(op, fmt::format("needs a slice '{}'", which)), false;
     if (slice.size == Bytes(0)) return complain(op, fmt::format("its slice '{}' is empty", which)), false;
@@ -203,7 +203,7 @@ class Structure {
     return true;
   }
 
-  // Whether the slice's group is of all GPUs of its buffer; groups have no GPU twice.
+  // Whether the slice's group includes all GPUs of its buffer. No group lists a GPU twice.
   bool covers(const Slice& slice) const {
     return plan_.group(slice.on.group()).size() ==
            static_cast<std::size_t>(plan_.buffer(slice.buffer).replicas);
@@ -285,7 +285,7 @@ class Structure {
   }
 
   void check_all_reduces() {
-    std::vector<OpId> last(plan_.machines());  // of each machine, of those so far
+    std::vector<OpId> last(plan_.machines());  // by machine: its op of the last all-reduce so far
     for (std::size_t i = 0; i < plan_.all_reduces().size() && !findings_.full(); ++i) {
       const std::span<const OpId> ops = plan_.all_reduces()[i];
       if (ops.empty()) findings_.add(fmt::format("all-reduce {} has no op", i));
@@ -299,7 +299,7 @@ class Structure {
                                    op.into.size.count(), name(op.dtype), first.into.size.count(),
                                    name(first.dtype)));
         }
-        // Libraries that do it know an all-reduce by its turn.
+        // Libraries identify an all-reduce by its place in the sequence, so all machines must use one order.
         OpId& before = last[op.machine.index()];
         if (before.valid() && !waits_for(op.id, before))
           complain(op, fmt::format("it must wait for {}, the all-reduce before it", words(plan_.op(before))));
@@ -316,7 +316,7 @@ class Structure {
 
   const Plan& plan_;
   ProofErrors findings_;
-  std::vector<Move> moves_;  // of one op, kept for its room
+  std::vector<Move> moves_;  // of one op; a member only to reuse its memory
 };
 
 }  // namespace

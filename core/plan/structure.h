@@ -1,4 +1,4 @@
-// The first step of a proof: every op says something that a world can do, and every message has two ends that
+// The first step of a proof: every op is one that a world can carry out, and every message has two ends that
 // fit. The other steps rely on it.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace weir {
 
-/// What is wrong with the plan's buffers, with ops taken one by one, and with messages.
+/// Errors in the plan's buffers, in its ops one by one, and in its messages.
 ProofErrors structure_findings(const Plan& plan);
 
 }  // namespace weir

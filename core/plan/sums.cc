@@ -31,7 +31,7 @@ std::vector<Gpu> gpus_of(const Plan& plan) {
   return gpus;
 }
 
-// The symbolic run. After an error its state means nothing.
+// The symbolic run. After an error its state is meaningless.
 class Run {
  public:
   explicit Run(const Plan& plan)
@@ -68,7 +68,7 @@ class Run {
       case OpKind::kJoin:
       case OpKind::kWait:
       case OpKind::kHold:
-        return;  // the message of a receive ran as its send
+        return;  // a receive's message was handled at its send
       case OpKind::kCopy:
         return move(op, op);
       case OpKind::kSum:
@@ -137,8 +137,8 @@ class Run {
     }
   }
 
-  // What is updated counts as the sum that it comes from. An optimizer's step is not linear, so that must be
-  // the sum of all.
+  // The updated parameters count as the sum that they were made from. An optimizer's step is not linear, so
+  // that sum must be complete.
   void update(const Op& op) {
     const SetId all = contributors_.all();
     for (const Extent& extent : Extents(plan_, op.into, op.dtype)) {
@@ -153,7 +153,7 @@ class Run {
     }
   }
 
-  // Finds the sum over the group, as symbols of its first replica.
+  // Computes the sum over the group, as symbols of its first replica.
   void add_up(const Op& op, const Extents& all) {
     read(op, all[0], total_);
     for (int i = 1; i < all.size(); ++i) {
@@ -212,7 +212,7 @@ class Run {
     for (const Extent& extent : all) write(extent, into_);
   }
 
-  // All ops of the all-reduce, when the first of them comes: nothing of it happens before all may begin.
+  // Runs all ops of the all-reduce when the first one comes: nothing of it happens before all may begin.
   void all_reduce(const Op& first) {
     if (reduced_[first.all_reduce.index()]) return;
     reduced_[first.all_reduce.index()] = true;
@@ -240,7 +240,7 @@ class Run {
     }
   }
 
-  // Finds what the extent holds, all of it; an error if the op must not read that.
+  // Reads the whole extent; reports an error if the op must not read its contents.
   void read(const Op& op, const Extent& extent, std::vector<Symbol>& found) {
     found.clear();
     symbols_of(extent).read(extent.range, found);
@@ -255,22 +255,22 @@ class Run {
     }
   }
 
-  // The symbols cover the extent.
+  // The symbols must cover the extent.
   void write(const Extent& extent, const std::vector<Symbol>& symbols) {
     if (!error_) symbols_of(extent).write(symbols);
   }
 
-  // Nothing of use is in these bytes of what is to be written.
+  // Marks these bytes as unusable in what is about to be written.
   void forget(const Op& op, Bytes begin, Bytes end) {
     if (begin < end) into_.push_back({{begin, end - begin}, Bytes(0), SetId::none(), op.id});
   }
 
-  // To the bytes that the symbols go to.
+  // Moves the symbols to their target bytes.
   static void shift(std::vector<Symbol>& symbols, const Move& move) {
     for (Symbol& symbol : symbols) symbol.range.offset += move.into.range.offset - move.from.range.offset;
   }
 
-  // The symbols as the op writes them.
+  // Copies the symbols, with this op as their writer.
   static void copy(const Op& op, const std::vector<Symbol>& from, std::vector<Symbol>& into) {
     into.clear();
     for (Symbol symbol : from) {
@@ -279,7 +279,7 @@ class Run {
     }
   }
 
-  // Finds the sums, byte by byte, of two lists of symbols that cover the same range of `place`.
+  // Computes, byte by byte, the sums of two lists of symbols that cover the same range of `place`.
   void unite(const Op& op, const Extent& place, const std::vector<Symbol>& a, const std::vector<Symbol>& b,
              std::vector<Symbol>& sum) {
     sum.clear();
@@ -303,7 +303,7 @@ class Run {
     }
   }
 
-  // The first complaint stands: later ones follow from it.
+  // Only the first error is kept: later ones follow from it.
   void complain(const Op& op, const std::string& what) {
     if (!error_) error_ = Error{fmt::format("{}: {}", words(op), what)};
   }
@@ -363,9 +363,9 @@ class Run {
   std::vector<std::vector<Symbols>> memory_;  // by buffer, by replica
   std::vector<bool> reduced_;                 // by all-reduce
   Bytes right_;
-  std::optional<bool> updated_;  // what forward has found so far
+  std::optional<bool> updated_;  // whether the forwards so far found updated parameters
   std::optional<Error> error_;
-  // What one op works on, kept for their room.
+  // Working memory of one op; members only to reuse their memory.
   std::vector<Move> moves_;
   std::vector<Symbol> from_;
   std::vector<Symbol> into_;

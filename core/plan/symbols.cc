@@ -32,14 +32,14 @@ void append(std::vector<Symbol>& symbols, const Symbol& symbol) {
   symbols.push_back(symbol);
 }
 
-// The chunk in which a symbol that covers the byte lies, if there is one.
+// The chunk with the symbol that covers the byte, if there is one.
 std::size_t Symbols::chunk_at(Bytes offset) const {
   const auto behind = std::ranges::upper_bound(chunks_, offset, {},
                                                [](const Chunk& chunk) { return chunk.front().range.offset; });
   return behind == chunks_.begin() ? 0 : static_cast<std::size_t>(behind - chunks_.begin()) - 1;
 }
 
-// The first symbol that ends behind the offset.
+// The first symbol that ends after the offset.
 std::size_t Symbols::first_behind(const Chunk& chunk, Bytes offset) {
   const auto found =
       std::ranges::upper_bound(chunk, offset, {}, [](const Symbol& symbol) { return symbol.range.end(); });
@@ -77,7 +77,7 @@ void Symbols::write(std::span<const Symbol> symbols) {
     chunk[first] = clipped(chunk[first], {chunk[first].range.offset, begin - chunk[first].range.offset});
     ++place;
   }
-  // What was there makes room, or gives way.
+  // The old symbols are overwritten or erased.
   const std::size_t room = std::min(last - place, symbols.size());
   std::ranges::copy(symbols.first(room), chunk.begin() + step(place));
   if (room < symbols.size()) {
@@ -88,7 +88,7 @@ void Symbols::write(std::span<const Symbol> symbols) {
   if (chunk.size() > kMost) split(at);
 }
 
-// Brings into the chunk all following symbols that begin before the end.
+// Moves into the chunk all following symbols that begin before the end.
 void Symbols::join(std::size_t chunk, Bytes end) {
   std::size_t last = chunk + 1;
   for (; last < chunks_.size() && chunks_[last].front().range.offset < end; ++last) {

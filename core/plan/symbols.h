@@ -14,26 +14,26 @@ namespace weir {
 /// A run of bytes that hold one sum.
 struct Symbol {
   Range range;
-  Bytes gradient;        // offset in the gradient buffer of the byte that the first byte holds
-  SetId set;             // whose gradients are summed; none: an op left nothing of use there
+  Bytes gradient;        // the gradient byte that the first byte holds, as an offset in the gradient buffer
+  SetId set;             // whose gradients are summed; none: an op left unusable bytes there
   OpId writer;           // the last op that changed them
-  bool updated = false;  // an optimizer's step is in it
+  bool updated = false;  // whether it includes an optimizer's step
 };
 
-/// The part of the symbol within the range, which overlaps it.
+/// The part of the symbol within the range, which must overlap it.
 Symbol clipped(const Symbol& symbol, const Range& range);
 
-/// Appends the symbol, which begins where the last one ends. What goes on as the last one does becomes one
-/// with it.
+/// Appends the symbol, which begins where the last one ends. If it continues the last symbol, the two become
+/// one.
 void append(std::vector<Symbol>& symbols, const Symbol& symbol);
 
-/// A map from bytes to symbols. Invariants: symbols do not overlap, and lie in order in chunks of bounded
-/// size, none empty; so a change moves few of them.
+/// A map from bytes to symbols. Invariants: symbols do not overlap; they lie in order, in chunks of bounded
+/// size that are never empty. So a change moves few of them.
 class Symbols {
  public:
   /// Appends the symbols in the range, cut to it, in order. Bytes that were never written are left out.
   void read(const Range& range, std::vector<Symbol>& found) const;
-  /// Puts symbols that follow one another without a gap in the place of what was there.
+  /// Replaces what was there by these symbols, which follow each other without a gap.
   void write(std::span<const Symbol> symbols);
 
  private:
@@ -46,7 +46,7 @@ class Symbols {
   std::vector<Chunk> chunks_;
 };
 
-/// The first byte of the range that no symbol covers, if there is one. The symbols are in order and lie
+/// The first byte of the range that no symbol covers, if there is one. The symbols must be in order and lie
 /// within the range.
 std::optional<Bytes> gap(std::span<const Symbol> symbols, const Range& range);
 

@@ -1,4 +1,4 @@
-// Spans of time, and how long any of them lasts.
+// Spans of time, and how much time they cover together.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct Interval {
   Instant end;
 };
 
-/// The length of their union. They may come in any order, and none begins before 0.
+/// The length of the union of the intervals. They may come in any order; none begins before 0.
 Duration covered(std::vector<Interval> intervals);
 
 }  // namespace weir

@@ -9,8 +9,8 @@ namespace weir {
 namespace {
 
 // How long the machine that computes longest computed between the two instants. A machine does one
-// computation at a time, so this is never longer than they are apart; and one that was ahead of the others
-// when measuring began does not count what it had done by then.
+// computation at a time, so the result is never longer than that span. For a machine that was ahead when
+// measuring began, what it had done by then does not count.
 Duration longest_compute(const Plan& plan, const Record& record, Instant begin, Instant end) {
   std::vector<Duration> by_machine(plan.machines());
   for (const std::vector<OpRecord>& iteration : record.iterations) {
@@ -120,7 +120,7 @@ Report report(const Plan& plan, const Cluster& cluster, const WorkTable& works, 
     report.samples_per_second = static_cast<double>(samples) / report.iteration.seconds();
   }
   report.links = links_by_use(plan, cluster, works, report.iteration);
-  // In one pass: there is a buffer for each pair of machines.
+  // In one pass over the buffers, because there is one for each pair of machines.
   report.host_memory.resize(plan.machines());
   report.gpu_memory.resize(plan.machines());
   for (const Buffer& buffer : plan.buffers()) {

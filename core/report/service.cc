@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-// Ops that were ready at one instant take their turns in the order in which they complete.
+// Ops that were ready at the same instant take their turns in the order in which they complete.
 void take_turns(std::vector<Service>& services) {
   std::stable_sort(services.begin(), services.end(), [](const Service& a, const Service& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -35,14 +35,14 @@ std::vector<LinkStep> steps(std::vector<Change> changes, double rate) {
     if (i + 1 < changes.size() && changes[i + 1].at == changes[i].at) continue;
     steps.push_back({changes[i].at, sum / rate});
   }
-  if (!steps.empty()) steps.back().use = 0.0;  // the sum of doubles may be next to it
+  if (!steps.empty()) steps.back().use = 0.0;  // rounding may leave it slightly off
   return steps;
 }
 
 }  // namespace
 
 std::vector<Server> servers(const Plan& plan, const WorkTable& works, const Record& record) {
-  // Of devices the rest is 0.
+  // For devices, the remaining parts of the key are 0.
   using Key = std::tuple<Resource, MachineId, int>;
   std::map<Key, Server> found;
   for (const Op& op : plan.ops()) {

@@ -1,5 +1,5 @@
-// When ops were served and how full links were meanwhile: what timelines draw, taken from the record of a
-// run.
+// When ops were served and how full links were at that time. Timelines draw this. It is computed from the
+// record of a run.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace weir {
 
-/// An op of one iteration, from its turn to when its resource or channel was free for the next. A message's
-/// turn may be long after it started, that is was charged to the window of its NIC.
+/// An op of one iteration, from its turn until its resource or channel was free for the next. A message's
+/// turn may come long after it started: its start is when the window of its NIC was charged.
 struct Service {
   const Op* op;
   int iteration;
@@ -20,25 +20,26 @@ struct Service {
   Instant end;
 };
 
-/// What served ops one after the other: a device, or the channel of messages from one NIC to another.
+/// Something that serves one op after another: a device, or the channel of messages from one NIC to another.
 struct Server {
   Resource resource;
-  const Op* message = nullptr;    // of a channel: one of its sends
-  std::vector<Service> services;  // of all iterations, in order; those that take no time are left out
+  const Op* message = nullptr;    // for a channel: one of its sends
+  std::vector<Service> services;  // of all iterations, in order, without those that take no time
 };
 
-/// By machine, resource, and of channels the machine and NIC that they lead to.
+/// Ordered by machine, then resource, then (for channels) the machine and NIC that they lead to.
 std::vector<Server> servers(const Plan& plan, const WorkTable& works, const Record& record);
 
-/// How full a link is from an instant on: 1 is its rate.
+/// How full a link is from an instant on; 1 is its full rate.
 struct LinkStep {
   Instant from;
   double use;
 };
 
-/// For each link, each of the services' flows at its mean rate (a flow's rate varies as others come and go;
-/// records do not tell how). So bytes are right over the time of a flow, and use may exceed 1 within it.
-/// Messages flow once their overhead is over. Links that carry nothing have no steps; others end with 0.
+/// The use of each link, from the mean rate of each service's flow. (A flow's rate varies as others come and
+/// go, but records do not say how.) So bytes are right over the whole time of a flow, while use may exceed 1
+/// within it. Messages flow after their overhead. Links that carry nothing have no steps; the steps of others
+/// end with 0.
 std::vector<std::vector<LinkStep>> link_use(const std::vector<Server>& servers, const Cluster& cluster,
                                             const WorkTable& works, Duration message_overhead);
 

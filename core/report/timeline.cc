@@ -12,18 +12,18 @@
 namespace weir {
 namespace {
 
-constexpr std::int64_t kFinest = 1'000'000;  // of the whole: times are no finer, which keeps numbers short
-constexpr std::int64_t kShort = 10'000;      // of the whole: what is longer is drawn op by op
+constexpr std::int64_t kFinest = 1'000'000;  // times are rounded to this part of the whole, for short numbers
+constexpr std::int64_t kShort = 10'000;      // of the whole: longer ops are drawn one by one
 constexpr int kMostSteps = 150;              // of a counter
 
-// A counter's value from a time on, in ticks and tenths of a percent.
+// A counter's value from an instant on, in ticks and tenths of a percent.
 struct Sample {
   std::int64_t at;
   std::int64_t use;
   friend auto operator<=>(const Sample&, const Sample&) = default;
 };
 
-// Of a machine, or of the network: links whose use draws the same.
+// Links of one machine, or of the network, whose use draws the same.
 struct Counter {
   MachineId machine;
   std::vector<Sample> samples;
@@ -32,7 +32,7 @@ struct Counter {
 
 class Timeline {
  public:
-  /// Draws the run that is number `index` of `count`, into a text that outlives the timeline.
+  /// Draws run number `index` of `count`, into a text that outlives the timeline.
   Timeline(const Drawn& run, std::size_t index, std::size_t count, std::string& text)
       : run_(run),
         plan_(run.plan),
@@ -143,7 +143,7 @@ class Timeline {
     }
   }
 
-  // What of the steps falls into the time drawn; none if the link is idle throughout.
+  // The steps within the time that is drawn; none if the link is idle throughout.
   std::vector<Sample> samples_of(const std::vector<LinkStep>& steps) const {
     std::vector<LinkStep> within;  // from the beginning on
     for (const LinkStep& step : steps) {
@@ -163,12 +163,12 @@ class Timeline {
     return samples;
   }
 
-  // In tenths of a percent, whole percents from 10 % on.
+  // In tenths of a percent; rounded to whole percents from 10 % on.
   static std::int64_t rounded(double use) {
     return use < 0.1 ? std::llround(use * 1000) : std::llround(use * 100) * 10;
   }
 
-  // The means over equal times.
+  // The mean use in each of a number of equal times.
   std::vector<LinkStep> means(const std::vector<LinkStep>& steps) const {
     const double width = static_cast<double>((end_ - begin_).ns()) / kMostSteps;
     std::vector<double> sums(kMostSteps + 1);
@@ -189,7 +189,7 @@ class Timeline {
     return result;
   }
 
-  // Not 0, which Perfetto takes for the idle process of an operating system. The network comes last.
+  // Not 0, which Perfetto interprets as an operating system's idle process. The network comes last.
   std::size_t pid(MachineId machine) const {
     return 1 + index_ + count_ * (machine.valid() ? machine.index() : plan_.machines());
   }
@@ -213,7 +213,7 @@ class Timeline {
         pid(machine), track));
   }
 
-  // "gpu[3].nic0.out" is "nic0.out" under its machine, "gpu[3] copy out" is "copy out".
+  // The name within its machine: "gpu[3].nic0.out" becomes "nic0.out", "gpu[3] copy out" becomes "copy out".
   std::string below(MachineId machine, const std::string& name) const {
     return name.substr(cluster_.machine(machine).name.size() + 1);
   }
@@ -228,7 +228,7 @@ class Timeline {
   std::int64_t ticks(Instant instant) const { return ((instant - begin_).ns() + tick_ / 2) / tick_; }
   std::string microseconds(std::int64_t ticks) const { return decimal(ticks * tick_, 1000); }
 
-  // The number over a power of ten, without zeros at its end.
+  // The number divided by a power of ten, without trailing zeros.
   static std::string decimal(std::int64_t number, std::int64_t over) {
     std::string text = std::to_string(number / over);
     if (number % over == 0) return text;
@@ -266,7 +266,7 @@ std::string timeline(const Plan& plan, const Cluster& cluster, const Workload& w
 std::string timelines(std::span<const Drawn> runs) {
   std::string text = R"({"displayTimeUnit":"ms","traceEvents":[)";
   for (std::size_t i = 0; i < runs.size(); ++i) Timeline(runs[i], i, runs.size(), text).draw();
-  // Last, as Perfetto reads on after no key that it does not know.
+  // Comes last, because Perfetto stops reading at a key that it does not know.
   text += "\n],\n\"otherData\":{\"layers\":[";
   const Workload& workload = runs.front().workload;
   for (int layer = 0; layer < workload.layers(); ++layer) {

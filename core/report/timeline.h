@@ -1,5 +1,5 @@
-// Draws a run op by op, in the JSON that chrome://tracing and Perfetto read: machines are processes, devices
-// and channels of messages tracks, and the use of links counters beside them.
+// Draws a run op by op, in the JSON that chrome://tracing and Perfetto read. Machines are processes; devices
+// and channels of messages are tracks; the use of links appears as counters beside them.
 #pragma once
 
 #include <span>
@@ -13,25 +13,24 @@
 
 namespace weir {
 
-/// The measured iterations; their first op starts at 0.
+/// Draws the measured iterations; their first op starts at 0.
 ///
-/// * An event bears its layer's name, on the track of computations after what is computed. It lasts from the
-///   op's turn until the next may have its (core/report/service.h). Its args tell the iteration if that is
-///   not the first, 0. Ops that take no time are left out.
-/// * Ops of one layer that follow each other on a track are drawn as one where they, and the pauses between
-///   them, take less than a ten-thousandth of the whole each; its args tell how many they are and how long
-///   they take together.
-/// * A counter is a link's use in percent of its rate. It jumps where flows begin and end, each at its mean
-///   rate; where that is too often to draw, it is the mean over one of 150 equal times. Links of a machine
-///   that differ only in their numbers share a counter if they draw the same. Links of no machine are those
-///   of a process "network".
+/// * An event has its layer's name; on the track of computations the name follows what is computed. The event
+///   lasts from the op's turn until the next op may have its turn (core/report/service.h). Its args give the
+///   iteration unless it is the first, 0. Ops that take no time are left out.
+/// * Successive ops of one layer on a track are drawn as one if each of them, and each pause between them,
+///   takes less than a ten-thousandth of the whole. The args then give their number and their total time.
+/// * A counter is a link's use in percent of its rate. It jumps where flows begin and end; each flow counts
+///   with its mean rate. Where that happens too often to draw, the counter shows means over 150 equal times.
+///   Links of one machine that differ only in their numbers share a counter if they draw the same. Links of
+///   no machine belong to a process "network".
 /// * "otherData" names the layers, from input to output.
 std::string timeline(const Plan& plan, const Cluster& cluster, const Workload& workload, const Record& record,
                      int warm_up, const Model& model);
 
-/// A run to be drawn. References; they outlive the drawing.
+/// A run to draw. Its references outlive the drawing.
 struct Drawn {
-  std::string name;  // if there are several: "A"
+  std::string name;  // needed only if there are several runs: "A"
   const Plan& plan;
   const Cluster& cluster;
   const Workload& workload;
@@ -40,8 +39,8 @@ struct Drawn {
   const Model& model;
 };
 
-/// Several runs of one plan, one over the other: "gpu[0] of A", "gpu[0] of B", "gpu[1] of A". The first
-/// measured op of each starts at 0. At least one.
+/// Draws several runs of one plan, one above the other: "gpu[0] of A", "gpu[0] of B", "gpu[1] of A". The
+/// first measured op of each starts at 0. There must be at least one run.
 std::string timelines(std::span<const Drawn> runs);
 
 }  // namespace weir

@@ -26,9 +26,9 @@ Node::Node(const Plan& plan, MachineId machine, int iterations, Record* record, 
   for (const Group& group : groups_) collect_ready(group, 0);
 }
 
-// Into groups of ops that edges connect.
+// Divides the ops into groups that edges connect.
 void Node::divide() {
-  std::vector<std::uint32_t> leader(ops_.size());  // another op of its group: a forest
+  std::vector<std::uint32_t> leader(ops_.size());  // another op of the same group: a union-find forest
   const auto find = [&](std::uint32_t op) {
     while (leader[op] != op) op = leader[op] = leader[leader[op]];
     return op;
@@ -59,7 +59,7 @@ void Node::open(Group& group, int iteration) {
   }
 }
 
-// Ops of the iteration that wait for nothing any more and whose earlier iteration is done.
+// Collects the ops of the iteration that wait for nothing and whose own earlier iteration is done.
 void Node::collect_ready(const Group& group, int iteration) {
   for (const std::uint32_t i : group.ops) {
     if (may_start(progress_[i], iteration)) ready_.push_back({iteration, i});
@@ -124,7 +124,7 @@ bool Node::pump(Port& port) {
 void Node::start(const Ready& ready, Port& port) {
   const auto [iteration, local] = ready;
   Progress& progress = progress_[local];
-  if (!may_start(progress, iteration)) return;  // it was named twice
+  if (!may_start(progress, iteration)) return;  // it was listed twice
   const Op& op = ops_[local];
   const Instant now = port.now();
   progress.submitted = true;

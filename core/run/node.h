@@ -15,32 +15,31 @@ namespace weir {
 
 /// Which ops begin an iteration together.
 enum class Rounds {
-  kTogether,  // all of the machine's
-  kApart,     // those that edges connect: each such part of the plan goes on as fast as it can, whatever the
-              // others do (Options::independent_layers)
+  kTogether,  // all ops of the machine
+  kApart,  // ops that edges connect: each such part of the plan runs as fast as it can, independently of the
+           // others (Options::independent_layers)
 };
 
 /// Invariants:
-///  * An op is submitted when all that it waits for has completed, at once and exactly once per iteration.
-///  * An iteration may begin before the one before it has ended, but not before the second-last one has.
-///  Parts
-///    of the plan that go apart have iterations of their own.
+///  * An op is submitted as soon as everything that it waits for has completed, exactly once per iteration.
+///  * An iteration may begin before the previous one has ended, but not before the one before that has ended.
+///    With Rounds::kApart, each part of the plan counts its own iterations.
 ///  * A join never reaches the port: the node completes it at once.
-///  * Memory does not grow with the number of iterations, except for the record, if one is kept.
-/// The plan and the record outlive the node. One owner thread.
+///  * Memory does not grow with the number of iterations, except for the record.
+/// The plan and the record must outlive the node. It belongs to one thread.
 class Node {
  public:
-  /// Runs the machine's ops of the plan `iterations` times; `record` has room for them.
+  /// Runs the machine's ops of the plan `iterations` times. `record` must have room for them.
   Node(const Plan& plan, MachineId machine, int iterations, Record& record)
       : Node(plan, machine, iterations, &record, Rounds::kTogether) {}
   /// The same without a record.
   Node(const Plan& plan, MachineId machine, int iterations, Rounds rounds)
       : Node(plan, machine, iterations, nullptr, rounds) {}
 
-  /// Takes what has completed, submits what has become ready. True if anything completed or was submitted.
+  /// Polls completions and submits the ops that became ready. True if anything completed or was submitted.
   bool pump(Port& port);
 
-  /// Has the processor fetch what it will need when this op of the machine has completed.
+  /// Lets the processor prefetch the data needed when this op of the machine completes.
   void prefetch(OpId op) const {
     __builtin_prefetch(&progress_[op.index() - first_]);
     const int iteration = groups_.front().first_open;
@@ -49,20 +48,20 @@ class Node {
 
   /// All iterations are done, or an op failed.
   bool finished() const { return unfinished_ == 0 || error_.has_value(); }
-  /// The first op error, if one came.
+  /// The error of the first op that failed, if one did.
   const std::optional<Error>& error() const { return error_; }
 
-  /// What the node is waiting for, for messages about stuck runs: up to `most` ops that were submitted and
-  /// have not completed.
+  /// Up to `most` ops that were submitted and have not completed, for messages about stuck runs.
   std::vector<OpId> outstanding(std::size_t most) const;
 
  private:
-  // Counters of three neighbouring iterations: two that may run, and one that carried edges reach into.
+  // There are counters for three consecutive iterations: two that may run, and one that carried edges lead
+  // to.
   static constexpr int kGenerations = 3;
   struct Progress {                                      // of an op
     std::array<std::uint32_t, kGenerations> waits = {};  // by generation: ops that it waits for
-    int iteration = 0;                                   // it runs next, or is in
-    std::uint32_t group = 0;                             // it begins iterations with
+    int iteration = 0;                                   // the one that it is in or runs next
+    std::uint32_t group = 0;                             // the group that it belongs to
     bool submitted = false;
   };
   struct Group {                                      // of ops that begin iterations together

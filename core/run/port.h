@@ -1,5 +1,5 @@
-// The seam between the core and every world, simulated or real: one node's door. The core holds no thread,
-// socket or clock; it asks the time, submits ops and polls completions through here.
+// The seam between the core and every world, simulated or real. Each node has one port. The core has no
+// thread, socket or clock: it reads the time, submits ops and polls completions through the port.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace weir {
 
-/// One op has ended, well or with an error, which is the port's and lives until its next poll(). `started` is
-/// when the op began to use its resources (after queueing).
+/// One op has ended, possibly with an error. The port owns the error, which is valid until its next poll().
+/// `started` is when the op began to use its resources, after queueing.
 struct Completion {
   OpId op;
   Instant started;
@@ -18,21 +18,23 @@ struct Completion {
   const Error* error = nullptr;
 };
 
-/// The contract, which tests/conformance checks of every port:
+/// The contract, which tests/conformance checks for every port:
 ///  1. Each submitted op completes exactly once, perhaps with an error, and within the world's deadline.
-///  2. A message moves once both of its ends have been submitted, and not before. There are no eager messages
-///     and no unexpected ones: a receive names the slice that its bytes land in before they leave their
-///     source. The ends complete each on its own. That the send has completed says that nothing reads its
-///     source slice any more, not that the bytes have landed; that the receive has completed says that they
-///     lie in its slice, not that the source is free.
-///     An all-reduce writes nothing, and none of its ops completes, before all of them have been submitted.
+///  2. A message moves only after both of its ends have been submitted. There are no eager and no unexpected
+///     messages: a receive names the slice for its bytes before these leave their source. A send and its
+///     receive complete independently. A completed send means that nothing reads its source slice any more,
+///     not that the bytes have arrived. A completed receive means that the bytes are in its slice, not that
+///     the source is free. Before all ops of an all-reduce have been submitted, it writes nothing and none of
+///     them completes.
 ///  3. Which ready ops start first is the dispatch policy's choice (queue.h). The send window is charged when
 ///     a message starts, not when it is submitted.
 ///  4. Ops complete in any order; completions of one instant are reported in order of op id.
 ///  5. Sums into overlapping slices do not overlap in time.
 ///  6. now() moves only in poll(), so that one pump of a node sees one instant.
-///  7. An op may be submitted again only after its completion has been polled: a node runs a plan many times.
-/// A port belongs to one owner thread. Submitted ops outlive their completion.
+///  7. An op may be submitted again, since a node runs a plan many times, but only after its completion has
+///  been
+///     polled.
+/// A port belongs to one thread. Ops must stay valid until they have completed.
 class Port {
  public:
   Port() = default;
@@ -41,9 +43,9 @@ class Port {
   virtual ~Port() = default;
 
   virtual Instant now() const = 0;
-  /// Starts the op when the world can; never blocks.
+  /// Hands over the op, which starts when the world can start it. Never blocks.
   virtual void submit(const Op& op) = 0;
-  /// Appends what has completed since the last call.
+  /// Appends all completions since the last call.
   virtual void poll(std::vector<Completion>& out) = 0;
 };
 

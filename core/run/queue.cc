@@ -33,7 +33,7 @@ std::optional<OpId> Queue::pop() {
   if (started_ > 0 && under_way_ + next.size > window_) return std::nullopt;
   std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
-  // Of those that are as urgent the next is the one that was pushed next.
+  // If the new front is equally urgent, it was pushed next after this one.
   if (!heap_.empty() && heap_.front().key == next.key && heap_.front().since - next.since <= kTie)
     tied_ = true;
   ++started_;

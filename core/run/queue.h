@@ -1,5 +1,5 @@
-// Chooses which of the ops that could start on one resource (a GPU, a summing CPU, a NIC) does start: the
-// dispatch policy and the window. A pure state machine; every world uses it.
+// Chooses which op starts next on one resource (a GPU, a summing CPU, a NIC), by the dispatch policy and the
+// window. A pure state machine; every world uses it.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ enum class Policy {
 /// How a world dispatches.
 struct Dispatch {
   Policy policy = Policy::kPriority;
-  Bytes window;  // bytes that one NIC may have under way
+  Bytes window;  // the most bytes that one NIC may have in flight
 };
 
-/// What an op counts in its resource's window: a message its bytes; another op one, so that a window of none
-/// serves one at a time; a hold nothing, so that any number pass at once.
+/// What an op counts in the window of its resource. A message counts its bytes. Other ops count 1, so that a
+/// window of 0 serves one at a time. A hold counts 0, so that any number run at once.
 Bytes charge(const Op& op);
 
-/// The window bounds the bytes that are under way at once (the credit of ByteScheduler, SOSP'19 section 4.2):
-/// an op starts while nothing is under way, or if it still fits. A window of 0 bytes serves one op at a time,
-/// if ops have a size.
+/// The window limits the bytes in flight (the credit of ByteScheduler, SOSP'19 section 4.2). An op starts if
+/// nothing is in flight or if it still fits. A window of 0 bytes serves one op at a time, unless ops have
+/// size 0.
 class Queue {
  public:
   Queue(Policy policy, Bytes window) : policy_(policy), window_(window) {}
 
-  /// The op can start from now on. Time never goes back.
+  /// Adds an op that can start from now on. `now` must never decrease.
   void push(OpId op, std::int64_t priority, Bytes size, Instant now);
-  /// The next op to start, charged to the window; none if the window or the queue forbids it.
+  /// The next op to start, charged to the window. None if the queue is empty or the op does not fit.
   std::optional<OpId> pop();
-  /// An op of this size that had started is done.
+  /// Reports that a started op of this size is done.
   void release(Bytes size);
 
-  /// Whether the order of pushes within a nanosecond has ever told which op starts first.
+  /// Whether the order of pushes within a nanosecond ever decided which op starts first.
   bool tied() const { return tied_; }
 
   Bytes under_way() const { return under_way_; }
@@ -49,7 +49,7 @@ class Queue {
 
  private:
   struct Entry {
-    std::int64_t key;  // priority, or 0 under first come
+    std::int64_t key;  // priority, or 0 under kFifo
     std::uint64_t sequence;
     Bytes size;
     OpId op;
@@ -64,7 +64,7 @@ class Queue {
   Policy policy_;
   Bytes window_;
   Bytes under_way_;
-  std::size_t started_ = 0;  // ops under way; bytes alone do not tell for empty ones
+  std::size_t started_ = 0;  // ops in flight; bytes do not show empty ones
   std::uint64_t pushed_ = 0;
   bool tied_ = false;
   std::vector<Entry> heap_;

@@ -1,5 +1,5 @@
-// The one record of a run, the same in every world: for each op of each iteration, when it was submitted,
-// when it began to use its resources and when it completed. Reports, timelines and plots come from records.
+// The record of a run, the same in every world: for each op of each iteration, when it was submitted, when it
+// began to use its resources and when it completed. Reports, timelines and plots are made from records.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace weir {
 
-/// The life of one op in one iteration. A node submits an op at the instant at which it is ready.
+/// The times of one op in one iteration. A node submits an op at the instant when it becomes ready.
 struct OpRecord {
   Instant submitted;
   Instant started;
@@ -17,7 +17,7 @@ struct OpRecord {
   friend bool operator==(const OpRecord&, const OpRecord&) = default;
 };
 
-/// A value: every op of a plan, for each iteration that was run.
+/// A value: the times of every op of a plan in each iteration of the run.
 struct Record {
   Record() = default;
   Record(std::size_t ops, int count)

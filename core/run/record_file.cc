@@ -13,35 +13,36 @@
 namespace weir {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "records are written as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "records are written as they are in memory");
 static_assert(std::is_trivially_copyable_v<OpRecord> && sizeof(OpRecord) == 3 * sizeof(std::int64_t));
 
 constexpr std::string_view kBegin = "{\"weir_record\":";
-constexpr std::int64_t kLatest = 10'000'000'000'000'000;  // ns, 115 days: so that differences never overflow
+constexpr std::int64_t kLatest = 10'000'000'000'000'000;  // ns, 115 days; differences never overflow
 
-// One line. Names from the command line may hold what JSON cannot.
+// The header as one line. Names from the command line may contain bytes that JSON cannot hold.
 std::string line(const RecordHeader& header) { return json_text(write_fields(header)) + "\n"; }
 
-// The line without its end.
+// Reads the header from the line, which comes without its newline.
 Result<RecordHeader> header_of(const std::string& line, const std::string& file) {
   if (!line.starts_with(kBegin)) {
     return failure(fmt::format(
-        "{}: is no record of a run; 'weir run EXPERIMENT --records' writes record-....record files", file));
+        "{}: is not a record of a run; 'weir run EXPERIMENT --records' writes record-....record files",
+        file));
   }
   const auto document = parse_document(line, file);
   if (!document) return tl::unexpected(document.error());
   const Value* form = document->find("weir_record");
   if (form->is(Value::Kind::kInteger) && form->as_integer() != kRecordFormat) {
     return failure(
-        fmt::format("{}: is a record of form {}; this program reads form {}: run the experiment again", file,
-                    form->as_integer(), kRecordFormat));
+        fmt::format("{}: has record format {}, but this program reads format {}; run the experiment again",
+                    file, form->as_integer(), kRecordFormat));
   }
   auto header = read_fields<RecordHeader>(*document);
   if (!header) return header;
   if (header->warm_up >= header->iterations) {
-    return failure(complaint(
-        *document, "warm_up",
-        fmt::format("{} of {} iterations leave none to measure", header->warm_up, header->iterations)));
+    return failure(complaint(*document, "warm_up",
+                             fmt::format("{} warm-up iterations out of {} leave none to measure",
+                                         header->warm_up, header->iterations)));
   }
   return header;
 }

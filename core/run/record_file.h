@@ -1,5 +1,5 @@
-// Files that hold a record and all that it takes to make the plan and the cluster of the run again. Programs
-// other than ours read them with a few lines: a line of JSON, then plain numbers.
+// Files that hold a record and everything needed to rebuild the plan and the cluster of the run. The format
+// is simple for other programs to read: one line of JSON, then plain numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// The form that this program writes and reads; to be raised when that changes.
+/// The format version that this program writes and reads. Raise it when the format changes.
 constexpr std::int64_t kRecordFormat = 1;
 
 /// The first line of a record file.
@@ -36,26 +36,28 @@ struct RecordHeader {
 
 template <class Visitor>
 void fields(Visitor& visitor, RecordHeader& header) {
-  visitor.required("weir_record", header.weir_record, "the form of the file");
-  visitor.required("weir", header.weir, "the version of the program that ran it");
-  visitor.required("world", header.world, "where it ran");
-  visitor.required("world_settings", header.world_settings, "what that world's results depend on");
-  visitor.required("strategy", header.strategy, "the strategy, or the experiment's variant of one");
+  visitor.required("weir_record", header.weir_record, "the version of the file format");
+  visitor.required("weir", header.weir, "the version of the program that made the run");
+  visitor.required("world", header.world, "the world of the run");
+  visitor.required("world_settings", header.world_settings,
+                   "the settings that the results of that world depend on");
+  visitor.required("strategy", header.strategy, "the strategy, or a variant that the experiment names");
   visitor.required("seed", header.seed, "the seed of the jitter");
   visitor.required("point", header.point, "the values of the sweep; empty without one");
-  visitor.required("machines", header.machines, "of the cluster", at_least(1));
-  visitor.required("ops", header.ops, "of the plan", at_least(1));
-  visitor.required("iterations", header.iterations, "that follow, those before measuring too",
+  visitor.required("machines", header.machines, "the number of machines in the cluster", at_least(1));
+  visitor.required("ops", header.ops, "the number of ops in the plan", at_least(1));
+  visitor.required("iterations", header.iterations, "the number of iterations that follow, warm-up included",
                    within(1, 20'000));
-  visitor.required("warm_up", header.warm_up, "of these, how many are not measured", at_least(0));
-  visitor.required("plan_hash", header.plan_hash, "by which equal plans know each other");
-  visitor.required("policy", header.policy, "of dispatch");
-  visitor.required("window_bytes", header.window_bytes, "that a NIC may have under way");
-  visitor.required("experiment", header.experiment, "whole, with this strategy alone");
+  visitor.required("warm_up", header.warm_up, "how many iterations at the start are not measured",
+                   at_least(0));
+  visitor.required("plan_hash", header.plan_hash, "a hash that is equal for equal plans");
+  visitor.required("policy", header.policy, "the dispatch policy");
+  visitor.required("window_bytes", header.window_bytes, "the most bytes that a NIC may have in flight");
+  visitor.required("experiment", header.experiment, "the whole experiment, with this strategy only");
   visitor.optional(
       "measured", header.measured,
-      "the topology with the rates that were measured beside the run, or that it was simulated with; "
-      "null: the experiment's");
+      "the topology with the rates measured during the run, or with the rates of the simulation; "
+      "null: the topology of the experiment");
 }
 
 /// A value.
@@ -64,16 +66,16 @@ struct RecordFile {
   Record record;
 };
 
-/// The file's bytes: the header as one line, then for each iteration, in it for each op, `submitted`,
-/// `started` and `completed` in nanoseconds since the run began, as little-endian 64-bit integers. The
-/// header's numbers of ops and iterations are the record's.
+/// The content of the file. The header is one line. Then come, for each iteration and each op in it,
+/// `submitted`, `started` and `completed`, in nanoseconds since the run began, as little-endian 64-bit
+/// integers. The header must have the record's numbers of ops and iterations.
 std::string text(const RecordHeader& header, const Record& record);
 
-/// Reads what text() wrote. Fails, naming the file and what is wrong, if it is no record, is of another form,
-/// is cut off or too long, or holds times that no run has.
+/// Reads what text() wrote. Fails if the file is not a record, has another format, is cut off or too long, or
+/// holds impossible times. The error names the file and what is wrong.
 Result<RecordFile> read_record(const std::string& file);
 
-/// Reads the first line alone.
+/// Reads only the first line.
 Result<RecordHeader> read_record_header(const std::string& file);
 
 }  // namespace weir

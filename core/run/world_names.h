@@ -1,4 +1,4 @@
-// Names of worlds, as results and records repeat them.
+// The names of worlds in results and records.
 #pragma once
 
 #include <string_view>

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLeastOfIncast = 0.1;  // of a NIC's rate
 
-// The links of the network, those of NICs and racks, that the traffic takes, once for each pair of machines.
+// The links of NICs and racks that the traffic crosses, once for each pair of machines.
 std::vector<LinkId> links_of(const Background& background, const Cluster& cluster) {
   std::vector<LinkId> links;
   for (const MachineId from : machines_named(background.from, cluster)) {
@@ -32,7 +32,7 @@ double rate_of(LinkId link, const Cluster& cluster) {
   return static_cast<double>(cluster.link(link).rate.value());
 }
 
-// Whether the one holds when the other begins, for the first time or again.
+// Whether `spell` holds when `other` begins, for the first time or at any repetition.
 bool holds_at_beginning(const Spell& spell, const Spell& other) {
   if (!other.every) return spell.holds(Instant() + other.at);
   if (!spell.lasting) return true;
@@ -46,12 +46,12 @@ bool holds_at_beginning(const Spell& spell, const Spell& other) {
   return spell.holds(Instant() + other.at + *other.every * turns);
 }
 
-// A link of which background traffic leaves nothing at some time, and the traffic that is too much. What
-// takes turns with several others may count as if all of these came at once.
+// A link of which background traffic leaves nothing at some time, and the traffic that is too much. Traffic
+// that alternates with several others may count as if all of these came at once.
 std::optional<std::pair<std::size_t, LinkId>> full_link(const std::vector<Background>& all,
                                                         const std::vector<double>& left,
                                                         const Cluster& cluster) {
-  std::vector<std::map<LinkId, double>> rates;  // by background, that it takes of each link
+  std::vector<std::map<LinkId, double>> rates;  // by background: what it takes of each link
   for (const Background& background : all) {
     std::map<LinkId, double>& own = rates.emplace_back();
     for (const LinkId link : links_of(background, cluster))
@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
   }
   for (std::size_t i = 0; i < conditions.stops.size(); ++i)
     need_machines(fmt::format("stops[{}].machines", i), conditions.stops[i].machines);
-  std::vector<double> left(cluster.links().size(), 1.0);  // of links' rates, for good
+  std::vector<double> left(cluster.links().size(), 1.0);  // after permanent conditions
   for (std::size_t i = 0; i < conditions.links.size(); ++i) {
     const SlowLinks& slow = conditions.links[i];
     const std::vector<LinkId> named = links_named(slow.links, cluster);
@@ -198,7 +198,7 @@ Circumstances::Circumstances(const Conditions& conditions, const Cluster& cluste
   }
 }
 
-// Links without a limit have no rate of which anything could go.
+// A link without a limit has no rate that could be reduced.
 void Circumstances::add(LinkId link, const Effect& effect) {
   if (cluster_->link(link).rate.limited()) by_link_[link.index()].push_back(effect);
 }
@@ -245,7 +245,7 @@ Duration Circumstances::stretched(MachineId machine, Instant now, Duration work)
   constexpr int kMostTurns = 10'000'000;
   int turns = 0;
   for (Duration left = work; left > Duration(0);) {
-    // Stops that leave no time between them never end; then the run takes longer than any may.
+    // Stops that leave no time between them never end; the run then takes longer than the limit.
     if (++turns > kMostTurns) return kLongestRun + Duration(1);
     std::optional<Instant> change;
     bool stopped = false;

@@ -1,5 +1,5 @@
-// What a simulated run meets that its topology does not tell: machines that are slower than others or stop,
-// links that are slow for a while, other traffic, receivers that many senders overwhelm.
+// Conditions of a simulated run that its topology does not describe: machines that are slow or stop, links
+// that are slow for a while, other traffic, and receivers that too many senders overwhelm.
 #pragma once
 
 #include <optional>
@@ -12,48 +12,48 @@
 
 namespace weir {
 
-/// Engines count seconds in doubles, which tell nanoseconds apart up to here.
+/// Engines count seconds in doubles, which resolve nanoseconds up to this time.
 constexpr Duration kLongestRun{4'000'000'000'000'000};
 
-/// When something holds: from `at` on, for `lasting` (or for good), and again after each `every`. Times count
-/// from the start of the run, warm-up included.
+/// When a condition holds: from `at` on, for the time `lasting` (or for good), and again after each period
+/// `every`. Times count from the start of the run, warm-up included.
 struct Spell {
   Duration at;
   std::optional<Duration> lasting;
-  std::optional<Duration> every;  // not shorter than `lasting`, which is given too
+  std::optional<Duration> every;  // not shorter than `lasting`, which must then be given
 
   bool holds(Instant now) const;
   /// The first change after `now`, if there is one.
   std::optional<Instant> next_change(Instant now) const;
 };
 
-/// Names of machines and links may hold '*', which stands for any text (core/cluster/subcluster.h).
+/// Names of machines and links may contain '*', which matches any text (core/cluster/subcluster.h).
 struct Straggler {
   std::string machines;
-  double compute = 1.0;  // its GPUs take so many times as long
-  double jitter = 0.0;   // relative standard deviation of its compute times, beside the model's
+  double compute = 1.0;  // factor on the compute times of its GPUs
+  double jitter = 0.0;   // relative standard deviation of its compute times, besides the model's
 };
 struct SlowLinks {
   std::string links;
-  double factor = 1.0;  // of their rates; 0 is down
+  double factor = 1.0;  // of their rates; 0 means down
   Spell spell;
 };
-/// Dispatcher that does not give way: each machine of the one sends each of the other, but not itself,
-/// `rate`, through the first NIC of both.
+/// Traffic that does not give way: each machine in `from` sends `rate` to each other machine in `into`,
+/// through the first NIC of both.
 struct Background {
   std::string from;
   std::string into;
   BytesPerSecond rate;
   Spell spell;
 };
-/// Each message that comes in through a NIC beside `senders` others takes `loss` of the NIC's rate for
-/// retransmissions, up to nine tenths in all.
+/// Congestion at a receiving NIC. Each message beyond the first `senders` that arrive at once costs `loss` of
+/// the NIC's rate for retransmissions, up to nine tenths in all.
 struct Incast {
   int senders = 1;
   double loss = 0.0;
 };
-/// A machine stops, with all its devices and links; it goes on where it was, or, without `lasting`, has
-/// failed, and so has the run if a job has work for it.
+/// A machine stops, with all its devices and links, and later resumes where it was. Without `lasting` it has
+/// failed, and the run fails too if a job has work for the machine.
 struct Stop {
   std::string machines;
   Spell spell;
@@ -74,37 +74,37 @@ struct Conditions {
   bool jitter() const;
 };
 
-/// What cannot be on this cluster, each with its path, such as "links[0].links": names of nothing, background
-/// traffic that leaves a link no rate or that a machine sends itself.
+/// Conditions that are impossible on this cluster, each with its path, such as "links[0].links": names that
+/// match nothing, and background traffic that leaves a link no rate or goes from a machine to itself.
 std::vector<std::pair<std::string, std::string>> faults(const Conditions& conditions, const Cluster& cluster);
 
-/// The conditions as one run on one cluster meets them; they have no faults. The cluster outlives it.
+/// The conditions applied to one run on one cluster. They must have no faults(). The cluster outlives it.
 class Circumstances {
  public:
   Circumstances(const Conditions& conditions, const Cluster& cluster);
 
-  /// Whether the link's rate is ever another than the cluster's.
+  /// Whether the link's rate ever differs from the rate in the cluster.
   bool varies(LinkId link) const { return !by_link_[link.index()].empty() || receives(link); }
-  /// Messages come in through it, and how many come at once matters.
+  /// Whether messages arrive through the link and their number at one time affects its rate.
   bool receives(LinkId link) const { return receivers_[link.index()]; }
-  /// The fraction of the link's rate that is there while `messages` come in through it.
+  /// The fraction of the link's rate that is available while `messages` messages arrive through it.
   double factor(LinkId link, int messages, Instant now) const;
-  /// All links whose factors change at some time, by id.
+  /// All links whose factors change at some time, in order of id.
   const std::vector<LinkId>& changing() const { return changing_; }
-  /// When any factor changes next, if ever.
+  /// When any factor changes next; none if none does.
   std::optional<Instant> next_change(Instant now) const;
-  /// When all is over that comes once only.
+  /// When the last condition that occurs only once is over.
   Instant once_over() const { return once_over_; }
 
-  /// How many times as long the machine's computation takes; `random` is of this one.
+  /// The factor on the machine's compute time. `random` must belong to this one computation.
   double compute_factor(MachineId machine, double jitter, Random& random) const;
-  /// How long the machine takes for what takes it `work` while it does not stop.
+  /// How long the machine takes for something that takes `work` without stops.
   Duration stretched(MachineId machine, Instant now, Duration work) const;
-  /// Machines that fail for good, and when, the first one first.
+  /// Machines that fail for good and when, earliest first.
   const std::vector<std::pair<MachineId, Instant>>& failures() const { return failures_; }
 
  private:
-  // What acts on a link: a part of its rate goes, as a factor or as bytes per second.
+  // Something that reduces a link's rate, by a factor or by an amount in bytes per second.
   struct Effect {
     Spell spell;
     double factor = 1.0;
@@ -117,9 +117,9 @@ class Circumstances {
   std::vector<std::vector<Effect>> by_link_;
   std::vector<bool> receivers_;               // by link
   std::vector<LinkId> changing_;              // by id
-  std::vector<Spell> spells_;                 // of all that acts on links
+  std::vector<Spell> spells_;                 // of everything that acts on links
   std::vector<std::vector<Straggler>> slow_;  // by machine
-  std::vector<std::vector<Spell>> stops_;     // by machine, those that end
+  std::vector<std::vector<Spell>> stops_;     // by machine, only stops that end
   std::vector<std::pair<MachineId, Instant>> failures_;
   Instant once_over_;
 };

@@ -112,7 +112,7 @@ void Dispatcher::begin(OpId op) {
 void Dispatcher::flow(OpId op) {
   State& state = state_[op.index()];
   state.phase = Phase::kFlow;
-  // Where nothing holds the bytes up, a timer of no length keeps the stack flat however many such ops follow.
+  // If no link takes time, a timer of length zero keeps the stack flat, however many such ops follow.
   actions_.push_back({flows(op) ? Action::Kind::kFlow : Action::Kind::kTimer, op, {}});
 }
 
@@ -130,7 +130,7 @@ void Dispatcher::advance(OpId op) {
   }
 }
 
-// The bytes are through: the device, or the channel, is free for the next.
+// The bytes have moved: the device or the channel is free for the next op.
 void Dispatcher::leave(OpId op) {
   State& state = state_[op.index()];
   if (state.send) {

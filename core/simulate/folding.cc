@@ -19,7 +19,7 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31;
 }
 
-// Ops of machines that work, matched by what comes before and after them.
+// Matches the ops of working machines by what comes before and after them.
 class Folder {
  public:
   Folder(const Plan& plan, const Cluster& cluster, const WorkTable& works)
@@ -33,7 +33,7 @@ class Folder {
  private:
   std::size_t count() const { return plan_.ops(machines_[0]).size(); }
   OpId op_of(std::size_t machine, std::uint32_t rank) const { return ranked_[machine * count() + rank]; }
-  // How many machines on in turn the other is.
+  // How many places after `machine` the other comes, cyclically.
   std::uint32_t distance(MachineId machine, MachineId other) const {
     const std::size_t n = machines_.size();
     return static_cast<std::uint32_t>((number_[other.index()] + n - number_[machine.index()]) % n);
@@ -43,7 +43,7 @@ class Folder {
     return op.kind == OpKind::kSend ? ends.receive : ends.send;
   }
 
-  // The machines, as far as can be told at a glance.
+  // A quick check whether the machines look alike.
   bool alike() {
     if (!plan_.all_reduces().empty()) return false;
     number_.assign(plan_.machines(), kNone);
@@ -71,7 +71,7 @@ class Folder {
     return true;
   }
 
-  // What tells an op from others wherever it stands.
+  // A hash of what distinguishes an op, wherever it stands in the plan.
   std::uint64_t look(const Op& op) const {
     std::uint64_t hash = static_cast<std::uint64_t>(op.kind);
     const auto add = [&](std::int64_t value) { hash = mixed(hash * 31 + static_cast<std::uint64_t>(value)); };
@@ -89,13 +89,13 @@ class Folder {
         add(distance(op.machine, op.peer));
         break;
       case Meets::kMachines:
-        break;  // no plan that has such ops is folded
+        break;  // alike() rejects plans with such ops
     }
     return hash;
   }
 
-  // Gives each machine's ops an order in which those of two machines match: by hashes of all that comes
-  // before and after, over messages too, and where these are the same by id. False if the plan has a circle.
+  // Orders each machine's ops so that ops of two machines match: by hashes of everything before and after
+  // them, also across messages, and by id where these are equal. False if the plan has a cycle.
   bool match() {
     const std::span<const Op> ops = plan_.ops();
     std::vector<std::uint32_t> waits(ops.size());
@@ -142,7 +142,7 @@ class Folder {
     return true;
   }
 
-  // Whether turning the machines makes the plan itself.
+  // Whether renumbering the machines cyclically gives the plan itself.
   bool same() {
     path_of_.assign(works_.paths().size(), -1);
     channel_of_.assign(works_.channels(), kNone);
@@ -188,7 +188,7 @@ class Folder {
     return all(a) == all(b);
   }
 
-  // `taken`: by channel of the first machine, the one of the op's machine that matches it.
+  // `taken`: by channel of the first machine, the matching channel of the op's machine.
   bool same_work(const Op& op, const Op& first, std::vector<std::uint32_t>& taken) {
     const Work& a = works_.of(op.id);
     const Work& b = works_.of(first.id);
@@ -237,7 +237,7 @@ class Folder {
     return true;
   }
 
-  // A link's machine, and which of its links it is; none of links of the network.
+  // A link's machine and the link's place among the machine's links; none for links of the network.
   std::pair<MachineId, std::size_t> place_of(LinkId link) const {
     const std::optional<MachineId> machine = cluster_.machine_of(link);
     if (!machine) return {};
@@ -252,7 +252,7 @@ class Folder {
     for (const std::vector<int>& group : plan_.groups()) builder.group(group);
     const std::span<const Op> ops = plan_.ops(machines_[0]);
     const std::size_t first = ops.front().id.index();
-    // A receive's message is that of the machine's send which stands for the one that it receives.
+    // A receive gets the message of this machine's send that represents the send it receives from.
     std::vector<MessageId> messages(count());  // by rank of the send
     for (const Op& op : ops) {
       if (op.kind == OpKind::kSend) messages[rank_[op.id.index()]] = builder.add_message();
@@ -292,12 +292,12 @@ class Folder {
   const Plan& plan_;
   const Cluster& cluster_;
   const WorkTable& works_;
-  std::vector<MachineId> machines_;        // those that work
-  std::vector<std::uint32_t> number_;      // by machine: which of these
-  std::vector<OpId> ranked_;               // machine by machine its ops in their order
+  std::vector<MachineId> machines_;        // machines with ops
+  std::vector<std::uint32_t> number_;      // by machine: its index in machines_
+  std::vector<OpId> ranked_;               // the ops of each machine in turn, in matching order
   std::vector<std::uint32_t> rank_;        // by op: its place among its machine's
-  std::vector<int> path_of_;               // by path: the first machine's that matches it, if it is known
-  std::vector<std::uint32_t> channel_of_;  // the same of channels
+  std::vector<int> path_of_;               // by path: the first machine's matching path, if known
+  std::vector<std::uint32_t> channel_of_;  // by channel: likewise
 };
 
 }  // namespace

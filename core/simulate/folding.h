@@ -1,5 +1,5 @@
-// Machines that all do the same, folded into one for simulation: what one of them does is simulated, and
-// stands in the record for what each does.
+// Folds machines that all do the same into one: only one of them is simulated, and its part of the record
+// stands for all of them.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,25 @@
 
 namespace weir {
 
-/// A plan all of whose machines do the same, but for which one they are. For this to be so, turning the
-/// machines that work by one, in order of id, must turn the plan into itself: ops into ops of the same kind,
-/// size, priority and work over the same links of the machines turned, edges into edges and messages into
-/// messages. Whatever happens then happens on each machine at the same instants, unless a tie decides: ops of
-/// one urgency that become ready for one resource at one instant, which is told by the order of ids; or
-/// rounding.
+/// A folded plan, in which every machine does the same. The condition: renumber each working machine as the
+/// next one, in order of id and cyclically. The plan must then map onto itself. Ops map to ops of the same
+/// kind, size, priority and work, over the corresponding links; edges map to edges and messages to messages.
+/// Then everything happens on all machines at the same instants, with two exceptions: rounding, and ties. A
+/// tie is two ops of equal urgency that become ready for one resource at one instant; the order of ids
+/// decides it.
 ///
-/// In `plan` only the first of the machines has ops, and sends itself what it sends. A value.
+/// In `plan` only the first of these machines has ops, and it sends its messages to itself. A value.
 struct Folding {
   std::unique_ptr<const Plan> plan;
   std::unique_ptr<const WorkTable> works;
-  std::vector<OpId> by;  // by op of the whole plan: the op that stands for it
+  std::vector<OpId> by;  // by op of the whole plan: the op that represents it
 
-  /// That of the whole plan.
+  /// The record of the whole plan.
   Record unfold(const Record& folded) const;
 };
 
-/// None, if the plan's machines do not all do the same. The plan's ops have `works`; the cluster outlives the
-/// folding. A plan that cannot be folded is mostly told at the cost of a look at its machines.
+/// None if the plan's machines do not all do the same. `works` is the work of the plan's ops; the cluster
+/// outlives the folding. Most plans that cannot be folded are rejected after a quick look at their machines.
 std::optional<Folding> fold(const Plan& plan, const Cluster& cluster, const WorkTable& works);
 
 }  // namespace weir

@@ -30,8 +30,8 @@ Result<void> Network::set_paths(std::vector<Paths> by_job) {
   return engine_.set_paths(paths_, binding_);
 }
 
-// Cores sum one op of a job at a time. Those that several jobs sum on share them like any link, which is
-// right if each byte costs the cores as much.
+// The cores of a node sum one op of a job at a time. Several jobs share them like any link, which is right
+// only if each byte costs the cores the same time.
 Result<void> Network::check_sums(const std::vector<Paths>& by_job) {
   constexpr std::size_t kSeveral = ~std::size_t{0};
   constexpr std::size_t kNobody = kSeveral - 1;
@@ -65,8 +65,8 @@ Result<void> Network::check_sums(const std::vector<Paths>& by_job) {
   return {};
 }
 
-// By path: all of its links but the cores of a NUMA node, which serve one op at a time, let through whatever
-// comes. So are sums where memory has room for all traffic.
+// A path is steady if all its links let through whatever comes, except the cores of a NUMA node, which serve
+// one op at a time. Sums are steady too where memory has room for all traffic.
 void Network::find_steady() {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     steady_.push_back(std::ranges::all_of(paths_[i], [&](const LinkUse& use) -> bool {
@@ -90,7 +90,7 @@ void Network::end(const Flow& flow, Bytes bytes) {
   if (!steady(flow.path)) count(flow, -1);
 }
 
-// One more message, or one less, comes in through a NIC.
+// One message more or less arrives through a NIC.
 void Network::count(const Flow& flow, int more) {
   if (!flow.message) return;
   for (const LinkUse& use : path(flow.path)) {

@@ -1,5 +1,5 @@
-// The links of a cluster as the jobs of one simulation share them: the engine below, the conditions that
-// change their rates, and the physics that watches.
+// The links of a cluster, which the jobs of one simulation share. It combines the engine, the conditions that
+// change links' rates, and the check of physics.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,38 @@ namespace weir {
 /// The engine and the cluster outlive it.
 class Network {
  public:
-  /// The rates are what the engine has for its links, in bytes per second.
+  /// `rates` are the rates that the engine uses for its links, in bytes per second.
   Network(const Cluster& cluster, const Conditions& conditions, std::vector<double> rates, Engine& engine);
 
-  /// The paths of each job's flows, before anything starts; from then on a path is named by its position
-  /// among all of them. Fails if the engine cannot hold them, or jobs sum on the same cores at unlike rates.
+  /// Sets the paths of each job's flows, before anything starts. Afterwards a path is named by its position
+  /// among all paths. Fails if the engine cannot hold them, or if jobs sum on the same cores at different
+  /// rates.
   Result<void> set_paths(std::vector<Paths> by_job);
   PathView path(int index) const { return paths_[static_cast<std::size_t>(index)]; }
-  /// No other flow ever slows this path's flows down: a timer will do for them.
+  /// Whether no other flow ever slows down flows on this path, so that a timer can replace them.
   bool steady(int path) const { return steady_[static_cast<std::size_t>(path)]; }
 
   const Circumstances& circumstances() const { return circumstances_; }
   Instant now() const { return Instant::from_seconds(engine_.seconds()); }
 
   void start_timer(std::uint32_t id, Duration duration) { engine_.start_timer(id, duration); }
-  /// A flow of a plan's bytes begins and ends. What it costs the engine is `burden`, the same but for bytes
-  /// that move slowly; `alone` is the time that it takes on a steady path.
+  /// A flow of a plan's bytes begins and ends. `burden` is the size that the engine simulates: it exceeds the
+  /// flow's bytes if they move slowly. `alone` is the time that the flow takes on a steady path.
   struct Flow {
     std::uint32_t id = 0;
     int path = 0;
     bool message = false;
   };
-  /// Has the processor fetch what it will take to end the flow.
+  /// Prefetches what the end of the flow will read.
   void prefetch(std::uint32_t id) const { physics_.prefetch(id); }
   void start(const Flow& flow, Bytes burden, Duration alone);
   void end(const Flow& flow, Bytes bytes);
 
-  /// Gives the links the rates that conditions leave them from now on.
+  /// Sets each link's rate to what the conditions leave of it from now on.
   void change();
-  /// Gives them all of their rates, so that what is under way comes to its end.
+  /// Restores the full rates, so that everything under way can end.
   void restore();
-  /// Some link lets nothing through now.
+  /// Whether some link has no rate at all now.
   bool down() const;
 
   /// Whether all flows so far obeyed physics.
@@ -64,12 +65,12 @@ class Network {
   Circumstances circumstances_;
   std::vector<double> rates_;
   std::vector<bool> varies_;  // by link: its rate may change while jobs run
-  std::vector<bool> alone_;   // by link: cores of a NUMA node that one job alone sums on
+  std::vector<bool> alone_;   // by link: whether it is the cores of a NUMA node that only one job sums on
   Physics physics_;
   Paths paths_;
   Binding binding_;
   std::vector<bool> steady_;   // by path
-  std::vector<int> messages_;  // by link: that come in through it, where that matters
+  std::vector<int> messages_;  // by link: messages that arrive through it, where their number matters
 };
 
 }  // namespace weir

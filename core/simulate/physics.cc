@@ -6,9 +6,9 @@ namespace weir {
 namespace {
 
 constexpr double kTolerance = 1e-6;  // relative, of doubles added many times
-// What engines may leave of a flow that ends, in bytes.
+// The bytes that engines may leave unmoved when a flow ends.
 constexpr double kLeft = 1e-4;
-// What the difference of two of an engine's instants may be off, the later of which is this.
+// The possible error of the difference of two engine instants, the later of which is `now`.
 double clock_error(double now) { return 1e-11 + now * std::numeric_limits<double>::epsilon(); }
 
 }  // namespace

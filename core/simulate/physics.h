@@ -1,5 +1,5 @@
-// Checks in every simulated run that its world obeyed physics: no link carried more than its rate times the
-// time it was in use, no flow was faster than its slowest link, and every byte of the plans moved.
+// Checks that every simulated run obeyed physics: no link carried more than its rate times the time it was in
+// use, no flow was faster than its slowest link, and every byte of the plans moved.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace weir {
 
-/// Follows the flows of one run, of all jobs together. Times are the engine's seconds, ids the engine's. The
+/// Follows the flows of all jobs of one run. Times are the engine's seconds and ids the engine's ids. The
 /// cluster outlives it.
 class Physics {
  public:
-  /// The links' rates in bytes per second, by id, as the engine has them, and its precision.
+  /// The links' rates as the engine has them, in bytes per second by id, and the engine's precision.
   Physics(const Cluster& cluster, const std::vector<double>& rates, double precision = 0.0);
 
   void flow_started(std::uint32_t id, PathView path, double now);
   void flow_ended(std::uint32_t id, PathView path, Bytes bytes, double now);
-  /// Has the processor fetch what it will take to end the flow.
+  /// Prefetches what the end of the flow will read.
   void prefetch(std::uint32_t id) const {
     if (id < started_.size()) __builtin_prefetch(&started_[id]);
   }
   /// The link has this fraction of its rate from now on.
   void link_scaled(LinkId link, double factor, double now);
 
-  /// All holds, now that the run is over; or the first violation. Some flows may still be under way.
+  /// The first violation, if any, at the end of the run. Some flows may still be under way.
   Result<void> verdict(double now) const;
 
  private:
@@ -36,11 +36,11 @@ class Physics {
     double rate = 0.0;
     int flows = 0;        // under way
     double factor = 1.0;  // of its rate
-    double since = 0.0;   // start of the present spell of use with this factor
-    double busy = 0.0;    // seconds in earlier spells, times their factors
+    double since = 0.0;   // start of the current period of use with this factor
+    double busy = 0.0;    // seconds in earlier periods, times their factors
     double bytes = 0.0;   // carried by flows that have ended
-    double left = 0.0;    // of these, what may not have been carried
-    double ends = 0.0;    // how many have
+    double left = 0.0;    // the part of these that may not have been carried
+    double ends = 0.0;    // number of flows that have ended
   };
   const Cluster* cluster_;
   double tolerance_;
@@ -59,8 +59,8 @@ class Carried {
     bytes_[static_cast<std::size_t>(path)] += static_cast<double>(bytes.count());
   }
 
-  /// Whether that is what the plan loads links with (link_loads) in `least` iterations at least, and `most`
-  /// at most.
+  /// Checks that the bytes are what the plan puts on each link (link_loads), for at least `least` and at most
+  /// `most` iterations.
   Result<void> verdict(const std::vector<Bytes>& planned, double least, double most,
                        const Cluster& cluster) const;
 

@@ -15,7 +15,7 @@ const Observer kNobody;
 
 }  // namespace
 
-// One machine's door to the simulated world.
+// One machine's Port in the simulated world.
 class SimulatedJob::Door final : public Port {
  public:
   explicit Door(SimulatedJob& job) : job_(&job) {}
@@ -78,7 +78,7 @@ SimulatedJob::~SimulatedJob() = default;
 Paths SimulatedJob::paths() const {
   Paths paths = works_.paths();
   for (LinkUse& use : paths.uses()) use.link = job_.subcluster.links[use.link.index()];
-  return paths;  // still by id: the subcluster's links stand in the whole's order
+  return paths;  // still in order of id: a subcluster keeps the order of the whole cluster's links
 }
 
 void SimulatedJob::begin() {
@@ -119,9 +119,9 @@ void SimulatedJob::foresee(std::uint32_t id) const {
   dispatcher_.prefetch(op);
 }
 
-// The message will complete after its latency. Each step of that waits for memory, unless it was fetched in
-// time; where the next step's memory is stands in that of the one before, so that each has its turn as
-// messages come up behind.
+// Prefetches for a message that will complete after its latency. Each step reads memory whose address is
+// stored in the memory of the step before. So each message does one step at a time, as later messages arrive
+// here.
 void SimulatedJob::expect(const Op& send) {
   const OpId oldest = expected_[next_expected_];
   expected_[next_expected_] = send.id;
@@ -159,7 +159,8 @@ void SimulatedJob::advance(std::uint32_t id) {
   OpId op(local);
   std::size_t strand = 0;
   if (local >= ops()) {
-    // The last op whose first id is not beyond it: those before that have none of their own have the same.
+    // Finds the last op whose first id is not beyond this one. Ops without ids of their own share their first
+    // id with the next op, and come before it.
     const auto after = std::upper_bound(strand_ids_.begin(), strand_ids_.end(), local);
     op = OpId(static_cast<std::size_t>(after - strand_ids_.begin()) - 1);
     strand = local - strand_ids_[op.index()];
@@ -249,7 +250,8 @@ Network::Flow SimulatedJob::flow(const Op& op, std::size_t i) const {
   return {first_id_ + id, first_path_ + works_.strands(work)[i], op.kind == OpKind::kSend};
 }
 
-// The bytes that take as long as the op's: of a message that begins within a page of host memory more.
+// The size that takes the engine as long as the op takes. It is larger than the op's size for messages that
+// do not begin on a page of host memory.
 Bytes SimulatedJob::burden(const Op& op, Bytes size) const {
   const double efficiency = job_.model.unaligned_efficiency;
   if (efficiency == 1.0 || op.kind != OpKind::kSend) return size;
@@ -265,7 +267,7 @@ Bytes SimulatedJob::burden(const Op& op, Bytes size) const {
 void SimulatedJob::deliver(const Op& op) {
   std::vector<Completion>& inbox = doors_[op.machine.index()]->inbox;
   if (inbox.empty()) awake_.push_back(op.machine.index());
-  // What collectives take is no computing: the op has waited for it.
+  // Time spent on collectives is not compute time: the op waited for it.
   inbox.push_back({op.id, dispatcher_.started(op.id) + taken(op), network_.now()});
   if (takes_sums(op.kind)) count_forward(op);
 }
@@ -278,7 +280,7 @@ void SimulatedJob::count_forward(const Op& op) {
 
 void SimulatedJob::submit(const Op& op) { dispatcher_.submit(op, hold(op)); }
 
-// Those that bring sums about count with backward, those that hand them out with forward.
+// Collectives that add up sums count with backward ops, those that distribute them with forward ops.
 void SimulatedJob::count_collectives() {
   std::map<std::tuple<MachineId, OpKind, int>, std::uint32_t> found;
   for (const Op& op : plan_.ops()) {
@@ -292,8 +294,8 @@ void SimulatedJob::count_collectives() {
   }
 }
 
-// Compute times vary as the seed says, by machine, layer and iteration; not by op, so that they are the same
-// whatever the strategy and runs with one seed can be compared.
+// The seed determines how compute times vary, by machine, layer and iteration. They do not vary by op, so
+// they are the same for every strategy, and runs with one seed can be compared.
 Duration SimulatedJob::hold(const Op& op) {
   const Duration alone = works_.of(op.id).hold;
   if (!is_compute(op.kind)) return alone;
@@ -307,7 +309,7 @@ Duration SimulatedJob::hold(const Op& op) {
   return (factor == 1.0 ? alone : Duration::from_seconds(alone.seconds() * factor)) + taken(op);
 }
 
-// By collectives, ahead of what the op computes.
+// Time that collectives take before the op computes.
 Duration SimulatedJob::taken(const Op& op) const {
   return collectives_.empty() ? Duration(0) : job_.model.collective_overhead * collectives_[op.id.index()];
 }
@@ -331,7 +333,7 @@ std::string SimulatedJob::stuck_text() const {
 
 Result<void> SimulatedJob::verdict() const {
   const Cluster& cluster = job_.subcluster.cluster;
-  // Of two iterations that may be under way some ops have run.
+  // Two iterations may be under way, of which only some ops have run.
   const bool ended = finished();
   const double least = ended ? iterations_ : static_cast<double>(ends_.size());
   const double most = ended ? iterations_ : least + 2;

@@ -1,5 +1,5 @@
-// One training job in a simulated world: the nodes of its machines, their ports, and what decides which ops
-// move. Other jobs meet it on the network alone.
+// One training job in a simulated world: the nodes of its machines, their ports, and the dispatcher that
+// decides which ops make progress. Jobs affect each other only through the network.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct Job {
   Dispatch dispatch;
   Model model;
   Duration start;  // when its first iteration begins
-  /// The plan's work on the subcluster, where the caller has it and with the model's collectives; else the
-  /// job makes its own.
+  /// The plan's work on the subcluster, if the caller has it for the model's collectives. Otherwise the job
+  /// makes its own.
   const WorkTable* works = nullptr;
   bool brings_works() const { return works != nullptr && works->collectives() == model.collectives; }
 };
@@ -35,54 +35,57 @@ struct Job {
 /// send.
 using Observer = std::function<void(const Op&)>;
 
-/// Its timers and flows, and no others, are known to the network by ids() ids from `first_id` on: one for
-/// each op, then those of flows of which an op has several. One owner thread.
+/// The network knows the job's timers and flows by ids() ids from `first_id` on: one for each op, then those
+/// of the flows of ops with several flows. One owner thread.
 class SimulatedJob {
  public:
-  /// Runs that many iterations, and keeps a record. What the job names, the network and the observer
-  /// outlive it.
+  /// Runs `iterations` iterations and keeps a record. Everything that the job refers to, the network and the
+  /// observer outlive it.
   SimulatedJob(const Job& job, int iterations, std::uint32_t first_id, Network& network,
                const Observer& observer);
-  /// Runs iterations for as long as it is let.
+  /// Runs iterations until the simulation ends, without a record.
   SimulatedJob(const Job& job, std::uint32_t first_id, Network& network);
   SimulatedJob(const SimulatedJob&) = delete;
   SimulatedJob& operator=(const SimulatedJob&) = delete;
   ~SimulatedJob();
 
-  /// The paths of its flows over the links of the whole cluster; the network knows them from `first_path` on.
+  /// The paths of its flows over the links of the whole cluster. In the network their numbers begin at
+  /// `first_path`.
   Paths paths() const;
   void set_first_path(int first_path) { first_path_ = first_path; }
 
   std::uint32_t ids() const { return strand_ids_.empty() ? ops() : strand_ids_.back(); }
 
   Duration start() const { return job_.start; }
-  /// Its first iteration begins.
+  /// Begins its first iteration.
   void begin();
-  /// Has the processor fetch what it will need to advance the op with this id: one wait for all of it.
+  /// Prefetches all that advance() of the op with this id will read, so that the loads wait only once.
   void prefetch(std::uint32_t id) const;
-  /// The same for one that will end soon, but for what it would have to wait for to know where that is.
+  /// The same for an op that will end soon, except for what could be located only after waiting for another
+  /// load.
   void foresee(std::uint32_t id) const;
   /// The timer or flow with this id has ended.
   void advance(std::uint32_t id);
-  /// Follows up everything that happens at this instant: what completes, what nodes submit then, what takes
-  /// no time at all; devices, and last of all NICs, choose what to start when nothing more can become ready.
+  /// Handles everything that happens at this instant: completions, the ops that nodes then submit, and ops
+  /// that take no time. When nothing more can become ready, devices choose what to start, and last of all
+  /// NICs.
   void pump();
 
-  /// All its iterations are done.
+  /// Whether all its iterations are done.
   bool finished() const;
-  /// It has begun, has not finished, and nothing of it is under way.
+  /// Whether it has begun and not finished, but nothing of it is under way.
   bool stuck() const { return begun_ && under_way_ == 0 && !finished(); }
-  /// What it waits for then, in words.
+  /// What a stuck job waits for, in words.
   std::string stuck_text() const;
-  /// Whether it was a matter of ids what started first (Dispatcher::tied()).
+  /// Whether the order of ids decided what started first (Dispatcher::tied()).
   bool tied() const { return dispatcher_.tied(); }
-  /// When something of it ended last.
+  /// When something of it last ended.
   Instant progress() const { return progress_; }
-  /// Whether its flows carried what its plan moves.
+  /// Checks that its flows carried what its plan moves.
   Result<void> verdict() const;
 
   Record& record() { return record_; }
-  /// When each iteration ended: the last forward of all its machines.
+  /// When each iteration ended, that is when the last forward op of all its machines ended.
   const std::vector<Instant>& ends() const { return ends_; }
 
  private:
@@ -100,7 +103,7 @@ class SimulatedJob {
   std::array<std::pair<OpId, MachineId>, 2> ends(OpId send) const;
   std::uint32_t ops() const { return static_cast<std::uint32_t>(plan_.ops().size()); }
   void number_strands();
-  // The op's flow, the i-th if it has several.
+  // The op's flow; the i-th one if it has several.
   Network::Flow flow(const Op& op, std::size_t i) const;
   void end_flow(const Op& op, std::size_t i);
   Bytes burden(const Op& op, Bytes size) const;
@@ -121,25 +124,25 @@ class SimulatedJob {
   Dispatcher dispatcher_;
   Carried carried_;
   Record record_;
-  std::vector<std::uint32_t> runs_;  // by op: how often it was submitted, of those that compute
-  std::vector<Instant> ends_;        // by iteration
-  std::vector<std::size_t> left_;    // by iteration: forwards that have not completed
-  std::size_t forwards_ = 0;         // in an iteration
-  std::vector<std::uint32_t>
-      collectives_;                     // by op: those that take from it, if the model has them take anything
-  std::vector<std::uint16_t> flowing_;  // by op: its flows under way
-  std::vector<std::uint32_t> strand_ids_;  // by op: of its flows the first id, if any op has several; the end
-  std::size_t under_way_ = 0;              // timers and flows
-  std::array<OpId, 4> expected_;           // the messages whose bytes were through last
-  std::size_t next_expected_ = 0;          // the place of the next one: the oldest's
+  std::vector<std::uint32_t> runs_;         // by compute op: how often it was submitted
+  std::vector<Instant> ends_;               // by iteration
+  std::vector<std::size_t> left_;           // by iteration: forwards that have not completed
+  std::size_t forwards_ = 0;                // in an iteration
+  std::vector<std::uint32_t> collectives_;  // by op: collectives that cost it time; may be empty
+  std::vector<std::uint16_t> flowing_;      // by op: its flows under way
+  // By op: the first id of its flows, and last the end. Empty if no op has several flows.
+  std::vector<std::uint32_t> strand_ids_;
+  std::size_t under_way_ = 0;      // timers and flows
+  std::array<OpId, 4> expected_;   // the messages whose bytes arrived most recently
+  std::size_t next_expected_ = 0;  // where the next one goes: the oldest's place
   bool begun_ = false;
   Instant progress_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Door>> doors_;
   std::vector<std::size_t> awake_;    // nodes with something to do at this instant
-  std::vector<OpId> ended_at_once_;   // ops whose timers had no length
-  std::vector<std::size_t> pumping_;  // what settle() takes from awake_, and
-  std::vector<OpId> advancing_;       // from ended_at_once_
+  std::vector<OpId> ended_at_once_;   // ops whose timers had length zero
+  std::vector<std::size_t> pumping_;  // buffer of settle() for awake_
+  std::vector<OpId> advancing_;       // buffer of settle() for ended_at_once_
 };
 
 }  // namespace weir

@@ -10,15 +10,15 @@
 namespace weir {
 namespace {
 
-// Changes of links that come again and again end when nothing else has happened for so long, not even a
-// change that comes once.
+// Repeating changes of links stop when nothing else has happened for this long, not even a change that occurs
+// once.
 constexpr Duration kLongestStandstill{3'600'000'000'000};
 
-// In a longer run what happens at one instant may not do so any more after many additions in doubles, of
-// which the least then is a tenth of what engines take for one instant.
+// In longer runs, sums of many doubles may separate events that belong to one instant. At this time the
+// resolution of doubles is still a tenth of what engines count as one instant.
 constexpr Duration kLongestFolded{1'000'000'000'000};
 
-// The jobs, and the time that they have in common. The first is the one that the run is about.
+// The jobs and their common time. The first job is the one that is measured.
 class World {
  public:
   World(const Cluster& cluster, std::span<const Job> jobs, int iterations, const Conditions& conditions,
@@ -85,7 +85,7 @@ class World {
     return *jobs_[static_cast<std::size_t>(next - first_ids_.begin()) - 1];
   }
 
-  // Timers of the world's own have the ids after those of all ops: changes of links, then starts of jobs.
+  // The world's own timers have the ids after those of all ops: first changes of links, then starts of jobs.
   std::uint32_t start_of(std::size_t job) const { return change_ + 1 + static_cast<std::uint32_t>(job); }
 
   void begin() {
@@ -101,7 +101,7 @@ class World {
   }
 
   void instant(std::span<const std::uint32_t> ended) {
-    if (expired_ || over_) return;  // nothing more starts, so the engine comes to its end
+    if (expired_ || over_) return;  // nothing more starts, so the engine comes to an end
     expired_ = engine_.seconds() > kLongestRun.seconds();
     if (expired_) return;
     if (const auto next = engine_.coming(); next && *next < change_) job_of(*next).foresee(*next);
@@ -129,8 +129,8 @@ class World {
     network_.restore();
   }
 
-  // Gives the links the rates that they have from now on, and sees to it that this is called again when they
-  // change, unless nothing has happened for so long that nothing will.
+  // Sets the links' current rates, and a timer for the next change. It sets none if nothing has happened for
+  // so long that nothing will.
   void change_links() {
     const Instant at = network_.now();
     const Circumstances& met = network_.circumstances();
@@ -139,7 +139,7 @@ class World {
     if (over_) return;
     network_.change();
     if (at - std::max(jobs_.front()->progress(), met.once_over()) > kLongestStandstill) {
-      over_ = jobs_.size() > 1 && network_.down();  // the others might go on for good
+      over_ = jobs_.size() > 1 && network_.down();  // the other jobs might continue forever
       return;
     }
     std::optional<Instant> next = met.next_change(at);
@@ -166,17 +166,17 @@ class World {
   Engine& engine_;
   Network network_;
   std::vector<std::unique_ptr<SimulatedJob>> jobs_;
-  std::vector<std::uint32_t> first_ids_;  // by job: of its ops
+  std::vector<std::uint32_t> first_ids_;  // by job: its first id
   std::uint32_t change_ = 0;              // the id of the timer of the next change of links
   bool over_ = false;
-  std::optional<std::pair<MachineId, Instant>> failure_;  // the first of a machine that works
-  bool own_failure_ = false;                              // of the first job's
-  bool failed_ = false;                                   // it has come
+  std::optional<std::pair<MachineId, Instant>> failure_;  // the first failure of a machine with work
+  bool own_failure_ = false;                              // whether the machine belongs to the first job
+  bool failed_ = false;                                   // whether the failure has happened
   bool expired_ = false;
   Result<void> verdict_;
 };
 
-// By path of a job that has the cluster for itself: Network::steady().
+// Network::steady() by path, for a job that has the cluster to itself.
 std::vector<bool> steady_paths(const Cluster& cluster, const Job& job) {
   const std::vector<double> rates = reached_rates(cluster, {&job, 1});
   FluidEngine engine(rates);
@@ -187,8 +187,8 @@ std::vector<bool> steady_paths(const Cluster& cluster, const Job& job) {
   return steady;
 }
 
-// Whether flows of one job are timers where those of the other are that stands for it, by op of the first:
-// timers last whole nanoseconds.
+// Whether each flow of a job is a timer exactly if the flow that represents it in the other job is one;
+// timers last whole nanoseconds. `by`: for each op of the job, the op of the other.
 bool as_steady(const Cluster& cluster, const Job& job, const Job& other, const std::vector<OpId>& by) {
   const std::vector<bool> ours = steady_paths(cluster, job);
   const std::vector<bool> theirs = steady_paths(cluster, other);

@@ -1,4 +1,4 @@
-// Runs plans on a simulated cluster: the nodes of all machines, their ports, and a fluid engine below.
+// Runs plans on a simulated cluster: the nodes of all machines and their ports, on top of a fluid engine.
 #pragma once
 
 #include <optional>
@@ -23,36 +23,37 @@ struct SimulationSettings {
   Conditions conditions = {};
 };
 
-/// Runs the plan's iterations on a fresh engine. Fails, and says why, if the run gets stuck (naming what
-/// waits for what), if a machine that the plan has work for fails for good, or if it breaks physics. The same
-/// arguments give the same record, bit for bit.
+/// Runs the plan's iterations on a fresh engine. Fails with the reason if the run gets stuck (and says what
+/// waits for what), if a machine with work fails for good, or if the run breaks physics. The same arguments
+/// give the same record, bit for bit.
 Result<Record> simulate(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings,
                         Engine& engine, const Observer& observer = {});
 
-/// Several jobs on one cluster.
+/// The result of several jobs on one cluster.
 struct SharedRun {
   Record record;                           // of the first job
-  std::vector<std::vector<Instant>> ends;  // of the iterations of each of the others
+  std::vector<std::vector<Instant>> ends;  // of the iterations of each other job
   bool tied = false;                       // Dispatcher::tied() of the first job
 };
 
-/// The first job runs that many iterations, and the others run on and on beside it until it has finished.
-/// They share links, and the cores of machines on which several sum, and nothing else: machines with GPUs
-/// belong to one job each. The engine's rates are reached_rates(). An iteration of another job takes time.
+/// The first job runs `iterations` iterations; the others repeat theirs until it has finished. Jobs share
+/// links, and the cores of machines on which several of them sum, but nothing else: a machine with GPUs
+/// belongs to one job. The engine's rates must be reached_rates(). Every iteration of another job must take
+/// some time.
 Result<SharedRun> simulate(const Cluster& cluster, std::span<const Job> jobs, int iterations,
                            const Conditions& conditions, Engine& engine, const Observer& observer = {});
 
-/// The run of one job, which brings its works, whose machines all do the same (folding.h), of which one is
-/// simulated: the run of the whole on a FluidEngine, but for a nanosecond where one rounds another way, at
-/// the cost of one machine's beside that of finding out. None if they do not do the same, not under these
-/// conditions or this model, if ties decide, if it takes so long that rounding may decide, or if the run
-/// fails: what the matter is then, the whole's run tells.
+/// Simulates one job whose machines all do the same (folding.h) by simulating one of them. The job must bring
+/// its works. The result equals the run of the whole plan on a FluidEngine, up to a nanosecond where rounding
+/// differs. The cost is that of one machine, plus that of finding out whether machines do the same.
+/// None if the machines differ, also through these conditions or this model; if ties decide; if the run takes
+/// so long that rounding may decide; or if the run fails. The run of the whole plan then says why.
 std::optional<SharedRun> simulate_folded(const Cluster& cluster, const Job& job, int iterations,
                                          const Conditions& conditions);
 
-/// What reached_rates() of work.h are where several jobs share a cluster, by link: of NICs of machines with
-/// GPUs what their job's messages reach. (Plans whose messages reach less than a NIC's rate, all-reduces, use
-/// no other machines.)
+/// reached_rates() of work.h for several jobs that share a cluster, by link. The NICs of a machine with GPUs
+/// get the rate that its job's messages reach. (Only all-reduces reach less than a NIC's rate, and plans with
+/// all-reduces use no other machines.)
 std::vector<double> reached_rates(const Cluster& cluster, std::span<const Job> jobs);
 
 }  // namespace weir

@@ -13,10 +13,10 @@
 namespace weir {
 namespace {
 
-// The fewest landing slots per sender: one filling, one being summed, and as many on their way. As a rule
-// there are as many as half of the sender's window fills, if it is spread over the owners like their shares.
-// More would not speed anything up, but let workers drift apart, each with other parts under way, none of
-// them complete.
+// The fewest landing slots per sender: one being filled, one being summed, and as many on their way. Usually
+// there are enough for half of the sender's window, if that is spread over the owners like their shares. More
+// slots would not make anything faster. They would let workers drift apart, each with other parts under way,
+// none complete.
 constexpr double kFewestSlots = 4;
 
 class ExchangeBuilder {
@@ -64,7 +64,7 @@ class ExchangeBuilder {
   }
 
  private:
-  // What pushes a gradient and pulls the sum: a machine for all of its GPUs, or one of them.
+  // What pushes a gradient and pulls the sum: a machine on behalf of all its GPUs, or a single GPU.
   static constexpr int kAllGpus = -1;
   struct Sender {
     MachineId machine;
@@ -82,14 +82,14 @@ class ExchangeBuilder {
     std::map<std::pair<MachineId, int>, Ring> rings;  // by sender and NUMA node
     std::map<int, BufferId> accumulators;             // by NUMA node
     std::map<int, BufferId> requests;                 // by NUMA node
-    std::vector<OpId> complete;                       // by part, of those exchanged so far
+    std::vector<OpId> complete;                       // by part, for the parts exchanged so far
   };
-  // Neighbouring pieces of one part that a sender hands out, and takes back, together.
+  // Neighbouring pieces of one part that a sender hands out, and gets back, together.
   struct Run {
     Part part;
-    bool own = false;  // the worker sums it
+    bool own = false;  // whether the worker itself sums it
     LocalWay way;
-    std::vector<OpId> sums;  // its pieces' are there after these
+    std::vector<OpId> sums;  // the sums of its pieces are there after these ops
   };
   // One piece at one sender.
   struct Worker {
@@ -100,7 +100,7 @@ class ExchangeBuilder {
     OpId ready;
     std::vector<OpId>* sums = nullptr;  // of its run
   };
-  // Parts of one layer that are served side by side, of which each owner has about one.
+  // Parts of one layer that are served in parallel; each owner has about one of them.
   struct Round {
     std::size_t begin = 0;
     std::size_t size = 0;
@@ -118,8 +118,8 @@ class ExchangeBuilder {
     }
   }
 
-  // Else each part has a slot of its own: without a window, as parts may not wait for one another, or as GPUs
-  // may not.
+  // Whether parts share slots. Each part has its own slot if there is no window, or if parts or GPUs may not
+  // wait for each other.
   bool share_slots() const { return options_.credit && !options_.independent_layers && !apart_; }
 
   bool held_back() const { return options_.update_barrier && !options_.independent_layers; }
@@ -144,13 +144,15 @@ class ExchangeBuilder {
         .first->second;
   }
 
-  // Whether what the worker has of a part lies where it is summed. A machine without NICs has no other way.
+  // Whether the worker's bytes of a part already lie where they are summed. A machine without NICs has no
+  // other way.
   bool at_home(MachineId worker, MachineId owner) const {
     const bool memory = options_.loopback == Loopback::kMemory || cluster_.machine(owner).nics.empty();
     return worker == owner && memory;
   }
 
-  // The pieces of one part: every sender's way out, the sums on their owners, and every sender's way in.
+  // Adds the exchange of one part's pieces: every sender's way out, the sums on their owners, every sender's
+  // way in.
   void exchange(std::span<const PlacedPart> pieces) {
     std::vector<std::vector<Run>> runs;  // by sender
     for (const Sender& sender : senders_) runs.push_back(runs_of(sender, pieces));
@@ -202,15 +204,15 @@ class ExchangeBuilder {
     const Part& part = placed.part;
     const MachineId owner = placed.owner;
     const int owner_nic = placed.nic;
-    // Workers take turns in being the one whose bytes the others' are added to, and the first that gets the
-    // sum; at any time another one for each owner.
+    // The first worker's bytes are those that the others' are added to, and it gets the sum first. Workers
+    // take turns at this; at any time each owner has a different one.
     const std::size_t turn = (placed.index + owner.index()) % workers.size();
     std::rotate(workers.begin(), workers.begin() + static_cast<std::ptrdiff_t>(turn), workers.end());
     const auto own = std::find_if(workers.begin(), workers.end(),
                                   [&](const Worker& w) { return at_home(w.machine, owner); });
     if (own != workers.end()) std::rotate(workers.begin(), own, own + 1);
 
-    std::vector<OpId> sums;  // after the first
+    std::vector<OpId> sums;  // the sums after the first worker's bytes
     std::vector<OpId> pushes(workers.size());
     Slice total;
     OpId first;
@@ -234,7 +236,7 @@ class ExchangeBuilder {
     if (held_back()) barrier_.add(owner, {part, total, begun, complete, std::move(sends)});
   }
 
-  // What has the optimizer's step in it, if there is one.
+  // The op after which the total includes the optimizer's step, if there is one.
   OpId updated(const Part& part, MachineId owner, const Slice& total, OpId summed) {
     if (options_.optimizer == Optimizer::kNone) return summed;
     Op update = op_for(part, owner, OpKind::kUpdate);
@@ -245,8 +247,9 @@ class ExchangeBuilder {
     return id;
   }
 
-  // Workers push the parts of a round in the same cyclic order, but each begins elsewhere: else a window
-  // smaller than the number of owners would have all of them push to the same few.
+  // Workers push the parts of a round in the same cyclic order, but each begins at a different part.
+  // Otherwise, with a window smaller than the number of owners, all of them would push to the same few
+  // owners.
   std::int64_t push_priority(MachineId worker, const PlacedPart& placed) const {
     const std::vector<MachineId>& workers = cluster_.gpu_machines();
     const auto ordinal =
@@ -257,7 +260,7 @@ class ExchangeBuilder {
     return parts_[round.begin + (index - round.begin + round.size - first) % round.size].part.priority();
   }
 
-  // The first worker's bytes become the accumulator: its own staging memory if it owns the part, else a
+  // The first worker's bytes become the accumulator: its own staging memory if it owns the part, otherwise a
   // receive.
   Slice begin_sum(const Worker& worker, const PlacedPart& placed, OpId& push, OpId& first) {
     const auto& [part, owner, owner_nic, index] = placed;
@@ -274,9 +277,9 @@ class ExchangeBuilder {
         add_message(plan_, part, {worker.machine, worker.nic, worker.staging}, {owner, owner_nic, total});
     plan_.op(message.send).priority = push_priority(worker.machine, placed);
     plan_.order(worker.ready, message.send);
-    // Nothing is overwritten here, but a worker that ran ahead with the parts that it is the first to push
-    // would keep all others' sums waiting. So this receive, too, waits until as many parts are complete as if
-    // it had slots.
+    // Nothing is overwritten here. But a worker could run ahead with the parts that it pushes first, and keep
+    // all others' sums waiting. So this receive also waits until as many parts are complete as if it had
+    // slots.
     const std::vector<OpId>& complete = nodes_[owner.index()].complete;
     const std::size_t ahead = share_slots() ? slots(owner) : complete.size() + 1;
     if (complete.size() >= ahead) plan_.order(complete[complete.size() - ahead], message.receive);
@@ -303,7 +306,7 @@ class ExchangeBuilder {
     return message.send;
   }
 
-  // The send of the sum, if it is sent.
+  // Adds the way of the sum to the worker. Returns the send, if the sum is sent.
   OpId finish(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
               const Slice& total, OpId begun, OpId complete) {
     if (at_home(worker.machine, owner)) {
@@ -325,7 +328,7 @@ class ExchangeBuilder {
     return message.send;
   }
 
-  // A message of one element, which the owner must have before it sends the sum.
+  // Adds a message of one element, which the owner must receive before it sends the sum.
   Message request(const Worker& worker, OpId push, MachineId owner, int owner_nic, const Part& part,
                   int numa) {
     Slice word = worker.staging;
@@ -346,14 +349,14 @@ class ExchangeBuilder {
   PlanBuilder plan_;
   LocalStages local_;
   NicTurns push_nics_;
-  NumaTurns numas_;                // of machines that sum only
+  NumaTurns numas_;                // for accumulators
   std::vector<PlacedPart> parts_;  // in the order in which they are expected to be served
   std::vector<Round> round_of_;    // by part
   std::size_t owners_ = 0;
   Bytes largest_;
   std::vector<Node> nodes_;
   std::vector<Sender> senders_;
-  bool apart_ = false;  // some machine has several
+  bool apart_ = false;  // whether some machine's GPUs are separate senders
   UpdateBarrier barrier_;
 };
 

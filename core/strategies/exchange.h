@@ -10,8 +10,8 @@
 
 namespace weir {
 
-/// The plan for parts placed so. Where a machine's stage is kApart, each of its GPUs is a worker of its own;
-/// then, and if the options have an update_barrier, no GPU machine owns a part.
+/// The plan for parts with this placement. If a machine's stage is kApart, each of its GPUs is a separate
+/// worker. In that case, and if the options set update_barrier, no GPU machine may own a part.
 Plan exchange_plan(std::string name, const Cluster& cluster, const Workload& workload, const Options& options,
                    const LocalStageOf& stages, const Shares& shares, std::vector<PlacedPart> parts);
 

@@ -1,18 +1,21 @@
 #include "core/strategies/flat_ring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
+#include "core/strategies/ring.h"
 
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once, unless they say; each has landing memory of its own.
+// How many buckets may be under way at once, by default; each has its own landing memory.
 constexpr std::size_t kFlatRingBuckets = 2;
 
 struct Rank {
@@ -82,8 +85,8 @@ class RingBuilder {
     return {local_.gradient(rank.machine), rank.gpu, piece.range.offset, piece.range.size};
   }
 
-  // Where chunks of a bucket land on one machine, a slot for each step; a slot has a replica on each GPU, and
-  // each GPU reuses its own.
+  // Where chunks of a bucket land on one machine, one slot a step. A slot has a replica on each GPU, and each
+  // GPU reuses its own.
   Slots& landing(std::size_t rank, std::size_t b) {
     std::optional<Slots>& landing = landings_[rank][b % landing_count_];
     if (landing) return *landing;
@@ -183,7 +186,7 @@ class RingBuilder {
   LocalStages local_;
   std::vector<Part> buckets_;
   std::size_t landing_count_;
-  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::vector<std::size_t> order_;  // the order in which buckets are expected to be served
   Releases releases_;
   std::vector<Rank> ranks_;
   int count_ = 0;
@@ -191,11 +194,35 @@ class RingBuilder {
   std::vector<Landings> landings_;  // by rank
 };
 
+Result<Plan> flat_ring(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return flat_ring_plan(cluster, workload, options,
+                        fused_buckets(std::string(flat_ring_strategy().name), workload, options));
+}
+
+double fused_flat_ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return flat_ring_ops(cluster, fused_pieces(workload, options));
+}
+
 }  // namespace
 
 Result<Plan> flat_ring_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                             const Buckets& buckets) {
+  if (options.independent_layers) return ring_of_tensors_plan(cluster, workload, options, buckets);
   return RingBuilder(cluster, workload, options, buckets).build();
+}
+
+double flat_ring_ops(const Cluster& cluster, double buckets) {
+  return kOpsPerChunk * std::pow(gpu_count(cluster), 2) * buckets;
+}
+
+Strategy flat_ring_strategy() {
+  return {.name = "flat-ring",
+          .summary = "ring all-reduce over all GPUs of all machines",
+          .look = {"#D55E00", "^", "-."},
+          .make = flat_ring,
+          .ops = fused_flat_ring_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size"};
 }
 
 }  // namespace weir

@@ -12,7 +12,7 @@ MachineId chosen(std::uint64_t hash, const std::vector<MachineId>& machines) {
   return machines[hash % machines.size()];
 }
 
-// Where a key goes in mixed mode.
+// Which machine gets a key in mixed mode.
 class MixedMode {
  public:
   explicit MixedMode(const Cluster& cluster) : cluster_(cluster) {

@@ -9,6 +9,9 @@ namespace weir {
 
 Result<Plan> nccl_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                        const Buckets& buckets) {
+  if (options.independent_layers)
+    return failure(
+        "collective 'nccl' runs in one order on all machines, and a session's tensors come in any");
   PlanBuilder plan(buckets.strategy, cluster.machines().size());
   plan.set_message_efficiency(options.allreduce_efficiency);
   LocalStages local(cluster, workload, options, no_local_stages(cluster), plan);

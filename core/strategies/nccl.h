@@ -1,5 +1,5 @@
-// All-reduce over all GPUs of all machines as NCCL does it: one op on each machine for each bucket. Real
-// machines have NCCL do it, so this is what frameworks run without Weir; simulated ones take it for NCCL's
+// All-reduce over all GPUs of all machines by NCCL itself: one op on each machine for each bucket. On real
+// machines NCCL runs it, so this is what frameworks do without Weir. Simulated machines model it as NCCL's
 // ring.
 #pragma once
 

@@ -8,19 +8,20 @@
 namespace weir {
 namespace {
 
-// The fraction of an iteration that may go into filling and draining the pipeline from push to pull.
+// The fraction of an iteration that may be spent on filling and draining the pipeline from push to pull.
 constexpr double kFill = 0.007;
-// The fraction of a NIC's traffic that one part may be, if its machine has several NICs.
+// The largest fraction of a NIC's traffic that one part may be, if the machine has several NICs.
 constexpr double kImbalance = 0.01;
-// How long that takes, in times in which a NIC sends one part to each of its peers (measured: 3 to 5).
+// How long filling and draining takes, in units of the time in which a NIC sends one part to each of its
+// peers (measured: 3 to 5).
 constexpr double kFillRounds = 4.5;
 
 Duration exchange_time(const Workload& workload, const Shares& shares) {
   return Duration::from_seconds(shares.seconds_per_byte * static_cast<double>(workload.size().count()));
 }
 
-// The largest part in which no NIC of a machine with several carries much more than its fraction. A single
-// NIC carries whatever there is.
+// The largest part size for which no NIC of a machine carries much more than its fraction. It matters only if
+// some machine has several NICs.
 Bytes balanced_part_size(const Cluster& cluster, const Workload& workload, const Options& options) {
   std::size_t nics = 1;
   for (const Machine& machine : cluster.machines()) nics = std::max(nics, machine.nics.size());
@@ -29,8 +30,9 @@ Bytes balanced_part_size(const Cluster& cluster, const Workload& workload, const
   return Bytes(static_cast<std::int64_t>(kImbalance * fraction));
 }
 
-// A part's sum can go back only when all workers' bytes of it are there, and they come side by side with the
-// parts of other owners: about a part for each peer goes by before the way back has anything to do.
+// The largest part size that fills the pipeline early enough. A part's sum can go back only when all workers'
+// bytes of it have arrived. These arrive in parallel with other owners' parts, so about one part for each
+// peer passes before the way back has anything to do.
 Bytes pipelined_part_size(const Cluster& cluster, const Workload& workload, const Options& options,
                           Duration exchange) {
   const std::size_t peers = std::max<std::size_t>(1, cluster.machines().size() - 1);

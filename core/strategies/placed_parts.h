@@ -11,8 +11,8 @@
 
 namespace weir {
 
-/// The largest part that tensors are cut into: options.partition_size, but so fine that pipelines fill soon
-/// and that NICs of one machine are equally busy, down to options.finest_part.
+/// The largest part that tensors are cut into: options.partition_size, or less (down to options.finest_part),
+/// so that pipelines fill early and all NICs of a machine are equally busy.
 Bytes part_size(const Cluster& cluster, const Workload& workload, const Options& options,
                 const Shares& shares);
 
@@ -21,8 +21,8 @@ Bytes part_size(const Cluster& cluster, const Workload& workload, const Options&
 std::vector<PlacedPart> balanced_parts(const Cluster& cluster, const Workload& workload,
                                        const Options& options, const Shares& shares);
 
-/// These parts, in that order too, behind NICs that take turns. Under first come, first served those of one
-/// priority are pieces of one part.
+/// These parts, in the same order. The NICs of an owner take turns. Under first come, first served, parts of
+/// one priority are pieces of one part.
 std::vector<PlacedPart> assigned_parts(const Cluster& cluster, const Workload& workload,
                                        const Options& options, const Shares& shares,
                                        const std::vector<Assigned>& assigned);

@@ -1,19 +1,21 @@
 #include "core/strategies/ring.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
 #include "core/analysis/local_choice.h"
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
 
 namespace weir {
 namespace {
 
-// How many buckets may be under way at once, unless they say; each has landing memory of its own.
+// How many buckets may be under way at once, by default; each has its own landing memory.
 constexpr std::size_t kRingBuckets = 4;
 
 enum class Where { kHost, kGpus };
@@ -28,7 +30,10 @@ class MachineRingBuilder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        landing_count_(buckets.landing > 0 ? buckets.landing : kRingBuckets),
+        apart_(options.independent_layers),
+        landing_count_(apart_                ? buckets_.size()
+                       : buckets.landing > 0 ? buckets.landing
+                                             : kRingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         order_(service_order(workload, buckets_, options, all_reduce_time(cluster, workload, options))),
@@ -44,15 +49,15 @@ class MachineRingBuilder {
   }
 
  private:
-  // One machine in the exchange of one bucket. Steps count from 0; chunks are named by the machine that they
-  // end on.
+  // One machine in the exchange of one bucket. Steps count from 0. A chunk is named by the machine that it
+  // ends on.
   struct Member {
     MachineId machine;
     int nic = 0;
     LocalWay way;                // if chunks go through host memory
-    OpId released;               // if not: the bucket may start
+    OpId released;               // if not: the op after which the bucket may start
     Slice bucket;                // in staging or gradient memory
-    std::vector<OpId> ready;     // by chunk: the machine's own sum is there
+    std::vector<OpId> ready;     // by chunk: the op after which the machine's own sum is there
     std::vector<OpId> sent;      // by step of the first round
     std::vector<OpId> summed;    // by step of the first round
     std::vector<OpId> received;  // by step of the second round
@@ -102,7 +107,7 @@ class MachineRingBuilder {
     return cluster_.machine(machine).gpus.size() > 1 ? Replicas::shards(local_.all_gpus(machine)) : 0;
   }
 
-  // Reduce-scatter or all-gather of one chunk; nothing to do for a single GPU.
+  // Adds the reduce-scatter or all-gather of one chunk; a single GPU needs neither.
   OpId collective(const Member& member, const Part& bucket, int index, OpKind kind) {
     const bool out = traits(kind).adds_up;
     if (range(bucket, index).size == Bytes(0)) return OpId::none();
@@ -115,7 +120,7 @@ class MachineRingBuilder {
     return id;
   }
 
-  // Where messages of a bucket land on one machine, one slot a step; bucket b + landing_count_ lands where
+  // Where messages of a bucket land on one machine, one slot a step. Bucket b + landing_count_ lands where
   // bucket b did.
   Slots& landing(const Member& member, std::size_t position, std::size_t b) {
     const bool host = where_ == Where::kHost;
@@ -124,8 +129,9 @@ class MachineRingBuilder {
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;
     Bytes largest;
-    for (const Part& bucket : buckets_) {
-      for (int c = 0; c < count_; ++c) largest = std::max(largest, range(bucket, c).size);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (apart_ && i != b) continue;
+      for (int c = 0; c < count_; ++c) largest = std::max(largest, range(buckets_[order_[i]], c).size);
     }
     const auto gpus = static_cast<int>(cluster_.machine(member.machine).gpus.size());
     const BufferId buffer =
@@ -149,7 +155,7 @@ class MachineRingBuilder {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  // Machine i sends chunk i - step to its neighbour, which adds it to its own.
+  // Machine i sends chunk i - step to its neighbour, which adds it to its own chunk.
   void sum_step(std::vector<Member>& members, int i, int step, const Part& bucket, std::size_t b) {
     Member& source = members[at(i)];
     Member& target = members[at(chunk(i + 1))];
@@ -208,7 +214,7 @@ class MachineRingBuilder {
         static_cast<int>(std::find(machines_.begin(), machines_.end(), member.machine) - machines_.begin());
     std::vector<OpId> all;
     for (int c = 0; c < count_; ++c) {
-      // The machine's own chunk was complete with the last sum; chunk position - s came in step s.
+      // The machine's own chunk was complete with the last sum; chunk position - s arrived in step s.
       const int step = chunk(position - c);
       const OpId done = count_ == 1                ? member.ready.front()
                         : c == chunk(position + 1) ? member.summed.back()
@@ -232,26 +238,56 @@ class MachineRingBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> buckets_;
+  bool apart_;  // whether no bucket may wait for another
   std::size_t landing_count_;
   const std::vector<MachineId>& machines_;
   int count_;
-  std::vector<std::size_t> order_;  // in which buckets are expected to be served
+  std::vector<std::size_t> order_;  // the order in which buckets are expected to be served
   Releases releases_;
   std::map<std::tuple<std::size_t, std::size_t, int>, Slots>
       landings_;  // by position, bucket's turn, NUMA node
 };
+
+// Each machine may also reduce and spread a chunk.
+constexpr double kOpsPerLocalChunk = kOpsPerChunk + 2;
+
+Result<Plan> hierarchical(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return hierarchical_plan(cluster, workload, options,
+                           fused_buckets(std::string(hierarchical_strategy().name), workload, options));
+}
+
+double ring_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return kOpsPerChunk * std::pow(gpu_machine_count(cluster), 2) * fused_pieces(workload, options);
+}
+
+double fused_hierarchical_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return hierarchical_ops(cluster, fused_pieces(workload, options));
+}
 
 }  // namespace
 
 Result<Plan> ring_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
-  const Buckets buckets = fused_buckets("ring", workload, options);
+  const Buckets buckets = fused_buckets(std::string(ring_strategy().name), workload, options);
   return MachineRingBuilder(cluster, workload, options, local->stages, buckets, Where::kHost).build();
+}
+
+Result<Plan> ring_of_tensors_plan(const Cluster& cluster, const Workload& workload, const Options& options,
+                                  const Buckets& buckets) {
+  for (const MachineId machine : cluster.gpu_machines()) {
+    if (cluster.machine(machine).gpus.size() == 1) continue;
+    return failure(
+        fmt::format("{} has several GPUs, and tensors that go apart are summed among machines of one",
+                    cluster.machine(machine).name));
+  }
+  return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kHost)
+      .build();
 }
 
 Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload, const Options& options,
                                const Buckets& buckets) {
+  if (options.independent_layers) return ring_of_tensors_plan(cluster, workload, options, buckets);
   const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
   for (const MachineId machine : cluster.gpu_machines()) {
     if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
@@ -262,6 +298,31 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
   }
   return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus)
       .build();
+}
+
+double hierarchical_ops(const Cluster& cluster, double buckets) {
+  return kOpsPerLocalChunk * std::pow(gpu_machine_count(cluster), 2) * buckets;
+}
+
+Strategy ring_strategy() {
+  return {.name = "ring",
+          .summary = "ring all-reduce among GPU machines, summed in host memory",
+          .look = {"#E69F00", "s", "--"},
+          .make = ring_plan,
+          .ops = ring_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size",
+          .local = conventional_local};
+}
+
+Strategy hierarchical_strategy() {
+  return {.name = "hierarchical",
+          .summary = "reduce-scatter in each machine, a ring among machines per GPU, all-gather",
+          .look = {"#009E73", "D", "5 1 1 1 1 1"},
+          .make = hierarchical,
+          .ops = fused_hierarchical_ops,
+          .grain = "fusion_size",
+          .tuned = "fusion_size"};
 }
 
 }  // namespace weir

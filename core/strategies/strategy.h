@@ -1,5 +1,7 @@
-// A strategy is a pure function from what there is to what to do: a cluster, a workload and options give a
-// plan. The same arguments give the same plan on every machine.
+// A strategy is a pure function from the situation to a plan: from a cluster, a workload and options. The
+// same arguments give the same plan on every machine.
+//
+// All properties of a strategy are in its row of the table. The row is in the file that makes its plans.
 #pragma once
 
 #include <span>
@@ -14,31 +16,77 @@
 
 namespace weir {
 
+/// How gradients become sums.
+enum class StrategyKind {
+  kSplit,      // every machine sends each part directly to one machine that sums it, by the optimal split
+  kServers,    // the same, but only servers sum
+  kAllReduce,  // sums pass from machine to machine, at Options::allreduce_efficiency of a NIC's rate
+};
+
+/// How a strategy is drawn.
+struct Look {
+  std::string_view color;   // "#RRGGBB"; empty: any color that is free in the picture
+  std::string_view marker;  // its name in matplotlib
+  std::string_view line;    // its name in matplotlib; or the lengths of dashes and gaps, "5 1 1 1"
+};
+
+/// The signature of a row's functions. They get the cluster, the workload and the settled options.
+template <class T>
+using OfPlan = T (*)(const Cluster& cluster, const Workload& workload, const Options& options);
+
+/// The options, unchanged.
+constexpr Options as_given(Options options) { return options; }
+
 struct Strategy {
   std::string_view name;     // in files and tables
   std::string_view summary;  // one line for people
-  Result<Plan> (*plan)(const Cluster& cluster, const Workload& workload, const Options& options);
-  /// About how many ops that plan has; known without making it.
-  double (*ops)(const Cluster& cluster, const Workload& workload, const Options& options);
-  std::string_view grain;  // the option that makes them fewer; empty if none does
-  /// Some options are what the strategy is. Returns the options with those as they are: what the plan is made
-  /// with whatever it is given, and how it is to be dispatched.
-  Options (*settled)(Options options);
-  /// The local stage of every machine in that plan; null where no part goes to host memory.
-  Result<LocalChoice> (*local)(const Cluster& cluster, Dtype dtype, const Options& options);
+  StrategyKind kind = StrategyKind::kAllReduce;
+  Look look = {};
+
+  OfPlan<Result<Plan>> make = nullptr;  // makes the plan; callers use plan() instead
+  /// The approximate number of ops in that plan, computed without making it.
+  OfPlan<double> ops = nullptr;
+  std::string_view grain = {};  // the option that reduces their number; empty if there is none
+
+  /// A strategy may fix some options. Returns the options with these set. The plan is made and dispatched
+  /// with them, whatever the user gives.
+  Options (*settled)(Options options) = as_given;
+  /// The options that usually matter for speed, separated by commas; empty if there are none.
+  std::string_view tuned = {};
+  /// More such options, for machines with several GPUs.
+  std::string_view tuned_for_gpus = {};
+
+  /// The local stage of every machine in that plan; null if no part goes to host memory.
+  Result<LocalChoice> (*local)(const Cluster& cluster, Dtype dtype, const Options& options) = nullptr;
+  bool updates = false;  // whether a summing machine can also do the optimizer's step (Options::optimizer)
+  /// Why its plans do not support independent layers (Options::independent_layers), which PyTorch training
+  /// needs; empty if they do.
+  std::string_view cannot_train = {};
+
+  /// Fails if there is no plan for these options or this cluster.
+  Result<Plan> plan(const Cluster& cluster, const Workload& workload, const Options& options) const;
 };
 
-/// Refuses a plan of more ops than memory is likely to hold, before it is made, and says what to change.
+/// Rejects a plan with more ops than memory is likely to hold, before it is made, and says what to change.
 Result<void> check_size(const Strategy& strategy, const Cluster& cluster, const Workload& workload,
                         const Options& options);
 
 /// All strategies, in the order in which tables show them.
 std::span<const Strategy> strategies();
 
-/// The strategy of that name; the error lists the names there are.
+/// The strategy with this name; the error lists all names.
 Result<const Strategy*> strategy_named(std::string_view name);
 
-/// How the strategy's plans made with these options are to be dispatched.
+/// Names of strategies: the default, the baseline for speed-ups, and the one whose CPU machines sum
+/// everything.
+std::string_view default_strategy();
+std::string_view default_baseline();
+std::string_view server_strategy();
+
+/// If the strategy cannot train, fails with the row's reason and the names of strategies that can.
+Result<void> check_trains(const Strategy& strategy);
+
+/// How to dispatch the plans that the strategy makes with these options.
 Dispatch dispatch_of(const Strategy& strategy, const Options& options);
 
 }  // namespace weir

@@ -1,7 +1,9 @@
 #include "core/strategies/summation.h"
 
 #include "core/analysis/local_choice.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/exchange.h"
+#include "core/strategies/frameworks.h"
 #include "core/strategies/hashed_placement.h"
 #include "core/strategies/placed_parts.h"
 
@@ -13,7 +15,8 @@ struct Split {
   Shares shares;
 };
 
-// What only servers can do that hold no gradient of their own, or all parts.
+// Rejects options that only pure servers support: machines without a gradient of their own, or owners of all
+// parts.
 Result<void> check_fits(const Options& options, Summing summing) {
   const bool servers = summing == Summing::kCpuMachines;
   if (options.local == LocalStage::kApart && !servers)
@@ -34,6 +37,52 @@ Result<Split> split_of(const Cluster& cluster, const Workload& workload, const O
   if (!shares) return failure(shares.error().text);
   return Split{*local, *shares};
 }
+
+// The largest part that the plan would cut tensors into.
+Bytes part_of(const Cluster& cluster, const Workload& workload, const Options& options, Summing summing) {
+  const Result<Split> split = split_of(cluster, workload, options, summing);
+  if (!split) return options.partition_size;  // the plan will fail too
+  return part_size(cluster, workload, options, split->shares);
+}
+
+// The number of senders: all GPUs if they are separate, otherwise all GPU machines.
+double senders(const Cluster& cluster, const Options& options) {
+  return options.local == LocalStage::kApart ? gpu_count(cluster) : gpu_machine_count(cluster);
+}
+
+template <Summing summing>
+double summation_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return senders(cluster, options) / gpu_machine_count(cluster) *
+         ops_of_parts(cluster, workload, part_of(cluster, workload, options, summing));
+}
+
+double mxnet_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  constexpr double kOpsPerRequestedPart = 11;
+  const auto parts = assign_as_mxnet(workload, mxnet_servers(cluster)).size();
+  return kOpsPerRequestedPart * senders(cluster, options) * static_cast<double>(parts);
+}
+
+Result<Plan> unified(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return summation_plan(std::string(unified_strategy().name), cluster, workload, options, Summing::kOptimal);
+}
+
+Result<Plan> ps(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return summation_plan(std::string(ps_strategy().name), cluster, workload, options, Summing::kCpuMachines);
+}
+
+Result<Plan> colocated_ps(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return summation_plan(std::string(colocated_ps_strategy().name), cluster, workload, options,
+                        Summing::kGpuMachines);
+}
+
+Options as_mxnet(Options options) {
+  options = first_come(options);
+  options.pull_requests = true;
+  return options;
+}
+
+constexpr std::string_view kParts = "partition_size and finest_part";
+constexpr std::string_view kWindow = "partition_size,credit";
 
 }  // namespace
 
@@ -70,15 +119,60 @@ Result<Plan> mxnet_plan(const Cluster& cluster, const Workload& workload, const 
   const Result<Split> split = split_of(cluster, workload, options, summing);
   if (!split) return failure(split.error().text);
   return exchange_plan(
-      "mxnet-ps", cluster, workload, options, split->local.stages, split->shares,
+      std::string(mxnet_ps_strategy().name), cluster, workload, options, split->local.stages, split->shares,
       assigned_parts(cluster, workload, options, split->shares, assign_as_mxnet(workload, servers)));
 }
 
-Bytes summation_part(const Cluster& cluster, const Workload& workload, const Options& options,
-                     Summing summing) {
-  const Result<Split> split = split_of(cluster, workload, options, summing);
-  if (!split) return options.partition_size;  // there will be no plan
-  return part_size(cluster, workload, options, split->shares);
+Strategy unified_strategy() {
+  return {.name = "unified",
+          .summary = "the optimal split of summation between GPU machines and CPU machines",
+          .kind = StrategyKind::kSplit,
+          .look = {"#0072B2", "o", "-"},
+          .make = unified,
+          .ops = summation_ops<Summing::kOptimal>,
+          .grain = kParts,
+          .tuned = kWindow,
+          .tuned_for_gpus = "local",
+          .local = choose_local};
+}
+
+Strategy ps_strategy() {
+  return {.name = "ps",
+          .summary = "parameter server on the CPU machines",
+          .kind = StrategyKind::kServers,
+          .look = {"#56B4E9", "P", ":"},
+          .make = ps,
+          .ops = summation_ops<Summing::kCpuMachines>,
+          .grain = kParts,
+          .tuned = kWindow,
+          .tuned_for_gpus = "local",
+          .local = choose_local,
+          .updates = true};
+}
+
+Strategy colocated_ps_strategy() {
+  return {.name = "colocated-ps",
+          .summary = "parameter server on the GPU machines themselves",
+          .kind = StrategyKind::kServers,
+          .look = {"#777777", "X", "6 2 1 2"},
+          .make = colocated_ps,
+          .ops = summation_ops<Summing::kGpuMachines>,
+          .grain = kParts,
+          .tuned = kWindow,
+          .tuned_for_gpus = "local",
+          .local = choose_local,
+          .updates = true};
+}
+
+Strategy mxnet_ps_strategy() {
+  return {.name = "mxnet-ps",
+          .summary = "parameter server of whole tensors, placed by a hash of their number",
+          .kind = StrategyKind::kServers,
+          .make = mxnet_plan,
+          .ops = mxnet_ops,
+          .settled = as_mxnet,
+          .local = choose_local,
+          .updates = true};
 }
 
 }  // namespace weir

@@ -7,13 +7,14 @@
 #include "core/strategies/blocks/buckets.h"
 #include "core/strategies/blocks/local_stage.h"
 #include "core/strategies/blocks/nics.h"
+#include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/blocks/placement.h"
 #include "core/strategies/blocks/slots.h"
 
 namespace weir {
 namespace {
 
-// Landing slots per child, each of one part.
+// Landing slots per child, each for one part.
 constexpr std::size_t kSlots = 8;
 
 struct Tree {
@@ -22,8 +23,8 @@ struct Tree {
   std::vector<int> upwards;  // positions, children before parents
 };
 
-// The tree over [low, high) in symmetric order, as a search tree: odd positions are inner, even ones leaves
-// where the count allows.
+// The tree over [low, high) in symmetric order, like a search tree: odd positions are inner nodes and even
+// ones are leaves, as far as the count allows.
 int grow(Tree& tree, int low, int high, int parent) {
   if (low >= high) return -1;
   int reach = 1;
@@ -37,8 +38,8 @@ int grow(Tree& tree, int low, int high, int parent) {
   return root;
 }
 
-// The second tree is the first with positions mirrored (an even count) or shifted by one, which turns inner
-// positions into leaves.
+// The second tree is the first with its positions mirrored (even count) or shifted by one (odd count). This
+// turns inner positions into leaves.
 Tree make_tree(int count, bool second) {
   Tree plain{std::vector<int>(static_cast<std::size_t>(count), -1),
              std::vector<std::vector<int>>(static_cast<std::size_t>(count)),
@@ -63,10 +64,11 @@ class TreeBuilder {
   TreeBuilder(const Cluster& cluster, const Workload& workload, const Options& options,
               const LocalStageOf& stages)
       : cluster_(cluster),
-        plan_("double-tree", cluster.machines().size()),
+        plan_(std::string(double_tree_strategy().name), cluster.machines().size()),
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         parts_(workload.partition(options.partition_size)),
+        apart_(options.independent_layers),
         machines_(cluster.gpu_machines()) {
     plan_.set_message_efficiency(options.allreduce_efficiency);
     plan_.do_not_pace();
@@ -77,7 +79,7 @@ class TreeBuilder {
   Plan build() && {
     const int count = static_cast<int>(machines_.size());
     const Tree trees[] = {make_tree(count, false), make_tree(count, true)};
-    // Parts go to the tree that has the fewer bytes so far.
+    // Each part goes to the tree that has fewer bytes so far.
     Bytes loads[2];
     for (const std::size_t p : order_) {
       const std::size_t lighter = loads[1] < loads[0] ? 1 : 0;
@@ -91,15 +93,16 @@ class TreeBuilder {
 
  private:
   struct Ring {
+    BufferId buffer;
     Slots slots;
     std::size_t used = 0;
   };
   struct Member {
     LocalWay way;
     Endpoint end;             // its staging memory
-    std::vector<OpId> sums;   // its children's are added
+    std::vector<OpId> sums;   // the ops that add its children's sums
     OpId up;                  // the send to its parent
-    std::vector<OpId> total;  // the ops after which the sum of all is in staging
+    std::vector<OpId> total;  // the ops after which the sum of all is in its staging memory
   };
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -131,7 +134,8 @@ class TreeBuilder {
     Member& child = members[at(child_position)];
     Member& parent = members[at(parent_position)];
     Ring& ring = ring_of(parent.end, child.end.machine);
-    const std::size_t slot = ring.used++ % ring.slots.count();
+    const std::size_t slot =
+        apart_ ? ring.slots.add(plan_, ring.buffer, part.range.size) : ring.used++ % ring.slots.count();
     Endpoint landing = parent.end;
     landing.slice = ring.slots.slice(slot, part.range.size);
     const Message message = add_message(plan_, part, child.end, landing);
@@ -148,7 +152,7 @@ class TreeBuilder {
     const Message message = add_message(plan_, part, parent.end, child.end);
     for (const OpId op : parent.total) plan_.order(op, message.send);
     plan_.order(child.up, message.receive);
-    plan_.carry(message.send, parent.way.begun);  // which overwrites the bytes that are being sent
+    plan_.carry(message.send, parent.way.begun);  // that op overwrites the bytes that are being sent
     child.total = {message.receive};
   }
 
@@ -158,7 +162,7 @@ class TreeBuilder {
     if (known != rings_.end()) return known->second;
     const BufferId buffer =
         plan_.add({parent.machine, Buffer::Role::kScratch, Memory::Kind::kHost, numa, 1, Bytes(0)});
-    Ring ring{Slots(plan_, buffer, std::min(kSlots, parts_.size()), largest_)};
+    Ring ring{buffer, Slots(plan_, buffer, apart_ ? 0 : std::min(kSlots, parts_.size()), largest_)};
     return rings_.emplace(std::tuple(parent.machine, child, numa), std::move(ring)).first->second;
   }
 
@@ -167,18 +171,34 @@ class TreeBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> parts_;
-  std::vector<std::size_t> order_;  // in which parts are expected to be served
+  bool apart_;                      // whether no part may wait for another
+  std::vector<std::size_t> order_;  // the order in which parts are expected to be served
   const std::vector<MachineId>& machines_;
   Bytes largest_;
   std::map<std::tuple<MachineId, MachineId, int>, Ring> rings_;  // parent, child, NUMA node
 };
 
-}  // namespace
-
 Result<Plan> double_tree_plan(const Cluster& cluster, const Workload& workload, const Options& options) {
   const auto local = conventional_local(cluster, most_common_dtype(workload.trace()), options);
   if (!local) return failure(local.error().text);
   return TreeBuilder(cluster, workload, options, local->stages).build();
+}
+
+double double_tree_ops(const Cluster& cluster, const Workload& workload, const Options& options) {
+  return ops_of_parts(cluster, workload, options.partition_size);
+}
+
+}  // namespace
+
+Strategy double_tree_strategy() {
+  return {.name = "double-tree",
+          .summary = "all-reduce along two complementary binary trees of GPU machines",
+          .look = {"#CC79A7", "v", "3 1"},
+          .make = double_tree_plan,
+          .ops = double_tree_ops,
+          .grain = "partition_size",
+          .tuned = "partition_size,credit",
+          .local = conventional_local};
 }
 
 }  // namespace weir

@@ -1,5 +1,6 @@
-// Holds back the sums of all parameter servers until the last one is complete, as TensorFlow's
-// SyncReplicasOptimizer does: servers tell the first worker, its chief, which hands out tokens then.
+// Holds back the sums of all parameter servers until the last one is complete, like TensorFlow's
+// SyncReplicasOptimizer. Servers report to the first worker, the chief; when all have reported, it hands out
+// tokens.
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@ namespace weir {
 /// Cost: two messages of one element for each server.
 class UpdateBarrier {
  public:
-  /// `complete` ends the part's sum on the server, in the slice that `begun` writes first, and `sends` then
-  /// carry it away.
+  /// `complete` ends the part's sum on the server. `begun` is the first op that writes the slice `total`.
+  /// `sends` then carry the sum away.
   struct Sum {
     Part part;
     Slice total;
@@ -23,7 +24,8 @@ class UpdateBarrier {
   };
   void add(MachineId server, Sum sum) { sums_[server].push_back(std::move(sum)); }
 
-  /// Adds the messages, and lets the sends wait for them; to be called once, last. The chief is no server.
+  /// Adds the messages, and makes the sends wait for them. Call it once, after everything else. The chief
+  /// must not be a server.
   void close(PlanBuilder& builder, MachineId chief) const;
 
  private:

@@ -1,12 +1,12 @@
-// Which point to try next: that of which most improvement is expected.
+// Expected improvement: how much better a point is expected to be than the best so far.
 #pragma once
 
 #include "core/tune/gaussian_process.h"
 
 namespace weir::tune {
 
-/// By how much the value is expected to fall below `best`; values above count as none. Jones, Schonlau and
-/// Welch, Efficient Global Optimization (1998), equation 15.
+/// How far the value is expected to fall below `best`; values above it count as 0. Jones, Schonlau and Welch,
+/// Efficient Global Optimization (1998), equation 15.
 double expected_improvement(const Belief& belief, double best);
 
 }  // namespace weir::tune

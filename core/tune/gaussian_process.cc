@@ -11,9 +11,9 @@
 namespace weir::tune {
 namespace {
 
-constexpr double kJitter = 1e-10;  // relative: keeps the covariance of equal points from being singular
+constexpr double kJitter = 1e-10;  // relative; otherwise equal points would make the matrix singular
 
-// What is expected of the logarithms of a kernel's parameters before anything is measured.
+// The normal prior of the logarithm of a kernel parameter.
 struct Prior {
   double mean;
   double deviation;
@@ -27,7 +27,7 @@ double log_density(double value, const Prior& prior) {
   return -0.5 * off * off;
 }
 
-// A kernel as the logarithms of its deviation, its noise and its lengths.
+// Makes a kernel from the logarithms of its deviation, its noise and its lengths.
 Kernel kernel_of(const Eigen::VectorXd& logarithms, double least_noise) {
   Kernel kernel{std::exp(logarithms(0)), std::max(least_noise, std::exp(logarithms(1))), {}};
   for (Eigen::Index i = 2; i < logarithms.size(); ++i) kernel.lengths.push_back(std::exp(logarithms(i)));
@@ -41,7 +41,7 @@ double log_posterior(const Measurements& measurements, const Eigen::VectorXd& lo
   return sum + GaussianProcess(measurements, kernel_of(logarithms, least_noise)).log_likelihood();
 }
 
-// Climbs from there by steps along one coordinate at a time, which become shorter where none leads upwards.
+// Hill climbing: steps along one coordinate at a time. Steps become shorter when none leads upwards.
 std::pair<Eigen::VectorXd, double> climbed(const std::function<double(const Eigen::VectorXd&)>& height,
                                            Eigen::VectorXd at) {
   constexpr double kLeastStep = 0.02;
@@ -83,7 +83,7 @@ GaussianProcess::GaussianProcess(Measurements measurements, Kernel kernel)
       covariances(i, j) = covariance(measurements_.points.row(i), measurements_.points.row(j));
     covariances(i, i) += kernel_.noise * kernel_.noise + kJitter * kernel_.deviation * kernel_.deviation;
   }
-  factor_.compute(covariances);  // which reads the lower half
+  factor_.compute(covariances);  // reads only the lower half
   weights_ = factor_.solve(measurements_.values);
   log_likelihood_ = -0.5 * measurements_.values.dot(weights_) -
                     factor_.matrixLLT().diagonal().array().log().sum() -
@@ -113,7 +113,7 @@ Kernel fitted_kernel(const Measurements& measurements, double least_noise) {
   const auto height = [&](const Eigen::VectorXd& at) { return log_posterior(measurements, at, least_noise); };
   Eigen::VectorXd start(static_cast<Eigen::Index>(owners) + 2);
   std::pair<Eigen::VectorXd, double> best;
-  // Smooth and rough functions may both explain the same few values: climbing starts from either.
+  // A smooth and a rough function may both explain the same few values, so climbing starts from either.
   for (const double length : {0.25, 1.0}) {
     start.setConstant(std::log(length));
     start(0) = kDeviation.mean;

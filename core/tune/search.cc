@@ -11,15 +11,16 @@
 namespace weir::tune {
 namespace {
 
-constexpr std::size_t kMostCandidates = 20'000;  // whose values are foretold for one choice
+constexpr std::size_t kMostCandidates = 20'000;  // points whose values are predicted for one choice
 constexpr double kLeastNoise = 1e-3;             // of scores with deviation 1
 
-// What processes are fitted to. Points that take twice as long as the best differ little then, and those near
-// the best by much: a process that also had to follow what is far from good would smooth over what matters.
+// The score that processes are fitted to. It makes large differences between points near the best, and small
+// ones between points that take twice as long. A process that also had to fit poor points would blur good
+// ones.
 double score(double value, double least) { return -std::pow(least / value, 8); }
 
-// All attempts with their scores at mean 0 and deviation 1. What is not possible is as bad as the worst that
-// is.
+// All attempts with their scores, scaled to mean 0 and deviation 1. Impossible points score like the worst
+// possible one.
 std::optional<Measurements> measurements_of(const Space& space, const std::vector<Attempt>& attempts) {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -47,7 +48,7 @@ GaussianProcess process_of(const Measurements& measurements) {
   return {measurements, fitted_kernel(measurements, kLeastNoise)};
 }
 
-// What is to be expected where each was taken.
+// The predicted mean at each measured point.
 Eigen::VectorXd means(const GaussianProcess& process, const Measurements& measurements) {
   Eigen::VectorXd all(measurements.values.size());
   for (Eigen::Index i = 0; i < all.size(); ++i) all(i) = process.at(measurements.points.row(i)).mean;
@@ -100,8 +101,8 @@ std::vector<Point> Search::beginning() {
   return points;
 }
 
-// A Latin hypercube: so many points that each dimension is cut into as many equal pieces, and each piece has
-// one of them. Of some at random the one whose points keep farthest from each other and from these.
+// A Latin hypercube of `count` points: each dimension is cut into `count` equal pieces, and each piece has
+// one point. Of several random ones, takes that whose points are farthest from each other and from `from`.
 std::vector<Point> Search::scattered(std::size_t count, const std::vector<Point>& from) {
   constexpr int kDraws = 50;
   std::vector<Point> chosen;
@@ -124,7 +125,7 @@ std::vector<Point> Search::scattered(std::size_t count, const std::vector<Point>
   return chosen;
 }
 
-// How far the nearest two are from each other: two of these points, or one of them and one of the others.
+// The smallest distance between two of the points, or between one of them and one of the others.
 double Search::nearest_two(const std::vector<Point>& points, const std::vector<Point>& others) const {
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -136,7 +137,7 @@ double Search::nearest_two(const std::vector<Point>& points, const std::vector<P
   return nearest;
 }
 
-// All points that may be tried, or as many as can be looked at: the neighbours of the best and some anywhere.
+// All points that may be tried. If these are too many: the neighbours of the best, and random points.
 std::vector<Point> Search::candidates() {
   std::vector<Point> points;
   const auto add = [&](const Point& point) {

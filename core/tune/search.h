@@ -1,5 +1,5 @@
-// A search for the point of least value, as a state machine: it says which points to try, and is told what
-// came out. It knows neither what points mean nor who tries them.
+// A search for the point with the smallest value, as a state machine: it proposes points to try and receives
+// their values. It knows neither what points mean nor who tries them.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 namespace weir::tune {
 
 enum class Method {
-  kBayes,   // where a Gaussian process of the values so far expects most improvement
+  kBayes,   // where a Gaussian process, fitted to the values so far, expects the most improvement
   kGrid,    // evenly spread over the space, in its order
-  kRandom,  // anywhere, each point once
+  kRandom,  // random points, each at most once
 };
 
 struct SearchSettings {
   Method method = Method::kBayes;
   std::size_t trials = 25;  // at most
   std::uint64_t seed = 1;
-  bool noisy = false;          // the same point may come out differently, and may be tried again
-  std::optional<Point> first;  // is tried first, but by grids
+  bool noisy = false;          // a point may have a different value each time, and may be tried again
+  std::optional<Point> first;  // is tried first; grids ignore it
 };
 
-/// What came of a point.
+/// A point that was tried, and its value.
 struct Attempt {
   Point point;
   std::optional<double> value;  // above 0; none if the point is not possible
@@ -38,14 +38,14 @@ class Search {
 
   const Space& space() const { return space_; }
 
-  /// What to try now, in any order or at once; nothing once the search is over. Each is to be told before
-  /// this is asked again.
+  /// The points to try now, in any order or in parallel; none once the search is over. Call tell() for each
+  /// of them before the next call.
   std::vector<Point> next();
   void tell(const Point& point, std::optional<double> value);
 
   const std::vector<Attempt>& attempts() const { return attempts_; }
-  /// The attempt at the best point: that of least value, or in noisy worlds of the least that is to be
-  /// expected of a point that was tried. None if no point was possible.
+  /// The attempt at the best point: the one with the smallest value, or, if values are noisy, with the
+  /// smallest predicted value among those tried. None if no point was possible.
   std::optional<std::size_t> best() const;
 
  private:

@@ -1,5 +1,5 @@
-// What is searched: every combination of a value for each of several parameters. A search knows values by
-// their places alone, and how near two of them are by their coordinates.
+// The space of a search: every combination of one value for each of several parameters. A search knows a
+// value only by its number; coordinates say how near two values are.
 #pragma once
 
 #include <Eigen/Dense>
@@ -13,16 +13,17 @@ namespace weir::tune {
 /// One parameter. A value.
 class Dimension {
  public:
-  /// Quantities, ascending: near if their ratio is near to 1, or, where one of them is not above 0, their
-  /// difference to 0.
+  /// Quantities in ascending order. If all are above 0, two are near if their ratio is near 1; otherwise if
+  /// their difference is near 0.
   static Dimension quantities(const std::vector<double>& ascending);
-  /// As many choices as this, each as far from every other.
+  /// `count` choices, all at the same distance from each other.
   static Dimension choices(std::size_t count);
 
   std::size_t size() const { return size_; }
-  /// How many coordinates it takes: one for quantities, one a choice ("one-hot").
+  /// The number of coordinates: one for quantities, one for each choice ("one-hot").
   std::size_t width() const { return places_.empty() ? size_ : 1; }
-  /// Writes the coordinates of the value with this number: from 0 to 1, and two choices are 1 apart.
+  /// Writes the coordinates of the value with this number. Quantities go from 0 to 1; two choices are 1
+  /// apart.
   void place(std::size_t value, Eigen::Ref<Eigen::VectorXd> coordinates) const;
 
  private:
@@ -30,27 +31,27 @@ class Dimension {
   std::vector<double> places_;  // of quantities
 };
 
-/// The number of a value for each dimension.
+/// The number of one value in each dimension.
 using Point = std::vector<std::size_t>;
 
-/// A value. Invariant: every dimension has a value, and so the space a point.
+/// A value. Invariant: every dimension has at least one value, so the space has at least one point.
 class Space {
  public:
   explicit Space(std::vector<Dimension> dimensions);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
-  /// How many points there are; 2^63 - 1 if they are more than that.
+  /// The number of points, at most 2^63 - 1.
   std::size_t size() const;
-  /// The points in order, the last dimension varying fastest. There are fewer than 2^63 - 1.
+  /// The point with this number, where the last dimension varies fastest. Needs a size below 2^63 - 1.
   Point point(std::size_t index) const;
   Point random(Random& random) const;
 
   Eigen::VectorXd coordinates(const Point& point) const;
-  /// By coordinate: of which dimension it is.
+  /// For each coordinate, the dimension that it belongs to.
   const std::vector<std::size_t>& owners() const { return owners_; }
 
-  /// An even grid of at most so many points, the finest there is: all points if they are no more. Dimensions
-  /// get values in turn; each has its first and its last value as soon as it has two.
+  /// The finest even grid of at most `most` points; all points if there are no more. Dimensions get values in
+  /// turn. A dimension with two or more has its first and its last value.
   std::vector<Point> grid(std::size_t most) const;
 
  private:

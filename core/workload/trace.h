@@ -1,5 +1,4 @@
-// A model as the training framework sees it: layers in forward order, each with its tensors and its times on
-// one GPU.
+// A model as the training framework sees it: layers in forward order, each with tensors and times on one GPU.
 #pragma once
 
 #include <string>
@@ -24,7 +23,7 @@ struct Layer {
   std::string name;
   Duration forward;
   Duration backward;
-  std::vector<Tensor> tensors;  // those whose gradient is complete when this layer's backward is done
+  std::vector<Tensor> tensors;  // those whose gradient is complete after this layer's backward pass
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
@@ -40,7 +39,7 @@ struct Trace {
 /// The bytes of all tensors.
 Bytes size(const Trace& trace);
 
-/// The dtype of most bytes; on ties the one that comes first in Dtype. f32 if there are no tensors.
+/// The dtype with the most bytes; on ties, the first in Dtype. f32 if there are no tensors.
 Dtype most_common_dtype(const Trace& trace);
 
 /// Forward and backward time of all layers on one GPU.

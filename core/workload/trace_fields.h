@@ -1,18 +1,11 @@
 // The fields of trace files (fields.h says how such functions are used).
 #pragma once
 
-#include <array>
-
+#include "core/document/dtype_fields.h"
 #include "core/document/fields.h"
 #include "core/workload/trace.h"
 
 namespace weir {
-
-inline auto enum_names(Dtype /*dtype*/) {
-  const auto named = [](Dtype dtype) { return Named<Dtype>{dtype, name(dtype)}; };
-  return std::array<Named<Dtype>, 6>{{named(Dtype::kF16), named(Dtype::kBf16), named(Dtype::kF32),
-                                      named(Dtype::kF64), named(Dtype::kI32), named(Dtype::kI64)}};
-}
 
 template <class Visitor>
 void fields(Visitor& visitor, Tensor& tensor) {

@@ -12,11 +12,11 @@
 namespace weir {
 namespace {
 
-// Far beyond every model, and within what 64 bits count when it is multiplied by machines and iterations.
+// Far beyond every model. Multiplied by machines and iterations, it still fits into 64 bits.
 constexpr Bytes kLargestModel{100'000'000'000'000};
 constexpr Duration kLongestIteration = Duration(3'600'000'000'000) * 24;
 
-/// What must hold beyond each single field, told at the line where it does not.
+/// Checks what must hold beyond each single field. Errors name the line.
 class TraceCheck {
  public:
   TraceCheck(const Trace& trace, const Value& document, std::string path, Complaints& complaints)
@@ -44,7 +44,7 @@ class TraceCheck {
     if (trace_.layers.empty()) {
       complain("layers", "there is no layer; give at least one");
     } else if (tensors == 0) {
-      complain("layers", "no layer has a tensor, so there is nothing to communicate; give one at least");
+      complain("layers", "no layer has a tensor, so there is nothing to communicate; give at least one");
     }
   }
 

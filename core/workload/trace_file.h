@@ -1,4 +1,4 @@
-// Trace files: reading them with every mistake told, writing them in full, and their schema.
+// Reads trace files and reports every mistake, writes them in full, and writes their schema.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,10 +10,10 @@
 
 namespace weir {
 
-/// The trace in the file, checked: a Workload can be made of it.
+/// Reads and checks the file. A Workload can be made from the result.
 Result<Trace> read_trace(const std::string& file);
 
-/// The trace in a document or in a part of one, checked. The path is where that part stands in its document.
+/// Reads and checks the trace in a document or in a part of one. `path` is the place of that part.
 Result<Trace> read_trace(const Value& value, const std::string& path = "");
 
 /// The trace as JSON with every default filled in.

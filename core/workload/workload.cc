@@ -34,8 +34,7 @@ std::vector<Part> cut(const Part& part, int count) {
 }
 
 Workload::Workload(const Trace& trace) : trace_(&trace), layers_(trace.layers.size()) {
-  // Every tensor takes a whole number of the largest elements, so that all begin aligned and none leaves a
-  // gap.
+  // Every tensor takes a multiple of the largest element size, so that all begin aligned and without gaps.
   for (const Layer& layer : trace.layers) {
     for (const Tensor& tensor : layer.tensors) unit_ = std::max(unit_, weir::size(tensor.dtype));
   }

@@ -1,5 +1,5 @@
-// What one iteration must communicate: the trace's tensors laid out in one gradient buffer, and that buffer
-// cut or fused into the parts that travel.
+// What one iteration must communicate: the tensors of the trace in one gradient buffer, and that buffer cut
+// or fused into parts to send.
 #pragma once
 
 #include <algorithm>
@@ -20,24 +20,24 @@ struct Range {
 /// The priority of the layer's most urgent part.
 constexpr std::int64_t layer_priority(int layer) { return std::int64_t{layer} << 32; }
 
-/// A run of gradient bytes of one dtype that travels as one. A part cut from a tensor belongs to one layer; a
-/// fused bucket spans several.
+/// A run of gradient bytes of one dtype that is sent as one. A part cut from a tensor belongs to one layer; a
+/// fused bucket may span several.
 struct Part {
   Range range;
   Dtype dtype = Dtype::kF32;
-  int first_layer = 0;  // the layer nearest the input: its backward ends last, so then the part is ready;
-                        // its forward starts first, so then the sum is needed
+  int first_layer = 0;  // the layer nearest the input. The part is ready when its backward ends, which is
+                        // last; the sum is needed when its forward starts, which is first
   int last_layer = 0;   // the layer nearest the output
   int rank = 0;         // its place among the parts of its first layer
 
-  /// Smaller is more urgent: by the layer that needs the part first, then by rank, so that all machines serve
-  /// the parts of a layer in one order.
+  /// Smaller is more urgent. Orders by the layer that needs the part first, then by rank, so that all
+  /// machines serve the parts of a layer in the same order.
   std::int64_t priority() const { return layer_priority(first_layer) + rank; }
 };
 
-/// The gradient buffer of a trace. Layers lie in the order in which their gradients become ready (last layer
-/// first), so that tensors that are ready together can be fused without a copy. Tensors start at multiples of
-/// their element size. The trace must outlive the workload.
+/// The gradient buffer of a trace. It holds layers in the order in which their gradients become ready, the
+/// last layer first. So tensors that are ready together can be fused without a copy. Tensors start at
+/// multiples of their element size. The trace must outlive the workload.
 class Workload {
  public:
   explicit Workload(const Trace& trace);
@@ -48,11 +48,12 @@ class Workload {
 
   /// The bytes of the gradient buffer.
   Bytes size() const { return size_; }
-  /// Where the layer's tensors lie (empty if it has none).
+  /// The place of the layer's tensors in the buffer; empty if it has none.
   Range range(int layer) const { return layers_[static_cast<std::size_t>(layer)]; }
 
-  /// Neighbouring tensors of one layer and dtype, which are ready together, cut as one into the fewest parts
-  /// of at most `largest` bytes, equal to within an element, in order of readiness.
+  /// The parts of the buffer in order of readiness. Neighbouring tensors of one layer and dtype are ready
+  /// together, so they are cut as one: into the fewest parts of at most `largest` bytes, equal to within an
+  /// element.
   std::vector<Part> partition(Bytes largest) const;
 
   /// Every tensor as one part, in order of readiness.
@@ -62,11 +63,11 @@ class Workload {
   };
   std::vector<Whole> tensors() const;
 
-  /// PlannedOtherJobs of one dtype fused into buckets of at most `largest` bytes; what is larger is cut. In
-  /// order of readiness.
+  /// Neighbouring tensors of one dtype fused into buckets of at most `largest` bytes, in order of readiness.
+  /// Larger tensors are cut.
   std::vector<Part> fuse(Bytes largest) const;
 
-  /// Gives each part its place among those of its first layer, in the order in which they stand.
+  /// Sets the rank of each part: its place among the parts of its first layer, in their given order.
   void rank(std::vector<Part>& parts) const;
 
  private:
@@ -88,11 +89,11 @@ class Workload {
 
 /// The part cut into the fewest parts of at most `largest` bytes, equal to within an element.
 std::vector<Part> cut(const Part& part, Bytes largest);
-/// The part cut into so many, equal to within an element; empty ones are left out.
+/// The part cut into `count` parts, equal to within an element; empty ones are left out.
 std::vector<Part> cut(const Part& part, int count);
 
-/// The range's share number `index` of `count` nearly equal ones, on element boundaries; shares tile the
-/// range.
+/// Share number `index` of the range, out of `count` shares that are equal to within an element. Shares begin
+/// and end between elements, and together cover the range.
 Range share(Range range, Dtype dtype, int index, int count);
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How well simulation foretells real runs after a calibration on others: measures in the lab (with --measure),
-calibrates each set of measurements on one half, foretells the other half, prints the errors on both, and keeps them.
+"""How well simulation predicts real runs after a calibration on others. Measures in the lab (with --measure),
+calibrates on one half of each set of measurements, predicts the other half, prints the errors on both, and keeps them.
 Run: experiments/calibration/calibrate.py [--measure] [--seeds 5] [--sets NAME] [--out FILE]"""
 
 import argparse
@@ -19,8 +19,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 H200 = Path("experiments/h200")
-BEFORE = "before: "  # measurements of versions whose faults are mended since
-MEDIAN, P95 = 3.0, 7.0  # per cent, the most that errors on the half that was held out may be
+BEFORE = "before: "  # measurements of versions with faults that are fixed now
+MEDIAN, P95 = 3.0, 7.0  # per cent, the largest accepted errors on the held-out half
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Set:
     options: tuple = ()
 
     def errors(self, weir, seed):
-        """What weir calibrate prints of one split."""
+        """The output of weir calibrate for one split."""
         return json.loads(output_of([weir, "calibrate", str(self.topology), *map(str, self.files), *self.options,
                                      "--hold-out", "0.5", "--seed", str(seed), "--json"]))
 
@@ -68,7 +68,7 @@ def output_of(command):
 
 
 def measure(weir, repetitions):
-    """Each repetition is every run once; its results are kept whole."""
+    """Runs everything once per repetition, and keeps the results whole."""
     now = datetime.datetime.now(datetime.timezone.utc)
     for number in range(1, repetitions + 1):
         with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def measure(weir, repetitions):
 
 
 def misses(percents):
-    """As weir calibrate has them: the 95th percentile is the least that 95 of 100 do not exceed."""
+    """The same statistics as in weir calibrate: 95 of 100 are at most the 95th percentile."""
     percents = sorted(map(abs, percents))
     return {"count": len(percents), "median_percent": statistics.median(percents),
             "p95_percent": percents[math.ceil(0.95 * len(percents)) - 1], "worst_percent": percents[-1]}
@@ -118,11 +118,11 @@ def show(name, seeds, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
-    parser.add_argument("--measure", action="store_true", help="in the lab, some four minutes a repetition")
+    parser.add_argument("--measure", action="store_true", help="measure in the lab; takes about four minutes per repetition")
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=5, help="how many ways to split the measurements")
-    parser.add_argument("--sets", default="", help="those whose names hold this text")
-    parser.add_argument("--out", type=Path, help="keeps the errors and every prediction, as lines of JSON")
+    parser.add_argument("--sets", default="", help="only sets whose names contain this text")
+    parser.add_argument("--out", type=Path, help="a file for the errors and every prediction, as lines of JSON")
     choices = parser.parse_args()
     if choices.measure:
         measure(choices.weir, choices.repetitions)

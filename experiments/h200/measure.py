@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures sums of gradients that lie on GPUs, in a lab of shaped links with a GPU for each machine: by Weir with
+"""Measures sums of gradients on GPUs, in a lab of shaped links with a GPU for each machine: by Weir with
 0 to 4 CPU machines, the same from host memory, and by NCCL's all-reduce, in turn. Prints a table and writes a
-record: a line of JSON on the whole, then one for each row.
+record: a line of JSON about the whole, then one for each row.
 Run: experiments/h200/measure.py [--cases 0,1,2,3] [--repetitions 2]"""
 
 import argparse
@@ -29,10 +29,10 @@ FAST = {"NCCL_SOCKET_NTHREADS": "4", "NCCL_NSOCKS_PERTHREAD": "2"}  # what NCCL 
 
 @dataclass(frozen=True)
 class Case:
-    """GPU machines, all alike, and up to so many CPU machines."""
+    """Equal GPU machines, and several numbers of CPU machines."""
 
     machines: int
-    gpus: int  # of each
+    gpus: int  # of each machine
     cpus: tuple
     rate: str
 
@@ -41,7 +41,7 @@ class Case:
         return f"{self.machines} machines of {self.gpus} GPU{'s' if self.gpus > 1 else ''}, links of {self.rate}"
 
     def topology(self):
-        """For weir's command line."""
+        """The arguments for weir that set the topology."""
         own = {"groups.gpu.count": self.machines, "groups.gpu.gpus.0.count": self.gpus, "groups.gpu.nics.0.rate": self.rate,
                "groups.cpu.nics.0.rate": self.rate}
         return [word for path, value in own.items() for word in ("--set", f"topology.{path}={value}")]
@@ -62,18 +62,18 @@ def weir_rows(weir, case, gpus, options):
 
 
 def gpus_of_host():
-    told = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+    printed = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
                           capture_output=True, text=True, check=True).stdout
-    return told.strip().splitlines()
+    return printed.strip().splitlines()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "release",
-                        help="the folder with weir; NCCL's program lies in it or in experiments/peers below it")
+                        help="the folder with weir; NCCL's program is in it or in its folder experiments/peers")
     parser.add_argument("--cases", default="0,1,2,3", help="which of the script's cases")
     parser.add_argument("--repetitions", type=int, default=2)
-    parser.add_argument("--options", default="", help="for weir run, with spaces between them")
+    parser.add_argument("--options", default="", help="further options of weir run, separated by spaces")
     parser.add_argument("--out", type=Path, help="the record's file (measured/DATE-TIME.jsonl)")
     choices = parser.parse_args()
     weir = str(choices.programs / "weir")
@@ -108,10 +108,10 @@ def show(case, rows, nccl):
     for count in case.cpus:
         own = {gpus: [row for row in rows if row["gpus"] is gpus and row["topology.groups.cpu.count"] == str(count)]
                for gpus in (True, False)}
-        time, bound, foretold = (statistics.median(float(row[name]) for row in own[True])
+        time, bound, predicted = (statistics.median(float(row[name]) for row in own[True])
                                  for name in ("iteration_ns", "bound_ns", "predicted_ns"))
         host = statistics.median(float(row["iteration_ns"]) for row in own[False])
-        print(f"  {count:12} {time / 1e6:8.1f} ms {100 * (time / bound - 1):10.1f} % {100 * (time / foretold - 1):15.1f} %"
+        print(f"  {count:12} {time / 1e6:8.1f} ms {100 * (time / bound - 1):10.1f} % {100 * (time / predicted - 1):15.1f} %"
               f" {host / 1e6:9.1f} ms {nccl * 1e9 / time:12.2f}", flush=True)
 
 

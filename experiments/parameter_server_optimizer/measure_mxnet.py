@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What MXNet's own updates and sums take on this host's CPU, which its parameter server runs on.
+"""Times MXNet's own updates and sums, as its parameter server uses them, on this host's CPU.
 Needs MXNet (pip install mxnet==1.9.1 'numpy<1.24').
 Run: OMP_NUM_THREADS=1 experiments/parameter_server_optimizer/measure_mxnet.py"""
 

@@ -1,4 +1,4 @@
-"""Who is measured: Weir and its peers, each as a command whose rounds are told in seconds."""
+"""The contenders, Weir and its peers: each is a command that reports the seconds of its rounds."""
 
 import contextlib
 import json
@@ -19,29 +19,29 @@ DEADLINE = 600  # seconds, of one command
 
 
 class Failure(Exception):
-    """A contender did not do what it should; the text says what it printed."""
+    """A contender failed; the text is its output."""
 
 
 def output_of(command, processes=1, **how):
-    """What the commands print, the first one's; all are killed with what they have started if one fails."""
+    """The first command's output. If one fails, all are killed, with the processes that they started."""
     commands = [command(rank) for rank in range(processes)]
     started = [subprocess.Popen(one, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 start_new_session=True, **how) for one in commands]
     try:
-        told = [process.communicate(timeout=DEADLINE) for process in started]
+        printed = [process.communicate(timeout=DEADLINE) for process in started]
     finally:
         for process in started:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    for process, one, (out, error) in zip(started, commands, told):
+    for process, one, (out, error) in zip(started, commands, printed):
         if process.returncode != 0:
             raise Failure(f"{' '.join(map(str, one))}: {error or out}")
-    return told[0][0]
+    return printed[0][0]
 
 
 @dataclass
 class Place:
-    """Where peers run: on the host as it is, or in the machines of a lab that is up."""
+    """Where peers run: on the host itself, or on the machines of a lab that is up."""
 
     addresses: List[str]
     networks: List[str] = field(default_factory=list)  # files of the machines' networks; none on the host itself
@@ -57,9 +57,9 @@ HOST = Place(["127.0.0.1"] * WORKERS)
 @contextlib.contextmanager
 def lab(weir, topology, settings, workers=WORKERS):
     """The place of the topology's first machines while its lab is up."""
-    told = output_of(lambda _: [weir, "lab", "up", topology, *settings])
+    printed = output_of(lambda _: [weir, "lab", "up", topology, *settings])
     try:
-        lines = [line.split() for line in told.splitlines() if "/proc/" in line][:workers]
+        lines = [line.split() for line in printed.splitlines() if "/proc/" in line][:workers]
         yield Place([line[3] for line in lines], [line[-1] for line in lines], "10.0.0.0/8")
     finally:
         output_of(lambda _: [weir, "lab", "down", topology, *settings])
@@ -75,7 +75,7 @@ class Weir:
     who: str = "Weir"
 
     def rounds(self, size, count, _place):
-        """Iterations, each from the end of the one before on all machines to its own."""
+        """Times of iterations, each from the end of the one before, on all machines."""
         with tempfile.TemporaryDirectory() as folder:
             output_of(lambda _: [
                 self.program, "run", HERE / self.experiment, "--on", self.world, "--no-plots", "--records",
@@ -117,7 +117,7 @@ class Gloo:
 
 @dataclass(frozen=True)
 class Nccl:
-    """One process for each GPU, several in a machine if it has several."""
+    """One process for each GPU."""
 
     program: str
     setting: str
@@ -128,7 +128,7 @@ class Nccl:
     def rounds(self, size, count, place):
         folder = tempfile.mkdtemp()
         alone = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"} if self.gpus == 1 else {}
-        # Each machine is to be a host of its own, and NVLink's multicast is not for hosts that others share.
+        # NCCL must take each machine for a separate host; and NVLink's multicast is not allowed on shared hosts.
         common = {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "^lo", "NCCL_NVLS_ENABLE": "0", **alone, **self.options}
 
         def command(rank):
@@ -145,13 +145,13 @@ class Nccl:
 
 
 def seconds_in(text):
-    told = json.loads(text[text.index("{"):])
-    if not told["sums_are_right"]:
-        raise Failure(f"sums are wrong: {told}")
-    return told["seconds"]
+    printed = json.loads(text[text.index("{"):])
+    if not printed["sums_are_right"]:
+        raise Failure(f"sums are wrong: {printed}")
+    return printed["seconds"]
 
 
-# What mpirun starts its daemons with in another machine of a lab: each believes to be on a host of its own.
+# With this mpirun starts its daemons on other machines of a lab; each believes that it is on its own host.
 AGENT = """#!/bin/sh
 host=$1
 shift
@@ -166,9 +166,9 @@ exec nsenter --net="$net" unshare --uts sh -c 'hostname "$0" && exec sh -c "$1"'
 @dataclass(frozen=True)
 class Mpi:
     program: str
-    transport: str  # its BTL
+    transport: str  # Open MPI's BTL
     setting: str
-    options: Dict[str, str] = field(default_factory=dict)  # of MCA
+    options: Dict[str, str] = field(default_factory=dict)  # MCA parameters
     who: str = "Open MPI"
 
     def rounds(self, size, count, place):
@@ -188,7 +188,7 @@ class Mpi:
 
     @staticmethod
     def spread(place, folder, start, options):
-        """Starts it in the first machine, and its processes one in each."""
+        """Starts mpirun on the first machine, and one process on each."""
         agent = Path(folder) / "agent"
         agent.write_text(AGENT.format(cases="\n".join(
             f"  {address}) net={network} ;;" for address, network in zip(place.addresses, place.networks))))

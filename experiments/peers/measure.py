@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures Weir's sums of gradients beside those of Gloo and Open MPI, in turn, so that whatever disturbs the
-machine disturbs all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints a
-table and writes a record of every round: a line of JSON on the whole, then one for each row.
+"""Measures Weir's sums of gradients and those of Gloo and Open MPI in turn, so that any disturbance of the
+machine affects all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints a
+table and writes a record of every round: a line of JSON about the whole, then one for each row.
 Run: experiments/peers/measure.py [--worlds lab,tcp,shm] [--sizes 4,16,64,256] [--repetitions 3] [--rounds 3]"""
 
 import argparse
@@ -38,7 +38,7 @@ def in_lab(weir, programs):
     own = []
     for count in range(CPU_MACHINES + 1):
         options = cpu_machines(count)
-        if count < CPU_MACHINES:  # not in the peers' lab, which has other machines, but in one like it
+        if count < CPU_MACHINES:  # in a lab of its own, since the peers' lab has other machines
             options += ("--set", f"topology.name=lab-4-{count}")
         own.append(Weir(weir, "lab.json", "lab", f"k = {count}", options))
     return own + [Gloo(programs["gloo"], algorithm) for algorithm in GLOO] + [
@@ -60,7 +60,7 @@ def on_host(weir, programs, transport):
 
 
 def measure(all_of_them, size, place, choices):
-    """The rounds of each, in its order."""
+    """The rounds of each contender, in order."""
     rounds = [[] for _ in all_of_them]
     for repetition in range(choices.repetitions):
         for taken, one in zip(rounds, all_of_them):
@@ -105,7 +105,7 @@ def versions(weir):
 
 
 def installed(package):
-    """Its name and version, if the distribution's packages are used."""
+    """Its name and version, if it is a package of the distribution."""
     try:
         return [contenders.output_of(
             lambda _: ["dpkg-query", "--show", "--showformat=${Package} ${Version}", package])]
@@ -117,10 +117,10 @@ def choices_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="where the programs are")
     parser.add_argument("--worlds", default="lab,tcp,shm")
-    parser.add_argument("--sizes", default="4,16,64,256", help="MiB, of loopback and shared memory")
-    parser.add_argument("--lab-size", type=int, default=256, help="MiB")
+    parser.add_argument("--sizes", default="4,16,64,256", help="MiB, for loopback and shared memory")
+    parser.add_argument("--lab-size", type=int, default=256, help="MiB, for the lab")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=3, help="of each repetition, after one that warms up")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each repetition, after one that warms up")
     parser.add_argument("--out", type=Path, help="the record's file (measured/DATE.jsonl)")
     return parser.parse_args(arguments)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds messages between two nodes against what ps-lite moved. Its two processes, whose receiving threads slept
+"""Compares messages between two nodes with those of ps-lite. Its two processes, whose receiving threads slept
 instead of spinning, moved 13.8 Gbps each way in messages of 4 MiB on two cores where one stream of iperf3
-(writes of 1 MiB) made at least 39 Gbps one way. Here iperf3 and weir bench transport take turns, and the nodes are
-to move 1.2 times as large a share of iperf3's rate. Prints the medians and writes a line of JSON.
+(writes of 1 MiB) made at least 39 Gbps one way. Here iperf3 and weir bench transport take turns, and the nodes must
+move 1.2 times as large a share of iperf3's rate. Prints the medians and writes a line of JSON.
 Run: experiments/peers/ps_lite.py [--repetitions 5]"""
 
 import argparse
@@ -19,7 +19,7 @@ import contenders
 import measure
 
 PS_LITE = 13.8e9 / 8  # bytes per second, each way
-RAW = 39e9 / 8  # iperf3's beside it, the least of several
+RAW = 39e9 / 8  # iperf3's at the same time, the lowest of several
 FACTOR = 1.2
 SECONDS = 3  # of iperf3
 DEADLINE = 60
@@ -32,24 +32,24 @@ def free_port():
 
 
 def iperf3():
-    """Bytes per second that arrive."""
+    """Bytes per second that arrive with iperf3."""
     port = free_port()
     server = subprocess.Popen(["iperf3", "--server", "--one-off", "--bind", "127.0.0.1", "--port", port],
                               stdout=subprocess.DEVNULL)
     try:
         time.sleep(0.5)
-        told = subprocess.run(["iperf3", "--client", "127.0.0.1", "--port", port, "--time", str(SECONDS), "--length", "1M",
+        printed = subprocess.run(["iperf3", "--client", "127.0.0.1", "--port", port, "--time", str(SECONDS), "--length", "1M",
                                "--json"], check=True, capture_output=True, text=True, timeout=DEADLINE)
     finally:
         server.kill()
         server.wait()
-    return json.loads(told.stdout)["end"]["sum_received"]["bits_per_second"] / 8
+    return json.loads(printed.stdout)["end"]["sum_received"]["bits_per_second"] / 8
 
 
 def nodes(weir):
     """Bytes per second each way between two nodes."""
-    told = contenders.output_of(lambda _: [weir, "bench", "transport", "--sizes", "4MiB", "--json"])
-    return json.loads(told)["rows"][0]["nodes_bytes_per_s"]
+    printed = contenders.output_of(lambda _: [weir, "bench", "transport", "--sizes", "4MiB", "--json"])
+    return json.loads(printed)["rows"][0]["nodes_bytes_per_s"]
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Trains the same network with Weir and with PyTorch's DistributedDataParallel, over Gloo or, with --cuda, NCCL, in turn,
-in a lab of shaped links, and prints samples a second side by side; checks that losses are equal. Writes a record of every
+in a lab of shaped links, and prints samples per second side by side; checks that losses are equal. Writes a record of every
 run.
 Run: experiments/pytorch/measure.py [--weir build/release/weir] [--rate 1Gbps] [--turns 3]"""
 
@@ -23,7 +23,7 @@ ROOT = HERE.parent.parent
 
 class Contender(NamedTuple):
     who: str
-    servers: bool = False  # as many as machines that train
+    servers: bool = False  # as many CPU machines as machines that train
     cross_barrier: bool = False
     local: str = "none"
 
@@ -38,7 +38,7 @@ class Contender(NamedTuple):
 
 
 def contenders(choices):
-    """Where machines have several ranks, NCCL sums within them; as a whole, each once without that too."""
+    """If machines have several ranks, NCCL sums within them; one contender does without."""
     if choices.ranks_each > 1:
         return (Contender("ddp"), Contender("weir", local="nccl"), Contender("weir", True, local="nccl"),
                 Contender("weir", True, True, "nccl"), Contender("weir"))
@@ -46,12 +46,12 @@ def contenders(choices):
 
 
 def library(choices):
-    """libweir.so: the environment's, or that of the same build."""
+    """The libweir.so of the environment, or of the same build as weir."""
     return os.environ.get("WEIR_LIBRARY") or str(Path(choices.weir).resolve().parent / "frontends" / "c" / "libweir.so")
 
 
 def run(choices, contender):
-    """What rank 0 came to."""
+    """The result of rank 0."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
         topology = ROOT / "topologies" / "lab-4.json"
@@ -78,9 +78,9 @@ def run(choices, contender):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
-    parser.add_argument("--rate", default="1Gbps", help="of each link")
-    parser.add_argument("--machines", type=int, default=4, help="that train")
-    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each, with a GPU each (with --cuda)")
+    parser.add_argument("--rate", default="1Gbps", help="the rate of each link")
+    parser.add_argument("--machines", type=int, default=4, help="machines that train")
+    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each machine, with a GPU each (with --cuda)")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--cuda", action="store_true", help="train on the host's GPUs, against DDP over NCCL")
     parser.add_argument("--model", default="linear", help="linear, of --width and --layers, or one of the examples' models")
@@ -89,7 +89,7 @@ def main():
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--steps", type=int, default=6)
-    parser.add_argument("--record", help="a file for a line of JSON on each run")
+    parser.add_argument("--record", help="a file for a line of JSON about each run")
     choices = parser.parse_args()
     runners = contenders(choices)
     rates = {one: [] for one in runners}
@@ -97,11 +97,11 @@ def main():
     lines = []
     for _ in range(choices.turns):
         for one in runners:
-            told = run(choices, one)
-            rates[one].append(told["samples"] / statistics.median(told["seconds"]))
+            result = run(choices, one)
+            rates[one].append(result["samples"] / statistics.median(result["seconds"]))
             print(f"{one.name(choices)}: {rates[one][-1]:.2f} samples/s", file=sys.stderr, flush=True)
-            losses.setdefault(one, told["losses"])
-            lines.append({**one._asdict(), "servers": one.k(choices), **told})
+            losses.setdefault(one, result["losses"])
+            lines.append({**one._asdict(), "servers": one.k(choices), **result})
     rows = []
     base = max(rates[runners[0]])
     print(f"{choices.machines} machines of {choices.ranks_each} rank(s) on links of {choices.rate}, "
@@ -120,7 +120,7 @@ def main():
 
 
 def write_record(choices, version, lines, **more):
-    """A line on the whole, then one for each run."""
+    """A line about the whole, then one for each run."""
     import torch
     whole = {"date": datetime.date.today().isoformat(), "machine": platform.processor() or platform.machine(),
              "cores": os.cpu_count(), "gpus": [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())],

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and with Weir, and
-prints samples a second side by side. Writes a record of every run.
+prints samples per second side by side. Writes a record of every run.
 Run: experiments/pytorch/one_machine.py [--models resnet50,vgg16,bert-large] [--turns 3]"""
 
 import argparse
@@ -21,11 +21,11 @@ from measure import write_record  # noqa: E402
 from weir._library import library  # noqa: E402
 
 WAYS = {"DDP": ["--ddp"], "Weir": [], "Weir, cross barrier": ["--cross-barrier"]}
-BATCHES = {"resnet50": 64, "vgg16": 64, "bert-large": 16}  # of each GPU, unless --batch-size says another
+BATCHES = {"resnet50": 64, "vgg16": 64, "bert-large": 16}  # per GPU, unless --batch-size is given
 
 
 def rate(choices, model, way):
-    """Samples a second of all ranks."""
+    """Samples per second of all ranks."""
     script = ROOT / "frontends" / "python" / "examples" / "synthetic_benchmark.py"
     batch = choices.batch_size or BATCHES.get(model, 32)
     command = [sys.executable, "-m", "weir.run", "-np", choices.ranks, sys.executable, script, "--model", model,
@@ -44,10 +44,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--models", default="resnet50,vgg16,bert-large")
     parser.add_argument("--ranks", type=int, default=torch.cuda.device_count())
-    parser.add_argument("--batch-size", type=int, help="of each rank")
-    parser.add_argument("--iterations", type=int, default=5, help="of ten batches each")
+    parser.add_argument("--batch-size", type=int, help="batch size of each rank")
+    parser.add_argument("--iterations", type=int, default=5, help="iterations, of ten batches each")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--record", help="a file for a line of JSON on each run")
+    parser.add_argument("--record", help="a file for a line of JSON about each run")
     choices = parser.parse_args()
     lines = []
     for model in choices.models.split(","):
@@ -59,7 +59,7 @@ def main():
         base = max(rates["DDP"])
         for way, all_rates in rates.items():
             print(f"{model:12}{way:22}{max(all_rates):10.1f}{max(all_rates) / base:8.3f} of DDP", flush=True)
-        if choices.record:  # as far as it has come
+        if choices.record:  # after each step, in case of an interrupt
             write_record(choices, library().version(), lines)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains a network in one machine of a lab, as the machine's number says: the first ones are ranks, the others
-Weir's CPU machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0 writes what
-it came to. Started by measure.py, in every machine of a lab."""
+"""Trains a network on one machine of a lab. By the machine's number, the first ones are ranks, the others Weir's CPU
+machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0 writes the result.
+Started by measure.py on every machine of a lab."""
 
 import argparse
 import fcntl
@@ -33,7 +33,7 @@ def linear(width, layers):
 
 
 def workload(choices, device):
-    """The network, and what makes a batch of inputs and targets for it."""
+    """The network, and a function that makes a batch of inputs and targets for it."""
     torch.manual_seed(1)
     if choices.model == "linear":
         def batch():
@@ -48,10 +48,10 @@ def interface_of(address):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():
             try:
-                told = fcntl.ioctl(asking, SIOCGIFADDR, struct.pack("256s", name.encode()))
+                answer = fcntl.ioctl(asking, SIOCGIFADDR, struct.pack("256s", name.encode()))
             except OSError:
                 continue  # it has no address
-            if socket.inet_ntoa(told[20:24]) == address:
+            if socket.inet_ntoa(answer[20:24]) == address:
                 return name
     raise SystemExit(f"no interface of this machine has the address {address}")
 
@@ -70,7 +70,7 @@ def with_ddp(net, optimizer, rank, choices, addresses):
 
 
 def session(choices, addresses):
-    """The environment of a process of Weir's. Machines share the host's cores, and nothing else."""
+    """The environment of a Weir process. The machines share only the host's cores."""
     ranks = choices.machines * choices.ranks_each
     return {"WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
             "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp",
@@ -91,19 +91,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--who", choices=("ddp", "weir"), required=True)
     parser.add_argument("--cross-barrier", action="store_true")
-    parser.add_argument("--cuda", action="store_true", help="on the host's GPUs, which machines share if there are fewer")
+    parser.add_argument("--cuda", action="store_true", help="train on the host's GPUs; machines share them if there are too few")
     parser.add_argument("--model", choices=("linear", *models.MODELS), default="linear")
-    parser.add_argument("--machines", type=int, default=4, help="that train")
-    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each, with a GPU each")
-    parser.add_argument("--local", default="none", help="as WEIR_LOCAL")
-    parser.add_argument("--local-rank", type=int, help="which of them this is")
+    parser.add_argument("--machines", type=int, default=4, help="machines that train")
+    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each machine, with a GPU each")
+    parser.add_argument("--local", default="none", help="the value of WEIR_LOCAL")
+    parser.add_argument("--local-rank", type=int, help="the number of this process on its machine")
     parser.add_argument("--servers", type=int, default=0)
     parser.add_argument("--nic-rate", default="1Gbps")
     parser.add_argument("--secret", default="")
     parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--batch", type=int, default=2)
-    parser.add_argument("--rate", type=float, default=0.01, help="of learning")
+    parser.add_argument("--rate", type=float, default=0.01, help="the learning rate")
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--warm-up", type=int, default=2)
     parser.add_argument("--out", required=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures on two RDMA devices of this host what each of the three things that slow receivers down costs: messages that
-begin within a page, writes of several scatter-gather entries, and a loop through the NIC in place of shared memory.
-All in turn, several times; medians count. Prints a table and writes a record: a line of JSON on the whole, then one for
+"""Measures, on two RDMA devices of this host, the cost of three things that slow receivers down: messages that
+begin within a page, writes of several scatter-gather entries, and a loop through the NIC instead of shared memory.
+All run in turn, several times; medians count. Prints a table and writes a record: a line of JSON about the whole, then one for
 each row.
 Run: experiments/slow_receivers/measure.py --addresses A,B [--sizes 64KiB,1MiB,4MiB] [--out FILE]"""
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def cases(addresses):
-    """What is measured, by name: options of weir bench transport, and which of its rates counts."""
+    """The measurements by name: options of weir bench transport, and the rate that counts."""
     first, second = addresses
     devices = ["--engine", "rdma", "--addresses", f"{first},{second}"]
     return {
@@ -42,19 +42,19 @@ def measure(weir, options, rate, size, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--addresses", required=True, help="of the two devices: A,B")
-    parser.add_argument("--sizes", default="64KiB,1MiB,4MiB", help="of messages")
+    parser.add_argument("--addresses", required=True, help="addresses of the two devices: A,B")
+    parser.add_argument("--sizes", default="64KiB,1MiB,4MiB", help="sizes of messages")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1, help="of each measurement")
-    parser.add_argument("--machine", default=platform.node(), help="what the record calls this host")
+    parser.add_argument("--seconds", type=float, default=1, help="seconds of each measurement")
+    parser.add_argument("--machine", default=platform.node(), help="this host's name in the record")
     parser.add_argument("--weir", type=Path, default=ROOT / "build/release/weir")
-    parser.add_argument("--out", type=Path, help="the record")
+    parser.add_argument("--out", type=Path, help="the record's file")
     words = parser.parse_args()
     addresses = words.addresses.split(",")
     if words.repetitions < 1:
-        parser.error("--repetitions: expected one at least")
+        parser.error("--repetitions: expected at least 1")
     if len(addresses) != 2:
-        parser.error("--addresses: expected two, as 10.0.0.1,10.0.0.2")
+        parser.error("--addresses: expected two, such as 10.0.0.1,10.0.0.2")
     sizes = words.sizes.split(",")
     rates = {}
     version = ""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many trials a search needs, and how long an iteration takes by partition size: what README.md tells.
+"""How many trials a search needs, and how long an iteration takes by partition size. README.md has the results.
 
 Run: experiments/tuning/measure.py WEIR [FOLDER]
 Writes a file of one line of JSON for each strategy and model into the folder (experiments/tuning/measured), and prints tables in
@@ -35,7 +35,7 @@ def times(found):
 
 
 def needed(found, best):
-    """The first trial within 2 % of that; None if none was."""
+    """The first trial within 2 % of that; None if there is none."""
     return next((i for i, time in enumerate(times(found), 1) if time <= NEAR * best), None)
 
 
@@ -52,7 +52,7 @@ def measure(weir, strategy, model):
             "needed": {method: [needed(one, min(times(grid))) for one in found] for method, found in searches.items()}}
 
 
-def told(needed_by_seed, most):
+def median_and_worst(needed_by_seed, most):
     missed = sum(one is None for one in needed_by_seed)
     numbers = [most + 1 if one is None else one for one in needed_by_seed]
     last = f"not in {most} with {missed}" if missed else str(max(numbers))
@@ -60,7 +60,7 @@ def told(needed_by_seed, most):
 
 
 def curve(case):
-    """The least time at each partition size, over the least of all."""
+    """The lowest time for each partition size, over the lowest of all."""
     least = {}
     for one in case["all"]:
         least[one["partition_size"]] = min(one["iteration_ns"], least.get(one["partition_size"], 10**18))
@@ -69,7 +69,7 @@ def curve(case):
 
 
 def ended(case, method):
-    """How far from the best of all points searches ended: median and worst, in percent."""
+    """How far searches ended from the best of all points: median and worst, in percent."""
     best = min(one["iteration_ns"] for one in case["all"])
     off = [100 * (min(one["iteration_ns"] for one in found) / best - 1) for found in case["searches"][method]]
     return f"{statistics.median(off):.1f}, {max(off):.1f} %"
@@ -83,7 +83,8 @@ def tables(cases):
         most = MOST[case["strategy"]]
         best = min(one["iteration_ns"] for one in case["all"])
         print(f"| {case['strategy']} | {case['model']} | {case['grid_points']}, {case['grid_best_ns'] / 1e6:.1f} ms "
-              f"| {best / 1e6:.1f} ms | {told(case['needed']['bayes'], most)} | {told(case['needed']['random'], most)} "
+              f"| {best / 1e6:.1f} ms | {median_and_worst(case['needed']['bayes'], most)} "
+              f"| {median_and_worst(case['needed']['random'], most)} "
               f"| {ended(case, 'bayes')} | {ended(case, 'random')} |")
     sizes = ["0.2MB", "0.4MB", "0.6MB", "1MB", "2MB", "4MB", "8MB", "15MB", "30MB", "60MB"]
     print("\n| strategy | model | " + " | ".join(sizes) + " |")

@@ -1,4 +1,4 @@
-/* Sums a tensor over all ranks of a session, and says how far that is from what it should be:
+/* Sums a tensor over all ranks of a session, and counts the wrong results:
  *
  *   weirrun -np 2 --servers 1 build/release/frontends/c/weir_c_example
  */
@@ -9,7 +9,7 @@
 
 enum { kElements = 1000000 };
 
-/* Ends the process, saying why, unless all is well. Others are told by weir_abort(). */
+/* On failure, reports it, tells the other ranks by weir_abort(), and ends the process. */
 static void check(weir_status status, const char* what) {
   char why[512];
   if (status == WEIR_OK) return;
@@ -36,7 +36,7 @@ int main(void) {
     check(weir_push_pull(tensor.name, values, values, tensor.elements, tensor.dtype, tensor.kind, -1, NULL,
                          &handle),
           "weir_push_pull");
-    /* Other work may go on here: the library's threads move and sum the bytes. */
+    /* Do other work here while the library's threads move and sum the bytes. */
     check(weir_wait(handle), "weir_wait");
     const int32_t sum = weir_size() * (weir_size() - 1) / 2 + weir_size() * round;
     for (int i = 0; i < kElements; ++i) wrong += values[i] != (float)sum;

@@ -51,7 +51,7 @@ class Holder {
     session_ = std::move(session);
     process_ = getpid();
   }
-  // That has joined.
+  // The process that has joined.
   pid_t process() const {
     const std::lock_guard lock(mutex_);
     return process_;
@@ -64,12 +64,12 @@ class Holder {
 };
 
 Holder& holder() {
-  // Not destroyed: a process may end while threads of its framework still call.
+  // Never destroyed, because threads of a framework may still call while the process ends.
   static Holder* const one = new Holder;  // NOLINT(cppcoreguidelines-owning-memory)
   return *one;
 }
 
-// Calls with the session; nothing thrown leaves the library.
+// Makes the call. No exception leaves the library.
 template <class Call>
 weir_status guarded(const Call& call) {
   try {
@@ -109,7 +109,7 @@ weir::Result<SessionSettings> settings_of(const char* json, bool server) {
   return weir::real::read_session_settings(json == nullptr ? "" : json, environment, server);
 }
 
-// Of a tensor; so many that no number of bytes overflows.
+// The most elements of a tensor. Few enough that byte counts cannot overflow.
 constexpr int64_t kMostElements = 1'000'000'000'000;
 
 bool is_count(int64_t elements) { return elements >= 0 && elements <= kMostElements; }
@@ -148,8 +148,8 @@ weir_status check(const Handed& handed, const char* arrays) {
 
 const char* or_empty(const char* text) { return text == nullptr ? "" : text; }
 
-weir::real::TensorNote note_of(const Handed& handed) {
-  weir::real::TensorNote note;
+weir::TensorNote note_of(const Handed& handed) {
+  weir::TensorNote note;
   note.name = or_empty(handed.name);
   note.elements = handed.elements;
   note.dtype = static_cast<weir::Dtype>(handed.dtype);
@@ -157,11 +157,11 @@ weir::real::TensorNote note_of(const Handed& handed) {
   return note;
 }
 
-// `ranks` as of TensorNote.
+// `ranks` is as in TensorNote.
 weir_status declare(Session& session, const weir_tensor* tensors, int64_t count,
                     const std::vector<int>& ranks) {
   if (count < 0 || (count > 0 && tensors == nullptr)) return failed(WEIR_INVALID, "tensors: there are none");
-  std::vector<weir::real::TensorNote> notes;
+  std::vector<weir::TensorNote> notes;
   for (int64_t i = 0; i < count; ++i) {
     const weir_tensor& tensor = tensors[i];
     if (tensor.name == nullptr || *tensor.name == '\0')

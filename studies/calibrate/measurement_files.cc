@@ -80,7 +80,7 @@ class Files {
                   "wrote (results.json, results.csv, .record), or nccl-tests"));
   }
 
-  // A file of one line may be a benchmark's document.
+  // A file with a single line may be a benchmark's JSON document.
   Result<void> take_lines(const std::string& text, const std::string& file, const std::string& group) {
     const auto document = parse_document(text, file);
     if (document && document->find("rows") != nullptr) return take_document(*document, file, group);
@@ -103,8 +103,8 @@ class Files {
     return take(Result<RealRuns>(std::move(runs)));
   }
 
-  // A time, or a run, that an earlier file tells too was measured once: twice it would be held out against
-  // itself, and make fits look surer than they are.
+  // Skips a time or run that an earlier file also contains. Counted twice, it would be held out against
+  // itself, and fits would look more certain than they are.
   Result<void> take(Result<std::vector<Point>> points) {
     if (!points) return tl::unexpected(points.error());
     std::vector<Point> own;
@@ -126,7 +126,7 @@ class Files {
   Result<void> take(Result<RealRuns> runs) {
     if (!runs) return tl::unexpected(runs.error());
     all_.remarks.insert(all_.remarks.end(), runs->remarks.begin(), runs->remarks.end());
-    std::map<std::string, std::size_t> others;  // why, and how many
+    std::map<std::string, std::size_t> others;  // by reason: how many
     std::vector<Told> own;
     for (RealRun& run : runs->runs) {
       if (const auto other = other_cluster(topology_, run.experiment->topology)) {

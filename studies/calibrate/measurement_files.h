@@ -1,4 +1,4 @@
-// Files of measurements, of whatever kind, as weir calibrate takes them.
+// Files of measurements of any kind, as weir calibrate reads them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace weir {
 
 struct MeasurementFiles {
-  std::vector<std::string> files;  // "FILE", or "GROUP=FILE": of the machines of that group alone
-  std::string experiment;          // what rows without one are of; may be empty
+  std::vector<std::string> files;  // "FILE", or "GROUP=FILE" if only of that group's machines
+  std::string experiment;          // the experiment of rows that name none; may be empty
 };
 
 struct ReadMeasurements {
@@ -18,7 +18,7 @@ struct ReadMeasurements {
   std::vector<std::string> remarks;  // what was left out, and why
 };
 
-/// Reads all. Runs of other clusters than the topology's are left out, with a remark.
+/// Reads all files. Runs on clusters other than the topology's are left out, with a remark.
 Result<ReadMeasurements> read_measurements(const MeasurementFiles& files, const Topology& topology);
 
 }  // namespace weir

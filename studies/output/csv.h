@@ -7,10 +7,10 @@
 
 namespace weir {
 
-/// The text, in quotes if it must be.
+/// The text, quoted if necessary.
 std::string cell(const std::string& text);
 
-/// The object's value of that name; nothing if it has none. Fractions have six digits.
+/// The object's value of this name; empty if it has none. Fractions have six digits.
 std::string cell(const nlohmann::ordered_json& row, std::string_view column);
 
 }  // namespace weir

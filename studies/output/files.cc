@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the file is if it is a link, whether or not that is there.
+// Follows links from the file to the last name, whether or not that exists.
 std::string end_of_links(const std::string& file) {
-  constexpr int kMost = 40;  // as the kernel follows
+  constexpr int kMost = 40;  // the kernel's limit
   fs::path end = file;
   std::error_code ignored;
   for (int i = 0; i < kMost && fs::is_symlink(end, ignored); ++i)
@@ -27,7 +27,8 @@ std::string end_of_links(const std::string& file) {
   return end.string();
 }
 
-// How a file is written: devices and pipes are written into. What a link leads to is replaced, not the link.
+// How a file is written. Devices and pipes are written into; other files are replaced. If a file is a link,
+// its target is replaced, not the link.
 struct Way {
   bool replaced = false;
   std::string target;
@@ -53,7 +54,7 @@ std::string unfinished(const std::string& file) { return file + ".part"; }
 Result<void> check_writable(const std::string& file) {
   const Way way = way_to(file);
   std::error_code ignored;
-  if (!way.replaced) {  // and not opened, which the reader of a pipe would see
+  if (!way.replaced) {  // without opening it, which the reader of a pipe would notice
     const bool folder = fs::is_directory(file, ignored);
     if (!folder && ::access(file.c_str(), W_OK) == 0) return {};
     if (folder) errno = EISDIR;
@@ -87,7 +88,7 @@ Result<void> write_text(const std::string& file, const std::string& text) {
   std::FILE* stream = std::fopen(way.written_first.c_str(), "wb");
   if (stream == nullptr) return failed();
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  const int why = errno;  // of what went wrong first
+  const int why = errno;  // of the first error
   const bool closed = std::fclose(stream) == 0;
   if (!written) errno = why;
   if (!written || !closed) return failed();

@@ -1,4 +1,4 @@
-// Writing files so that a reader finds a whole one or none.
+// Writes files such that a reader finds either a whole file or none.
 #pragma once
 
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace weir {
 
-/// Replaces the file by one that holds the text.
+/// Replaces the file by one that contains the text.
 Result<void> write_text(const std::string& file, const std::string& text);
 
-/// Fails if it could not be written now: for who works long before it is. Leaves everything as it is.
+/// Fails if the file could not be written now. For callers that compute for long before they write. Changes
+/// nothing.
 Result<void> check_writable(const std::string& file);
 
-/// Fails if the file is one of those that are read: an output would take its place.
+/// Fails if the file is among the inputs, which it would overwrite.
 Result<void> check_no_input(const std::string& file, const std::vector<std::string>& inputs);
 
-/// The name under which a file is written before it takes its own.
+/// The name of a file while it is being written, before it replaces the final one.
 std::string unfinished(const std::string& file);
 
-/// Replaces the file by one that nobody but its owner can read.
+/// Replaces the file by one that only its owner can read.
 Result<void> write_secret(const std::string& file, const std::string& text);
 
 }  // namespace weir

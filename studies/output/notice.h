@@ -6,7 +6,7 @@
 
 namespace weir {
 
-/// Called with one line of text, without its newline. An empty one means that nobody listens.
+/// Called with one line of text, without newline. If empty, nobody listens.
 using Notice = std::function<void(const std::string& line)>;
 
 inline void notify(const Notice& notice, const std::string& line) {

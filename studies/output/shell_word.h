@@ -1,11 +1,11 @@
-// Words of commands that reports and errors print, for users to paste into a shell.
+// Words of shell commands in reports and errors, which users can paste into a shell.
 #pragma once
 
 #include <string>
 
 namespace weir {
 
-/// The word as a shell reads it: in quotes where it has to be.
+/// The word in the form that a shell reads: quoted if necessary.
 std::string shell_word(const std::string& word);
 
 }  // namespace weir

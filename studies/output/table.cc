@@ -46,7 +46,7 @@ std::vector<std::string> titles(const std::vector<std::string>& paths) {
       return std::isdigit(static_cast<unsigned char>(path[at])) == 0 &&
              std::count_if(paths.begin(), paths.end(), is_so) == 1;
     };
-    const auto before = [&](std::size_t at) {  // where the name before that begins
+    const auto before = [&](std::size_t at) {  // where the preceding name begins
       const std::size_t dot = at < 2 ? path.npos : path.rfind('.', at - 2);
       return dot == path.npos ? 0 : dot + 1;
     };

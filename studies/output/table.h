@@ -1,4 +1,4 @@
-// Tables for people: columns of text with a title each.
+// Tables for people: text columns with titles.
 #pragma once
 
 #include <string>
@@ -6,24 +6,23 @@
 
 namespace weir {
 
-/// A value. Rows that come later than the widths are known may be too wide; they are shown whole
-/// nevertheless.
+/// A value. Rows added after the widths were set may be too wide; they are still shown in full.
 class Table {
  public:
   struct Column {
     enum class Side { kLeft, kRight };
     std::string title;
     Side side = Side::kRight;
-    std::size_t width = 0;  // at least; the title's own is the least
+    std::size_t width = 0;  // minimum width; never less than the title's
   };
   using Cells = std::vector<std::string>;
 
   explicit Table(std::vector<Column> columns);
 
-  /// Widens the columns to hold the row.
+  /// Widens the columns to fit the row.
   void fit(const Cells& row);
 
-  /// The titles, and a row, as lines.
+  /// The titles or a row as a line.
   std::string header() const;
   std::string line(const Cells& row) const;
 
@@ -31,11 +30,11 @@ class Table {
   std::vector<Column> columns_;
 };
 
-/// Titles for columns of values at paths: the last two names of each and as many before as make it differ
-/// from the others and begin with no number. "topology.groups.cpu.count" is "cpu.count".
+/// Short titles for columns of values at paths: the last two names of each path. More names are added until
+/// the title is unique and does not begin with a number. "topology.groups.cpu.count" becomes "cpu.count".
 std::vector<std::string> titles(const std::vector<std::string>& paths);
 
-/// The whole table, each column as wide as it must be.
+/// The whole table, with columns as wide as necessary.
 std::string text(std::vector<Table::Column> columns, const std::vector<Table::Cells>& rows);
 
 }  // namespace weir

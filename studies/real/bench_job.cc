@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Workers' gradients lie in memory beside the NIC, and are sent from there. Rates are those of no link here:
-// nothing is simulated, and machines of a kind are alike.
+// Workers' gradients are in the memory beside the NIC and are sent from there. The rates here are
+// placeholders: nothing is simulated, and all machines of a kind are equal.
 Json topology(const BenchJob& job) {
   Json groups = {{{"name", "worker"},
                   {"count", job.workers},

@@ -1,4 +1,4 @@
-// A job that benchmarks run: gradients that are ready at once, and machines that are processes of this host.
+// A job for benchmarks: its gradients are ready at once, and its machines are processes of this host.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@ struct BenchJob {
   int workers = 4;
   int servers = 0;      // machines that only sum
   Bytes gradients;      // of each worker, f32
-  Bytes part;           // at most, that is sent as one message
-  int warm_up = 1;      // iterations before those that count
-  int iterations = 10;  // that count
+  Bytes part;           // largest part that is sent as one message
+  int warm_up = 1;      // iterations before the counted ones
+  int iterations = 10;  // counted iterations
   RealSettings real;
 };
 
-/// What a job of processes came to.
+/// The result of such a job.
 struct BenchTimes {
-  std::vector<Duration> iterations;  // from the end of the one before, on all machines, to its own
+  std::vector<Duration> iterations;  // each from the end of the previous one to its own, on all machines
   Bytes moved;                       // in an iteration, by all messages
-  Bytes most;                        // of these, into or out of the machine that has most
-  std::string settings;              // of the run, as they came out
+  Bytes most;                        // into or out of the machine with the most
+  std::string settings;              // of the run, as they took effect
 };
 
-/// Runs it as weir run --on local does.
+/// Runs the job as weir run --on local does.
 Result<BenchTimes> run(const BenchJob& job);
 
 }  // namespace weir

@@ -10,11 +10,11 @@ namespace weir {
 
 struct Host {
   std::string name;                    // as the remote shell knows it
-  std::vector<std::string> addresses;  // at which its peers find its NICs, or one for all
+  std::vector<std::string> addresses;  // where its peers reach its NICs, or one address for all
 };
 
-/// One host a line, by machine: its name, and its address if that is another, or one for each of its NICs;
-/// # begins a comment. Errors name the file and the line.
+/// Reads one host per line, in order of machine: its name and, if they differ from that, its address or one
+/// address for each NIC. # begins a comment. Errors name file and line.
 Result<std::vector<Host>> read_hosts(const std::string& file);
 
 }  // namespace weir

@@ -26,14 +26,14 @@ constexpr int kRepetitions = 9;
 constexpr std::array kDtypes = {Dtype::kF16, Dtype::kBf16, Dtype::kF32,
                                 Dtype::kF64, Dtype::kI32,  Dtype::kI64};
 
-/// To three digits, as a file should say what was measured.
+/// Rounded to three digits, which suits a measured value in a file.
 BytesPerSecond sensible(BytesPerSecond rate) {
   std::int64_t unit = 1;
   while (rate.value() / unit >= 1000) unit *= 10;
   return BytesPerSecond((rate.value() + unit / 2) / unit * unit);
 }
 
-/// Leaves the calling thread on the node's CPUs.
+/// Measures the node. Leaves the calling thread bound to the node's CPUs.
 Result<void> measure(HostParts::Numa& numa, const Notice& notice) {
   const auto cpus = real::cpus_of(numa.number);
   if (!cpus) return tl::unexpected(cpus.error());
@@ -50,7 +50,7 @@ Result<void> measure(HostParts::Numa& numa, const Notice& notice) {
     if (dtype == Dtype::kF32)
       numa.memory_rate = sensible(BytesPerSecond(kPassesOfSum * measured.limit.value()));
   }
-  // Types to come are taken as the slowest.
+  // Other types are assumed to be as slow as the slowest.
   rates.other =
       std::min_element(rates.by_dtype.begin(), rates.by_dtype.end(), [](const auto& a, const auto& b) {
         return a.second < b.second;

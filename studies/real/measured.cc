@@ -15,9 +15,9 @@ namespace weir {
 namespace {
 
 constexpr Bytes kSummed(8 << 20);  // of each operand
-constexpr Bytes kReused(1 << 20);  // which plain connections send and receive into again and again
+constexpr Bytes kReused(1 << 20);  // buffers that plain connections reuse again and again
 
-// Every machine sends to the next, all at once, from each NIC to that of the same number, if there is one.
+// Every machine sends to the next, all at once, from each NIC to the NIC of the same number, if there is one.
 std::vector<real::RawFlow> neighbours(const Cluster& cluster) {
   std::vector<real::RawFlow> flows;
   const std::size_t machines = cluster.machines().size();
@@ -30,7 +30,7 @@ std::vector<real::RawFlow> neighbours(const Cluster& cluster) {
   return flows;
 }
 
-// What one machine sums while all others do.
+// What one machine sums while all others do too.
 Result<SumRates> measure_sums(const Planned& planned, int workers) {
   std::set<Dtype> dtypes;
   for (const Layer& layer : planned.experiment.trace.layers) {
@@ -119,7 +119,7 @@ Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& plann
   if (!rates) return tl::unexpected(rates.error());
   const auto sums = measure_sums(planned, workers);
   if (!sums) return tl::unexpected(sums.error());
-  double factor = 0;  // of what the topology says, on average
+  double factor = 0;  // measured / planned rate, on average
   for (std::size_t i = 0; i < rates->size(); ++i)
     factor += static_cast<double>((*rates)[i].value()) / nominal[i] / static_cast<double>(rates->size());
   Measured measured{*std::min_element(rates->begin(), rates->end()),

@@ -1,5 +1,5 @@
-// The rates that this host gives the machines of a cluster, measured just before it runs a job for them: what
-// real runs are judged by, and foretold from.
+// The rates that this host gives the machines of a cluster, measured just before it runs a job for them. Real
+// runs are judged by these rates and predicted from them.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,28 @@
 namespace weir {
 
 struct Measured {
-  BytesPerSecond link;  // that plain connections moved, all machines sending and receiving at once; the least
-  Topology topology;    // the planned one with the rates that were measured
+  BytesPerSecond link;  // of plain connections while all machines send and receive; the lowest
+  Topology topology;    // the planned topology with the measured rates
 };
 
-/// What each flow would move while all do, if NICs and uplinks had the cluster's rates and shared them
-/// max-min fairly; 0 if nothing on its way bounds it.
+/// The rate of each flow while all move, if NICs and uplinks had the cluster's rates and shared them max-min
+/// fairly; 0 if nothing on its way limits it.
 std::vector<double> nominal_rates(const Cluster& cluster, const std::vector<real::RawFlow>& flows);
 
-/// The topology with NICs and the uplinks that it states so much faster; uplinks that it gives as an
+/// The topology with its NICs and its stated uplinks faster by this factor; uplinks stated as an
 /// oversubscription follow the NICs.
 Topology scaled(const Topology& topology, double factor);
 
-/// In a lab: NICs and uplinks are as much slower or faster than the topology has them as connections between
-/// neighbours were, each sending to the next; and sums are what all `workers` threads of all machines reach
-/// at once. None if the lab does not shape the links, or has one machine. Takes two seconds.
+/// Measures in a lab. NICs and uplinks are scaled by the ratio of measured to planned rates of connections
+/// between neighbours, while each machine sends to the next. Sum rates are those of all `workers` threads of
+/// all machines at once. None if the lab does not shape the links, or has one machine. Takes two seconds.
 Result<std::optional<Measured>> measure_lab(real::Lab& lab, const Planned& planned, int workers);
 
-/// The same of processes of this host that talk over its loopback interface, which has no latency and no
+/// The same for processes of this host that talk over its loopback interface, which has no latency and no
 /// racks. Takes half a second.
 Result<std::optional<Measured>> measure_host(const Planned& planned, int workers);
 
-/// The measured topology with NICs and uplinks no faster than a run that is paced so lets them be.
+/// The measured topology, with NICs and uplinks limited to what a run at this pace allows them.
 Topology paced(const Topology& measured, const Planned& planned, double pace);
 
 }  // namespace weir

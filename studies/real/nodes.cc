@@ -19,8 +19,8 @@
 namespace weir {
 namespace {
 
-constexpr int kMostStatus = 2;             // of weir node, when it has said why
-constexpr Duration kHeard{1'000'000'000};  // in which the coordinator hears what a machine has said
+constexpr int kMostStatus = 2;             // of weir node, after it has said why
+constexpr Duration kHeard{1'000'000'000};  // time in which the coordinator hears what a machine said
 
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) {
@@ -36,8 +36,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// In this process's network. The child dies with this process. Between fork and exec it calls nothing that
-// another thread of this process might have locked.
+// Starts it in this process's network. The child dies with this process. Between fork and exec it calls
+// nothing that another thread of this process might have locked.
 Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
@@ -74,7 +74,7 @@ Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   return process;
 }
 
-// Of what has been written to the file; empty if that is nothing.
+// The last line written to the file; empty if there is none.
 std::string last_line(const real::Descriptor& file) {
   if (!file.valid()) return {};
   constexpr off_t kMost = 1000;
@@ -127,7 +127,7 @@ Result<void> Nodes::watch() {
       if (!status) continue;
       child.ended = {now, *status};
     }
-    // One that failed has told the coordinator why, if it ever got there.
+    // A process that failed has told the coordinator why, if it ever reached it.
     const auto& [since, status] = *child.ended;
     if (WIFEXITED(status) && WEXITSTATUS(status) <= kMostStatus && now - since < kHeard) continue;
     const std::string said = last_line(child.complaints);

@@ -18,38 +18,39 @@ namespace weir {
 
 /// How a machine's process is started.
 struct NodeCommand {
-  std::vector<std::string> arguments;  // the program first, looked for in PATH
-  std::vector<std::string> variables;  // "NAME=value", beside the environment of this process
-  std::string input;                   // what it reads; little enough for a pipe
+  std::vector<std::string> arguments;  // the program first, found through PATH
+  std::vector<std::string> variables;  // "NAME=value", added to this process's environment
+  std::string input;                   // what it reads; must fit into a pipe
 };
 
-/// Whatever happens, none outlives this (of one on another host, the program that started it there). One
-/// owner thread.
+/// No process outlives this object, whatever happens. (On another host that holds for the program that
+/// started it there.) One owner thread.
 class Nodes {
  public:
-  /// In machines of the lab if there is one, which outlives the nodes.
+  /// Runs them in machines of the lab, if there is one; it outlives the nodes.
   Nodes(const Cluster& cluster, real::Lab* lab) : cluster_(&cluster), lab_(lab) {}
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
   ~Nodes();
 
-  /// What it prints goes nowhere: what fails, it tells the coordinator. Errors are kept for watch().
+  /// Its output is discarded, because it reports failures to the coordinator. Its errors are kept for
+  /// watch().
   Result<void> start(MachineId machine, const NodeCommand& command);
-  /// To be called several times a second until all are to end. Fails if one has ended by itself and the job
-  /// goes on as if it had not said why, naming its machine and the last that it printed.
+  /// Call it several times a second until all should end. Fails if one ended by itself and the job still runs
+  /// as if it had not said why. Names its machine and the last line that it printed.
   Result<void> watch();
-  /// Waits for all to end by themselves, but not longer.
+  /// Waits for all to end by themselves, at most this long.
   void wait(Duration patience);
 
  private:
   struct Child {
     MachineId machine;
     pid_t process;
-    std::optional<std::pair<Instant, int>> ended;  // since when, and its status as waitpid() gives it
-    real::Descriptor complaints;                   // what it has printed as errors
+    std::optional<std::pair<Instant, int>> ended;  // when it ended, and its status as from waitpid()
+    real::Descriptor complaints;                   // what it printed as errors
   };
 
-  /// Its status as waitpid() gives it, once it has ended.
+  /// Its status as from waitpid(), once it has ended.
   std::optional<int> ended(const Child& child);
 
   const Cluster* cluster_;

@@ -1,4 +1,4 @@
-// A job: nodes somewhere that run a plan together, and their coordinator here.
+// A job: nodes that run a plan together wherever they are, and their coordinator here.
 #pragma once
 
 #include <functional>
@@ -16,37 +16,37 @@
 namespace weir {
 
 struct RealSettings {
-  // 0 is as many as fast links need, as far as the host's cores allow that all its machines have them.
+  // 0: as many as fast links need, within what the host's cores allow for all its machines.
   int channels = 0;    // between two machines: up to 4
-  int io_threads = 0;  // of each machine: move bytes; up to 4, which fill 25 Gbps both ways
-  int workers = 1;     // of each machine: sum and copy
+  int io_threads = 0;  // of each machine, move bytes; up to 4, which fill 25 Gbps both ways
+  int workers = 1;     // of each machine, sum and copy
   real::Verify verify = real::Verify::kNone;
   real::TransportChoice transport = real::TransportChoice::kTcp;
-  bool encrypt = false;  // what moves over connections between hosts
+  bool encrypt = false;  // encrypt connections between hosts
   Duration poll = real::ChannelSettings{}.poll;
-  std::optional<double> pace;  // times what the plan needs for each peer; 0: as fast as can be
-  bool gpus = false;           // whether machines use GPUs; else host memory stands for theirs
+  std::optional<double> pace;  // multiple of the rate that the plan needs for each peer; 0: unlimited
+  bool gpus = false;           // whether machines use GPUs; else host memory replaces theirs
   double patience = 30;        // seconds, for each step of a job
 
-  Notice notice;  // what users should know of a run; from the process that runs it
+  Notice notice;  // what users should know; called in the process that runs the job
 
-  // Of a cluster.
+  // For clusters.
   std::string listen;                     // the coordinator's address
-  std::vector<Host> hosts;                // by machine, on which it starts nodes
-  std::vector<std::string> remote_shell;  // which runs a command on a host
-  std::string program;                    // weir there
-  std::string key_file;                   // written for nodes that others start, instead of hosts
+  std::vector<Host> hosts;                // by machine: where it starts nodes
+  std::vector<std::string> remote_shell;  // runs a command on a host
+  std::string program;                    // path of weir there
+  std::string key_file;                   // written for nodes that others start; then there are no hosts
 };
 
-/// Where a job's machines are, and how they come to it.
+/// Where a job's machines are, and how they are started.
 struct Site {
-  std::string endpoint;      // of the coordinator, * being a free port
-  real::Lab* lab = nullptr;  // in which the machines are
-  /// How a machine's process is started; none if others start it.
+  std::string endpoint;      // of the coordinator; * means a free port
+  real::Lab* lab = nullptr;  // the lab that the machines are in
+  /// How a machine's process is started; empty if others start it.
   std::function<NodeCommand(MachineId machine, const std::string& key)> command;
-  /// Called with the key, before anything is started.
+  /// Called with the key before anything is started.
   std::function<Result<void>(const std::string& key)> tell;
-  /// Called once all machines have joined, or none can any more; not if it fails before.
+  /// Called once all machines have joined, or none can join any more; not if it fails before.
   std::function<void()> joined;
 };
 
@@ -58,8 +58,8 @@ std::vector<std::string> node_arguments(const std::string& program, MachineId ma
                                         const std::vector<std::string>& listen, const RealSettings& settings,
                                         const std::vector<int>& gpus = {});
 
-/// Runs the plan as a job of that name, and returns what its machines tell of it. Fails, naming the
-/// machine, if one does.
+/// Runs the plan as a job of this name, and returns what its machines report. Fails if a machine does, and
+/// names it.
 Result<real::JobResult> run_job(const Planned& planned, const RealSettings& settings, const std::string& job,
                                 const Site& site);
 

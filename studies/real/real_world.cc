@@ -13,16 +13,16 @@
 #include "backends/real/process/threads.h"
 #include "core/base/units_text.h"
 #include "core/run/world_names.h"
-#include "studies/output/file_guard.h"
 #include "studies/output/files.h"
 #include "studies/output/shell_word.h"
+#include "studies/process/file_guard.h"
 #include "studies/real/measured.h"
 #include "studies/run/simulated_world.h"
 
 namespace weir {
 namespace {
 
-constexpr Bytes kProgram(40 << 20);  // with its threads; measured: 38 MB of a node at rest
+constexpr Bytes kProgram(40 << 20);  // with its threads; measured: 38 MB for an idle node
 
 Result<void> check_left(Bytes needed) {
   if (const Bytes left = real::available_memory(); needed > left) {
@@ -34,8 +34,8 @@ Result<void> check_left(Bytes needed) {
   return {};
 }
 
-// What is known before there is a plan, which takes minutes for a thousand machines: that each is a process,
-// and has gradients on each GPU.
+// Checks what is known before there is a plan, which takes minutes for a thousand machines: each machine is a
+// process, with gradients on each GPU.
 Result<void> check_machines(const Cluster& cluster, const Workload& workload, bool gpus,
                             const Notice& notice) {
   constexpr std::size_t kMany = 100;
@@ -51,8 +51,8 @@ Result<void> check_machines(const Cluster& cluster, const Workload& workload, bo
   return {};
 }
 
-// What the process of a machine takes beside its buffers: the program, the plan, which each makes for itself,
-// and the record. Measured: 420 bytes an op of a plan.
+// The memory of a machine's process besides its buffers: the program, the plan (each process makes its own)
+// and the record. Measured: 420 bytes per op of a plan.
 Bytes memory_of_process(const Planned& planned) {
   constexpr Bytes kPlanOfOp(500);
   const auto ops = static_cast<std::int64_t>(planned.plan.ops().size());
@@ -60,7 +60,7 @@ Bytes memory_of_process(const Planned& planned) {
   return kProgram + (kPlanOfOp + record) * ops;
 }
 
-// All machines have their buffers in the memory of this host.
+// All machines' buffers are in the memory of this host.
 Result<void> check_memory(const Planned& planned, bool gpus) {
   Bytes needed = memory_of_process(planned) * static_cast<std::int64_t>(planned.cluster.machines().size());
   for (std::size_t i = 0; i < planned.cluster.machines().size(); ++i) {
@@ -72,8 +72,8 @@ Result<void> check_memory(const Planned& planned, bool gpus) {
   return check_left(needed);
 }
 
-// No machine sends to itself; and a message in shares takes one lane, where the plan has each share take its
-// GPU's NIC.
+// Checks that no machine sends to itself, and that no plan sends each GPU's share through that GPU's NIC: a
+// real message in shares takes one lane.
 Result<void> check_ways(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;
@@ -107,14 +107,14 @@ Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
   return check_ways(planned);
 }
 
-// What a run for real needs of this host and of the plan.
+// Checks what a real run needs of this host and the plan.
 Result<void> check(const Planned& planned, const RealSettings& settings) {
   if (auto fits = check_memory(planned, settings.gpus); !fits) return fits;
   return check_plan(planned, settings);
 }
 
-// Which of this host's GPUs are each machine's, where machines use them: all take theirs in turn, and from
-// the first on again when there are no more.
+// The GPUs of this host that each machine uses, if machines use GPUs. Machines take GPUs in turn, and start
+// again with the first when there are no more.
 Result<std::vector<std::vector<int>>> gpus_here(const Planned& planned, const RealSettings& settings) {
   std::vector<std::vector<int>> devices(planned.cluster.machines().size());
   if (!settings.gpus || planned.cluster.gpu_machines().empty()) return devices;
@@ -131,7 +131,7 @@ Result<std::vector<std::vector<int>>> gpus_here(const Planned& planned, const Re
   return devices;
 }
 
-// `came_to`: what messages did move through, and between how many pairs of machines, if anybody knows.
+// `came_to`: transports that messages really used, with the number of machine pairs; empty if unknown.
 std::string words(const RealSettings& settings, const std::map<std::string, int>& came_to = {}) {
   const auto count = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
   std::string transport(enum_name(settings.transport));
@@ -140,11 +140,11 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
       fmt::format("transport={} channels={} io_threads={} workers={} verify={} encrypt={} pace={} gpus={}",
                   transport, count(settings.channels), count(settings.io_threads), settings.workers,
                   enum_name(settings.verify), settings.encrypt, settings.pace.value_or(0), settings.gpus);
-  if (real::may_use_rdma(settings.transport)) all += " poll=" + text(settings.poll);
+  if (real::may_use_devices(settings.transport)) all += " poll=" + text(settings.poll);
   return all;
 }
 
-// The commonest reasons: machines of a cluster mostly lack the same thing.
+// Reports the most common reasons: machines of a cluster mostly lack the same thing.
 void tell_why_on_tcp(const std::map<std::string, int>& ends, const Notice& notice) {
   constexpr std::size_t kMost = 3;
   std::vector<std::pair<int, std::string>> reasons;
@@ -169,8 +169,8 @@ Result<Lived> lived(Result<real::JobResult> job, const Planned& planned, const R
   return all;
 }
 
-// The settings with as many threads and connections as suit this host, which all machines share, where they
-// do not say.
+// The settings; where they do not say, with as many threads and connections as suit this host, which all
+// machines share.
 RealSettings with_streams(RealSettings settings, const Planned& planned) {
   if (settings.io_threads == 0) settings.io_threads = real::io_threads_for(planned.plan.machines());
   if (settings.channels == 0) {
@@ -186,13 +186,13 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
   const auto gpus = gpus_here(planned, settings);
   if (!gpus) return tl::unexpected(gpus.error());
   Result<std::optional<Measured>> measured = std::optional<Measured>();
-  // Machines that share memory have no connections, and no link whose rate could be measured.
+  // Machines that share memory have no connections, so there is no link rate to measure.
   if (settings.transport == real::TransportChoice::kTcp) measured = measure_host(planned, settings.workers);
   if (!measured) return tl::unexpected(measured.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
   Site site;
-  site.endpoint = "ipc://@" + *job;  // no file, so nothing is left however this process ends
+  site.endpoint = "ipc://@" + *job;  // no file, so nothing remains however this process ends
   site.command = [&](MachineId machine, const std::string& key) {
     return NodeCommand{
         node_arguments("/proc/self/exe", machine, {"127.0.0.1"}, settings, (*gpus)[machine.index()]),
@@ -216,7 +216,8 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
   if (!measured) return tl::unexpected(measured.error());
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
-  // A socket without a file is known in one network only. This one has a file until all machines have joined.
+  // A socket without a file is known only within one network namespace. This one has a file until all
+  // machines have joined.
   const std::string file = (std::filesystem::temp_directory_path() / *job).string();
   auto guard = FileGuard::make({file});
   if (!guard) return tl::unexpected(guard.error());
@@ -230,7 +231,7 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
       addresses.push_back(real::Lab::address(machine, static_cast<int>(nic)));
     return NodeCommand{
         node_arguments("/proc/self/exe", machine, addresses, settings, (*gpus)[machine.index()]),
-        {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // devices for RDMA are in no network of the lab's
+        {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // RDMA devices are in no network of the lab
         ""};
   };
   return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
@@ -247,7 +248,7 @@ World real_world(const std::string& name, const RealSettings& settings,
   return world;
 }
 
-// A key that a job has left may be replaced; what is none, as a device, is somebody's.
+// A key file left by a job may be replaced; anything else, such as a device, must not be touched.
 Result<void> check_key_file(const std::string& file) {
   std::error_code ignored;
   const auto kind = std::filesystem::symlink_status(file, ignored).type();
@@ -261,7 +262,7 @@ Result<void> check_key_file(const std::string& file) {
 
 Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
   RealSettings settings = asked;
-  if (settings.channels == 0) {  // the same for all ends; threads are each host's own matter
+  if (settings.channels == 0) {  // the same for all ends; threads are each host's own choice
     settings.channels =
         real::channels_for(planned.plan, planned.cluster, real::kMostIoThreads, settings.pace.value_or(0));
   }
@@ -273,7 +274,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
   }
   const auto job = job_name();
   if (!job) return tl::unexpected(job.error());
-  std::unique_ptr<FileGuard> guard;  // of the key's file
+  std::unique_ptr<FileGuard> guard;  // for the key's file
   Site site;
   const bool six = settings.listen.find(':') != std::string::npos;
   site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
@@ -313,7 +314,7 @@ World local_world(const RealSettings& settings) {
 }
 
 World lab_world(const RealSettings& settings) {
-  constexpr double kPace = 1.02;  // a little more than needed, so that what was late catches up
+  constexpr double kPace = 1.02;  // slightly above 1, so that late messages can catch up
   RealSettings paced = settings;
   if (!paced.pace) paced.pace = kPace;
   World world = real_world(std::string(kLabWorld), paced, run_in_lab);

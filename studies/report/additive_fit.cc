@@ -29,7 +29,7 @@ std::optional<AdditiveFit> AdditiveFit::of(const std::vector<std::vector<Basis>>
       for (const double number : basis) matrix(i, column++) = number;
     target(i) = values[run];
   }
-  // Of what the runs do not tell apart, nothing is told: the smallest weights that fit.
+  // Where runs cannot distinguish effects, this chooses the smallest weights that fit.
   const Eigen::VectorXd weights = matrix.completeOrthogonalDecomposition().solve(target);
   AdditiveFit fit;
   fit.mean_ = target.mean();

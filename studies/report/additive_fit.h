@@ -1,6 +1,6 @@
-// What each of several things does by itself, from runs in which all of them vary together: least squares of
-// a sum of one function of each. Where every combination was run once, these are the means over all else;
-// where points are samples, means of a few would tell more of what else was drawn with them.
+// Finds the effect of each of several factors from runs in which all vary together: a least-squares fit of a
+// sum of one function of each. If every combination was run once, these are the means over all else. If
+// points are samples, means of a few would mostly show the other values drawn with them.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,26 @@
 
 namespace weir {
 
-/// A value. Each thing has a basis: as many numbers in every run.
+/// A value. Each factor (`thing`) has a basis: a vector of the same length in every run.
 class AdditiveFit {
  public:
   using Basis = std::vector<double>;
 
-  /// runs[i][j] is the basis of thing j in run i, which came to `values[i]`. None if runs are too few to
-  /// tell.
+  /// runs[i][j] is the basis of thing j in run i, whose result is `values[i]`. None if there are too few
+  /// runs.
   static std::optional<AdditiveFit> of(const std::vector<std::vector<Basis>>& runs,
                                        const std::vector<double>& values);
 
-  /// The sum at this basis of the thing, with all else at its mean.
+  /// The sum at this basis of the thing, with everything else at its mean.
   double at(std::size_t thing, const Basis& basis) const;
-  /// How much of the variance the sum explains, of 1: the rest is what things do together.
+  /// The fraction of the variance that the sum explains; the rest is due to interactions.
   double explained() const { return explained_; }
 
  private:
   double mean_ = 0;
   double explained_ = 1;
   std::vector<Basis> weights_;  // by thing
-  std::vector<double> middle_;  // by thing: its mean over the runs
+  std::vector<double> middle_;  // by thing: its mean basis over the runs
 };
 
 }  // namespace weir

@@ -6,7 +6,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
+
+#include "core/strategies/strategy.h"
 
 namespace weir {
 namespace {
@@ -17,9 +18,9 @@ constexpr double kLeft = 66;
 constexpr double kRight = 12;
 constexpr double kTop = 12;
 constexpr double kBottom = 46;
-constexpr std::size_t kMostDots = 20;  // large ones, on a line
+constexpr std::size_t kMostDots = 20;  // large dots on a line
 
-// Numbers of one axis, and where they stand in the picture.
+// Numbers of one axis, and their positions in the picture.
 class Span {
  public:
   Span(const ChartScale& scale, double begin, double end) : scale_(scale), begin_(begin), end_(end) {}
@@ -31,7 +32,7 @@ class Span {
   }
   bool any() const { return least_ <= most_; }
 
-  // After all numbers: makes room around them, and, if zero is near, down to that.
+  // Call it after adding all numbers: adds margins, and extends the range to zero if that is near.
   void settle(bool from_zero) {
     if (!scale_.categories.empty()) {
       least_ = -0.5;
@@ -101,7 +102,7 @@ std::string ticks_below(const Span& span, const ChartScale& scale) {
   std::string svg;
   constexpr double kLetter = 5.6;
   const std::vector<double> ticks = span.ticks();
-  double free = 0;  // from here on
+  double free = 0;  // free from here on
   const double room = (kWidth - kLeft - kRight) / std::max<double>(1, static_cast<double>(ticks.size()));
   const auto letters = static_cast<std::size_t>(std::max(5.0, room / kLetter));
   for (std::size_t i = 0; i < ticks.size(); ++i) {
@@ -174,17 +175,17 @@ std::string escaped(const std::string& text) {
 }
 
 std::string color_of(const std::string& strategy, const std::vector<std::string>& strategies) {
-  static const std::map<std::string, std::string> known = {
-      {"unified", "#0072B2"},      {"ring", "#E69F00"},        {"flat-ring", "#D55E00"},
-      {"hierarchical", "#009E73"}, {"double-tree", "#CC79A7"}, {"ps", "#56B4E9"},
-      {"colocated-ps", "#777777"}};
+  const auto known = [](const std::string& name) {
+    const auto named = strategy_named(name);
+    return named ? std::string((*named)->look.color) : std::string();
+  };
   constexpr std::array<const char*, 8> kSpare = {"#8C510A", "#542788", "#1B7837", "#B2182B",
                                                  "#35978F", "#C51B7D", "#4D4D4D", "#7570B3"};
-  if (const auto found = known.find(strategy); found != known.end()) return found->second;
+  if (std::string own = known(strategy); !own.empty()) return own;
   std::size_t others = 0;
   for (const std::string& name : strategies) {
     if (name == strategy) break;
-    others += known.contains(name) ? 0 : 1;
+    others += known(name).empty() ? 1 : 0;
   }
   return kSpare[others % kSpare.size()];
 }

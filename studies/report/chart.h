@@ -1,4 +1,4 @@
-// Line charts and bars as SVG within an HTML page: no script, no file beside it.
+// Line charts and bars as SVG within an HTML page, without scripts or other files.
 #pragma once
 
 #include <functional>
@@ -7,18 +7,18 @@
 
 namespace weir {
 
-/// The text with what HTML and SVG take for their own escaped.
+/// The text with the special characters of HTML and SVG escaped.
 std::string escaped(const std::string& text);
-/// The path of a file as the address of a link, within quotes.
+/// The path of a file as a link's address, for use within quotes.
 std::string link(const std::string& path);
 
-/// A colour of its own for each strategy: the same in all charts, and as plots/ has them for strategies.
+/// A distinct colour for each strategy, the same in all charts: that of its look, if it has one.
 std::string color_of(const std::string& strategy, const std::vector<std::string>& strategies);
 
 struct ChartPoint {
   double x = 0;
   double y = 0;
-  std::string about;  // shown when pointed at
+  std::string about;  // shown under the pointer
 };
 
 struct ChartLine {
@@ -31,23 +31,24 @@ using Words = std::function<std::string(double number)>;
 
 struct ChartScale {
   std::string title;
-  bool logarithmic = false;             // all numbers are above 0
-  std::vector<std::string> categories;  // if not empty, x counts these from 0
-  Words words;                          // a number as its ticks show it
+  bool logarithmic = false;             // all numbers must be above 0
+  std::vector<std::string> categories;  // if not empty, x is an index into these
+  Words words;                          // formats a number for a tick
 };
 
-/// What no number stands in is left out; empty without any point.
+/// Leaves out points whose numbers are not finite. Empty if there are no points.
 std::string line_chart(const ChartScale& x, const ChartScale& y, const std::vector<ChartLine>& lines);
 
-/// One bar in so many parts of a whole.
+/// One bar, divided into parts of a whole.
 struct BarPart {
-  double part = 0;  // of 1
+  double part = 0;  // fraction of 1
   std::string color;
   std::string about;
 };
 std::string bar(const std::vector<BarPart>& parts);
 
-/// From least over middle to most, on a common scale from 0 to `end`, with a line at `mark`.
+/// A line from least to most with a mark in the middle, on a common scale from 0 to `end`, with a reference
+/// line at `mark`.
 std::string whisker(double least, double middle, double most, double mark, double end,
                     const std::string& color);
 

@@ -33,7 +33,7 @@ Quantity quantity_of(const Value& value) {
   return {};
 }
 
-// The unit that all choices have; none if they have not one and the same.
+// The unit of all choices; none if they do not share one.
 Unit unit_of(const StudyAxis& axis) {
   const Unit first = quantity_of(axis.choices.front()).unit;
   const bool same = std::all_of(axis.choices.begin(), axis.choices.end(),
@@ -47,7 +47,7 @@ std::size_t position(const std::vector<Value>& choices, const Value& value) {
   return static_cast<std::size_t>(std::find(choices.begin(), choices.end(), value) - choices.begin());
 }
 
-// Its values, each once.
+// The distinct values of the axis.
 std::vector<Value> distinct(const StudyAxis& axis) {
   std::vector<Value> values;
   for (const Value& choice : axis.choices)
@@ -72,7 +72,7 @@ bool is_logarithmic(const Study& study, const StudyAxis& axis) {
   return least > 0 && most / least > kFactor;
 }
 
-// An axis as fits and charts see it.
+// An axis, as used by fits and charts.
 class Factor {
  public:
   Factor(const Study& study, const StudyAxis& axis)
@@ -94,7 +94,7 @@ class Factor {
     return unit_ == Unit::kNone ? static_cast<double>(position(values_, value)) : quantity_of(value).number;
   }
 
-  // Of samples a parabola over their range; of lists a number for each value but the first.
+  // For samples a parabola over their range; for lists one number for each value but the first.
   AdditiveFit::Basis basis(const Value& value) const {
     if (sampled_) return parabola(x(value));
     AdditiveFit::Basis basis(values_.size() - 1, 0.0);
@@ -102,7 +102,7 @@ class Factor {
     return basis;
   }
 
-  // What the axis does by itself, at each value or along the range.
+  // Where the effect of the axis is evaluated: at each value or along the range.
   struct Place {
     double x;
     std::string label;
@@ -142,7 +142,7 @@ class Factor {
   double most_ = -std::numeric_limits<double>::infinity();
 };
 
-// The fit of what the function says of the runs, where it says anything.
+// The fit of the function's values over the runs, where the function has values.
 template <class Number>
 std::optional<AdditiveFit> fit_of(const Results& results, const std::vector<Factor>& factors,
                                   const std::vector<std::size_t>& runs, const Number& number) {
@@ -252,7 +252,7 @@ Effects effects(const Results& results) {
     if (times) all.explained[strategy] = times->explained();
     for (std::size_t a = 0; a < factors.size(); ++a) {
       EffectLine& line = all.axes[a].lines.emplace_back(EffectLine{strategy, {}, {}});
-      std::set<double> seen;  // where this strategy ran: of what lies elsewhere its runs tell nothing
+      std::set<double> seen;  // where this strategy ran; its runs say nothing about other values
       for (const std::size_t run : own)
         seen.insert(factors[a].x(study.points[results.runs()[run].point].values[a]));
       for (const Factor::Place& place : factors[a].places()) {

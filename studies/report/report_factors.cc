@@ -1,4 +1,4 @@
-// The parts of a report that are about what was varied, what went wrong, and where it all comes from.
+// The parts of a report about what was varied, what failed, and where everything comes from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ ChartLine line_of(const EffectLine& line, const Study& study, const Results& res
   return drawn;
 }
 
-// Whether points on a linear axis would lie on its ground.
+// Whether some points would lie close to the bottom of a linear axis.
 bool spans_decades(const std::vector<ChartLine>& lines) {
   constexpr double kFactor = 5;
   double least = INFINITY;
@@ -132,7 +132,7 @@ std::string failed_row(const ReportMatter& matter, std::size_t i) {
                                escaped(stored_result.host), stored_result.seconds)});
 }
 
-// A line for each name, with the hash of what has it, or how many have.
+// A line for each name, with its hash, or with the number of sources if several share the name.
 std::string sources_of(const std::vector<Source>& sources) {
   std::map<std::string, std::vector<std::string>> hashes;
   for (const Source& source : sources) hashes[source.name].push_back(source.hash);
@@ -148,7 +148,7 @@ std::string listed(const std::set<std::string>& texts) {
   return escaped(fmt::format("{}", fmt::join(texts, ", ")));
 }
 
-// How far what is told of each by itself may be trusted.
+// How far the separate effects can be trusted.
 std::string explained_of(const ReportMatter& matter) {
   std::vector<std::string> words;
   for (const std::string& strategy : matter.results.study().strategies) {

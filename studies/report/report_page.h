@@ -1,4 +1,4 @@
-// A page about a sweep: one HTML file that needs nothing beside it and asks nothing of any network.
+// A page about a sweep: one HTML file that needs no other files and no network.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace weir {
 
-/// The folder is what the page says it is made of; the page links what lies there from where it is to lie.
+/// The page for the sweep in `folder`, as a text. `page` is where it will be saved: links to files in the
+/// folder start from there.
 std::string report_page(const SweepFolder& sweep, const std::string& folder, const std::string& page);
 
 }  // namespace weir

@@ -16,7 +16,7 @@
 namespace weir {
 namespace {
 
-// A number, which sorts as one.
+// A cell that sorts as a number.
 std::string numeric(double number, const std::string& words) {
   return fmt::format("<td class='n' data-v='{:.17g}'>{}</td>", number, escaped(words));
 }
@@ -39,7 +39,7 @@ std::vector<std::string> axis_titles(const Study& study) {
   return titles(paths);
 }
 
-// What runs it alone, and draws it. Files are named as from where the experiment was.
+// The command that repeats this run alone and draws it. It names files relative to where the experiment was.
 std::string command_of(const Study& study, const Run& run) {
   std::string command = "weir run " + shell_word(study.file);
   const auto set = [&](const std::string& path, const std::string& value) {
@@ -74,7 +74,7 @@ std::string best_row(const ReportMatter& matter, const StrategySummary& summary)
   return html + "</tr>";
 }
 
-// How far results can be trusted, and why no further: the commonest first.
+// How far results can be trusted, and why not further; the most common reason first.
 std::string labels_of(const std::vector<Run>& runs) {
   constexpr std::size_t kMost = 8;
   std::map<std::pair<std::string, std::string>, std::size_t> counts;

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-// The position of the topology or trace in the list, to which it is added if it is new.
+// The position of the topology or trace in the list; adds it if it is new.
 std::size_t position(std::vector<Source>& sources, HashedText part, const std::string& name) {
   const auto known = std::find_if(sources.begin(), sources.end(),
                                   [&](const Source& other) { return other.hash == part.hash; });

@@ -1,5 +1,5 @@
-// What the points of an experiment are made of, for result files to repeat: each topology and each trace
-// whole and once.
+// The inputs of an experiment's points, which result files repeat: each topology and each trace in full,
+// once.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace weir {
 
 /// A topology or a trace.
 struct Source {
-  std::string hash;  // which tells it apart
+  std::string hash;  // identifies it
   std::string name;  // for people
-  std::string text;  // as compact JSON with every default filled in
+  std::string text;  // compact JSON with all defaults filled in
 };
 
 struct Configuration {
-  Experiment first;  // of the first point: what no sweep can change holds for all
+  Experiment first;  // of the first point; what no sweep can change is the same for all
   std::vector<Source> topologies;
   std::vector<Source> traces;
 
@@ -29,14 +29,14 @@ struct Configuration {
   std::vector<Point> points;
 };
 
-/// Reads every point of the file, and fails with all that is wrong with any. Shows each experiment too.
+/// Reads every point of the file, and passes each experiment to `seen`. Fails with all errors of all points.
 Result<Configuration> configuration_of(
     const ExperimentFile& file, const ExperimentFile::Seen& seen = [](const Experiment&) {});
 
 /// The name of a trace as a source: "VGG-16 (553430176 bytes)".
 std::string name_of(const Trace& trace);
 
-/// The names of the sources, each once: "small, large".
+/// The distinct names of the sources: "small, large".
 std::string names(const std::vector<Source>& sources);
 
 }  // namespace weir

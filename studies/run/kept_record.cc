@@ -33,7 +33,7 @@ bool meant(const RecordHeader& header, const RecordChoice& choice) {
          (!choice.point || *choice.point == header.point) && (!choice.seed || *choice.seed == header.seed);
 }
 
-// All records in the folder, in order of their names.
+// All records in the folder, ordered by name.
 std::vector<std::string> records_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code ignored;
@@ -87,7 +87,8 @@ Result<void> check_planned(const KeptRecord& kept) {
       kept.file, header.weir, header.plan_hash, header.ops, version(), hash, plan.ops().size()));
 }
 
-// Reports follow the plan's ops through the measured cluster.
+// Checks that the measured cluster has the plan's machines and NICs: reports follow the plan's ops through
+// it.
 Result<void> check_machines(const KeptRecord& kept) {
   const auto alike = [](const Machine& a, const Machine& b) {
     return a.name == b.name && a.gpus.size() == b.gpus.size() && a.nics.size() == b.nics.size() &&
@@ -100,7 +101,7 @@ Result<void> check_machines(const KeptRecord& kept) {
       fmt::format("{}: its 'measured' topology has other machines than its experiment's", kept.file));
 }
 
-// "/topology/groups/0/count" is "topology.groups.0.count".
+// "/topology/groups/0/count" becomes "topology.groups.0.count".
 std::string dotted(std::string pointer) {
   std::replace(pointer.begin(), pointer.end(), '/', '.');
   return pointer.substr(std::min<std::size_t>(1, pointer.size()));

@@ -1,4 +1,4 @@
-// Records that runs have kept, read with the plan and the cluster that they are of, for weir compare.
+// Reads records that runs kept, together with their plan and cluster, for weir compare.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@
 
 namespace weir {
 
-/// Which record of a folder is meant; what is not said may be anything.
+/// Selects a record of a folder; empty fields match anything.
 struct RecordChoice {
   std::string strategy;
-  std::optional<std::string> point;  // "cpu.count=4 partition_size=1MB", as tables and results have it
+  std::optional<std::string> point;  // "cpu.count=4 partition_size=1MB", as in tables and results
   std::optional<std::uint64_t> seed;
 };
 
-/// A record with what it is of, made anew. Moves; what it refers to stays where it is.
+/// A record, with its plan and cluster made anew. Moves; what it refers to stays in place.
 struct KeptRecord {
   std::string file;
   RecordHeader header;
@@ -28,22 +28,21 @@ struct KeptRecord {
   std::unique_ptr<PlannedRun> of;
   std::unique_ptr<Cluster> measured;  // if the header has one
 
-  /// With the rates that the run is judged by.
+  /// The cluster with the rates by which the run is judged.
   const Cluster& cluster() const { return measured ? *measured : of->cluster; }
   Recorded recorded() const {
     return {of->plan, cluster(), of->workload, *record, static_cast<int>(header.warm_up)};
   }
 };
 
-/// The record in the file, or the one that is meant among those of the folder. Fails if there is not just
-/// one, and names them then; if the file is broken; or if this program plans its run otherwise.
+/// The record in the file, or the selected one in the folder. Fails if there is not exactly one (and names
+/// them), if the file is broken, or if this program plans the run differently.
 Result<KeptRecord> kept_record(const std::string& path, const RecordChoice& choice);
 
-/// The record of the prediction that the run of this record, a file or one of a folder's, was kept with.
+/// The record of the prediction that was kept together with this run, in a file or a folder.
 Result<KeptRecord> kept_prediction(const KeptRecord& of);
 
-/// A setting in which two runs differ: its path as for --set, and its values as JSON, empty where there is
-/// none.
+/// A setting in which two runs differ: its path as for --set, and its values as JSON, empty if absent.
 struct SettingDifference {
   std::string path;
   std::string a;
@@ -51,10 +50,10 @@ struct SettingDifference {
 };
 std::vector<SettingDifference> setting_differences(const RecordHeader& a, const RecordHeader& b);
 
-/// The most important of these, in words, at most `most` of them.
+/// The most important differences in words, at most `most` of them.
 std::string words(const std::vector<SettingDifference>& differences, std::size_t most);
 
-/// Fails if the two are of different plans, naming the settings that differ.
+/// Fails if the two belong to different plans, and names the settings that differ.
 Result<void> check_alike(const KeptRecord& a, const KeptRecord& b);
 
 }  // namespace weir

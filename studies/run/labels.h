@@ -1,4 +1,4 @@
-// The labels of results in words: how much each can be trusted, and why no more (core/calibrate/label.h).
+// The labels of results in words: how far each can be trusted, and why not further (core/calibrate/label.h).
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace weir {
 
-/// A result's label, and what it is of: "ring".
+/// A result's label, and the name of the result: "ring".
 struct Labelled {
   std::string who;
   std::string label;
-  std::string reason;  // empty if there is nothing to say
+  std::string reason;  // may be empty
 };
 
 /// Puts the label into the row.
 void set_label(Row& row, const Label& label);
 
-/// Lines under a table, a line for each reason: "extrapolated (ring, ps): network.latency was measured
-/// with...". None if all are calibrated.
+/// Lines for below a table, one for each reason: "extrapolated (ring, ps): network.latency was measured
+/// with...". Empty if all results are calibrated.
 std::string reasons(const std::vector<Labelled>& all);
 
 }  // namespace weir

@@ -25,8 +25,8 @@ Result<Duration> alone(const Planned& planned, Job job, const World& world) {
   return (measured.end - measured.begin) / planned.experiment.iterations;
 }
 
-// The mean of the iterations that began and ended between the two instants; none if none did. The first
-// begins at `start`, each further one as the one before it ends.
+// The mean of the iterations that began and ended between the two instants; none if there were none. The
+// first begins at `start`, each other one when the previous ends.
 std::optional<std::int64_t> mean_within(Duration start, std::vector<Instant> ends, Instant begin,
                                         Instant end) {
   ends.insert(ends.begin(), Instant() + start);
@@ -48,7 +48,7 @@ Result<PlannedOtherJobs> plan_other_jobs(const Experiment& experiment, const Clu
     if (!plan) return tl::unexpected(about(job, plan.error().text));
     other_job.plan = std::move(*plan);
     other_job.dispatch = dispatch_of(*strategy, contender.options);
-    // It would run on and on at one instant.
+    // Such a job would repeat forever at one instant.
     if (plan_bound(other_job.plan, other_job.subcluster.cluster, other_job.workload).time == Duration(0))
       return tl::unexpected(about(job, "its iterations take no time"));
     if (!experiment.prove) continue;

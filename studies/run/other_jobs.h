@@ -1,5 +1,5 @@
-// The other jobs of an experiment in one of its runs: their plans, and what they and the run's own job cost
-// each other.
+// The other jobs in one run of an experiment: their plans, and how much they and the run's own job slow each
+// other down.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// Another job, planned. Neither copied nor moved, as jobs refer to it; the experiment outlives it.
+/// Another job with its plan. Neither copied nor moved, because jobs refer to it; the experiment outlives it.
 struct PlannedOtherJob {
   PlannedOtherJob(const OtherJob& given, const Cluster& whole)
       : asked(given), subcluster(whole, machines_named(given.machines, whole)), workload(given.trace) {}
@@ -29,11 +29,11 @@ struct PlannedOtherJob {
 
 using PlannedOtherJobs = std::vector<std::unique_ptr<PlannedOtherJob>>;
 
-/// All of the experiment's; each plan is proved if the experiment says so.
+/// Plans all other jobs of the experiment; proves each plan if the experiment says so.
 Result<PlannedOtherJobs> plan_other_jobs(const Experiment& experiment, const Cluster& whole);
 
-/// Adds to the row how long iterations take beside each other and alone. For the latter each job runs once
-/// more, under the same conditions.
+/// Adds to the row how long iterations take when jobs share the cluster and when each is alone. For the
+/// latter, each job runs once more, under the same conditions.
 Result<void> add_other_jobs(const Planned& planned, const PlannedOtherJobs& other_jobs, const Lived& lived,
                             const World& world, Row& row);
 

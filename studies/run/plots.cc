@@ -20,7 +20,7 @@
 namespace weir {
 namespace {
 
-// Without loading it, which takes a while.
+// Finds matplotlib without loading it, which takes a while.
 constexpr const char* kFindsMatplotlib =
     "import importlib.util, sys; sys.exit(importlib.util.find_spec('matplotlib') is None)";
 
@@ -28,8 +28,8 @@ constexpr Duration kPlotPatience(600'000'000'000);
 
 enum class Output { kShown, kHidden };
 
-// Runs the command and waits; its exit status, or none if it did not start, crashed, or was killed as it did
-// not end.
+// Runs the command and waits. Returns its exit status; none if it did not start, crashed, or was killed
+// because it did not end.
 std::optional<int> status_of(std::vector<std::string> command, Output output) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
@@ -41,7 +41,7 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
       posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_WRONLY, 0);
     }
   }
-  posix_spawnattr_t attributes;  // this process may ignore SIGPIPE; the command is not to
+  posix_spawnattr_t attributes;  // this process may ignore SIGPIPE; the command must not
   sigset_t unignored;
   sigemptyset(&unignored);
   sigaddset(&unignored, SIGPIPE);
@@ -64,7 +64,7 @@ std::optional<int> status_of(std::vector<std::string> command, Output output) {
   return *status >= 0 && WIFEXITED(*status) ? std::optional(WEXITSTATUS(*status)) : std::nullopt;
 }
 
-// plots/ stands at the root of a checkout, two folders above build/release/weir, or where it was installed.
+// plots/ is at the root of a checkout, two folders above build/release/weir, or where it was installed.
 std::optional<std::string> plot_program() {
   std::error_code error;
   const std::filesystem::path self = real::program_path().parent_path();

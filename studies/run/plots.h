@@ -1,4 +1,4 @@
-// Draws the figures of an experiment's results, by the Python program in plots/.
+// Draws the figures of an experiment's results, with the Python program in plots/.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace weir {
 
-/// Runs plots/plot.py on the folder of results. The text says in one line why nothing was drawn, if that
-/// program or Python's matplotlib is not there; empty if figures were drawn.
+/// Runs plots/plot.py on the folder of results. Returns an empty text if figures were drawn, or one line that
+/// says that the program or Python's matplotlib is missing.
 Result<std::string> draw_plots(const std::string& folder);
 
 }  // namespace weir

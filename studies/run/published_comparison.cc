@@ -61,7 +61,7 @@ std::string at(const ExperimentFile& file, std::size_t point) {
   return text;
 }
 
-// What one of the tables says of a value, but for its place.
+// A table's cells for one value, except where it stands.
 Table::Cells cells(const Comparison& one) {
   const std::optional<double> error = one.error();
   return {shown(one.measure, one.published), one.ours ? shown(one.measure, *one.ours) : "-",

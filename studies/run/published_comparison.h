@@ -1,4 +1,4 @@
-// Runs beside what a publication reports for them.
+// Compares runs with what a publication reports for them.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace weir {
 
-/// One published value, and what the run came to.
+/// One published value, and our result.
 struct Comparison {
   std::string experiment;  // its folder or file, without what all of a suite have in common
   std::string source;
@@ -21,20 +21,20 @@ struct Comparison {
   std::optional<double> ours;  // none if the run has no row
   double tolerance = 0.0;
 
-  /// Ours over theirs, less 1.
+  /// Ours / theirs - 1.
   std::optional<double> error() const;
   bool within() const;
 };
 
-/// Every published value of the experiment; the runs are those with its first seed.
+/// Compares every published value of the experiment with the runs that have its first seed.
 std::vector<Comparison> comparisons(const ExperimentFile& file, const Experiment& experiment,
                                     const Results& results, const std::string& name);
 
 /// A table for terminals.
 std::string text(const std::vector<Comparison>& all);
-/// For programs and plots, in seconds, or bytes or samples per second.
+/// CSV for programs and plots, in seconds, or bytes or samples per second.
 std::string csv(const std::vector<Comparison>& all);
-/// A table in Markdown for each experiment.
+/// A Markdown table for each experiment.
 std::string markdown(const std::vector<Comparison>& all);
 
 }  // namespace weir

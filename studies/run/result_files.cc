@@ -21,11 +21,11 @@ constexpr const char* kTable = "results.csv";
 constexpr const char* kJson = "results.json";
 constexpr const char* kPublished = "published.csv";
 
-// What plots/plot.py draws beside timelines.
+// The figures that plots/plot.py draws, besides timelines.
 constexpr const char* kFigures[] = {"speedup", "goodput",  "iteration", "breakdown",
                                     "links",   "overview", "published"};
 
-// A kind of file that a run leaves, and its member of the run's row.
+// A kind of file that a run leaves, and the row's member for its name.
 struct Kept {
   std::string_view member;
   std::string_view begin;
@@ -36,7 +36,7 @@ constexpr Kept kKept[] = {{"timeline", "timeline-", ".json", &Trial::timeline},
                           {"record", "record-", ".record", &Trial::record},
                           {"prediction", "prediction-", ".record", &Trial::prediction}};
 
-// The files of that kind that the results in the folder name.
+// The files of this kind that the results in the folder name.
 std::vector<std::string> files_of(const std::string& json_file, const Kept& kept) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -49,7 +49,7 @@ std::vector<std::string> files_of(const std::string& json_file, const Kept& kept
     const Value* name = row.find(kept.member);
     if (name == nullptr || !name->is(Value::Kind::kString)) continue;
     const std::string& text = name->as_string();
-    // Not a path that leads elsewhere, whoever wrote it.
+    // Ignores paths that lead elsewhere, whoever wrote them.
     const bool plain =
         text.starts_with(kept.begin) && text.ends_with(kept.end) && text.find('/') == text.npos;
     if (plain) names.push_back(text);
@@ -72,7 +72,7 @@ Result<void> ResultFiles::prepare() {
     return failure(fmt::format("{}: cannot be written: {}", folder_, std::strerror(errno)));
   }
   lock_ = real::Descriptor(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // File systems that lock nothing let everyone go on.
+  // File systems without locks let everyone continue.
   if (lock_.valid() && ::flock(lock_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return failure(fmt::format(
         "{}: another run writes its results there; wait for it, or choose another folder with --out",
@@ -86,7 +86,7 @@ void ResultFiles::update(std::size_t point) {
   constexpr int kRest = 9;
   const Clock::duration since = Clock::now() - last_;
   if (since < kRest * last_took_ || (since < kOften && !results_.complete(point))) return;
-  (void)write();  // what cannot be written now may be at the end, which tells if not
+  (void)write();  // a failure now may be temporary; finish() reports one that is not
 }
 
 Result<void> ResultFiles::finish() {
@@ -130,7 +130,7 @@ void ResultFiles::remove_old() const {
   bool any = false;
   for (const char* name : {kTable, kJson}) any = any || fs::exists(fs::path(folder_) / name, ignored);
   for (const Kept& kept : kKept) {
-    std::vector<std::string> ours;  // which runs may have written already
+    std::vector<std::string> ours;  // files that these runs may have written already
     for (const Run& run : results_.runs()) ours.push_back(fs::path(run.trial.*kept.file).filename().string());
     for (const std::string& name : files_of(fmt::format("{}/{}", folder_, kJson), kept)) {
       if (std::find(ours.begin(), ours.end(), name) == ours.end()) remove(name);

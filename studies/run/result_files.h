@@ -1,5 +1,4 @@
-// The files of an experiment's results in their folder, kept up to date while runs end, so that what has been
-// computed is never lost.
+// The files with an experiment's results, kept up to date while runs end, so that no result is lost.
 #pragma once
 
 #include <chrono>
@@ -12,20 +11,20 @@ namespace weir {
 
 class ResultFiles {
  public:
-  /// The results outlive it. What an earlier experiment of ours left in the folder stays until there is
-  /// something to put in its place.
+  /// The results outlive it. Files of an earlier experiment stay in the folder until there is something to
+  /// replace them.
   ResultFiles(const Results& results, std::string folder);
   ResultFiles(const ResultFiles&) = delete;
   ResultFiles& operator=(const ResultFiles&) = delete;
 
-  /// Makes the folder; fails if it cannot be made or written, or another run writes there.
+  /// Makes the folder. Fails if it cannot be made or written, or another run writes there.
   Result<void> prepare();
-  /// After a run of the point has ended: writes the files if the point is complete, or the last time was a
-  /// second ago; but never so often that writing takes more than a tenth of the time.
+  /// Call it after a run of the point has ended. Writes the files if the point is complete or the last
+  /// writing was a second ago, but spends at most a tenth of the time on writing.
   void update(std::size_t point);
-  /// Writes what is left to be written, and removes what runs left that did not end.
+  /// Writes what is not yet written, and removes files of runs that did not end.
   Result<void> finish();
-  /// published.csv: results beside what is published.
+  /// Writes published.csv: results compared with published ones.
   Result<void> write_published(const std::string& csv) const;
 
  private:
@@ -37,9 +36,9 @@ class ResultFiles {
 
   const Results& results_;
   std::string folder_;
-  real::Descriptor lock_;        // on the folder, as long as this process or one of its children lives
-  bool begun_ = false;           // something has been written
-  std::size_t written_ = 0;      // of the runs that have ended
+  real::Descriptor lock_;        // on the folder, while this process or one of its children lives
+  bool begun_ = false;           // whether anything has been written
+  std::size_t written_ = 0;      // of the ended runs
   Clock::time_point last_;       // end of the last writing
   Clock::duration last_took_{};  // and its duration
 };

@@ -8,6 +8,7 @@
 #include "core/document/document.h"
 #include "core/document/spelling.h"
 #include "core/document/write_fields.h"
+#include "core/strategies/strategy.h"
 #include "studies/output/csv.h"
 
 namespace weir {
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Columns of results.csv; those of swept fields stand after kBeforeSweep, those of other jobs at the end.
+// Columns of results.csv; those of swept fields come after kBeforeSweep, those of other jobs last.
 constexpr std::string_view kBeforeSweep[] = {"strategy", "gpu_machines", "cpu_machines"};
 constexpr std::string_view kOfRealRuns[] = {"link_rate_bytes_per_s", "predicted_ns", "checked_elements"};
 constexpr std::string_view kAfterSweep[] = {"seed",
@@ -37,7 +38,7 @@ constexpr std::string_view kAfterSweep[] = {"seed",
 
 constexpr std::size_t kLongestName = 120;
 
-// What a file may be called on any system.
+// Whether a file may have this name on any system.
 bool is_plain(const std::string& text) {
   return text.size() <= kLongestName && std::all_of(text.begin(), text.end(), [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -45,13 +46,13 @@ bool is_plain(const std::string& text) {
          });
 }
 
-// Compact. Names from the command line, as those of files, may hold what JSON cannot.
-// A line of the outermost object.
+// A member of the outermost object, on one compact line. Names from the command line, such as those of files,
+// may not be valid in JSON; json_text() handles that.
 std::string member(std::string_view name, const ordered_json& value) {
   return fmt::format("  \"{}\": {},\n", name, json_text(value));
 }
 
-// A member of the outermost object whose entries have a line each.
+// A member of the outermost object, with each entry on a line of its own.
 std::string list(std::string_view name, char open, const std::vector<std::string>& entries, char close) {
   const std::string_view end = entries.empty() ? "" : "\n  ";
   std::string text = fmt::format("  \"{}\": {}", name, open);
@@ -65,6 +66,18 @@ std::vector<std::string> by_hash(const std::vector<Source>& sources) {
   std::vector<std::string> entries;
   for (const Source& part : sources) entries.push_back(fmt::format("\"{}\": {}", part.hash, part.text));
   return entries;
+}
+
+// How plots should draw strategies that have a look of their own: colour, marker, line.
+ordered_json looks(const std::vector<std::string>& strategies) {
+  ordered_json looks = ordered_json::object();
+  for (const std::string& name : strategies) {
+    const auto strategy = strategy_named(name);
+    if (!strategy || (*strategy)->look.color.empty()) continue;
+    const Look& look = (*strategy)->look;
+    looks[name] = {look.color, look.marker, look.line};
+  }
+  return looks;
 }
 
 // The text as comment lines.
@@ -97,7 +110,7 @@ std::vector<std::string_view> after_sweep(bool real) {
   return columns;
 }
 
-// The names of the other jobs that any run had beside it.
+// The names of the other jobs beside any of the runs.
 std::vector<std::string> other_jobs(const std::vector<Run>& runs) {
   std::vector<std::string> names;
   for (const Run& run : runs) {
@@ -109,7 +122,7 @@ std::vector<std::string> other_jobs(const std::vector<Run>& runs) {
   return names;
 }
 
-// The cells of these other jobs in the row's line.
+// The row's cells for these other jobs.
 std::vector<std::string> cells(const Row& row, const std::vector<std::string>& others) {
   std::vector<std::string> cells;
   if (!others.empty()) cells.push_back(row.alone_ns ? std::to_string(*row.alone_ns) : "");
@@ -221,7 +234,7 @@ std::size_t Results::count(Outcome::Kind kind) const {
   }));
 }
 
-// Speed-ups over the baseline with the same seed, of the runs that have ended.
+// Computes speed-ups of the ended runs over the baseline with the same seed.
 void Results::compare(std::size_t point) {
   const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(point * study_.runs_per_point());
   const auto end = begin + static_cast<std::ptrdiff_t>(study_.runs_per_point());
@@ -306,7 +319,7 @@ std::string Results::json() const {
                      member("settings", weir::json(study_.settings)) + member("question", study_.question) +
                      member("world", {{"name", study_.world}, {"settings", study_.world_settings}}) +
                      member("experiment", weir::json(study_.experiment)) + member("sweep", sweep) +
-                     member("finished", ended_ == runs_.size());
+                     member("looks", looks(study_.strategies)) + member("finished", ended_ == runs_.size());
   text += list("topologies", '{', by_hash(study_.topologies), '}') + ",\n";
   text += list("traces", '{', by_hash(study_.traces), '}') + ",\n";
   text += list("rows", '[', rows, ']') + ",\n";

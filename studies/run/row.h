@@ -1,5 +1,5 @@
-// What one run of an experiment comes to, as result files have it: plain numbers whose names tell their
-// units.
+// The result of one run of an experiment, as result files contain it: plain numbers, with their units in
+// their names.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace weir {
 
-/// How much of what a link could carry it did carry.
+/// How much a link carried, and how fully it was used.
 struct LinkRow {
   std::string name;
   std::int64_t bytes = 0;  // in an iteration
   double use = 0.0;
 };
 
-/// Another job beside the run.
+/// Another job that ran at the same time.
 struct OtherJobRow {
   std::string name;
   std::string strategy;

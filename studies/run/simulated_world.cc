@@ -24,7 +24,7 @@ Result<Lived> lived(Result<SharedRun> run) {
   return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
 }
 
-// None, if it is not to be had by simulating one machine.
+// The run, by simulating only one machine; none if that is not possible.
 std::optional<SharedRun> folded(const Planned& planned) {
   if (planned.jobs.size() > 1) return std::nullopt;
   Job job = planned.jobs.front();

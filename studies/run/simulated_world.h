@@ -8,7 +8,7 @@
 
 namespace weir {
 
-/// What shares links in simulation. SimGrid is the reference; Weir's own is faster.
+/// The engine that shares links in simulation. SimGrid is the reference; Weir's own is faster.
 enum class SimulationEngine { kSimGrid, kFluid };
 
 inline auto enum_names(SimulationEngine /*engine*/) {
@@ -24,12 +24,13 @@ struct SimulationOptions {
   double precision = 0.0;  // of the fluid engine's rates
 };
 
-/// As a command line says it, " --engine fluid"; empty for SimGrid.
+/// As on a command line, such as " --engine fluid"; empty for SimGrid.
 std::string words(const SimulationOptions& options);
-/// The options of a simulated world that has this name and these settings.
+/// The options of a simulated world with this name and these settings.
 SimulationOptions simulation_of(const std::string& name, const std::string& settings);
 
-/// Fails if this program was built without SimGrid, and that is asked for, or a precision of SimGrid is.
+/// Fails if SimGrid is requested but this program was built without it, or if a precision is requested of
+/// SimGrid.
 Result<World> simulated_world(const SimulationOptions& options = {});
 
 }  // namespace weir

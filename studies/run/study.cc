@@ -59,13 +59,13 @@ void fields(Visitor& visitor, Study& study) {
 
 namespace {
 
-// A topology or trace that a sweep names is shown by the name.
+// Shows a topology or trace of a sweep by its name.
 Value plain(const Setting& setting) {
   const bool whole = setting.value.is(Value::Kind::kObject) || setting.value.is(Value::Kind::kArray);
   return whole ? Value(setting.text) : setting.value;
 }
 
-// What the experiment says at every point: without what is varied, and without topology and trace, which rows
+// What the experiment says at every point, without what is varied, and without topology and trace, which rows
 // name by their hashes.
 nlohmann::ordered_json shared(const Experiment& first, const std::vector<Axis>& axes) {
   nlohmann::ordered_json written = write_experiment(first);
@@ -84,7 +84,6 @@ nlohmann::ordered_json shared(const Experiment& first, const std::vector<Axis>& 
   return written;
 }
 
-// Names from the command line, as those of files, may hold what JSON cannot.
 }  // namespace
 
 std::string Study::label(std::size_t point) const {
@@ -102,7 +101,7 @@ Study study_of(const ExperimentFile& file, const Configuration& configuration, c
   study.file = file.name();
   nlohmann::ordered_json settings = nlohmann::ordered_json::object();
   for (const Setting& setting : file.settings()) settings[setting.path] = json(plain(setting));
-  study.settings = *parse_document(json_text(settings), "");  // ours, so it parses
+  study.settings = *parse_document(json_text(settings), "");  // we wrote it, so it parses
   study.question = first.question;
   study.world = world.name;
   study.world_settings = world.settings;

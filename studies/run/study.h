@@ -1,5 +1,5 @@
-// All that an experiment is to run, as data: what results repeat, what tells its runs apart, and what a sweep
-// leaves in its folder, so that results can be read where the experiment's files are gone or have changed.
+// Everything that an experiment will run, as data. Results repeat it, it identifies runs, and sweeps store it
+// in their folder. So results can be read even if the experiment's files are gone or have changed.
 #pragma once
 
 #include <string>
@@ -23,17 +23,16 @@ struct StudyPoint {
   std::vector<Value> values;  // one for each axis
 };
 
-/// A value. Invariant: once read or made, positions are within their lists and points have a value for each
-/// axis.
+/// A value. Invariant: once read or made, positions are valid, and each point has a value for each axis.
 struct Study {
   std::string weir;  // the version that made it
   std::string file;
-  Value settings = Value::object();  // those of the command line, by path
+  Value settings = Value::object();  // of the command line, by path
   std::string question;
   std::string world;
   std::string world_settings;
   bool simulated = true;
-  Value experiment;  // what it says at every point, without topology and trace
+  Value experiment;  // its values at every point, without topology and trace
   std::string baseline;
   std::vector<std::string> strategies;
   std::vector<std::uint64_t> seeds;
@@ -41,7 +40,7 @@ struct Study {
   TimelinePoints timeline_points = TimelinePoints::kLast;
   std::vector<StudyAxis> axes;
   Combination combination = Combination::kGrid;
-  Value samples;  // as the experiment has them; null without any
+  Value samples;  // as in the experiment; null without samples
   std::vector<Source> topologies;
   std::vector<Source> traces;
   std::vector<StudyPoint> points;

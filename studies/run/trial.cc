@@ -25,14 +25,14 @@
 namespace weir {
 namespace {
 
-constexpr std::size_t kMostRecords = 200'000'000;  // some 5 GB
+constexpr std::size_t kMostRecords = 200'000'000;  // about 5 GB
 constexpr double kTolerance = 1e-6;  // relative: bounds and runs are rounded to nanoseconds step by step
 
 Outcome failed(std::string text) { return {Outcome::Kind::kFailed, {}, std::move(text)}; }
 
-// Bounds are of an iteration that all machines start together: the first. (Later ones may come a little
-// faster where unlike machines drift apart, some starting while others still finish.) With jitter computation
-// may be shorter than the trace says, and so may a run be than its bounds.
+// Bounds apply to an iteration that all machines start together, that is the first. (Later ones may be a
+// little faster if unlike machines drift apart, and some start while others still finish.) With jitter,
+// computation may be shorter than in the trace, so a run may be shorter than its bounds.
 Result<void> check_bounds(const Report& report, const Bound& cluster, const Bound& plan,
                           const SimulationSettings& settings) {
   if (settings.model.compute_jitter > 0 || settings.conditions.jitter()) return {};
@@ -79,7 +79,7 @@ Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
 }
 
 RecordHeader header_of(const Trial& trial, const Planned& planned, const World& world) {
-  // Ours, so it parses.
+  // We wrote it, so it parses.
   const auto experiment = parse_document(whole_text(planned.experiment, planned.contender), "");
   const SimulationSettings& settings = planned.settings;
   RecordHeader header;
@@ -100,7 +100,7 @@ RecordHeader header_of(const Trial& trial, const Planned& planned, const World& 
   return header;
 }
 
-// Whether the world can run the experiment.
+// Checks that the world can run the experiment.
 Result<void> check_world(const World& world, const Experiment& experiment, const Cluster& cluster,
                          const Workload& workload) {
   if (world.check) {
@@ -115,7 +115,7 @@ Result<void> check_world(const World& world, const Experiment& experiment, const
   return {};
 }
 
-// A run, and the cluster with whose rates it is judged. A view.
+// A run, and the cluster by whose rates it is judged. A view.
 struct Judged {
   const Cluster& cluster;
   const WorkTable& works;  // of the plan on it
@@ -123,7 +123,7 @@ struct Judged {
   const Lived& lived;
 };
 
-// The row of a run: what was measured beside what is possible.
+// The row of a run: what was measured, and what is possible.
 Result<Row> judge(const Trial& trial, const Planned& planned, const World& world, const Contender& contender,
                   const Judged& judged) {
   const auto& [cluster, works, workload, lived] = judged;
@@ -151,8 +151,7 @@ Result<Row> judge(const Trial& trial, const Planned& planned, const World& world
   return row;
 }
 
-// Of a real run: the simulated one on the topology that was measured beside it, and what that says to the
-// row.
+// Predicts a real run by simulating it on the topology measured with it, and adds the result to the row.
 Result<std::optional<Lived>> foretell(const Planned& planned, const World& world, const Contender& contender,
                                       const Workload& workload, const Lived& lived, Row& row) {
   if (!world.foretells || !lived.paced) return std::nullopt;
@@ -255,7 +254,7 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   const auto lived = world.run(planned_trial);
   if (!lived) return failed(lived.error().text);
 
-  // A real run is judged by the rates that were measured beside it.
+  // A real run is judged by the rates that were measured with it.
   const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
   if (!works) works.emplace(*plan, judged);
   auto row = judge(trial, planned_trial, world, *found, {judged, *works, workload, *lived});
@@ -282,7 +281,7 @@ Outcome guarded(const std::function<Outcome()>& function) {
     return function();
   } catch (const std::bad_alloc&) {
     return failed("there is not enough memory for it; try fewer machines, larger parts or fewer --jobs");
-  } catch (const std::exception& error) {  // SimGrid's
+  } catch (const std::exception& error) {  // from SimGrid
     return failed(error.what());
   }
 }

@@ -19,15 +19,16 @@ namespace weir {
 struct Outcome {
   enum class Kind {
     kRow,         // it ran
-    kImpossible,  // the strategy has no plan for this cluster, as a parameter server without CPU machines
-    kFailed,      // the plan is wrong, or the run
+    kImpossible,  // the strategy has no plan for this cluster, such as a parameter server without CPU
+                  // machines
+    kFailed,      // the plan is wrong, or the run failed
   };
   Kind kind = Kind::kFailed;
   Row row;
   std::string text;  // why there is no row
 };
 
-/// An outcome as text, from one process to another.
+/// An outcome as text, to pass between processes.
 std::string text(const Outcome& outcome);
 Outcome outcome_from(const std::string& text);
 
@@ -36,36 +37,36 @@ struct Trial {
   std::uint64_t seed = 1;
   std::string timeline;    // the file to draw the run in; empty for none
   std::string record;      // the file to keep its record in; empty for none
-  std::string prediction;  // the same of its prediction, which real runs may have
-  std::string point;       // the values of the sweep, for these
+  std::string prediction;  // likewise for the prediction that real runs may have
+  std::string point;       // the values of the sweep, for these files
 };
 
-/// A plan, what it was made from, and how it is to be run.
+/// A plan, its inputs, and how to run it.
 struct Planned {
   const Experiment& experiment;
   const std::string& contender;
   const Plan& plan;
-  const Cluster& cluster;  // the machines that it is for
+  const Cluster& cluster;  // the plan's machines
   SimulationSettings settings;
-  /// Of a simulation: the whole cluster, and all jobs on it, the plan's first.
+  /// For simulations: the whole cluster, and all jobs on it, beginning with the plan's.
   const Cluster& whole;
   std::vector<Job> jobs;
 };
 
-/// What a run leaves.
+/// What a run produces.
 struct Lived {
   Record record;
-  /// Of the jobs beside it: when each of their iterations ended.
+  /// When the iterations of each other job ended.
   std::vector<std::vector<Instant>> ends_of_others = {};
-  /// Of a real run: what plain connections moved over a NIC just before it, and the topology with the rates
-  /// that were measured, by which it is judged.
+  /// For real runs: what plain connections moved over a NIC just before, and the topology with measured
+  /// rates, by which the run is judged.
   std::optional<BytesPerSecond> link_rate;
   std::optional<Topology> measured;
-  /// By which it is foretold: the same, but as slow as the run was held back on purpose.
+  /// The topology for the prediction: the measured one, but as slow as the run was deliberately paced.
   std::optional<Topology> paced;
-  bool over_links = true;               // whether messages moved through links as the topology has them
-  std::optional<std::int64_t> checked;  // elements whose sums were; none if none were to be
-  /// The world's settings as they came out here; empty if as the world says.
+  bool over_links = true;               // whether messages moved through links of the topology
+  std::optional<std::int64_t> checked;  // elements whose sums were checked; none if no check was asked for
+  /// The world's settings as they took effect; empty if as the world says.
   std::string settings;
 };
 
@@ -74,17 +75,17 @@ struct World {
   std::string name;      // for people: "SimGrid"
   std::string settings;  // that its results depend on
   std::function<Result<Lived>(const Planned& planned)> run;
-  /// Of a real world: the simulated one that foretells its runs, if this program has one.
+  /// For real worlds: the simulated world that predicts their runs, if this program has one.
   std::shared_ptr<const World> foretells;
   bool simulated = true;
-  /// Whether it can hold the cluster, asked before anything is planned; may be none.
+  /// Checks that the world can hold the cluster, before anything is planned; may be empty.
   std::function<Result<void>(const Cluster& cluster, const Workload& workload)> check;
 };
 
-/// Plans, proves if the experiment says so, runs, reports, and compares with what cannot be beaten.
+/// Plans, proves (if the experiment says so), runs, reports, and compares with the bounds.
 Outcome run(const Trial& trial, const Experiment& experiment, const World& world);
 
-/// What the function leaves, or that it failed if memory ran out or SimGrid threw.
+/// The function's outcome, or a failure if memory ran out or SimGrid threw an exception.
 Outcome guarded(const std::function<Outcome()>& function);
 
 }  // namespace weir

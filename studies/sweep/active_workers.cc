@@ -38,8 +38,8 @@ constexpr std::string_view kFilePrefix = "at-work-";
 constexpr std::int64_t kBeat = 10;    // s
 constexpr std::int64_t kSilent = 60;  // s, after which a process of another host counts as gone
 
-// When the process started, in ticks since its host did; none if it is not there, or is dead and only waits
-// for its parent to hear of it.
+// When the process started, in ticks since its host did. None if it does not exist, or is dead and only waits
+// for its parent to notice.
 std::optional<std::int64_t> start_of(std::int64_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string line;
@@ -56,20 +56,21 @@ std::optional<std::int64_t> start_of(std::int64_t process) {
 
 std::int64_t changed_s(const std::string& file) {
   struct stat about {};
-  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);  // by which NFS looks again
+  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);  // opening makes NFS refresh the file's time
   if (opened < 0) return 0;
   const bool told = ::fstat(opened, &about) == 0;
   ::close(opened);
   return told ? about.st_mtim.tv_sec : 0;
 }
 
-// What time it is for the file system's server, as of a file just written; by this host's clock if none is.
+// The current time by the file system's server, from a file just written; if that fails, by this host's
+// clock.
 std::int64_t now_s(const std::string& own_file) {
   const std::int64_t written = own_file.empty() ? 0 : changed_s(own_file);
   return written > 0 ? written : std::time(nullptr);
 }
 
-// Whether this process can see that one, if it is there.
+// Whether this process can see the other one, if that exists.
 bool near(const Worker& worker, const Worker& self) {
   return worker.boot == self.boot && worker.numbers == self.numbers;
 }
@@ -97,7 +98,7 @@ std::vector<Seen> others_in(const std::string& folder, const Worker& self, const
     if (alive(*worker, self, silent)) {
       found.push_back({*worker, silent});
     } else if (near(*worker, self)) {
-      fs::remove(entry.path(), error);  // it was killed
+      fs::remove(entry.path(), error);  // its process was killed
     }
   }
   return found;

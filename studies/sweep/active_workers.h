@@ -1,6 +1,6 @@
-// Who is at work in a sweep's folder: a small file of each process, whose time is set anew while it works. So
-// that two sweeps do not compute the same, on one host or several, without locks, which shared file systems
-// may not have.
+// Tracks who works in a sweep's folder: each process has a small file there, whose time it renews while it
+// works. So two sweeps do not compute the same runs, on one host or several. It needs no locks, which shared
+// file systems may lack.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,37 @@
 
 namespace weir {
 
-/// A process at work.
+/// A working process.
 struct Worker {
   std::string host;
-  std::string boot;     // of the host, whose process numbers begin anew with it
+  std::string boot;     // boot id of the host; process numbers restart with each boot
   std::string numbers;  // the namespace that its process number is of
   std::int64_t process = 0;
-  std::int64_t started = 0;  // when it did, in the kernel's ticks: numbers are used again
+  std::int64_t started = 0;  // when it started, in kernel ticks, because process numbers are reused
   int share_index = 0;
   int share_count = 1;
   int jobs = 1;        // runs at once
   std::string design;  // a hash of what it runs
 };
 
-/// Of this process.
+/// The worker that this process is.
 Worker this_worker(const Share& share, int jobs, const std::string& design);
 
-/// Those in the folder that live. One of this host does if its process is there; one of another host if its
-/// file is younger than a minute.
+/// The live workers in the folder. A worker of this host is alive if its process exists; one of another host
+/// if its file is younger than a minute.
 std::vector<Worker> workers_in(const std::string& folder);
 
-/// While it lives, this process is at work in the folder. A resource.
+/// While it lives, this process counts as working in the folder. A resource.
 class ActiveWorker {
  public:
-  /// Fails if somebody is there with the same share, or with shares of another number or another design. Of
-  /// two who come in the same moment both may be refused.
+  /// Fails if another worker has the same share, a different number of shares, or another design. If two
+  /// enter at the same moment, both may be refused.
   static Result<std::unique_ptr<ActiveWorker>> enter(const std::string& folder, const Worker& self);
   ActiveWorker(const ActiveWorker&) = delete;
   ActiveWorker& operator=(const ActiveWorker&) = delete;
   ~ActiveWorker();
 
-  /// To be called every second or so.
+  /// Call it about every second.
   void beat();
 
  private:

@@ -54,8 +54,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, Mode m
                                                  const std::string& name) {
   const int flags = mode == Mode::kMake ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
   sqlite3* opened = nullptr;
-  // Without locks, which shared file systems may not have: what is made is one process's alone. (Copies are
-  // read with them, as a log needs them where it is not one process's.)
+  // Without locks, which shared file systems may lack: a database being made belongs to one process. (Copies
+  // are read with locks, because a log needs them unless it belongs to one process.)
   const int status =
       sqlite3_open_v2(file.c_str(), &opened, flags, mode == Mode::kMake ? "unix-none" : nullptr);
   auto database = std::make_unique<Database>(opened, name);

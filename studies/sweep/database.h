@@ -1,4 +1,4 @@
-// SQLite as values and Results: no more of it than results of sweeps need.
+// SQLite behind values and Results; only what results of sweeps need.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ class Statement {
   void bind(int parameter, double number);
   template <class T>
   void bind(int parameter, const std::optional<T>& value) {
-    if (value) bind(parameter, *value);  // or else it is null
+    if (value) bind(parameter, *value);  // else it stays null
   }
 
-  /// Goes on to the next row; false if there is none. After the last one it begins anew, with nothing bound.
+  /// Moves to the next row; false if there is none. After the last row it starts anew, with nothing bound.
   Result<bool> step();
   std::string text(int column) const;
   std::int64_t integer(int column) const;
@@ -45,19 +45,19 @@ class Statement {
   sqlite3_stmt* statement_;
 };
 
-/// A resource. To be used by the process that opened it alone.
+/// A resource. Only the process that opened it may use it.
 class Database {
  public:
   enum class Mode { kMake, kRead };
-  /// A new file, or one that is there. Errors begin with the name: that of the file, or of what it is a copy
-  /// of.
+  /// Opens a new or existing file. Errors begin with `name`: that of the file, or of the file that it is a
+  /// copy of.
   static Result<std::unique_ptr<Database>> open(const std::string& file, Mode mode, const std::string& name);
   Database(sqlite3* database, std::string name) : database_(database), name_(std::move(name)) {}
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
 
-  /// Statements without results, with semicolons between them.
+  /// Runs statements without results, separated by semicolons.
   Result<void> run(const std::string& statements);
   Result<std::unique_ptr<Statement>> prepare(std::string_view statement);
 

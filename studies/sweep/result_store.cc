@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBegin = "runs-";
 constexpr std::string_view kEnd = ".db";
 
-// The columns of a row that people ask for stand beside the whole of it in `outcome`.
+// Commonly wanted columns of a row are separate; `outcome` holds the whole row.
 constexpr const char* kTables = R"(
   CREATE TABLE computations(key TEXT NOT NULL, began TEXT NOT NULL);
   CREATE TABLE runs(key TEXT NOT NULL, status TEXT NOT NULL, point TEXT NOT NULL, strategy TEXT, seed INTEGER,
@@ -29,7 +29,7 @@ constexpr const char* kTables = R"(
     why TEXT NOT NULL, signal INTEGER, errors TEXT NOT NULL, outcome TEXT NOT NULL, program TEXT NOT NULL,
     host TEXT NOT NULL, began TEXT NOT NULL, seconds REAL NOT NULL))";
 
-// A folder for copies, which goes with it.
+// A temporary folder for copies, removed at destruction.
 class Scratch {
  public:
   Scratch() {
@@ -49,7 +49,7 @@ class Scratch {
   std::string path_;
 };
 
-// By which it is seen that a file has changed.
+// Shows whether a file has changed.
 struct Stamp {
   bool there = false;
   std::int64_t size = 0;
@@ -73,9 +73,9 @@ std::string bytes_of(const std::string& file, std::size_t most = std::string::np
   return bytes;
 }
 
-// Copies the database and its log as they were at one moment. The file changes only when SQLite folds the log
-// into it, and the log begins anew, with another header, only after that; so the copies belong together if
-// neither has happened meanwhile.
+// Copies the database and its log as of one moment. The file changes only when SQLite merges the log into it,
+// and only afterwards does the log start anew, with another header. So the copies belong together if neither
+// happened meanwhile.
 Result<std::string> copy_of(const std::string& file, const std::string& folder) {
   constexpr std::size_t kHeader = 32;
   constexpr int kTries = 200;
@@ -114,7 +114,7 @@ StoredResult finding_from(const Statement& row) {
   stored_result.host = row.text(7);
   stored_result.began = row.text(8);
   stored_result.seconds = row.number(9);
-  stored_result.outcome.row.strategy = row.text(10);  // which outcomes without a row do not tell
+  stored_result.outcome.row.strategy = row.text(10);  // outcomes without a row do not contain these
   stored_result.outcome.row.seed = static_cast<std::uint64_t>(row.integer(11));
   return stored_result;
 }
@@ -138,7 +138,7 @@ Result<void> read_copy(const std::string& copy, const std::string& file, SweepRe
   const auto tables =
       number_of(**database, "SELECT count(*) FROM sqlite_master WHERE name IN ('runs', 'computations')");
   if (!tables) return tl::unexpected(tables.error());
-  if (*tables < 2) return {};  // whoever made it was killed at once, or goes on now
+  if (*tables < 2) return {};  // its maker was killed at once, or is still at work
   const auto begun = number_of(**database, "SELECT count(*) FROM computations");
   if (!begun) return tl::unexpected(begun.error());
   into.begun += static_cast<std::size_t>(*begun);
@@ -190,8 +190,8 @@ Result<std::unique_ptr<ResultStore>> ResultStore::make(const std::string& file) 
 }
 
 Result<void> ResultStore::prepare() {
-  // Exclusive, so that the log needs no memory shared between processes, which network file systems lack.
-  // Full, so that what is committed has been sent to the disk or to the server.
+  // Exclusive: then the log needs no memory shared between processes, which network file systems lack. Full:
+  // what is committed has reached the disk or the server.
   auto made = database_->run(
       fmt::format("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
                   "BEGIN; {}; COMMIT",

@@ -1,4 +1,4 @@
-// The key under which a sweep keeps the result of a run: a hash of all that the result depends on.
+// The key under which a sweep stores a run's result: a hash of everything that the result depends on.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace weir {
 
-/// What of this program can change results: its version, the hash of its file, as a checkout's version says
-/// nothing of what is being changed in it, and the file of SimGrid's library if that is loaded.
+/// What in this program can change results: its version; the hash of its file, because a version does not
+/// reflect uncommitted changes; and the file of SimGrid's library, if loaded.
 Result<std::string> program_identity();
 
 /// 32 hexadecimal digits: BLAKE2b of the inputs, the program, and the world's name and settings.

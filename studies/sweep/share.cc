@@ -23,7 +23,7 @@ Result<Share> checked(int index, int count, const std::string& who) {
   return failure(fmt::format("{} is rank {} of {}; expected a rank below their number", who, index, count));
 }
 
-// What the two variables say; none if either is not set.
+// The share from the two variables; none if either is not set.
 Result<std::optional<Share>> told(const Environment& environment, const std::string& rank,
                                   const std::string& size) {
   const auto index = environment(rank);
@@ -38,8 +38,8 @@ Result<std::optional<Share>> told(const Environment& environment, const std::str
   return std::optional(*share);
 }
 
-// Among the processes that were started together. A batch script has SLURM_PROCID too, but no step of its
-// own: what it calls is all that runs.
+// This process's share among those that were started together. A batch script has SLURM_PROCID too, but no
+// step of its own: the commands that it calls are all that runs.
 Result<Share> process_share(const Environment& environment) {
   struct Engine {
     const char* rank;
@@ -54,14 +54,15 @@ Result<Share> process_share(const Environment& environment) {
     const auto share = told(environment, engine.rank, engine.size);
     if (!share) return tl::unexpected(share.error());
     if (*share) return **share;
-    if (engine.always_both && environment(engine.rank))  // else each process would take all
+    if (engine.always_both && environment(engine.rank))  // otherwise each process would take everything
       return failure(fmt::format("{} is set, and {} is not; give the process its share: --share INDEX/COUNT",
                                  engine.rank, engine.size));
   }
   return Share{};
 }
 
-// Of the tasks of a job array, which are to be in even steps: the others' numbers are told nowhere.
+// The share among the tasks of a job array. Their numbers must have even steps, because a task cannot learn
+// the others' numbers.
 Result<Share> array_share(const Environment& environment) {
   if (!environment("SLURM_ARRAY_TASK_ID")) return Share{};
   int values[4] = {};

@@ -1,4 +1,4 @@
-// Which part of a sweep this process takes, as the engine that started it says in its environment.
+// Which part of a sweep this process computes, according to the environment of the launcher that started it.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,14 @@ std::string text(const Share& share);
 /// A variable's value; none if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// What is given as "1/3" or "1 of 3", counted from 1, if it is not empty; or else the rank and the number of
-/// processes that Open MPI, Hydra (MPICH, Intel MPI) or srun tell, within the task of a Slurm job array if
-/// this is one; or else all of it. Fails if a number that is told makes no sense.
+/// The share from `given` ("1/3" or "1 of 3", counted from 1), if that is not empty. Otherwise the rank and
+/// number of processes from Open MPI, Hydra (MPICH, Intel MPI) or srun, within the task of a Slurm job array
+/// if there is one. Otherwise everything. Fails if a number makes no sense.
 Result<Share> share_of(const Environment& environment, const std::string& given);
 
-/// Of so many things, known by their keys, those that a share takes, ascending. All shares of one count are
-/// of the same size but for one, know nothing of each other, and miss nothing. Keys are hashes, so that
-/// large points, which lie together in a design, are spread.
+/// The positions of the keys that a share takes, ascending. All shares of one count differ in size by at most
+/// one, need not know each other, and together miss nothing. Keys are hashes, so large points, which are
+/// neighbours in a design, are spread over the shares.
 std::vector<std::size_t> taken(const Share& share, const std::vector<std::string>& keys);
 
 }  // namespace weir

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDesign = "design.json";
 
-// What design.json holds beside the study.
+// What design.json contains besides the study.
 struct Keys {
   std::string program;
   std::vector<std::string> keys;
@@ -83,7 +83,7 @@ Result<void> SweepFolder::make(const std::string& folder) {
 Result<void> SweepFolder::write(const std::string& folder, const std::string& design) {
   const auto known = read_text(file_in(folder));
   if (known && *known == design) return {};
-  // Under a name of this process alone first: others of this sweep write the same.
+  // First under a name unique to this process, because others of this sweep write the same file.
   const std::string own = fmt::format("{}.{}-{}", file_in(folder), this_worker({}, 1, "").host, ::getpid());
   if (auto written = write_text(own, design); !written) return written;
   std::error_code error;
@@ -132,7 +132,7 @@ Results SweepFolder::results(const std::string& folder) const {
     const StoredResult* stored_result = this->stored_result(i);
     if (stored_result == nullptr) continue;
     Outcome outcome = stored_result->outcome;
-    outcome.row.strategy = results.runs()[i].trial.strategy;  // which may be another name for the same
+    outcome.row.strategy = results.runs()[i].trial.strategy;  // it may be another name for the same run
     results.add(i, std::move(outcome));
   }
   return results;

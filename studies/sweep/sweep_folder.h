@@ -1,4 +1,4 @@
-// A sweep's folder: its design, and what its runs have come to so far.
+// A sweep's folder: its design, and the results of its runs so far.
 #pragma once
 
 #include <string>
@@ -10,39 +10,39 @@
 
 namespace weir {
 
-/// What is to run, and under which keys; one of each run, in the order of Results::runs(). A value. Equal
-/// keys are the same run.
+/// What to run, with a key for each run, in the order of Results::runs(). A value. Equal keys mean the same
+/// run.
 struct Design {
   Study study;
-  std::string program;  // that the keys are of
+  std::string program;  // the program that the keys belong to
   std::vector<std::string> keys;
 
   /// The first run of each key, ascending.
   std::vector<std::size_t> distinct() const;
 };
 
-/// Reads every point, and fails with all that is wrong with any.
+/// Reads every point. Fails with all errors of all points.
 Result<Design> design_of(const ExperimentFile& file, const World& world);
 
-/// As the folder has it.
+/// As in the folder.
 std::string text(const Design& design);
 
-/// A folder that is read, of a sweep that may be running. A value.
+/// The content of a folder, whose sweep may still be running. A value.
 struct SweepFolder {
   Design design;
   SweepResults stored;
 
-  /// Makes the folder, or finds it.
+  /// Makes the folder, if it does not exist.
   static Result<void> make(const std::string& folder);
-  /// Leaves the design there if it is not the one that is.
+  /// Writes the design into the folder, unless it is already there.
   static Result<void> write(const std::string& folder, const std::string& design);
   static Result<SweepFolder> read(const std::string& folder);
-  /// What read() reads.
+  /// The files that read() reads.
   static std::vector<std::string> files(const std::string& folder);
 
-  /// Every run of the design with what it came to, if it has.
+  /// Every run of the design, with its result if there is one.
   Results results(const std::string& folder) const;
-  /// None if the run has not ended.
+  /// Null if the run has not ended.
   const StoredResult* stored_result(std::size_t run) const;
 };
 

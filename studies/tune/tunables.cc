@@ -44,7 +44,7 @@ constexpr std::array kKnown = {
     Known{"workers", Kind::kCount, "1..4", true},
 };
 
-// A value and where it stands among quantities.
+// A value and its position among quantities.
 struct Stop {
   Value value;
   double number = 0;
@@ -83,7 +83,7 @@ Stop stop_at(Kind kind, double number) {
   return {Value(whole), number};
 }
 
-// The ends, and what lies between them of seven steps to each power of ten.
+// The ends and the values between them, with seven steps per power of ten.
 std::vector<Stop> ladder(Kind kind, const Stop& first, const Stop& last) {
   std::vector<Stop> stops = {first};
   for (double power = 1; power <= last.number; power *= 10) {
@@ -155,25 +155,25 @@ Tunable tunable_of(const Known& known, const std::vector<Stop>& stops) {
 
 // What usually matters for the strategy.
 Result<std::string> usual(const Experiment& experiment, const Contender& contender) {
-  const std::string_view name = contender.strategy->name;
+  const Strategy& strategy = *contender.strategy;
   const bool several = std::any_of(experiment.topology.groups.begin(), experiment.topology.groups.end(),
                                    [](const GroupSpec& group) { return gpu_count(group) > 1; });
-  if (name == "unified" || name == "ps" || name == "colocated-ps")
-    return std::string(several ? "partition_size,credit,local" : "partition_size,credit");
-  if (name == "double-tree" || name == "bytescheduler") return std::string("partition_size,credit");
-  if (name == "ring" || name == "flat-ring" || name == "hierarchical") return std::string("fusion_size");
-  if (name == "ddp") return std::string("bucket_size");
-  if (name == "horovod") return std::string("fusion_buffer,cycle_time");
-  return failure(fmt::format("--over: say what to vary of {}, which has nothing that usually matters", name));
+  if (strategy.tuned.empty()) {
+    return failure(
+        fmt::format("--over: say what to vary of {}, which has nothing that usually matters", strategy.name));
+  }
+  std::string words(strategy.tuned);
+  if (several && !strategy.tuned_for_gpus.empty()) words += fmt::format(",{}", strategy.tuned_for_gpus);
+  return words;
 }
 
-// Whoever has values tried that change nothing believes that they do.
+// Rejects what has no effect: a user who varies it would believe that it has.
 Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const Options& given) {
   if (tunable.streams) return {};
   const auto cuts = [&](const Strategy& one) {
     return one.grain.find(tunable.name) != std::string_view::npos;
   };
-  // A window is so many partition sizes, also where parts are cut by something else.
+  // A window is a number of partition sizes, even where something else determines how tensors are cut.
   const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
   if (std::ranges::any_of(strategies(), cuts) && !cuts(strategy) && !paces)
     return failure(fmt::format("--over: {}: {} does the same with each value of it; leave it out",
@@ -212,7 +212,7 @@ const Known& known(const std::string& name) {
   return *std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
 }
 
-// How far a value is from what is wanted: by the ratio of quantities; names are equal or not.
+// The distance of a value from the wanted one: the ratio for quantities; names are equal or not.
 double distance(const Known& known, const Value& value, const Stop& wanted) {
   if (value == wanted.value) return 0;
   if (known.kind == Kind::kName) return 1;
@@ -261,7 +261,7 @@ tune::Point nearest_point(const std::vector<Tunable>& tunables, const Options& o
   for (const Tunable& tunable : tunables) {
     const nlohmann::ordered_json& own = has[tunable.name];  // null for what the run chooses itself
     const auto wanted = stop_of(known(tunable.name), own.is_string() ? own.get<std::string>() : own.dump());
-    // A text that is no number is that of a credit without limit.
+    // A text that is not a number means unlimited credit.
     std::size_t nearest = !wanted && own.is_string() ? tunable.values.size() - 1 : 0;
     for (std::size_t i = 1; wanted && i < tunable.values.size(); ++i) {
       if (distance(known(tunable.name), tunable.values[i], *wanted) <

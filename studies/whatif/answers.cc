@@ -12,11 +12,11 @@ std::optional<std::int64_t> value(const std::optional<BytesPerSecond>& rate) {
   return rate ? std::optional(rate->value()) : std::nullopt;
 }
 
-constexpr double kSame = 0.0005;  // what a tenth of a percent does not show
+constexpr double kSame = 0.0005;  // a difference invisible at a tenth of a percent
 
 bool shorter(const Answer& a, const Answer& b) { return a.iteration_ns < b.iteration_ns; }
 
-// Whole percents, or tenths of small ones.
+// Whole percents, or tenths if small.
 std::string short_percent(double fraction) {
   const double number = 100 * std::abs(fraction);
   return number < 9.95 ? fmt::format("{:.1f} %", number) : fmt::format("{:.0f} %", number);
@@ -56,7 +56,7 @@ Chosen choose(const std::vector<Series>& all) {
   return chosen;
 }
 
-// What it costs, over the fewest CPU machines.
+// Its cost compared with the fewest CPU machines.
 std::string more_money(const Answer& first, const Answer& chosen) {
   if (!chosen.cost_per_iteration || !first.cost_per_iteration || *first.cost_per_iteration == 0) return {};
   return fmt::format(" for {} money an hour, {} an iteration",
@@ -64,7 +64,7 @@ std::string more_money(const Answer& first, const Answer& chosen) {
                      more_or_less(*chosen.cost_per_iteration / *first.cost_per_iteration));
 }
 
-// What more CPU machines would do.
+// The effect of more CPU machines.
 std::string beyond(const Series& series, std::size_t index, const MoreHelps& more_helps) {
   const std::vector<Answer>& answers = series.answers;
   const Answer& last = answers.back();

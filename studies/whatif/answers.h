@@ -1,4 +1,4 @@
-// What `weir whatif` finds: for each number of CPU machines the time and the cost of an iteration, where more
+// The answers of `weir whatif`: for each number of CPU machines the time and cost of an iteration, where more
 // machines stop helping, and what to do.
 #pragma once
 
@@ -13,10 +13,12 @@
 
 namespace weir {
 
-/// The knee is the fewest CPU machines whose iteration is at most this much longer than the shortest.
+/// The knee is the smallest number of CPU machines whose iteration is at most this much longer than the
+/// shortest.
 constexpr double kKnee = 0.02;
 
-/// One number of CPU machines in one scenario. Plain numbers whose names tell their units, as in Row.
+/// The answer for one number of CPU machines in one scenario. Plain numbers, with their units in their names,
+/// as in Row.
 struct Answer {
   std::string strategy;
   std::optional<std::int64_t> gpu_nic_bytes_per_s;
@@ -65,26 +67,27 @@ void fields(Visitor& visitor, Answer& answer) {
   visitor.required("cheapest", answer.cheapest, "the least cost of an iteration");
 }
 
-/// The answer of one run, alone.
+/// The answer from a single run, without comparisons.
 Answer answer_of(const Scenario& scenario, int count, const Row& row, std::optional<double> price_an_hour);
 
-/// Compares the answers of one scenario, ascending in CPU machines, and marks them.
+/// Compares the answers of one scenario, which are in ascending order of CPU machines, and marks knee and
+/// cheapest.
 void compare(std::vector<Answer>& answers);
 
 /// The answers of one scenario.
 struct Series {
   Scenario scenario;
-  std::vector<Answer> answers;  // compared; none if the scenario is not possible
+  std::vector<Answer> answers;  // compared; empty if the scenario is impossible
 };
 
-/// Whether more CPU machines than so many could shorten the scenario's iteration by more than the knee's 2 %.
+/// Whether more than `count` CPU machines could shorten the scenario's iteration by more than the knee's 2 %.
 using MoreHelps = std::function<bool(const Scenario& scenario, std::int64_t count)>;
 
-/// What to do, in a sentence: of all answers within 2 % of the shortest iteration the one with the fewest CPU
-/// machines, of equals that of the first series. Some series has an answer.
+/// What to do, in a sentence. It picks the answer with the fewest CPU machines among those within 2 % of the
+/// shortest iteration; among equals, that of the first series. Some series must have an answer.
 std::string advice(const std::vector<Series>& series, const MoreHelps& more_helps);
 
-/// The link or device as one of each machine alike: "gpu.nic0.out" for "gpu[4].nic0.out".
+/// The name of a link or device without its machine's number: "gpu.nic0.out" for "gpu[4].nic0.out".
 std::string without_number(const std::string& binding);
 
 }  // namespace weir

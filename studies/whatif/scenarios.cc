@@ -12,11 +12,11 @@
 namespace weir {
 namespace {
 
-constexpr int kMostCount = 4096;           // as of a group
-constexpr std::size_t kMostRuns = 10'000;  // as of an experiment's points
-constexpr int kUsualCounts = 16;           // so many steps at most unless asked for others
+constexpr int kMostCount = 4096;           // as for a group
+constexpr std::size_t kMostRuns = 10'000;  // as for an experiment's points
+constexpr int kUsualCounts = 16;           // at most this many steps by default
 
-/// Wishes with their units; of prices one at most. (g++ 12 takes an empty optional of them for used.)
+/// Wishes with units; at most one of each price. (g++ 12 warns that an empty optional price is used.)
 struct Read {
   std::vector<BytesPerSecond> nics;
   std::vector<BytesPerSecond> gpu_nics;
@@ -36,7 +36,7 @@ void fields(Visitor& visitor, Read& read) {
   visitor.optional("--cpu-price", read.cpu_price, "");
 }
 
-// Read as files are, so that limits and complaints are theirs.
+// Reads wishes as files are read, so that the same limits and errors apply.
 Result<Read> read(const Wishes& wishes) {
   Value document = Value::object();
   const auto add = [&](const char* option, const std::vector<std::string>& texts) {
@@ -85,7 +85,7 @@ Result<std::vector<int>> read_counts(const std::vector<std::string>& texts) {
   return std::vector<int>(counts.begin(), counts.end());
 }
 
-// None to as many as there are GPU machines, in a few steps.
+// From none to the number of GPU machines, in a few steps.
 std::vector<int> usual_counts(const Topology& topology) {
   int machines = 0;
   for (const GroupSpec& group : topology.groups) machines += has_gpus(group) ? group.count : 0;
@@ -100,7 +100,7 @@ void set_nics(GroupSpec& group, BytesPerSecond rate) {
   for (NicSpec& nic : group.nics) nic.rate = {rate, rate};
 }
 
-// A machine like the GPU machines', but with neither GPUs nor switches, and one NIC.
+// A machine like the GPU machines, but with neither GPUs nor switches, and with one NIC.
 GroupSpec plain_group(const Topology& topology, BytesPerSecond rate) {
   const auto like = std::find_if(topology.groups.begin(), topology.groups.end(), has_gpus);
   GroupSpec group;
@@ -116,7 +116,7 @@ GroupSpec plain_group(const Topology& topology, BytesPerSecond rate) {
 
 using MaybeRate = std::optional<BytesPerSecond>;
 
-// Ascending; as the topology has it, if no rate is asked for.
+// Ascending; if no rate is requested, as in the topology.
 std::vector<MaybeRate> choices(std::vector<BytesPerSecond> rates) {
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
@@ -145,7 +145,7 @@ std::vector<T> each_once(const std::vector<T>& values) {
   return once;
 }
 
-// Whether the experiment's machines are those that are counted too.
+// Whether the experiment uses all counted machines too.
 Result<void> all_counted(const Experiment& experiment, std::size_t group) {
   const Cluster cluster(experiment.topology);
   const std::vector<MachineId> own = machines_named(experiment.machines, cluster);

@@ -1,4 +1,4 @@
-// What `weir whatif` varies: how many machines without GPUs a cluster has, its NICs, the local stage and the
+// What `weir whatif` varies: the number of machines without GPUs, NIC rates, the local stage and the
 // strategy.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace weir {
 
-/// What the command line asks for, as it is written there.
+/// The command line's requests, as written there.
 struct Wishes {
   std::vector<std::string> counts;  // "4", "0..16"
-  std::vector<std::string> strategies = {"unified"};
+  std::vector<std::string> strategies = {std::string(default_strategy())};
   std::vector<std::string> nics;
   std::vector<std::string> gpu_nics;
   std::vector<std::string> cpu_nics;
@@ -23,35 +23,38 @@ struct Wishes {
   std::string cpu_price;
 };
 
-/// All but the number of CPU machines.
+/// Everything except the number of CPU machines.
 struct Scenario {
   std::string strategy;
-  std::optional<BytesPerSecond> gpu_nic;  // each NIC of the machines with GPUs; none: as the topology has it
-  std::optional<BytesPerSecond> cpu_nic;  // each NIC of the machines that are counted
-  std::optional<LocalStage> local;        // none: as the experiment has it
+  std::optional<BytesPerSecond> gpu_nic;  // each NIC of machines with GPUs; none: as in the topology
+  std::optional<BytesPerSecond> cpu_nic;  // each NIC of the counted machines
+  std::optional<LocalStage> local;        // none: as in the experiment
 };
 
-/// "unified with 25Gbps of GPU machines' NICs, local stage reduce": what tells it from others.
+/// A distinguishing text: "unified with 25Gbps of GPU machines' NICs, local stage reduce".
 std::string text(const Scenario& scenario);
 
-/// Invariant: every experiment that it makes is right.
+/// Invariant: every experiment that it makes is valid.
 class Scenarios {
  public:
-  /// What is wrong is told by the option.
+  /// Errors name the option.
   static Result<Scenarios> of(const Experiment& base, const Wishes& wishes);
 
   /// The numbers of CPU machines, ascending.
   const std::vector<int>& counts() const { return counts_; }
-  /// For each NIC rate, slow ones first, each local stage with each strategy.
+  /// Ordered by NIC rate, slow ones first, then local stage, then strategy.
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
+
+  /// One for each scenario and number of CPU machines.
+  std::size_t runs() const { return scenarios_.size() * counts_.size(); }
 
   Experiment experiment(const Scenario& scenario, int count) const;
 
-  /// The group whose machines are counted, and whether the topology lacks it and it was made up.
+  /// The group whose machines are counted, and whether it was added because the topology lacks one.
   const std::string& group() const { return base_.topology.groups[group_].name; }
   bool made_up() const { return made_up_; }
 
-  /// A group that any of the clusters has and that has no price; none if there are costs.
+  /// A group in any of the clusters that has no price; none if costs can be computed.
   std::optional<std::string> unpriced() const;
   std::string currency() const;
 
@@ -66,7 +69,7 @@ class Scenarios {
   std::vector<Scenario> scenarios_;
 };
 
-/// What all machines cost an hour; each has a price.
+/// The price of all machines per hour; each must have a price.
 double price_an_hour(const Topology& topology);
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-"""A small cluster, what its messages took, and calibrations by them, for tests of the program."""
+"""A small cluster, times of its messages, and calibrations with them, for tests of the program."""
 
 import json
 import tempfile
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import program
 
-RATE = 1.1e9  # bytes a second that messages reach, where the topology says 1.25e9
-OVERHEAD = 20e-6  # seconds of each
+RATE = 1.1e9  # bytes per second that messages achieve; the topology says 1.25e9
+OVERHEAD = 20e-6  # seconds of each message
 
 TOPOLOGY = {"name": "small", "groups": [
     {"name": "gpu", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10Gbps"}]},
@@ -19,7 +19,7 @@ SIZES = [4096, 65536, 1 << 20, 1 << 22, 1 << 24]
 
 
 def transport(sizes=tuple(SIZES), wrong=()):
-    """What weir bench transport --engine rdma --json prints."""
+    """The output of weir bench transport --engine rdma --json."""
     rows = [{"message_bytes": size, "nodes_bytes_per_s": size / (OVERHEAD + size / RATE) * (0.2 if size in wrong else 1)}
             for size in sizes]
     return {"weir": "1", "engine": "rdma", "rows": rows}

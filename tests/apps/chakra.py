@@ -1,12 +1,12 @@
-"""Writes Chakra execution traces as protobuf has them, for tests: what a message holds is said field by field, so that a
-broken one is as easily written as a right one."""
+"""Writes Chakra execution traces as protobuf, for tests. Messages are given field by field, so that a
+broken one is as easy to write as a valid one."""
 
 import struct
 
 ALL_REDUCE, REDUCE, ALL_GATHER, BROADCAST = 0, 1, 2, 5
 COMPUTE, SEND, COLLECTIVE = 4, 5, 7
 
-# Kinds of numbers of an attribute: the field's number and how it is written.
+# Kinds of numeric attributes: the field's number and its encoding.
 KINDS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15, "sint64": 17,
          "fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27}
 

@@ -1,5 +1,5 @@
-"""Reads GOAL as LogGOPSim's txt2bin does (its grammar, no more), and replays a schedule on a network without delay, for tests.
-It knows nothing of Weir. Run by itself: python3 tests/apps/goal.py FILE"""
+"""Reads GOAL with exactly the grammar of LogGOPSim's txt2bin, and replays schedules on a network without delay, for tests.
+It is independent of Weir. Run by itself: python3 tests/apps/goal.py FILE"""
 
 import heapq
 import re
@@ -55,7 +55,7 @@ def read(text):
 
 
 def matched(ops):
-    """Each send's receive and the other way round."""
+    """The receive of each send, and the send of each receive."""
     ends = {}
     for op in ops:
         if op.kind == "calc":
@@ -73,7 +73,7 @@ def matched(ops):
 
 
 def replay(text):
-    """When the last op ends, in ns, and for each rank the bytes that it has sent and received. A message moves once both its
+    """The end of the last op in ns, and the bytes that each rank has sent and received. A message moves once both its
     ends wait for nothing else; a CPU does one calculation at a time."""
     ops = read(text)
     other, waits = matched(ops), {op: op.waits for op in ops}

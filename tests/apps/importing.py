@@ -1,4 +1,4 @@
-"""What tests of weir import traces have in common."""
+"""Helpers for tests that import traces."""
 
 import json
 import tempfile
@@ -33,7 +33,7 @@ class Case(unittest.TestCase):
         return file
 
     def imported(self, *arguments):
-        """The trace, which weir check takes, and the error stream."""
+        """The trace, which must pass weir check, and the error stream."""
         out = self.folder / "out.json"
         done = program.run("import", self.format, *map(str, arguments), "--out", str(out))
         self.assertEqual(done.returncode, 0, done.stderr)

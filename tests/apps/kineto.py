@@ -1,5 +1,5 @@
-"""Writes recordings as PyTorch's profiler does, for tests: two layers of one parameter each on a GPU whose kernels begin and
-end when the test says."""
+"""Writes recordings like PyTorch's profiler, for tests: two layers of one parameter each, on a GPU whose kernels begin and
+end when the test wants."""
 
 ACCUMULATE = "torch::autograd::AccumulateGrad"
 EVALUATE = "autograd::engine::evaluate_function: "
@@ -33,7 +33,7 @@ def step(number, begin, length):
 
 
 def events():
-    """An iteration from the first kernel at 100 us to the next one's at 1100 us. 200 us of them only NCCL runs."""
+    """An iteration from the first kernel at 100 us to the next one's at 1100 us. For 200 us of it only NCCL runs."""
     return [
         step(5, 0, 1000),
         op("aten::linear", 10, 10, sequence=1), launch(12, 1),

@@ -1,4 +1,4 @@
-"""The program as users call it, for tests that are given it as their first argument."""
+"""Calls the program as users do, for tests that get its path as their first argument."""
 
 import csv
 import json
@@ -7,6 +7,7 @@ import sys
 import unittest
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 _path = ""
 
 
@@ -19,7 +20,7 @@ def run(*arguments, timeout=120, **how):
 
 
 def rows(folder):
-    """Of the results.csv in the folder."""
+    """The rows of the results.csv in the folder."""
     lines = (folder / "results.csv").read_text().splitlines()
     return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
@@ -27,6 +28,12 @@ def rows(folder):
 def whole(folder):
     """Its results.json."""
     return json.loads((folder / "results.json").read_text())
+
+
+def strategies():
+    """All of the table, in its order, as the schema of experiments lists them."""
+    schema = json.loads((ROOT / "schemas" / "experiment.schema.json").read_text(encoding="utf-8"))
+    return schema["properties"]["other_jobs"]["items"]["properties"]["strategy"]["enum"]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Runs for real of a small experiment, and the processes of its machines."""
+"""Real runs of a small experiment, and the processes of its machines."""
 
 import json
 import os
@@ -6,13 +6,15 @@ import subprocess
 import time
 from pathlib import Path
 
+import program
 from tiny import Case
 
 GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
         "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 THREADS = 7  # of a machine's process at work: its own, three of the control channel, two that move bytes, one that sums
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
+# All but two, which run horovod's collectives over other buckets.
+STRATEGIES = [name for name in program.strategies() if name not in ("ddp", "bytescheduler")]
 
 
 def layers(dtype, elements, backward="1ms"):
@@ -22,7 +24,7 @@ def layers(dtype, elements, backward="1ms"):
 
 
 def nodes_of(process):
-    """The processes of the machines of the run that this one leads, by machine."""
+    """The processes of the run's machines, by machine."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -68,7 +70,7 @@ class Real(Case):
         return self.run_weir("--on", "local", *more)
 
     def long_run(self, *more):
-        """A run of minutes, once its machines are at work."""
+        """A run that takes minutes; its machines are at work."""
         self.write(strategies=["ring"], iterations=10_000,
                    trace={"name": "net", "layers": layers("f32", 100_000, "5ms")})
         process = subprocess.Popen(self.run_command("--on", "local", "--io-threads", "2", *more),

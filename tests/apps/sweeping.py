@@ -1,4 +1,4 @@
-"""Sweeps of a small experiment, and what their folders hold, for tests of the program."""
+"""Sweeps of a small experiment and the content of their folders, for tests of the program."""
 
 import os
 import re
@@ -18,7 +18,7 @@ SAMPLES = {"count": 100, "seed": 3, "over": {
 
 
 def rows_of(folder, question):
-    """Of all databases of a sweep together, however whoever made them ended: nobody writes any more."""
+    """The rows of all databases of a sweep, however their writers ended. No process may still write."""
     rows = []
     with tempfile.TemporaryDirectory() as copies:
         for file in sorted(folder.glob("runs-*.db")):
@@ -53,12 +53,12 @@ class Case(tiny.Case):
         return done.stdout
 
     def table(self, into=None):
-        """What came of it, as CSV."""
+        """The results, as CSV."""
         self.ask("--export", self.folder / "table.csv", into=into)
         return (self.folder / "table.csv").read_text()
 
     def ended(self):
-        """How many runs have, as far as a reader of the running sweep can tell."""
+        """How many runs have ended, as seen by a reader of the running sweep."""
         if not (self.results / "design.json").is_file():
             return 0
         numbers = re.findall(r"^ *(\d+) (\w+)$", self.ask("--status"), re.MULTILINE)
@@ -68,7 +68,7 @@ class Case(tiny.Case):
         return [key for key, in rows_of(into or self.results, "SELECT key FROM runs")]
 
     def begun(self, into=None):
-        """The runs whose computation has begun, as often as it has."""
+        """The runs whose computation has begun, once for each beginning."""
         return [key for key, in rows_of(into or self.results, "SELECT key FROM computations")]
 
     def started(self, *more):
@@ -85,7 +85,7 @@ class Case(tiny.Case):
 
 
 def children(process):
-    """The numbers of its child processes."""
+    """The ids of its child processes."""
     found = []
     for entry in os.listdir("/proc"):
         try:

@@ -14,13 +14,13 @@ class Sum(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
-    def test_sums_reach_much_of_what_memory_allows(self):
+    def test_sums_achieve_much_of_the_memory_limit(self):
         measured = self.measure("--size", "16MiB", "--repetitions", "15")
         threads = sorted({1, len(os.sched_getaffinity(0))})
         self.assertEqual({row["threads"] for row in measured["rows"]}, set(threads))
         self.assertEqual(len(measured["rows"]), 6 * 4 * len(threads))
         shares = sorted(row["share"] for row in measured["rows"])
-        # Half of them: other processes take a core away from any one.
+        # Half of them, since other processes may take a core from some.
         self.assertGreater(shares[len(shares) // 2], 0.7, measured)
         for row in measured["rows"]:
             with self.subTest(**row):
@@ -31,7 +31,7 @@ class Sum(unittest.TestCase):
         rows = self.measure("--dtypes", "f32", "--threads", "1", "--sources", "1,8", "--size", "32MiB")["rows"]
         self.assertGreater(rows[1]["sum_bytes_per_s"], rows[0]["sum_bytes_per_s"])
 
-    def test_wrong_arguments_are_told(self):
+    def test_wrong_arguments_are_reported(self):
         for arguments, word in ((["--size", "64"], "try 64MB"), (["--dtypes", "f8"], "'f8' is no type"),
                                 (["--sources", "9"], "9"), (["--numa", "4711"], "no NUMA node 4711"),
                                 (["--threads", "0"], "0"), (["--size", "100B"], "try 64MiB")):
@@ -58,7 +58,7 @@ class Collectives(unittest.TestCase):
                 self.assertEqual([row["bytes"] for row in told["rows"]], [64 << 10, 3 << 20])
                 for row in told["rows"]:
                     self.assertEqual(len(row["iterations_s"]), 3)
-                    # Each machine sends 2 (n - 1) / n of the gradients' bytes, give or take what parts are rounded to.
+                    # Each machine sends 2 (n - 1) / n of the gradients' bytes, up to the rounding of parts.
                     self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"],
                                            2 * (nodes - 1) / nodes, delta=0.02)
                     self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"],
@@ -72,7 +72,7 @@ class Collectives(unittest.TestCase):
         self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"], 3, places=3)
         self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"], 6, places=3)
 
-    def test_wrong_arguments_are_told(self):
+    def test_wrong_arguments_are_reported(self):
         for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"), (["allreduce", "--nodes", "1"], "1"),
                                 (["allreduce", "--bytes", "6B"], "whole number"), (["pushpull", "--part", "x"], "--part"),
                                 (["allreduce", "--part", "0B"], "--part: expected at least 1KB"),
@@ -86,7 +86,7 @@ class Collectives(unittest.TestCase):
 
 
 class Transport(unittest.TestCase):
-    def test_sizes_that_no_message_can_have_here_are_told(self):
+    def test_impossible_message_sizes_are_reported(self):
         for size, why in (("0B", "a message has at least one byte; try 4MiB"),
                           ("64TB", "8 messages of 64 TB under way each way do not fit")):
             for engine in ("tcp", "shm"):

@@ -1,4 +1,4 @@
-"""The archive that cpack makes, as somebody uses it who has nothing else of Weir: unpacked, moved, and without a variable.
+"""The archive of cpack, used on a machine without Weir: unpacked, moved, and without environment variables.
 
 Run: python3 tests/apps/test_bundle.py WEIR CPACK CONFIG, the last being CPackConfig.cmake of a build.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import program
 
-# Of the C library, which is the host's.
+# Files of the C library, which belongs to the host.
 HOST = re.compile(r"ld-linux.*\.so\.\d+|linux-vdso\.so\.1|lib(anl|c|dl|m|mvec|pthread|resolv|rt|util)\.so\.\d+")
 DEBIAN = (2, 36)  # the C library of Debian 12
 
@@ -24,7 +24,7 @@ def run(*command, **how):
 
 
 def programs(folder):
-    """All files below it that hold machine code."""
+    """All files in the folder that contain machine code."""
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
 
 
@@ -54,14 +54,14 @@ class Bundle(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, program.run("--version").stdout)
 
-    def test_what_it_ships_is_well(self):
+    def test_check_accepts_its_files(self):
         files = [path for folder in ("topologies", "traces", "experiments")
                  for path in sorted((self.share / folder).rglob("*.json"))]
         self.assertGreater(len(files), 30)
         done = run(self.weir, "check", *files)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_raw_records_and_sources_stay_behind(self):
+    def test_raw_records_and_sources_are_left_out(self):
         names = {path.suffix for path in self.share.rglob("*") if path.is_file()}
         self.assertEqual(names, {"", ".json", ".md", ".py", ".sbatch", ".yaml"})
 
@@ -132,7 +132,7 @@ class Bundle(unittest.TestCase):
             for name in re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", dynamic):
                 with self.subTest(of=path.name, needs=name):
                     self.assertTrue(name in carried or HOST.fullmatch(name))
-            # It would hide the program's own RPATH from what the library needs.
+            # It would hide the program's own RPATH from the libraries that this library needs.
             self.assertNotIn("(RUNPATH)", dynamic, path)
 
     def test_it_needs_no_newer_c_library_than_debian_12_if_made_there(self):
@@ -142,7 +142,7 @@ class Bundle(unittest.TestCase):
             newest = max(map(version, re.findall(r"GLIBC_([\d.]+)", needs)), default=(0,))
             self.assertLessEqual(newest, max(DEBIAN, host), path)
 
-    def test_what_is_carried_has_its_licence(self):
+    def test_every_carried_file_has_its_licence(self):
         folder = self.root / "share" / "doc" / "weir" / "licenses"
         packages = [line.split(":")[0] for line in (folder / "packages.txt").read_text().splitlines()[2:]]
         self.assertGreater(len(packages), 20)

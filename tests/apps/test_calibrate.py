@@ -29,7 +29,7 @@ class Values(Case):
         self.calibrate()
         self.assertEqual(self.values()["groups.gpu.nics.0.rate"]["value"], "8.8Gbps")
 
-    def test_held_out_points_are_told_apart(self):
+    def test_held_out_points_are_reported_separately(self):
         self.write("transport.json", transport([2**i for i in range(12, 26)]))
         told = json.loads(self.calibrate("--hold-out", "0.5", "--seed", "2", "--json").stdout)
         errors = told["errors"]["points"]
@@ -37,7 +37,7 @@ class Values(Case):
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
     def test_times_of_one_size_are_held_out_together(self):
-        """Else the time in place would be foretold from that out of place, which is about the same."""
+        """Otherwise the time in place would be predicted from the almost equal time out of place."""
         self.write("nccl.json", {"nccl_version": 22800, "args": ["sendrecv_perf"], "config": {"devices": [
             {"hostname": "a"}, {"hostname": "b"}]}, "results": [
                 {"size": size, **{place: {"time": 1e6 * (OVERHEAD + size / RATE), "nwrong": 0}
@@ -45,14 +45,14 @@ class Values(Case):
         errors = json.loads(self.calibrate("--hold-out", "0.5", "--json", files=("nccl.json",)).stdout)["errors"]["points"]
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (4, 2))
 
-    def test_what_only_held_out_times_would_tell_is_fitted_and_said(self):
+    def test_a_line_with_only_held_out_times_is_fitted_and_reported(self):
         self.write("one.json", transport(SIZES[-1:]))
         said = 0
         for seed in range(1, 6):
             done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json", files=("gpu=transport.json", "cpu=one.json"))
             self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}, set(self.values()), seed)
             errors = json.loads(done.stdout)["errors"]["points"]
-            put_back = "times are fitted, though drawn to be held out: nothing else tells the same values" in done.stderr
+            put_back = "times drawn to be held out are fitted: nothing else determines the same values" in done.stderr
             self.assertEqual(errors["held_out"]["count"], 4 if put_back else 5)
             said += put_back
         self.assertGreater(said, 0)
@@ -72,12 +72,12 @@ class Values(Case):
             row["nodes_bytes_per_s"] *= (1.03, 0.97)[i % 2]
         self.write("transport.json", told)
         self.calibrate()
-        overhead = self.values()["model.message_overhead"]  # fits would have it below 0
+        overhead = self.values()["model.message_overhead"]  # a free fit would be below 0
         self.assertEqual(overhead["value"], "0s")
         self.assertNotIn("standard_error_percent", overhead)
 
-    def test_what_is_given_twice_counts_once(self):
-        """Else it would be held out against itself, and two points would look as sure as four."""
+    def test_a_file_given_twice_counts_once(self):
+        """Otherwise it would be held out against itself, and two points would look as certain as four."""
         two = transport(SIZES[:2])
         self.write("transport.json", two)
         self.write("copy.json", {**two, "rows": two["rows"] + transport([SIZES[-1]])["rows"]})
@@ -91,14 +91,14 @@ class Values(Case):
         errors = json.loads(done.stdout)["errors"]["points"]
         self.assertEqual(errors["held_out"]["count"], 1)
 
-    def test_measurements_of_machines_of_another_make_are_refused_or_doubted(self):
+    def test_measurements_of_different_machines_are_refused_or_doubted(self):
         self.assertEqual(self.calibrate().stderr, "")
         fast = transport()
         for row in fast["rows"]:
             row["nodes_bytes_per_s"] *= 10
         self.write("fast.json", fast)
-        self.assertIn("groups.gpu.nics.0.rate: 88 Gbps was measured where the topology says 10 Gbps: is fast.json of these "
-                      "machines?", self.calibrate(files=("fast.json",)).stderr)
+        self.assertIn("groups.gpu.nics.0.rate: measured 88 Gbps, but the topology says 10 Gbps: was fast.json measured on "
+                      "these machines?", self.calibrate(files=("fast.json",)).stderr)
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
                                        "sweep": {"partition_size": ["1MB", "4MB"]}})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out")
@@ -122,7 +122,7 @@ class Values(Case):
         self.assertNotIn("groups.gpu.nics.0.rate", self.values())
         self.assertIn("groups.cpu.nics.0.rate", self.values())
 
-    def test_what_is_no_measurement_is_told(self):
+    def test_files_that_are_no_measurements_are_reported(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
         self.write("nothing.json", {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
@@ -136,7 +136,7 @@ class Values(Case):
                             (("nothing.json",), "nothing.json:1: rows: is empty: nothing was measured"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
                             (("trace.json",), "no measurement that is known"),
-                            (("rows.jsonl",), "rows.jsonl:2: rows alone do not say what was run; name it with --experiment")]:
+                            (("rows.jsonl",), "rows.jsonl:2: the file does not name the experiment; pass it with --experiment")]:
             done = self.weir("calibrate", "small.json", *files, status=2)
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
@@ -144,7 +144,7 @@ class Values(Case):
             self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
                           self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
-    def test_an_output_that_cannot_be_written_is_told_before_anything_is_fitted(self):
+    def test_an_output_that_cannot_be_written_is_reported_before_anything_is_fitted(self):
         (self.folder / "folder").mkdir()
         for output in ("folder", "none/file.json"):
             done = self.weir("calibrate", "small.json", "transport.json", "--output", output, status=1)
@@ -159,7 +159,7 @@ class Values(Case):
             self.assertIn("a calibration needs real ones", done.stderr)
 
     def test_real_runs_are_read_from_each_kind_of_file(self):
-        """Simulated results that say they are a lab's: as good as real ones to a reader."""
+        """Uses simulated results that claim to be from a lab, which readers cannot distinguish from real ones."""
         self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
                                        "sweep": {"partition_size": ["1MB", "4MB"], "topology.groups.gpu.count": [2, 3]}})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--set", "topology.groups.gpu.nics.0.rate=9Gbps",
@@ -200,7 +200,7 @@ class Values(Case):
 
 
 class Far(Case):
-    """Values so far from the topology's that descents from there alone end with five of 30 kinds of runs foretold wrong."""
+    """Values so far from the topology's that descents from there end with five of 30 kinds of runs predicted wrong."""
 
     def test_they_are_found(self):
         truth = {"topology.groups.gpu.nics.0.rate": "18.9Gbps", "topology.groups.cpu.nics.0.rate": "41.9Gbps",

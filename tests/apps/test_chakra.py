@@ -51,16 +51,16 @@ class Chakra(importing.Case):
                  chakra.summed(3, "all", [2], 8), chakra.summed(4, "gather", [2], 8, comm=chakra.ALL_GATHER)]
         trace, remarks = self.imported(self.write(chakra.trace(*nodes), "net.et"))
         self.assertEqual(self.layers(trace), [("all", 100_000, 200_000, [(2, "f32")])])
-        self.assertIn("no node is called backward", remarks)
+        self.assertIn("no node has 'backward' in its name", remarks)
         self.assertIn("1 all-gather left out", remarks)
 
     def test_groups_are_asked_for_and_ranks_must_agree(self):
         nodes = self.nodes()[:4] + [chakra.summed(5, "tensor parallel", [2], 4, group="tp"), chakra.summed(7, "mine", [4], 80, group="dp")]
         nodes[2] = chakra.summed(3, "second", [2], 400, group="dp")
         file = self.write(chakra.trace(*nodes), "net.0.et")
-        self.assertIn("'dp' (2), 'tp' (1); say which are gradients', with --group", self.refused(file))
+        self.assertIn("'dp' (2), 'tp' (1); select the group of the gradients with --group", self.refused(file))
         self.assertEqual([layer["name"] for layer in self.imported(file, "--group", "dp")[0]["layers"]], ["mine", "second"])
-        self.assertIn("no collective of group 'pp' sums", self.refused(file, "--group", "pp"))
+        self.assertIn("no collective of group 'pp' sums gradients", self.refused(file, "--group", "pp"))
         fast = self.write(chakra.trace(*self.nodes()), "fast.et")
         slow = self.nodes()
         slow[3] = chakra.node(4, "LinearBackward", chakra.COMPUTE, [2], us=500)
@@ -83,30 +83,30 @@ class Chakra(importing.Case):
                 (good[:-3], "message 7: it is cut short"),
                 (good + b"\xff", "message 8: its length is cut short"),
                 (good + b"\xff" * 12, "its length has more than 10 bytes"),
-                (good + chakra.varint(2**40), "a message has 64 MiB at most"),
+                (good + chakra.varint(2**40), "at most 64 MiB are allowed"),
                 (metadata + chakra.delimited(b"\x08\x80"), "a number is cut short"),
                 (metadata + chakra.delimited(b"\x12\xff\xff\xff\xff\x0f"), "a field of 4294967295 bytes is cut short"),
                 (metadata + chakra.delimited(b"\x0b"), "wire type 3"),
-                (metadata + chakra.delimited(b"\x00\x00"), "no field has the number 0"),
+                (metadata + chakra.delimited(b"\x00\x00"), "0 is not a valid field number"),
                 (chakra.trace(*circle), "wait for each other: node 2 ('LinearBackward'), which waits for node 4"),
                 (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [77])), "node 4 ('x') waits for node 77, which is not in the file"),
-                (replaced(3, chakra.node(4, "x", 23, [2])), "its type 23 is unknown"),
+                (replaced(3, chakra.node(4, "x", 23, [2])), "its type is 23"),
                 (replaced(3, chakra.node(4, "x", 0, [2])), "it has no type"),
-                (replaced(3, chakra.node(2, "x", chakra.COMPUTE, [2])), "have one id"),
+                (replaced(3, chakra.node(2, "x", chakra.COMPUTE, [2])), "have the same id"),
                 (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [2], us=2**60)), "which is more than a day"),
-                (replaced(2, chakra.summed(3, "alone", [], 400)), "sums gradients and waits for nothing"),
+                (replaced(2, chakra.summed(3, "alone", [], 400)), "sums gradients but waits for no node"),
                 (replaced(2, chakra.summed(3, "empty", [2], 0)), "has no comm_size"),
                 (replaced(2, chakra.summed(3, "minus", [2], -4)), "its comm_size is -4"),
-                (replaced(2, chakra.summed(3, "odd", [2], 401)), "401 bytes, which are no whole f32"),
-                (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type 44 is no collective"),
+                (replaced(2, chakra.summed(3, "odd", [2], 401)), "401 bytes, which is not a whole number of f32"),
+                (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type is 44"),
                 (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])), "is a collective without comm_type"),
                 (chakra.trace(chakra.node(1, "timeless", chakra.COMPUTE), chakra.summed(2, "sum", [1], 400)),
-                 "none of its nodes computes for any time (duration_micros)"),
+                 "no node has a compute time (duration_micros)"),
                 (chakra.trace(*self.nodes()[:2]), "no collective sums gradients"),
                 (json.dumps(kineto.recording(kineto.events())).encode(), "this looks like JSON; expected a Chakra execution trace"),
-                (b"[]", "Recordings of PyTorch's profiler are for weir import kineto"),
-                (metadata, "there is no node"), (b"", "there is no node"), (b"\x00\x00\x00", "it has no type"),
-                (gzip.compress(good)[:-9], "it ends in the midst of what is compressed")):
+                (b"[]", "Import recordings of PyTorch's profiler with weir import kineto"),
+                (metadata, "there are no nodes"), (b"", "there are no nodes"), (b"\x00\x00\x00", "it has no type"),
+                (gzip.compress(good)[:-9], "it ends inside compressed data")):
             with self.subTest(told=told):
                 self.assertIn(told, self.refused(self.write(content, "bad.et")))
 

@@ -17,7 +17,7 @@ class Cluster(Real):
     def setUp(self):
         super().setUp()
         self.write(strategies=["unified"], baseline="unified")
-        shell = self.folder / "shell"  # in place of ssh: the host's name, then words for a shell
+        shell = self.folder / "shell"  # replaces ssh: the host's name, then words for a shell
         shell.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n')
         shell.chmod(0o700)
         self.hosts = self.folder / "hosts"
@@ -29,7 +29,7 @@ class Cluster(Real):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_clocks_of_hosts_may_differ(self):
-        shell = self.folder / "elsewhere"  # each host's clock is hours away from the others'
+        shell = self.folder / "elsewhere"  # each host's clock differs by hours from the others
         shell.write_text('#!/bin/sh\nhost=$1; shift\n'
                          'exec unshare --time --monotonic $((host * 10000)) sh -c "$*"\n')
         shell.chmod(0o700)
@@ -42,7 +42,7 @@ class Cluster(Real):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         record = next(self.out.glob("*.record")).read_bytes()
         times = array.array("q", record[record.index(b"\n") + 1:])
-        # Submitted, started, completed: within the seconds that the run took, whichever machine wrote it.
+        # All times are within the seconds of the run, whichever machine wrote them.
         self.assertLess(max(times), 60e9)
         self.assertGreater(min(times), -1e9)
 
@@ -126,7 +126,7 @@ class Cluster(Real):
         done = self.run_weir(*options, "--hosts", self.hosts)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
-    def test_an_address_at_which_nobody_finds_this_host_is_refused(self):
+    def test_an_address_that_nodes_cannot_reach_is_refused(self):
         for host in ("", "@x", "0.0.0.0", "::"):
             done = self.run_weir("--on", "cluster", "--key", self.folder / "key", "--listen", host)
             self.assertEqual(done.returncode, 2)
@@ -147,7 +147,7 @@ class Cluster(Real):
                 time.sleep(0.01)
             self.assertEqual([path.name for path in self.folder.glob("key*")], [])
 
-    def test_what_is_missing_is_told_before_anything_runs(self):
+    def test_missing_settings_are_reported_before_anything_runs(self):
         short = self.folder / "short"
         short.write_text("a\nb\n")
         empty = self.folder / "empty"
@@ -163,7 +163,7 @@ class Cluster(Real):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(why, done.stderr)
 
-    def test_why_a_host_does_not_start_its_node_is_told(self):
+    def test_the_reason_why_a_host_starts_no_node_is_reported(self):
         for shell, why in (("#!/bin/sh\necho no route to $1 >&2; exit 255", r"ended with status 255: no route to \w+"),
                            ("none", "ended with status 127: .*shell cannot be run")):
             (self.folder / "shell").write_text(shell)
@@ -219,36 +219,36 @@ class Node(unittest.TestCase):
         self.assertIn("nobody has listened where the key says that the coordinator is for 4s", done.stderr)
         self.assertLess(time.monotonic() - begin, 10)
 
-    def test_a_key_without_end_is_told(self):
+    def test_a_key_without_end_is_reported(self):
         done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1", "--machine", "0"),
                               capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/dev/zero:1: this is no JSON", done.stderr)
+        self.assertIn("/dev/zero:1: this is not JSON", done.stderr)
 
-    def test_a_key_that_is_none_is_told(self):
+    def test_an_invalid_key_is_reported(self):
         for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),
                          (json.dumps({**self.KEY, "member_secret": "z"}), "40 characters")):
             done = self.node(key, "--machine", "0")
             self.assertEqual(done.returncode, 2, key)
             self.assertIn(why, done.stderr)
 
-    def test_the_machine_must_be_said(self):
+    def test_the_machine_must_be_given(self):
         done = self.node(json.dumps(self.KEY))
         self.assertEqual(done.returncode, 2)
         self.assertIn("--machine: say which machine of the cluster this is", done.stderr)
 
-    def test_a_machine_that_is_no_number_of_one_is_told(self):
+    def test_an_invalid_machine_number_is_reported(self):
         done = self.node(json.dumps(self.KEY), "--machine", "-3")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--machine: expected 0 or more, got -3", done.stderr)
 
-    def test_a_rank_that_is_no_number_is_told(self):
+    def test_a_rank_that_is_no_number_is_reported(self):
         for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):
             done = self.node(json.dumps(self.KEY), **{name: value})
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{name}: '{value}'", done.stderr)
 
-    def test_an_address_at_which_no_peer_finds_it_is_refused(self):
+    def test_an_address_that_peers_cannot_reach_is_refused(self):
         for host in ("", "@x", "0.0.0.0", "::"):
             done = self.node(json.dumps(self.KEY), "--machine", "0", listen=host)
             self.assertEqual(done.returncode, 2)

@@ -93,7 +93,7 @@ class Different(Compare):
         names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
         worlds = {name.split(" of ", 1)[1] for name in names.values()}
         self.assertEqual(worlds, {"SimGrid", "processes on one host"})
-        # One over the other: each machine in A, then in B.
+        # One below the other: each machine in A, then in B.
         order = [names[pid].split(" of ", 1)[0] for pid in sorted(names)]
         self.assertEqual(order[0:8:2], order[1:8:2])
         for world in worlds:
@@ -102,7 +102,7 @@ class Different(Compare):
 
 
 class Predicted(Compare):
-    """What a real run was foretold is kept beside its record."""
+    """The prediction for a real run is kept beside its record."""
 
     def setUp(self):
         super().setUp()
@@ -169,14 +169,14 @@ class Refused(Compare):
         self.assertEqual((whole["a"]["point"], whole["a"]["seed"]), (f"{COUNT}=1", 2))
         self.assertIn("2 records", self.refused(swept, swept, "--seed", "2"))
 
-    def test_broken_files_are_told(self):
+    def test_broken_files_are_reported(self):
         good = self.record()
         bytes_ = good.read_bytes()
         broken = self.folder / "broken.record"
-        for content, why in ((b"{}", "is no record of a run"), (bytes_[:-5], "is cut off"),
+        for content, why in ((b"{}", "is not a record of a run"), (bytes_[:-5], "is cut off"),
                              (bytes_ + b"x", "is too long"), (bytes_[:100], "broken.record:1"),
                              (bytes_.replace(b'"plan_hash":"', b'"plan_hash":"0'), "this Weir"),
-                             (bytes_.replace(b'"weir_record":1', b'"weir_record":2'), "form 2"),
+                             (bytes_.replace(b'"weir_record":1', b'"weir_record":2'), "record format 2"),
                              (bytes_.replace(b'"elements":500000', b'"elements":"many"', 1), "elements")):
             broken.write_bytes(content)
             error = self.refused(good, broken)
@@ -198,11 +198,11 @@ class Refused(Compare):
         self.assertIn("this is what is read", done.stderr)
         self.assertEqual(record.read_bytes(), before)
 
-    def test_a_core_that_submits_too_early_is_found_out(self):
+    def test_a_core_that_submits_too_early_is_detected(self):
         content = bytearray(self.record("ring").read_bytes())
         first = content.index(b"\n") + 1
         header = json.loads(content[:first])
-        # Every op of the last iteration submitted at the run's beginning.
+        # Every op of the last iteration submitted at the start of the run.
         for op in range(header["ops"]):
             at = first + 24 * ((header["iterations"] - 1) * header["ops"] + op)
             content[at:at + 8] = bytes(8)

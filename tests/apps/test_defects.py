@@ -18,7 +18,7 @@ GIB = 1 << 30
 
 
 def busy(pid):
-    """Seconds that the threads of a process have run."""
+    """The CPU seconds of a process's threads."""
     total = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         total += int(path.read_text().split()[0])
@@ -26,7 +26,7 @@ def busy(pid):
 
 
 def peak(pid):
-    """The most memory that the process had, in bytes; 0 once it has ended."""
+    """The peak memory of the process, in bytes; 0 after its end."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -41,7 +41,7 @@ def available():
 
 class Rounds(Real):
     def check_held_up(self, *more):
-        """Machines stand still for many iterations, one after the other: all sums are those of their iteration."""
+        """Machines stand still for many iterations, one after another: all sums are still those of their own iteration."""
         self.write(strategies=["unified"], baseline="unified", iterations=400,
                    trace={"name": "net", "layers": layers("f32", 20_000, "3ms")})
         process = subprocess.Popen(self.run_command("--on", "local", "--verify", *more), stdout=subprocess.PIPE,
@@ -70,10 +70,10 @@ class Rounds(Real):
 
 
 class Idle(Real):
-    """Whoever waits sleeps: less than 1 % of a core, wherever waking up costs little."""
+    """Waiting processes sleep: they use less than 1 % of a core, where waking up is cheap."""
 
     def check_idle(self, pids, seconds=3.0):
-        # A host that many share makes each waking dear: this thread's, as often as a node's, tell how dear.
+        # On a shared host each waking is expensive. This thread wakes as often as a node's, to measure how expensive.
         wakings = int(20 * seconds)
         before = {pid: busy(pid) for pid in pids}
         waking = time.thread_time()
@@ -132,7 +132,7 @@ class Start(Real):
         self.assertEqual(run.returncode, 1)
         why = self.json()["failed"][0]["why"]
         self.assertIn("have not joined: gpu[1], cpu[1]", why)
-        for node in nodes:  # each says it too
+        for node in nodes:  # each node says it too
             _, error = node.communicate(timeout=10)
             self.assertIn("have not joined: gpu[1], cpu[1]", error)
 
@@ -143,7 +143,7 @@ class Memory(Real):
     CREDIT = 4
 
     def peak_of_summer(self, model):
-        """Of the CPU machine beside four workers."""
+        """The peak memory of the CPU machine beside four workers."""
         machine = {"nics": [{"at": "numa0", "rate": "8Gbps"}]}
         self.write(
             topology={"name": "five", "groups": [{"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], **machine},
@@ -169,13 +169,13 @@ class Memory(Real):
         used = self.peak_of_summer(self.MODEL) - self.peak_of_summer(1 << 16)
         share = self.MODEL * 6 // 18  # 2 (n - 1) / (n^2 + kn - 2k) of it
         windows = 4 * self.CREDIT * self.PARTITION
-        self.assertGreater(used, share)  # else something else was measured
+        self.assertGreater(used, share)  # otherwise something else was measured
         self.assertLess(used, 1.5 * (share + windows), f"share {share}, windows {windows}")
         print(f"a summing machine used {used >> 20} MiB: {used / (share + windows):.2f} of share and windows")
 
 
 class Large(Real):
-    """Of 5 GB, so that 32 bits hold neither sizes nor offsets."""
+    """A tensor of 5 GB, whose sizes and offsets exceed 32 bits."""
 
     def test_a_tensor_larger_than_4_gib_sums_right(self):
         if available() < 13 * GIB:

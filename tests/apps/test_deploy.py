@@ -26,7 +26,7 @@ def manifests():
 
 
 def problems(value, kind, where):
-    """What the value has that is not as the schema, from which the client's classes are made, wants it of a kind."""
+    """Where the value breaks the schema of its kind, from which the client's classes are made."""
     listed = re.fullmatch(r"list\[(.*)\]", kind)
     mapped = re.fullmatch(r"dict\(str, (.*)\)", kind)
     if listed or mapped:
@@ -36,7 +36,7 @@ def problems(value, kind, where):
         inner = (listed or mapped).group(1)
         return [problem for key, item in items for problem in problems(item, inner, f"{where}.{key}")]
     if kind in PLAIN:
-        return [] if type(value) is PLAIN[kind] else [f"{where}: {value!r} is no {kind}"]  # a bool is no int
+        return [] if type(value) is PLAIN[kind] else [f"{where}: {value!r} is no {kind}"]  # a bool is not an int
     if kind == "object":
         return []
     model = getattr(kubernetes.client, kind)
@@ -61,7 +61,7 @@ def problems_of(manifest):
 
 
 class Schema(unittest.TestCase):
-    def test_manifests_are_as_kubernetes_wants_them(self):
+    def test_manifests_follow_the_schema_of_kubernetes(self):
         kinds = [manifest["kind"] for manifest in manifests()]
         self.assertEqual(kinds, ["ConfigMap", "Job", "Job", "Job"])
         for manifest in manifests():
@@ -71,7 +71,7 @@ class Schema(unittest.TestCase):
                     for amount in amounts.values():
                         parse_quantity(amount)
 
-    def test_what_is_wrong_is_found(self):
+    def test_mistakes_are_found(self):
         for path, value, why in ((("spec", "completion"), 1, "has no completion"),
                                  (("spec", "backoffLimit"), "0", "is no int"),
                                  (("spec", "template", "spec", "containers"), {}, "is no list"),
@@ -91,12 +91,12 @@ class Pods(Real):
         super().setUp()
         self.of = {manifest["metadata"]["name"]: manifest for manifest in manifests()}
         experiment = json.loads(self.of["weir-experiment"]["data"]["experiment.json"])
-        # Of another model, so that it is soon over.
+        # Another model, so that it ends soon.
         experiment["trace"] = str(ROOT / "traces" / "three-layers.json")
         self.configured = json.dumps(experiment)
 
     def start(self, job, index, files):
-        """The pod's process, and the probe's command. Volumes hold the files, by volume and name."""
+        """The pod's process and the probe's command. `files` are the contents of volumes, by volume and name."""
         spec = self.of[job]["spec"]["template"]["spec"]
         container, = spec["containers"]
         places = {"/opt/weir/bin/weir": program.command()[0], "/opt/weir/share/weir": str(ROOT)}
@@ -117,7 +117,7 @@ class Pods(Real):
         if "experiment" in files:
             file = Path(places["/experiment"]) / "experiment.json"
             file.write_text(pattern.sub(lambda found: places[found[0]], file.read_text()))
-        # This host need not have GPUs; what stands for them takes the same way.
+        # This host may lack GPUs; host memory that stands for them takes the same path.
         command = [word.replace(" --gpus ", " ") for word in words(container["command"] + container["args"])]
         process = subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True)
@@ -158,7 +158,7 @@ class Pods(Real):
         self.assertEqual(limits["nvidia.com/gpu"], str(gpus))
 
 
-# In place of Slurm's: a task for each node.
+# Replaces Slurm's srun: a task for each node.
 SRUN = r"""#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 tasks=

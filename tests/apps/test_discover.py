@@ -1,6 +1,6 @@
 """weir discover and weir doctor as users call them. Run: python3 tests/apps/test_discover.py WEIR FAKE_NVML
 
-FAKE_NVML is the folder of a library with NVML's name, which shows the machines that fake_nvml.cc lists."""
+FAKE_NVML is the folder of a library with NVML's name, which reports the machines listed in fake_nvml.cc."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Case(unittest.TestCase):
         environment = dict(os.environ)
         if nvml is not None:
             environment |= {"LD_LIBRARY_PATH": fake_nvml, "FAKE_NVML": nvml}
-        if box:  # hwloc's own way to stand for another machine
+        if box:  # hwloc's own way to imitate another machine
             environment |= {"HWLOC_XMLFILE": str(BOX), "HWLOC_THISSYSTEM": "0"}
         done = program.run(*map(str, arguments), cwd=self.folder, env=environment)
         if status is not None:
@@ -36,11 +36,11 @@ class Case(unittest.TestCase):
         return done
 
     def group(self, *arguments, **how):
-        """Of the topology of a machine."""
+        """The group in the topology of a machine."""
         return json.loads(self.weir("discover", "--nic-rate", "100Gbps", *arguments, **how).stdout)["groups"][0]
 
     def findings(self, **how):
-        """Of doctor, by subject. What CUDA finds wrong where the driver is not real depends on the build."""
+        """The findings of doctor by subject. What CUDA reports with a fake driver depends on the build."""
         done = self.weir("doctor", "--json", status=None, **how)
         told = json.loads(done.stdout)
         self.assertEqual(done.returncode, 1 if told["worst"] == "wrong" else 0, done.stdout)
@@ -67,7 +67,7 @@ class Discover(Case):
         self.assertNotIn("--measure", said.stderr)
         self.assertEqual(json.loads(said.stdout)["network"]["latency"], "3us")
 
-    def test_what_is_measured_stands_in_the_topology_and_is_told(self):
+    def test_what_is_measured_is_in_the_topology_and_reported(self):
         done = self.weir("discover", "--measure", "--nic-rate", "10Gbps")
         topology = json.loads(done.stdout)
         numa = topology["groups"][0]["numa"][0]
@@ -84,9 +84,9 @@ class Discover(Case):
 
     def test_gpus_on_a_switch_by_nvml(self):
         done = self.weir("discover", box=True, nvml="switch")
-        self.assertIn("2 of 4 NVIDIA GPUs on PCI are not shown", done.stderr)
-        self.assertIn("has 370.8GB/s to the NVSwitch, others less", done.stderr)
-        self.assertNotIn("whose end is not told", done.stderr)
+        self.assertIn("does not list 2 of 4 NVIDIA GPUs on PCI", done.stderr)
+        self.assertIn("has 370.8GB/s to the NVSwitch, others have less", done.stderr)
+        self.assertNotIn("with an unknown end", done.stderr)
         group = json.loads(done.stdout)["groups"][0]
         self.assertEqual(group["name"], "gpu")
         self.assertEqual([(gpu["at"], gpu.get("count", 1)) for gpu in group["gpus"]], [("p0", 2)])
@@ -101,11 +101,11 @@ class Discover(Case):
         self.assertEqual(group["nvlink"], {"pairs": [{"between": [0, 1], "rate": "40GB/s"},
                                                      {"between": [2, 3], "rate": "40GB/s"}]})
 
-    def test_gpus_that_are_not_in_the_pci_tree_are_taken_as_nvml_tells_them(self):
+    def test_gpus_that_are_not_in_the_pci_tree_are_taken_as_nvml_reports_them(self):
         group = self.group(nvml="mig")
         self.assertEqual([(gpu["at"], gpu["rate"]) for gpu in group["gpus"]], [("numa0", "48GB/s")])
 
-    def test_wrong_options_are_told(self):
+    def test_wrong_options_are_reported(self):
         self.assertIn("'fast'", self.weir("discover", "--nic-rate", "fast", status=2).stderr)
         self.weir("discover", "--count", 0, status=2)
         self.weir("discover", "--everything", status=2)
@@ -134,24 +134,24 @@ class Doctor(Case):
             self.assertEqual(subjects.count(subject), 1, subjects)
         self.assertTrue(any(subject.startswith("nic") for subject in subjects), subjects)
 
-    def test_lines_tell_the_same(self):
+    def test_lines_say_the_same(self):
         lines = self.weir("doctor").stdout.splitlines()
         self.assertRegex(lines[0], r"^(ok|note) +build +weir \d")
         for line in lines:
             self.assertRegex(line, r"^(ok|note|warning|wrong|) ")
 
-    def test_gpus_are_judged_by_what_the_driver_tells(self):
+    def test_gpus_are_judged_by_what_the_driver_reports(self):
         findings = self.findings(box=True, nvml="switch")
         self.assertIn("driver 550.54.15; on PCI there are 4", findings["gpus"]["found"])
         self.assertIn("NVIDIA H100 80GB HBM3", findings["gpus"]["found"])
         self.assertEqual(findings["nvlink"]["grade"], "warning")
-        self.assertIn("GPU 1 (00ab:3d:00.0) has 17 NVLinks that are up and 1 that are down", findings["nvlink"]["found"])
+        self.assertIn("GPU 1 (00ab:3d:00.0) has 17 NVLinks up and 1 down", findings["nvlink"]["found"])
         self.assertEqual(self.findings(nvml="mig")["mig"]["grade"], "warning")
 
-    def test_a_host_without_gpus_is_well(self):
+    def test_a_host_without_gpus_is_fine(self):
         self.assertEqual(self.findings(nvml="none")["gpus"]["grade"], "note")
 
-    def test_gpus_without_a_driver_are_told(self):
+    def test_gpus_without_a_driver_are_reported(self):
         gpus = self.findings(box=True, nvml="no driver")["gpus"]
         self.assertEqual(gpus["grade"], "warning")
         self.assertIn("Driver Not Loaded", gpus["found"])
@@ -162,7 +162,7 @@ class Doctor(Case):
         self.assertEqual(findings["gpus"]["grade"], "wrong")  # and so the exit status is 1
         self.assertLessEqual({"build", "cpus", "lab"}, set(findings))
 
-    def test_a_driver_that_is_stuck_holds_up_nobody_for_long(self):
+    def test_a_stuck_driver_delays_no_other_check_for_long(self):
         begin = time.monotonic()
         findings = self.findings(nvml="stuck")
         self.assertLess(time.monotonic() - begin, 60)

@@ -1,4 +1,4 @@
-"""What weir run simulates with, and other jobs beside the experiment's. Run: python3 tests/apps/test_engines.py WEIR"""
+"""The engines of weir run, and other jobs beside the experiment's. Run: python3 tests/apps/test_engines.py WEIR"""
 
 import json
 
@@ -7,7 +7,7 @@ from tiny import TRACE, Case
 
 
 class Engines(Case):
-    def test_other_jobs_run_beside_it_and_each_is_told_with_its_time_alone(self):
+    def test_other_jobs_run_beside_it_and_each_is_reported_with_its_time_alone(self):
         job = {"name": "neighbour", "trace": TRACE, "strategy": "ps", "machines": ["gpu[2]", "cpu[*]"]}
         self.write(strategies=["ps"], sweep={}, machines=["gpu[0]", "gpu[1]", "cpu[*]"], other_jobs=[job], iterations=4)
         found = []
@@ -35,7 +35,7 @@ class Engines(Case):
         self.assertEqual(self.json()["rows"][0]["iteration_ns"], alone)
         self.assertNotIn("alone_ns", self.rows()[0])
 
-    def test_other_jobs_that_cannot_be_are_refused(self):
+    def test_impossible_other_jobs_are_refused(self):
         job = {"name": "neighbour", "trace": TRACE, "strategy": "ps", "machines": ["gpu[2]"]}
         self.write(strategies=["ring"], sweep={}, machines=["gpu[0]", "gpu[1]"], other_jobs=[job])
         done = self.run_weir()
@@ -67,7 +67,7 @@ class Engines(Case):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"fails at 1ms, and no strategy goes on without one of its machines{more}\n", done.stderr)
 
-    def test_both_engines_come_to_the_same_times(self):
+    def test_both_engines_give_the_same_times(self):
         times = []
         for engine in ("simgrid", "fluid"):
             self.assertEqual(self.run_weir("--engine", engine).returncode, 0)

@@ -30,7 +30,7 @@ class Case(unittest.TestCase):
 
 
 class Import(Case):
-    def test_what_is_imported_passes_check_and_is_planned_bounded_and_run(self):
+    def test_an_imported_topology_passes_check_plan_bound_and_run(self):
         for path in sorted(NCCL.glob("*.xml")):
             with self.subTest(file=path.name):
                 self.weir("import", "nccl-topo", path, "--count", 2, "--out", "mine.json")
@@ -53,12 +53,12 @@ class Import(Case):
         self.assertEqual(group["nvlink"], {"switch": {"rate": "240GB/s"}})
         self.assertEqual(group["numa"], [{"memory_rate": "200GB/s", "sum_rate": "50GB/s"}] * 2)
         self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertIn("tells no latency of the network", done.stderr)
+        self.assertIn("has no network latency", done.stderr)
 
-    def test_what_is_wrong_is_told_with_its_line_and_leaves_no_file(self):
+    def test_mistakes_are_reported_with_their_line_and_leave_no_file(self):
         (self.folder / "broken.xml").write_text('<system>\n<cpu numaid="0">\n<pci>\n</cpu></system>')
         done = self.weir("import", "nccl-topo", "broken.xml", "--out", "mine.json", status=2)
-        self.assertEqual(done.stderr, "weir import: broken.xml:4: this is no XML: mismatched tag\n")
+        self.assertEqual(done.stderr, "weir import: broken.xml:4: this is not XML: mismatched tag\n")
         self.assertFalse((self.folder / "mine.json").exists())
         self.assertIn("'fast'", self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--nic-rate", "fast",
                                           status=2).stderr)
@@ -77,7 +77,7 @@ class Export(Case):
                 self.assertIn("mine.json: this is what is read", told)
                 self.assertEqual((self.folder / "mine.json").read_bytes(), before)
 
-    def test_platforms_are_xml_in_the_order_that_simgrid_wants(self):
+    def test_platforms_are_xml_in_the_order_that_simgrid_needs(self):
         for path in self.topologies():
             with self.subTest(file=path.name):
                 self.weir("export", "simgrid", path, "--out", "platform.xml")
@@ -93,10 +93,10 @@ class Export(Case):
                                        check=False)
                 self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
 
-    def test_help_tells_where_timelines_come_from(self):
+    def test_help_reports_where_timelines_come_from(self):
         self.assertIn("""for Perfetto: weir run EXPERIMENT --set 'timelines=["all"]'""", self.weir("export", "--help").stdout)
 
-    def test_a_wrong_topology_is_told(self):
+    def test_a_wrong_topology_is_reported(self):
         (self.folder / "bad.json").write_text('{"name": "bad"}')
         self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=2).stderr)
 

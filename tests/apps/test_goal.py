@@ -1,4 +1,4 @@
-"""weir export goal: schedules that a program which knows nothing of Weir reads and replays. Run: python3 tests/apps/test_goal.py WEIR"""
+"""weir export goal: schedules that a program independent of Weir reads and replays. Run: python3 tests/apps/test_goal.py WEIR"""
 
 import json
 import re
@@ -14,7 +14,7 @@ TRACE = {"name": "net", "layers": [
 NODE = {"numa": [{"memory_rate": "100GB/s", "sum_rate": "20GB/s"}], "nics": [{"at": "numa0", "rate": "100Gbps"}]}
 TOPOLOGY = {"name": "mixed", "groups": [
     {"name": "gpu", "count": 3, "gpus": [{"count": 2, "at": "numa0", "rate": "10GB/s"}], **NODE}, {"name": "cpu", "count": 2, **NODE}]}
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "ddp", "horovod", "bytescheduler", "mxnet-ps"]
+STRATEGIES = program.strategies()
 SEND = re.compile(r"^ *\d+ send \S+\[\d+\+(\d+)\]")
 
 
@@ -31,7 +31,7 @@ class Goal(unittest.TestCase):
         return done
 
     def sent_by_plan(self, strategy):
-        """Bytes that each machine sends, by the plan's own text."""
+        """The bytes that each machine sends, from the plan's own text."""
         sent, machine = {}, -1
         for line in self.weir("plan", self.file, "--strategy", strategy, "--text").stdout.split("\n"):
             if found := re.match(r"machine (\d+)", line):
@@ -68,7 +68,7 @@ class Goal(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "wait for each other"):
             goal.replay(text.replace(edge + "\n", f"{edge}\n{before} requires {after}\n", 1))
 
-    def test_the_text_goes_to_a_file_and_mistakes_are_told(self):
+    def test_the_text_goes_to_a_file_and_mistakes_are_reported(self):
         out = self.file.with_suffix(".goal")
         self.weir("export", "goal", self.file, "--out", out)
         self.assertEqual(out.read_text(), self.weir("export", "goal", self.file, "--strategy", "unified").stdout)

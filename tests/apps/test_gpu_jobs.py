@@ -1,4 +1,4 @@
-"""weir run for real on GPUs, with NCCL among machines that share this host's. Ends with status 77 where there is no GPU.
+"""Real runs on GPUs, with NCCL among machines that share this host's GPUs. Ends with status 77 without GPUs.
 Run: python3 tests/apps/test_gpu_jobs.py WEIR"""
 
 import os
@@ -17,7 +17,7 @@ FRAMEWORKS = ["ddp", "horovod", "bytescheduler"]
 
 
 class Nccl(real.Real):
-    """Three machines of one GPU each, whichever of the host's; and CPU machines, which have nothing to do with NCCL."""
+    """Three machines of one GPU each, on any of the host's GPUs; and CPU machines, which do not use NCCL."""
 
     def write(self, **more):
         groups = [{**real.GPUS, "gpus": [{"at": "numa0"}]}, real.CPUS]
@@ -33,7 +33,7 @@ class Nccl(real.Real):
                 for row in self.rows():
                     self.assertEqual(int(row["checked_elements"]), 3 * 3 * (3 * 2 * 100_000 + 6))  # machines, iterations
 
-    def test_nccl_stands_beside_what_weir_does_in_one_table(self):
+    def test_one_table_has_nccl_and_weir(self):
         self.write(strategies=["unified", {"name": "ddp", "as": "NCCL", "collective": "nccl"}], baseline="NCCL", collective="flat_ring")
         done = self.run_on_local("--gpus")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -41,7 +41,7 @@ class Nccl(real.Real):
         self.assertGreater(int(rows["NCCL"]["predicted_ns"]), int(rows["NCCL"]["bound_ns"]) * 0.99)
         self.assertEqual(float(rows["NCCL"]["speedup"]), 1)
 
-    def test_a_machine_that_dies_or_stops_within_an_all_reduce_is_named_and_nobody_stays(self):
+    def test_a_machine_that_dies_or_stops_within_an_all_reduce_is_named_and_no_process_stays(self):
         for how, named, most in ((signal.SIGKILL, "the process of gpu[1] was killed by signal 9", 5),
                                  (signal.SIGSTOP, "gpu[1] has said nothing for 3s", 12)):
             with self.subTest(how=how):
@@ -50,7 +50,7 @@ class Nccl(real.Real):
                                            stderr=subprocess.PIPE, text=True)
                 self.addCleanup(process.kill)
                 deadline = time.monotonic() + 30
-                while len(real.nodes_of(process)) < 5 or time.monotonic() < deadline - 20:  # ten seconds, to be at work
+                while len(real.nodes_of(process)) < 5 or time.monotonic() < deadline - 20:  # ten seconds to get to work
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.1)
                 nodes = real.nodes_of(process)

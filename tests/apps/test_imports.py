@@ -20,7 +20,7 @@ TYPES = {"float32": "f32"}
 
 
 class Recorded(importing.Case):
-    """What PyTorch recorded, beside what it measured itself while it did."""
+    """Compares recordings of PyTorch with its own measurements at the same time."""
 
     format = "kineto"
 
@@ -32,7 +32,7 @@ class Recorded(importing.Case):
                          sorted((one["elements"], TYPES[one["dtype"]]) for one in measured["parameters"]))
 
     def replayed(self, trace):
-        """The iteration on a machine with one GPU, where there is nothing to communicate, in ms."""
+        """The iteration in ms on a machine with one GPU, without communication."""
         experiment = self.write({"topology": ONE_GPU, "trace": trace, "strategies": ["ring"]}, "one.json")
         done = program.run("run", str(experiment), "--no-plots", "--out", str(self.folder / "out"))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -52,7 +52,7 @@ class Recorded(importing.Case):
                 self.assertAlmostEqual(replayed, took, delta=0.001)
                 self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.025)  # the profiler's own cost
 
-    def test_pages_tell_what_comes_out(self):
+    def test_pages_show_the_results(self):
         page, table = (ROOT / "docs/traces.md").read_text(), (ROOT / "traces/README.md").read_text()
         for name in ("resnet-50-h200", "vgg-16-h200", "bert-large-h200", "gpt-2-h200"):
             with self.subTest(name=name):
@@ -67,7 +67,7 @@ class Recorded(importing.Case):
                 self.assertIn(f"| `imported/{name}.json` | {sum(tensors):,} f32 | {len(tensors)} | {len(trace['layers'])} | "
                               f"{trace['batch']} {trace['sample']}s | {replayed:.1f} ms | {alone:.1f} ms |", table)
 
-    def test_shipped_traces_are_what_recordings_become(self):
+    def test_shipped_traces_equal_the_imported_recordings(self):
         for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"), ("bert-large-h200", 16384, "token"),
                                    ("gpt-2-h200", 16384, "token")):
             with self.subTest(name=name):
@@ -76,7 +76,7 @@ class Recorded(importing.Case):
                 self.assertEqual(trace, json.loads((ROOT / f"traces/imported/{name}.json").read_text()))
 
     def test_layers_agree_with_those_that_hooks_recorded(self):
-        # weir.torch.trace knows nothing of the profiler: another run, other clocks.
+        # weir.torch.trace is independent of the profiler: another run with other clocks.
         for name in ("resnet-50-h200", "vgg-16-h200"):
             (file,) = RECORDINGS.glob(f"{name}*.json.gz")
             ours, _ = self.imported(file, "--no-update")
@@ -89,7 +89,7 @@ class Recorded(importing.Case):
                     for way in ("forward", "backward"):
                         self.assertAlmostEqual(importing.nanoseconds(a[way]), importing.nanoseconds(b[way]), delta=max(30e3, 0.1 * importing.nanoseconds(b[way])))
 
-    def test_a_cpu_alone_is_recorded_too(self):
+    def test_recordings_without_a_gpu_work_too(self):
         trace, _ = self.imported(RECORDINGS / "mlp-small-modules.json.gz")
         measured = self.measured("mlp-small")
         self.check_tensors(trace, measured)
@@ -101,9 +101,9 @@ class Recorded(importing.Case):
         trace, remarks = self.imported(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 1)
         measured = self.measured("mlp-small-rank1")
         self.check_tensors(trace, measured)
-        self.assertIn("2 collectives of 16.83 MB in all", remarks)
+        self.assertIn("2 collectives of 16.83 MB in total", remarks)
         step = measured["recordings"]["mlp-small-rank1.json.gz"]["step_ms"][0]
-        waited = float(remarks.split("in all; ")[1].split(" ms")[0])
+        waited = float(remarks.split("in total; ")[1].split(" ms")[0])
         self.assertGreater(waited, 5)
         self.assertAlmostEqual((importing.total(trace) / 1e6 + waited) / step, 1, delta=0.02)
         self.assertIn("of rank 1, none of rank 7", self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
@@ -113,7 +113,7 @@ class Recorded(importing.Case):
         trace, remarks = self.imported(RECORDINGS / f"{name}.json.gz", "--batch", 64, "--sample", "image")
         measured = self.measured(name)
         self.check_tensors(trace, measured)
-        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in all; [\d.]+ us in which only collectives ran are left out")
+        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in total; [\d.]+ us in which only collectives ran are left out")
         replayed = self.replayed(trace)
         self.assertLess(abs(replayed / measured["recordings"][f"{name}.json.gz"]["step_ms"][0] - 1), 0.005)
         self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.02)
@@ -146,7 +146,7 @@ class Large(importing.Case):
         self.assertLess(memory, 200)
 
     def later(self, one, times):
-        """The event, as of an iteration so many seconds later."""
+        """The event in an iteration `times` seconds later."""
         one = dict(one, args=dict(one.get("args", {})))
         if "ts" in one:
             one["ts"] += 1e6 * times
@@ -181,13 +181,13 @@ class Kineto(importing.Case):
         packed = self.write(gzip.compress(json.dumps(kineto.recording(kineto.events()[::-1])).encode()), "net.json.gz")
         self.assertEqual(self.imported(packed)[0], plain)
 
-    def test_a_named_step_is_taken_and_missing_ones_are_told(self):
+    def test_a_named_step_is_taken_and_missing_ones_are_reported(self):
         file = self.write(kineto.recording(kineto.events()), "net.json")
         self.imported(file, "--step", 5)
-        self.assertIn("there is no ProfilerStep#7; there is 5, 6", self.refused(file, "--step", 7))
+        self.assertIn("there is no ProfilerStep#7; the steps are 5, 6", self.refused(file, "--step", 7))
         self.assertIn("ProfilerStep#6: there is no backward pass", self.refused(file, "--step", 6))
 
-    def test_what_is_missing_is_told_with_the_option_that_records_it(self):
+    def test_missing_data_is_reported_with_the_option_that_records_it(self):
         def without(*names):
             all_events = kineto.events()
             for one in all_events:
@@ -211,18 +211,18 @@ class Kineto(importing.Case):
         _, remarks = self.imported(self.write(kineto.recording(cpu), "net.json"))
         self.assertIn("no work of the A GPU is recorded", remarks)
 
-    def test_kernels_that_are_missing_are_told_and_many_refused(self):
+    def test_kernels_that_are_missing_are_reported_and_many_refused(self):
         def without(*numbers):
             return [one for one in kineto.events() if one["cat"] != "kernel" or one["args"]["correlation"] not in numbers]
         self.assertIn("ProfilerStep#5: the kernels of 2 of its 6 launches are not recorded: the recording ends too early",
                       self.refused(self.write(kineto.recording(without(4, 5)), "net.json")))
-        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler got nothing of the GPU",
+        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler recorded no work of the GPU",
                       self.refused(self.write(kineto.recording(without(*range(10))), "net.json")))
         # A graph's kernels have its launch's correlation, as if it were one kernel's.
         graphs = [dict(one, name="cudaGraphLaunch") if one["cat"] == "cuda_runtime" else one for one in without(4, 5)]
         self.assertIn("the kernels of 2 of its 6 launches are not recorded",
                       self.refused(self.write(kineto.recording(graphs), "net.json")))
-        # Those of another iteration do not matter, and few are told.
+        # Missing kernels of another iteration do not matter, and a few are only reported.
         self.assertNotIn("are not recorded", self.imported(self.write(kineto.recording(without(6)), "net.json"))[1])
         more = kineto.events() + [one for i in range(10) for one in (kineto.launch(102, 50 + i), kineto.kernel(950 + i, 951 + i, 50 + i))]
         more.remove(kineto.kernel(955, 956, 55))
@@ -235,10 +235,10 @@ class Kineto(importing.Case):
             self.assertIn("5 of the 5 kernels and copies that ran in it have no recorded launch",
                           self.refused(self.write(kineto.recording(events), "net.json")))
 
-    def test_work_of_other_streams_is_told(self):
+    def test_work_of_other_streams_is_reported(self):
         copies = [kineto.kernel(0, 300, 99, stream, "Memcpy HtoD") for stream in (8, 9)]
         trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"), "--no-update")
-        self.assertIn("other streams or GPUs worked 80 % as much", remarks)  # 600 of 750 us
+        self.assertIn("other streams or GPUs did 80 % as much work", remarks)  # 600 of 750 us
         self.assertEqual(importing.total(trace), 600_000)
 
     def test_a_second_pass_in_one_step_is_refused(self):
@@ -270,19 +270,19 @@ class Kineto(importing.Case):
                               (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
                               (kineto.recording(bad_shape), "[10, -3]"),
                               (b"", "bad.json:1: the file is empty"),
-                              (whole[:3000], "this is no JSON"),
-                              (gzip.compress(whole)[:-200], "it ends in the midst of what is compressed"),
-                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be unpacked"),
+                              (whole[:3000], "this is not JSON"),
+                              (gzip.compress(whole)[:-200], "it ends inside compressed data"),
+                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be decompressed"),
                               (b"[" * 5000, "bare list"),
                               (b'{"a":' * 5000, "levels of nesting"),
                               ({"layers": []}, "there are no 'traceEvents'"),
-                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "do not follow each other")):
+                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "are not in sequence")):
             with self.subTest(told=told):
                 self.assertIn(told, self.refused(self.write(content, "bad.json")))
         self.assertIn("there is no such file to read", self.refused(self.folder / "none.json"))
-        self.assertIn("this is no regular file", self.refused(self.folder))
+        self.assertIn("this is not a regular file", self.refused(self.folder))
 
-    def test_what_is_read_is_not_written_into(self):
+    def test_input_files_are_not_overwritten(self):
         file = self.write(kineto.recording(kineto.events()), "net.json")
         before = file.read_bytes()
         self.assertIn("net.json: this is what is read", self.refused(file, "--out", file))

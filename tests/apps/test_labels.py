@@ -10,7 +10,7 @@ from calibrating import Case, transport
 
 
 class Labels(Case):
-    """Each result stands on values that were measured, or says so."""
+    """Each result is based on measured values, or says that it is not."""
 
     def rows(self, *more, topology="calibrated.json"):
         self.write("experiment.json", {"topology": topology, "trace": "trace.json", "strategies": ["unified", "ring"]})
@@ -29,7 +29,7 @@ class Labels(Case):
         return row["label"], row["label_reason"]
 
     def complete(self):
-        """Transport does not tell the network's latency: one more value, written by hand."""
+        """Transport benchmarks do not determine the network's latency, so this adds it by hand."""
         self.calibrate()
         document = json.loads((self.folder / "calibrated.json").read_text())
         values = document["calibration"]["values"]
@@ -88,7 +88,7 @@ class Labels(Case):
         self.assertEqual(label, "extrapolated")
         self.assertIn("was measured with sizes from 4.096 kB to 1.049 MB, and 2 MB are used".replace("kB", "KB"), why)
 
-    def test_what_a_search_finds_has_a_label(self):
+    def test_the_result_of_a_search_has_a_label(self):
         self.complete()
         self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified"],
                                        "finest_part": "100MB"})

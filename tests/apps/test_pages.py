@@ -1,4 +1,4 @@
-"""What the pages say that experiments come to. Run: python3 tests/apps/test_pages.py WEIR"""
+"""Numbers in pages must equal the results of experiments. Run: python3 tests/apps/test_pages.py WEIR"""
 
 import re
 import statistics
@@ -10,7 +10,7 @@ from pathlib import Path
 import program
 
 ROOT = Path(__file__).resolve().parents[2]
-GPU_MACHINES = 8  # of quickstart and optimal_split
+GPU_MACHINES = 8  # in quickstart and optimal_split
 COUNT = "topology.groups.cpu.count"
 
 
@@ -18,8 +18,8 @@ class Page(unittest.TestCase):
     """Numbers are read from the page, so that neither it nor the program changes alone."""
 
     path = ""
-    experiment = ""  # that is run, if any
-    engine = "fluid"  # comes to what SimGrid does, in a fraction of the time
+    experiment = ""  # the experiment to run, if any
+    engine = "fluid"  # gives SimGrid's results in a fraction of the time
 
     @classmethod
     def setUpClass(cls):
@@ -37,14 +37,14 @@ class Page(unittest.TestCase):
         cls.whole = program.whole(folder)
 
     def numbers(self, sentence):
-        """Those that the page has in place of each # of the sentence."""
+        """The numbers that the page has for each # of the sentence."""
         pattern = re.escape(sentence).replace(r"\#", r"(\d+(?:\.\d+)?)")
         found = re.search(pattern, self.page)
         self.assertIsNotNone(found, f"{self.path} does not say '{sentence}': mend the page or this test")
         return list(found.groups())
 
     def says(self, sentence, *expected, within=0.0):
-        """That the numbers of the page are right to their last digit, or within so much of their value."""
+        """Checks the page's numbers to their last digit, or to a relative error."""
         stated = self.numbers(sentence)
         self.assertEqual(len(stated), len(expected), sentence)
         for text, value in zip(stated, expected):
@@ -61,7 +61,7 @@ class Page(unittest.TestCase):
         return row
 
     def time(self, strategy, **values):
-        """Of an iteration, in ms."""
+        """Times of iterations, in ms."""
         return int(self.row(strategy, **values)["iteration_ns"]) / 1e6
 
 
@@ -74,7 +74,7 @@ class Quickstart(Page):
         return self.time(strategy, **{COUNT: k})
 
     def busiest_nic(self, strategy, k):
-        """How long its NIC with most is busy in an iteration, in ms."""
+        """How long the busiest NIC is busy in an iteration, in ms."""
         (row,) = [row for row in self.whole["rows"]
                   if row["strategy"] == strategy and row["values"][COUNT] == k]
         return max(link["bytes"] for link in row["links"] if ".nic" in link["name"]) / 22.5e9 * 8e3
@@ -85,7 +85,7 @@ class Quickstart(Page):
             return "impossible"
         return f"{self.at(strategy, k):.1f} ({float(found[0]['bound_percent']):.1f} %)"
 
-    def test_its_table_is_what_comes_out(self):
+    def test_its_table_has_the_results(self):
         counts = list(dict.fromkeys(row[COUNT] for row in self.rows))
         strategies = [row["strategy"] for row in self.rows if row[COUNT] == counts[-1]]
         bounds = [f"{int(self.row('ring', **{COUNT: k})['bound_ns']) / 1e6:.1f}" for k in counts]
@@ -113,7 +113,7 @@ class Quickstart(Page):
                   self.at("ring", "8") / self.at("unified", "8"))
         self.says("Without any it is # times as fast", self.at("ring", "0") / self.at("unified", "0"))
 
-    def test_it_expects_what_plans_move(self):
+    def test_its_expectation_equals_the_bytes_of_plans(self):
         (trace,) = self.whole["traces"].values()
         tensors = [[tensor["elements"] for tensor in layer["tensors"]] for layer in trace["layers"]]
         self.assertEqual({tensor["dtype"] for layer in trace["layers"] for tensor in layer["tensors"]}, {"f16"})
@@ -144,7 +144,7 @@ class PartitionSize(Page):
     def at(self, strategy, size):
         return self.time(strategy, partition_size=size)
 
-    def test_it_tells_the_minimum(self):
+    def test_it_states_the_minimum(self):
         unified, colocated = map(float, self.numbers("at # ms for unified and ps and # ms for colocated-ps"))
         self.assertIn("flat between 250 KB and 1 MB", self.page)
         for size in ("250KB", "500KB", "1MB"):
@@ -153,7 +153,7 @@ class PartitionSize(Page):
         least = min(self.at("unified", row["partition_size"]) for row in self.rows)
         self.assertIn(least, [self.at("unified", size) for size in ("250KB", "500KB", "1MB")])
 
-    def test_it_tells_what_other_sizes_cost(self):
+    def test_it_states_the_cost_of_other_sizes(self):
         least = min(self.at("unified", size) for size in ("250KB", "500KB", "1MB"))
         cost = [100 * (self.at("unified", size) / least - 1) for size in ("125KB", "4MB", "16MB")]
         for stated, found in zip(self.numbers("125 KB costs # %, 4 MB # %, 16 MB # %, and 64 MB"), cost):
@@ -167,13 +167,13 @@ class SlowReceivers(Page):
     experiment = "experiments/slow_receivers"
 
     def cost(self, strategy, entries="1"):
-        """In percent, with 0, 4 and 8 CPU machines."""
+        """The slowdown in percent, with 0, 4 and 8 CPU machines."""
         def time(name, count, pieces):
             return self.time(name, **{COUNT: count, "model.scatter_entries": pieces})
 
         return [100 * (time(strategy, count, entries) / time("unified", count, "1") - 1) for count in ("0", "4", "8")]
 
-    def test_it_tells_what_each_costs(self):
+    def test_it_states_the_cost_of_each(self):
         self.says("the loop costs # % with no CPU machine, # % with four, and # % with eight", *self.cost("loopback"))
         self.says("Three entries instead of one cost # % with no CPU machine, # % with four and # % with eight",
                   *self.cost("unified", "3"))
@@ -184,12 +184,12 @@ class SlowReceivers(Page):
 
 class Conditions(Page):
     path = "experiments/conditions/README.md"
-    # In the order of the columns of its tables, of which each row is in one or the other.
+    # The strategies in the order of the tables' columns; each row is in one of the tables.
     strategies = (("unified", "ps", "ring", "hierarchical", "double-tree", "colocated-ps"),
                   ("flat-ring", "ddp", "horovod", "bytescheduler", "mxnet-ps"))
 
     def stated(self, line):
-        """The cells of the page's rows that begin so, by strategy."""
+        """The cells of the page's rows with this beginning, by strategy."""
         rows = [[cell.strip() for cell in row.split("|")[2:-1]] for row in (ROOT / self.path).read_text().splitlines()
                 if row.startswith(f"| {line} |")]
         self.assertEqual([len(row) for row in rows], [len(strategies) for strategies in self.strategies], line)
@@ -199,12 +199,12 @@ class Conditions(Page):
 class SlowLink(Conditions):
     experiment = "experiments/conditions/slow_link"
 
-    def test_every_strategy_is_there(self):
+    def test_it_has_every_strategy(self):
         asked = program.run("run", ROOT / self.experiment, "--set", 'strategies=["none"]').stderr
         known = re.findall("'(.*?)'", asked.partition("strategies are")[2])
         self.assertEqual(sorted(sum(self.strategies, ())), sorted(known), asked)
 
-    def test_its_rows_are_what_comes_out(self):
+    def test_its_rows_have_the_results(self):
         for line, factor in (("nothing", "1"), ("`slow_link`: a GPU machine's NIC at half its rate", "0.5"),
                              ("`slow_link`: at a quarter", "0.25")):
             for strategy, text in self.stated(line):
@@ -215,7 +215,7 @@ class SlowLink(Conditions):
 class OtherJobs(Conditions):
     experiment = "experiments/conditions/other_jobs"
 
-    def test_its_rows_are_what_comes_out(self):
+    def test_its_rows_have_the_results(self):
         for neighbour in ("ring", "ps"):
             for strategy, text in self.stated(f"`other_jobs`: a neighbour that trains by `{neighbour}`"):
                 (row,) = [row for row in self.rows
@@ -233,7 +233,7 @@ class ParameterServerOptimizer(Page):
     def speed(self, strategy, optimizer):
         return self.time(strategy, optimizer="none") / self.time(strategy, optimizer=optimizer)
 
-    def test_its_table_is_what_comes_out(self):
+    def test_its_table_has_the_results(self):
         for optimizer in ("none", *self.passes):
             ps, mxnet = self.numbers(f"| {optimizer} | " + {"none": "1", "sgd": "0.80", "momentum": "0.78",
                                                             "rmsprop": "0.63", "adam": ""}[optimizer]
@@ -241,7 +241,7 @@ class ParameterServerOptimizer(Page):
             self.assert_rounded(ps, self.speed("ps", optimizer), optimizer)
             self.assert_rounded(mxnet, self.speed("mxnet-ps", optimizer), optimizer)
 
-    def test_it_expects_what_passes_take(self):
+    def test_its_expectation_equals_the_time_of_passes(self):
         (trace,) = self.whole["traces"].values()
         model = 4 * sum(tensor["elements"] for layer in trace["layers"] for tensor in layer["tensors"])
         each = model / 103.5e9 * 1e3
@@ -255,7 +255,7 @@ class ParameterServerOptimizer(Page):
 class OptimalSplit(Page):
     path = "experiments/optimal_split/README.md"  # tests/apps/targets_test.cc runs it
 
-    def test_it_lists_what_eq_6_gives(self):
+    def test_it_lists_the_times_of_eq_6(self):
         n = GPU_MACHINES
         self.says("goodput of #, #, #, #, #, #, #, # and # Gbps for k = 0 to 8",
                   *[90 * (n * n + k * n - 2 * k) / (2 * n * (n - 1)) for k in range(n + 1)])
@@ -264,7 +264,7 @@ class OptimalSplit(Page):
 class Guide(Page):
     path = "docs/guide/whatif.md"
 
-    def test_what_whatif_answers_is_what_comes_out(self):
+    def test_its_answers_are_those_of_whatif(self):
         text = (ROOT / self.path).read_text(encoding="utf-8")
         example = text.partition("## Example\n")[2].partition("\n## ")[0]
         lines = [line[4:] for line in example.splitlines() if line.startswith("    ")]
@@ -276,7 +276,7 @@ class Guide(Page):
 
 
 class Calibration(unittest.TestCase):
-    def test_its_errors_are_what_its_script_prints(self):
+    def test_its_errors_are_those_of_its_script(self):
         page = (ROOT / "experiments/calibration/README.md").read_text(encoding="utf-8")
         done = subprocess.run([ROOT / "experiments/calibration/calibrate.py", "--weir", program.command()[0],
                                "--sets", "lab of this page"],
@@ -292,7 +292,7 @@ class Reproduction(unittest.TestCase):
     """Of experiments that run in seconds; scripts/reproduce writes the whole page."""
 
     def compared(self, experiment):
-        """The tables, and whether all values are met."""
+        """The tables, and whether all values are within their tolerances."""
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.md"
             done = program.run("run", ROOT / experiment, "--engine", "fluid", "--no-plots", "--out", folder, "--page", page,
@@ -300,7 +300,7 @@ class Reproduction(unittest.TestCase):
             self.assertIn(done.returncode, (0, 1), done.stderr)
             return page.read_text(encoding="utf-8"), done.returncode == 0
 
-    def test_its_tables_are_what_comes_out(self):
+    def test_its_tables_have_the_results(self):
         page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
         met = {"sosp19": True, "osdi20/eq6_two_workers": True, "osdi20/fig09a_optimizer": True,
                "osdi20/fig15c_ugatit": True, "osdi20/fig04_vgg16": False, "osdi20/fig04_vgg16_ps": False}
@@ -316,7 +316,7 @@ class Readme(Page):
 
     def test_other_strategies_win_where_it_says_so(self):
         self.assertIn("rings and trees behind oversubscribed racks", self.page)
-        times = {}  # first iterations; their own test holds the table
+        times = {}  # first iterations; another test checks the table itself
         for line in (ROOT / "tests/golden/strategies.txt").read_text(encoding="utf-8").splitlines()[1:]:
             topology, strategy, first, _ = line.split()
             times[topology, strategy] = int(first)

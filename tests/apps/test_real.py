@@ -30,7 +30,7 @@ class Sums(Real):
                 self.assertEqual([row["checked_elements"] for row in rows], [str(checked or "")] * 2)
                 told = f"sums of {2 * (checked or 0)} elements were checked in 2 runs: all are right"
                 self.assertEqual(told in done.stdout, checked is not None)
-                # What was checked ahead is no part of the record.
+                # The iteration that was checked first is not in the record.
                 for file in self.out.glob("record-*"):
                     self.assertEqual(json.loads(file.read_bytes().split(b"\n", 1)[0])["iterations"], 3)
         done = self.run_on_local("--verify", "--no-verify")
@@ -86,7 +86,7 @@ class Sums(Real):
         done = self.run_on_local("--verify", "--transport", "shm", "--channels", "3", "--io-threads", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("transport=shm", json.dumps(self.json()["world"]))
-        self.assertEqual({row["bound_percent"] for row in self.rows()}, {""})  # of links that nothing moved through
+        self.assertEqual({row["bound_percent"] for row in self.rows()}, {""})  # no bytes moved through links
         self.assertIn("bounds are of the topology's links, and machines shared memory instead", done.stdout)
 
     def test_an_iteration_takes_at_least_its_computation(self):
@@ -96,30 +96,30 @@ class Sums(Real):
 
 
 def shared_memory(nodes):
-    """Mappings of other nodes' memory, and what has a name that outlives processes."""
+    """Mappings of other nodes' memory, and named objects that outlive processes."""
     mapped = sum("/memfd:weir-" in Path(f"/proc/{pid}/maps").read_text() for pid in nodes.values())
     return mapped, sorted(os.listdir("/dev/shm"))
 
 
 class Refused(Real):
-    def test_what_is_no_number_is_refused(self):
+    def test_values_that_are_no_numbers_are_refused(self):
         for option in ("--patience", "--pace"):
             done = self.run_weir("--on", "local", option, "nan")
             self.assertEqual(done.returncode, 2)
             self.assertIn("'nan' is no number from", done.stderr)
 
-    def test_what_polls_for_rdma_is_for_rdma(self):
+    def test_options_for_polling_need_rdma(self):
         done = self.run_weir("--on", "local", "--poll", "1ms")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--poll: it is for RDMA", done.stderr)
 
-    def test_what_only_simulated_machines_do_is_refused_before_it_starts(self):
+    def test_features_of_simulation_are_refused_before_a_real_run_starts(self):
         self.write(strategies=["colocated-ps"], baseline="colocated-ps", loopback="nic")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
         self.assertIn("is to send itself messages through its NIC", done.stdout + done.stderr)
 
-    def test_what_nccl_sums_wants_gpus(self):
+    def test_sums_by_nccl_need_gpus(self):
         self.write(strategies=["ddp"], baseline="ddp", collective="nccl")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
@@ -162,7 +162,7 @@ class Failures(Real):
 
     def test_a_machine_that_shares_memory_is_named_when_killed_and_nothing_is_left(self):
         mapped, named = self.check_killed("--transport", "shm")
-        self.assertGreaterEqual(mapped, 3)  # the ring's: its GPU machines
+        self.assertGreaterEqual(mapped, 3)  # of the ring, which has only the GPU machines
         self.assertEqual(named, [])
 
     def test_a_machine_that_falls_silent_is_named_within_five_seconds(self):
@@ -185,7 +185,7 @@ class Failures(Real):
         process.kill()
         process.communicate(timeout=20)
 
-    def test_a_signal_ends_all(self):
+    def test_a_signal_ends_all_processes(self):
         process, nodes = self.long_run()
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)

@@ -17,7 +17,7 @@ COLUMNS = ["strategy", "gpu_machines", "cpu_machines", COUNT, "policy", "seed", 
 
 
 class Run(Case):
-    def test_the_table_has_its_columns_and_a_row_for_each_run_that_is_possible(self):
+    def test_the_table_has_its_columns_and_a_row_for_each_possible_run(self):
         done = self.run_weir()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = self.rows()
@@ -94,7 +94,7 @@ class Run(Case):
         self.assertEqual(sorted(path.name for path in self.out.iterdir()),
                          ["notes.txt", "results.csv", "results.json", "results.json.bak", "timeline-notes.json"])
 
-    def test_what_is_compared_with_is_said(self):
+    def test_the_baseline_is_named(self):
         done = self.run_weir("--set", 'strategies=["unified", "ps"]', "--set", "policy=fifo")
         self.assertEqual(done.returncode, 0)
         self.assertIn("speed-ups over unified", done.stdout)
@@ -108,7 +108,7 @@ class Run(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("none of the strategies is possible", done.stderr)
 
-    def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(self):
+    def test_a_folder_that_cannot_be_written_is_reported_before_anything_runs(self):
         (self.folder / "file").write_text("")
         done = self.weir("run", "--out", self.folder / "file/out")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -116,15 +116,15 @@ class Run(Case):
         done = self.run_weir("--page", self.folder / "file/page.md")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/page.md: cannot be written", done.stderr)
-        self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)  # which the run makes
+        self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)  # the run makes this folder
         self.assertTrue((self.out / "page.md").is_file())
 
-    def test_a_folder_that_is_none_is_refused(self):
+    def test_an_empty_folder_name_is_refused(self):
         done = self.weir("run", "--out", "")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("--out: expected a folder, not nothing", done.stderr)
 
-    def test_a_command_that_is_none_is_told(self):
+    def test_an_unknown_command_is_reported(self):
         done = program.run("runn", self.folder / "tiny.json")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr, "weir: there is no command 'runn'; weir --help lists those that there are\n")
@@ -160,7 +160,7 @@ class Run(Case):
         for row in self.rows():
             self.assertGreaterEqual(int(row["iteration_ns"]), 7200 * 10**9)
 
-    def test_results_that_cannot_be_written_are_told_with_the_reason(self):
+    def test_results_that_cannot_be_written_are_reported_with_the_reason(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -186,7 +186,7 @@ class Run(Case):
             json.loads(drawn.read_text())
         self.assertEqual(len(self.json()["rows"]), 4)
 
-    def test_wrong_input_is_told_and_touches_no_earlier_results(self):
+    def test_wrong_input_is_reported_and_touches_no_earlier_results(self):
         self.assertEqual(self.run_weir().returncode, 0)
         before = (self.out / "results.csv").read_bytes()
         for setting, complaint in [
@@ -194,7 +194,7 @@ class Run(Case):
                 (f"{COUNT}=-1", f"--set {COUNT}: -1 is too small"),
                 ('model={"foo": 1}', "--set model: foo: unknown key 'foo'"),
                 ("credit", "sets nothing"),
-                (b"policy=\xff", "no text in UTF-8")]:
+                (b"policy=\xff", "expected text in UTF-8")]:
             done = self.run_weir("--set", setting)
             self.assertEqual(done.returncode, 2)
             self.assertIn(complaint, done.stderr)
@@ -207,7 +207,7 @@ class Interrupted(Case):
             with self.subTest(signal=sent):
                 process = self.started(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        start_new_session=True)
-                for _ in range(3):  # to every process, as a terminal does, and again
+                for _ in range(3):  # to every process, as a terminal does, three times
                     os.killpg(process.pid, sent)
                 _, error = process.communicate(timeout=60)
                 self.assertEqual(process.returncode, 128 + sent, error)
@@ -238,7 +238,7 @@ class Interrupted(Case):
         done = subprocess.run(self.run_command(), capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_a_reader_that_leaves_ends_nothing(self):
+    def test_the_run_goes_on_if_its_reader_leaves(self):
         process = subprocess.Popen(self.run_command("--set", "policy=fifo"), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
         process.stdout.close()
@@ -247,7 +247,7 @@ class Interrupted(Case):
         self.assertEqual((process.wait(timeout=60), error), (0, b""))
         self.assertTrue(self.json()["finished"])
 
-    def test_an_output_that_cannot_be_written_is_told_once_the_results_are(self):
+    def test_an_output_that_cannot_be_written_is_reported_once_the_results_are(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(self.run_command(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
                                   check=False)
@@ -264,31 +264,31 @@ class Others(Case):
         self.assertIn("send", self.weir("plan", "--text").stdout)
         self.assertTrue(self.weir("plan", "--graphviz").stdout.startswith("digraph"))
 
-    def test_a_strategy_that_is_none_is_told_before_anything_is_shown(self):
+    def test_an_unknown_strategy_is_reported_before_anything_is_shown(self):
         for name in ("plan", "bound"):
             done = self.weir(name, "--strategy", "rnig")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"weir {name}: --strategy: 'rnig' is no strategy; try one of unified, ring", done.stderr)
 
-    def test_what_is_not_possible_is_told_alone(self):
+    def test_an_impossible_plan_is_reported_alone(self):
         for name in ("plan", "bound"):
             done = self.weir(name, "--strategy", "ps", "--set", f"{COUNT}=0")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("ps: ", done.stderr)
 
-    def test_plan_notes_memory_that_a_machine_has_not(self):
+    def test_plan_notes_memory_that_a_machine_lacks(self):
         self.assertNotIn("Note", self.weir("plan").stdout)
         shown = self.weir("plan", "--set", 'topology.groups.gpu.numa=[{"memory": "1MB"}]').stdout
         self.assertIn("\nNote: gpu[0].numa0 has 1 MB of memory, and this plan alone takes", shown)
         self.assertEqual(shown.count("Note"), 1)
 
-    def test_bound_shows_what_binds_any_plan_and_the_best_with_its_critical_path(self):
+    def test_bound_shows_what_limits_any_plan_and_the_best_with_its_critical_path(self):
         done = self.weir("bound")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         any_plan, strategies, best, path = done.stdout.split("\n\n")
         self.assertRegex(any_plan, r"No plan takes less than 8.4 ms an iteration, because of all NICs together")
         self.assertRegex(any_plan, r"\nall NICs together +32 MB +53.33 Gbps +4.8 ms +8.4 ms\n")
-        self.assertEqual(any_plan.count("nic0.out"), 1)  # one of each kind
+        self.assertEqual(any_plan.count("nic0.out"), 1)  # one link of each kind
         self.assertIn("\nunified ", strategies)
         self.assertRegex(best, r"takes no less than \S+ ms an iteration, because of ")
         self.assertRegex(best, r"\ncritical path +- +- +(\S+ ms) +\1\n")
@@ -304,7 +304,7 @@ class Others(Case):
         self.assertIn("\nThe critical path of ring:", done.stdout)
         self.assertNotIn("unified", done.stdout)
 
-    def test_a_pipe_is_read_if_somebody_writes_into_it(self):
+    def test_a_pipe_is_read_if_a_process_writes_into_it(self):
         os.mkfifo(self.folder / "pipe")
         for whole in (None, json.dumps(TOPOLOGY)):
             process = subprocess.Popen(program.command("check", "pipe"), cwd=self.folder, text=True,
@@ -314,12 +314,12 @@ class Others(Case):
                 (self.folder / "pipe").write_text(whole)
             out, error = process.communicate(timeout=30)
             if whole is None:
-                self.assertIn("pipe: is a pipe into which nothing has come for 10 seconds", out + error)
+                self.assertIn("pipe: nothing has come through this pipe for 10 seconds", out + error)
             else:
                 self.assertIn("pipe: topology: ok", out, error)
             self.assertEqual(process.returncode, 2 if whole is None else 0)
 
-    def test_check_tells_all_that_is_wrong_with_an_experiment(self):
+    def test_check_reports_all_that_is_wrong_with_an_experiment(self):
         self.assertIn("experiment, 4 points: ok", self.weir("check").stdout)
         self.write(topology={"name": "lab", "groups": [{"name": "gpu", "count": -1}]}, trace={"name": "net"},
                    sweep={"credit": [1, 0], "policy": ["lifo", "fifo"]})
@@ -328,17 +328,17 @@ class Others(Case):
         for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0", "not the string 'lifo'"):
             self.assertEqual(done.stdout.count(complaint), 1, done.stdout)
 
-    def test_every_line_of_an_error_says_whose_it_is(self):
+    def test_every_line_of_an_error_names_the_program(self):
         done = self.run_weir("--set", "partition_size=64B", "--set", "finest_part=16B")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual([line.split(" is too small")[0] for line in done.stderr.splitlines()],
                          ["weir run: --set partition_size: 64B", "weir run: --set finest_part: 16B"])
 
-    def test_check_tells_what_is_no_json(self):
+    def test_check_reports_invalid_json(self):
         (self.folder / "tiny.json").write_text("{\n\n!")
         done = self.weir("check")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("tiny.json:3: this is no JSON", done.stdout)
+        self.assertIn("tiny.json:3: this is not JSON", done.stdout)
 
     def test_a_mistake_on_the_command_line_ends_with_2_and_help_with_0(self):
         for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"], ["check", "none.json"]):
@@ -346,7 +346,7 @@ class Others(Case):
             self.assertEqual(done.returncode, 2, words)
         self.assertEqual(self.weir("run", "--help").returncode, 0)
 
-    def test_a_file_of_another_kind_is_told_as_what_it_is(self):
+    def test_a_file_of_another_kind_is_reported_as_such(self):
         (self.folder / "net.json").write_text(json.dumps(TRACE))
         done = program.run("run", self.folder / "net.json")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -47,8 +47,8 @@ class Sessions(unittest.TestCase):
             for one in done[ranks:]:
                 self.assertEqual(one, (0, "", ""))
 
-    def test_settings_that_fit_nothing_are_told_by_name(self):
-        for name, value, told in (("WEIR_STRATEGY", "ring", "strategy: 'ring'"), ("WEIR_SECRET", "abc", "secret: "),
+    def test_settings_that_fit_nothing_are_reported_by_name(self):
+        for name, value, told in (("WEIR_STRATEGY", "none", "strategy: 'none'"), ("WEIR_SECRET", "abc", "secret: "),
                                   ("WEIR_LEADER", "here", "leader: "), ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
             code, _, error = self.run_session(1, 0, WEIR_RANK="0", WEIR_SERVERS="1", **{name: value})[0]
             self.assertEqual(code, 1)

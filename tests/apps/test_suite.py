@@ -9,7 +9,7 @@ from tiny import Case
 
 class Suite(Case):
     def suite(self, published):
-        """Of two experiments, one of which states what is published."""
+        """A suite of two experiments, one with published values."""
         tiny = json.loads((self.folder / "tiny.json").read_text())
         (self.folder / "suite/second").mkdir(parents=True)
         (self.folder / "suite/first.json").write_text(json.dumps(tiny))
@@ -51,7 +51,7 @@ class Suite(Case):
         self.assertEqual(done.stdout.count("== "), 2)
         self.assertTrue(list((self.folder / "suite").glob("results/**/results.json")))
 
-    def test_a_value_that_is_missed_is_a_failure(self):
+    def test_a_missed_published_value_is_a_failure(self):
         times = self.times()
         self.suite(self.published([f"{2 * time}ns" for time in times], 0.1))
         done = self.run_suite()
@@ -59,7 +59,7 @@ class Suite(Case):
         self.assertIn("-50.0 %", done.stdout)
         self.assertIn(f"0 of {len(times)} published values are met", done.stdout)
 
-    def test_what_is_wrong_with_any_is_told_before_the_first_runs(self):
+    def test_mistakes_in_any_are_reported_before_the_first_runs(self):
         self.suite("nothing")
         (self.folder / "suite/wrong.json").write_text('{"topology": "none.json", "trace": "none.json"}')
         done = self.run_suite()

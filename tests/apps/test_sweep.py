@@ -23,14 +23,14 @@ LONG = {"topology.groups.gpu.count": [300], "partition_size": ["1KB"]}
 
 
 class Sweeps(sweeping.Case):
-    def test_results_are_those_of_weir_run(self):
+    def test_results_equal_those_of_weir_run(self):
         self.sweep()
         self.assertEqual(self.run_weir().returncode, 0)
         self.assertEqual(self.table(), (self.out / "results.csv").read_text())
         self.ask("--export", self.folder / "whole.json")
         self.assertEqual(json.loads((self.folder / "whole.json").read_text()), self.json())
 
-    def test_nothing_is_computed_twice_and_what_is_new_is(self):
+    def test_only_new_points_are_computed(self):
         self.sweep()
         first = self.keys()
         self.assertEqual(len(first), 12)
@@ -50,14 +50,14 @@ class Sweeps(sweeping.Case):
         self.assertEqual(sorted(self.begun()), sorted(self.keys()))
 
     def test_equal_points_are_one(self):
-        # The window is one part, so that credit counts for nothing: but it is an input, and so another run.
+        # The window is one part, so credit changes nothing. But it is an input, and so makes another run.
         self.write(strategies=["ring", {"name": "ring", "as": "again"}], sweep={tiny.COUNT: [0, 1]})
         self.sweep()
         self.assertEqual(len(self.keys()), 2)
         lines = [line for line in self.table().splitlines() if not line.startswith("#")]
         self.assertEqual(len(lines), 5)
 
-    def test_shares_make_the_same_as_one(self):
+    def test_shares_give_the_same_results_as_one_process(self):
         self.sampled()
         self.sweep(into=self.folder / "one")
         for share in ("1/3", "2/3", "3/3"):
@@ -131,7 +131,7 @@ class Sweeps(sweeping.Case):
         self.assertEqual(rows[0], ("done", "topology.groups.cpu.count=0 policy=fifo", "ring", 1))
         self.assertEqual(len(rows), 3)
 
-    def test_what_is_wrong_is_told(self):
+    def test_mistakes_are_reported(self):
         for more, word in [(("--deadline", "soon"), "--deadline: "), (("--share", "3/2"), "is no share"),
                            (("--jobs", "0"), "--jobs")]:
             self.assertIn(word, self.sweep(*more, status=2).stderr)
@@ -206,7 +206,7 @@ class Reports(sweeping.Case):
         self.assertNotIn("#", "".join(links))
         self.assertTrue(links and all((self.folder / unquote(link)).is_file() for link in links), links)
 
-    def test_a_database_that_is_damaged_is_told_in_place_of_a_page_that_lacks_it(self):
+    def test_a_database_that_is_damaged_is_reported_instead_of_an_incomplete_page(self):
         self.write(strategies=["ring"], sweep={})
         self.sweep()
         (file,) = self.results.glob("runs-*.db")
@@ -245,7 +245,7 @@ class Reports(sweeping.Case):
             self.sweep("--set", f"partition_size={size}")
         self.assertEqual(len(list(self.results.glob("timeline-unified-*.json"))), 2)
 
-    def test_what_a_page_says_is_what_came_out(self):
+    def test_a_page_has_the_results(self):
         self.write(sweep={tiny.COUNT: [0, 3], "partition_size": ["100KB", "1MB"]}, seeds=[1, 2])
         self.sweep()
         text = Page(self.page()).text()
@@ -258,7 +258,7 @@ class Reports(sweeping.Case):
         self.assertIn(f"{len(rows)} vendor constant the topology has no calibration", text)
         self.assertEqual(text.count(" vendor constant "), len(rows) + len({row["strategy"] for row in rows}) + 1)
         self.assertIn("ps 4 a parameter server on CPU machines needs", text)
-        # The effect of the machines on ring's iteration is none; on unified it is the ratio of the means.
+        # The effect of the machines on ring's iteration is zero; on unified's it is the ratio of the means.
         def mean(count):
             times = [float(row["iteration_ns"]) for row in rows
                      if row["strategy"] == "unified" and row[tiny.COUNT] == count]
@@ -284,7 +284,7 @@ class Killed(sweeping.Case):
             process.wait()
             keys, begun = self.keys(), self.begun()
             self.assertLess(len(keys), 1000)
-            self.assertLessEqual(len(begun) - len(keys) - under_way, jobs)  # lost: what was under way
+            self.assertLessEqual(len(begun) - len(keys) - under_way, jobs)  # lost: the runs under way
             under_way = len(begun) - len(keys)
         self.sweep("--jobs", str(jobs))
         keys, begun = self.keys(), self.begun()

@@ -1,4 +1,4 @@
-"""One sweep on the engines that clusters have: Open MPI, and a Slurm of one node that the test starts itself.
+"""One sweep under clusters' schedulers: Open MPI, and a Slurm of one node that the test starts itself.
 
 Run as: python3 tests/apps/test_sweep_engines.py build/release/weir
 """
@@ -66,7 +66,7 @@ class Engines(sweeping.Case):
         self.assertEqual(sorted(self.begun()), sorted(self.keys()))
 
     def check_shares(self, count):
-        """So many processes computed, none of them nothing, about equally much."""
+        """Checks that all these processes computed, about equally much."""
         files = list(self.results.glob("runs-*.db"))
         self.assertEqual(len(files), count)
         shares = []
@@ -79,7 +79,7 @@ class Engines(sweeping.Case):
 
 @unittest.skipUnless(shutil.which("mpirun"), "there is no mpirun; install openmpi-bin")
 class Mpi(Engines):
-    def test_three_ranks_come_to_what_one_process_does(self):
+    def test_three_ranks_give_the_results_of_one_process(self):
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         done = subprocess.run(["mpirun", "--oversubscribe", "-np", "3", *self.sweep_command("--jobs", "1")],
                               env=environment, capture_output=True, text=True, timeout=120, check=False)
@@ -148,7 +148,7 @@ class Slurm(Engines):
         return "\n".join(file.read_text(errors="replace")[-3000:] for file in
                          [*self.slurm.glob("*.log"), *self.folder.glob("slurm-*.out")])
 
-    def test_tasks_of_srun_and_of_job_arrays_come_to_what_one_process_does(self):
+    def test_tasks_of_srun_and_of_job_arrays_give_the_results_of_one_process(self):
         with self.subTest("srun"):
             done = self.call("srun", "--overcommit", "-n", "3", *self.sweep_command("--jobs", "1"))
             self.assertEqual(done.returncode, 0, done.stderr + self.logs())

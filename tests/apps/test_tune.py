@@ -57,7 +57,7 @@ class Search(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         return done.stderr
 
-    def test_what_is_found_is_what_a_run_then_takes(self):
+    def test_a_run_with_the_found_settings_takes_the_found_time(self):
         done = self.weir("tune", "mine.json", "--over", f"{SIZES},credit=1..8", "--trials", "10", "--output", "best.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("best.json holds it: weir run mine.json --settings best.json", done.stdout)
@@ -80,16 +80,16 @@ class Search(unittest.TestCase):
         self.assertEqual(len(bayes["trials"]), 12)
         self.assertLessEqual(bayes["best"]["iteration_ns"], NEAR * grid["best"]["iteration_ns"])
 
-    def test_a_seed_says_which_trials(self):
+    def test_a_seed_determines_the_trials(self):
         arguments = ("--over", f"{SIZES},credit=1..8", "--trials", "8")
         self.assertEqual(self.found(*arguments), self.found(*arguments, "--jobs", "1"))
         self.assertNotEqual(self.found(*arguments)["trials"], self.found(*arguments, "--seed", "2")["trials"])
 
-    def test_the_first_trial_is_what_the_experiment_has(self):
+    def test_the_first_trial_has_the_experiments_settings(self):
         self.write(partition_size="3MB", credit=6)
         self.assertEqual(self.found("--trials", "1")["trials"][0]["settings"], {"partition_size": "3MB", "credit": 6})
 
-    def test_what_is_not_possible_is_told_and_left(self):
+    def test_impossible_settings_are_reported_and_skipped(self):
         found = self.found("--over", "local=auto|gpu_direct|reduce", "--method", "grid")
         self.assertIn("gpu_direct", [trial["settings"]["local"] for trial in found["trials"] if "why_not" in trial])
         self.assertNotEqual(found["best"]["settings"]["local"], "gpu_direct")
@@ -103,12 +103,12 @@ class Search(unittest.TestCase):
             self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
         self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
 
-    def test_an_output_that_cannot_be_written_is_told_before_the_first_trial(self):
+    def test_an_output_that_cannot_be_written_is_reported_before_the_first_trial(self):
         done = self.weir("tune", "mine.json", "--output", "none/best.json")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("none/best.json: cannot be written: No such file or directory", done.stderr)
 
-    def test_what_is_read_is_not_written_over(self):
+    def test_input_files_are_not_overwritten(self):
         self.found("--over", "credit=2|3", "--output", "best.json")
         (self.folder / "other.json").write_text(json.dumps(TRACE))
         self.write(machines=["gpu[0]", "cpu[*]"], other_jobs=[
@@ -120,15 +120,15 @@ class Search(unittest.TestCase):
                     "--settings", "best.json", "--set", "other_jobs.0.trace=other.json", "--output", output, "--over", SIZES))
         self.assertEqual({file: file.read_bytes() for file in self.folder.iterdir()}, before)
 
-    def test_what_changes_nothing_is_refused(self):
+    def test_options_without_effect_are_refused(self):
         told = "--over: fusion_size: ps does the same with each value of it; leave it out"
         self.assertIn(told, self.refused("--over", f"{SIZES},fusion_size"))
         self.assertIn("--over: partition_size: ddp does", self.refused(
             "--strategy", "ddp", "--set", "strategies=[\"ddp\"]", "--over", "partition_size,bucket_size"))
-        for over in ("fusion_size=1MB|64MB", "partition_size=1MB|64MB"):  # of which the window is so many
+        for over in ("fusion_size=1MB|64MB", "partition_size=1MB|64MB"):  # the window is a number of these
             self.found("--over", over, "--trials", "1", "--set", "strategies=[\"ring\"]")
 
-    def test_mistakes_are_told(self):
+    def test_mistakes_are_reported(self):
         for over, what in {"partition_sise": "did you mean 'partition_size'?",
                            "partition_size=4MB..1MB": "the range from 4MB to 1MB is empty",
                            "partition_size=4..8": "try 4", "credit=0..3": "'0' is not above 0",
@@ -151,7 +151,7 @@ class Search(unittest.TestCase):
         self.write(strategies=[{"name": "ps", "as": "P3", "credit": 1}])
         self.assertIn("'P3' gives it itself", self.refused())
 
-    def test_real_runs_take_what_settings_say_of_them_unless_the_command_line_does(self):
+    def test_real_runs_follow_settings_unless_the_command_line_overrides_them(self):
         (self.folder / "best.json").write_text('{"settings": {"credit": 2}, "run": {"channels": 3, "workers": 2}}')
         for more, channels in ((), 3), (("--channels", "1"), 1):
             done = self.weir("run", "mine.json", "--settings", "best.json", "--on", "local", "--no-plots", "--out", "out", *more)
@@ -160,7 +160,7 @@ class Search(unittest.TestCase):
             self.assertIn(f"channels={channels} ", said)
             self.assertIn("workers=2 ", said)
 
-    def test_settings_that_were_tuned_for_something_else_are_told(self):
+    def test_settings_that_were_tuned_for_something_else_are_reported(self):
         self.found("--over", "credit=2|3", "--output", "best.json")
         size = " (64000000 bytes)"
         runs = ("run", "mine.json", "--settings", "best.json", "--no-plots", "--out", "out", "--set")
@@ -178,15 +178,15 @@ class Search(unittest.TestCase):
         done = self.weir("whatif", "lab.json", "net.json", "--settings", "best.json", "--bound-only")
         self.assertIn(told.replace("ring", "unified"), done.stderr)
         settings = json.loads((self.folder / "best.json").read_text())
-        del settings["tuned"]["trace"]  # as settings had none once
+        del settings["tuned"]["trace"]  # as in old settings files
         (self.folder / "best.json").write_text(json.dumps(settings))
         self.assertEqual(self.weir(*runs, "trace.name=other").stderr, "")
 
     def test_trials_run_for_real(self):
         found = self.found("--on", "local", "--over", "credit=2|8,workers=1|2", "--trials", "5")
-        self.assertEqual(len(found["trials"]), 5)  # of four settings: noise makes it worth trying one again
+        self.assertEqual(len(found["trials"]), 5)  # of four settings: noise makes it worth repeating one
         self.assertIn("predicted_ns", found["trials"][0])
-        self.assertEqual(found["trials"][0]["label"], "vendor constant")  # of what was predicted
+        self.assertEqual(found["trials"][0]["label"], "vendor constant")  # of the prediction
         done = self.weir("tune", "mine.json", "--on", "local", "--over", "credit=2", "--trials", "1", "--channels", "2", "--no-verify",
                          "--set", "seeds=[3]", "--output", "its best.json")
         self.assertNotIn("vendor constant", done.stdout)
@@ -195,14 +195,14 @@ class Search(unittest.TestCase):
         self.assertNotIn("label", json.loads((self.folder / "its best.json").read_text())["tuned"])
         self.assertIn("workers", found["best"]["run"])
 
-    def test_a_trial_that_takes_too_long_is_ended_and_told(self):
+    def test_a_trial_that_takes_too_long_is_ended_and_reported(self):
         for more in ((), ("--on", "local")):
             done = self.weir("tune", "mine.json", "--trials", "1", "--deadline", "1ms", *more)
             self.assertEqual(done.returncode, 1)
             self.assertIn("none of the first trials ran: it was not done within 1ms, and was killed", done.stderr)
         self.assertIn("--deadline: expected more than 0s", self.refused("--deadline", "0s"))
 
-    def test_wrong_settings_are_told(self):
+    def test_wrong_settings_are_reported(self):
         for text, what in {'{"settings":\n{"credits": 1}}': "best.json:2: settings: unknown key 'credits'",
                            '{"settings":\n{"credit": 0}}': "best.json:2: settings.credit: expected an integer",
                            '{"run": {"channels": 0}, "settings": {}}': "best.json:1: run.channels",
@@ -213,14 +213,14 @@ class Search(unittest.TestCase):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(what, done.stderr)
 
-    def test_the_page_has_the_tables_of_what_was_measured(self):
+    def test_the_page_has_the_tables_of_the_measurements(self):
         page = ROOT / "experiments/tuning/README.md"
         told = subprocess.run([sys.executable, page.parent / "measure.py", "--tables"], capture_output=True, text=True,
                               check=True).stdout
         for line in told.splitlines():
             self.assertIn(line, page.read_text(encoding="utf-8"))
 
-    def test_a_search_that_is_interrupted_tells_what_it_has_found(self):
+    def test_a_search_that_is_interrupted_reports_its_best_so_far(self):
         self.write(iterations=50)
         command = program.command("tune", "mine.json", "--over", f"{SIZES},credit=1..8", "--method", "random",
                                   "--trials", "70", "--jobs", "1", "--output", "best.json")
@@ -236,7 +236,7 @@ class Search(unittest.TestCase):
 
 
 class Trials(unittest.TestCase):
-    """How many trials come within 2 % of the best of a grid, as experiments/tuning has it."""
+    """How many trials come within 2 % of the best of a grid, as in experiments/tuning."""
 
     @staticmethod
     def tuned(strategy, model, *more):
@@ -245,7 +245,7 @@ class Trials(unittest.TestCase):
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    def test_the_guide_shows_what_comes_out(self):
+    def test_the_guide_shows_the_results(self):
         guide = (ROOT / "docs/guide/tuning.md").read_text(encoding="utf-8")
         command = "weir tune experiments/tuning --strategy ps --trials 15 --output settings.json"
         shown = guide[guide.index(command) + len(command):guide.index("## How it searches")]

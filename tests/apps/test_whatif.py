@@ -13,7 +13,7 @@ from pathlib import Path
 import program
 
 N = 4  # machines with one GPU each
-RATE = 1e9  # bytes a second, of each NIC
+RATE = 1e9  # bytes per second of each NIC
 MODEL = 1e9  # bytes
 COMPUTE = 1.2  # seconds, hidden behind the exchange: they come after all gradients are ready, and before
 BATCH = 10
@@ -67,7 +67,7 @@ class Case(unittest.TestCase):
 
 
 class Times(Case):
-    def test_bounds_are_eq_6_and_the_knee_is_where_compute_begins_to_bind(self):
+    def test_bounds_are_eq_6_and_the_knee_is_where_compute_becomes_the_limit(self):
         answers = self.answers("--bound-only", "--cpu-machines", "0..6")
         self.assertEqual([answer["cpu_machines"] for answer in answers], list(range(7)))
         for k, answer in enumerate(answers):
@@ -187,21 +187,21 @@ class Input(Case):
             self.assertEqual(row["iteration_ns"], str(answer["iteration_ns"]))
             self.assertEqual(row["knee"], str(answer["knee"]).lower())
 
-    def test_wrong_input_is_told_with_the_option(self):
+    def test_wrong_input_is_reported_with_the_option(self):
         cpus = [{**CPU, "name": name} for name in ("new", "old")]
         for groups, options, complaint in [
                 ((), ("--cpu-machines", "3..1"), "--cpu-machines: '3..1' is no number of machines; try 0..16"),
                 ((), ("--cpu-machines", "5000"), "--cpu-machines: 5000 is too large; at most 4096"),
-                ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is no rate; try 9Gbps"),
+                ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is not a rate; try 9Gbps"),
                 ((), ("--nic", "8Gbps", "--cpu-nic", "8Gbps"), "--cpu-nic"),
                 ((), ("--local", "roots"), "--local: expected one of 'auto', 'reduce_scatter'"),
                 ((), ("--strategy", "unifed"), "'unifed' is no strategy; try one of unified"),
-                ((), ("--cpu-price", "4"), "--cpu-price: '4' is no price; try 4/h"),
+                ((), ("--cpu-price", "4"), "--cpu-price: '4' is not a price; try 4/h"),
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
                 ((), ("--group", "gpu"), "--group: 'gpu' is no group of machines without GPUs; there are 'cpu'"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
                 ([GPU, *cpus], (), "choose with --group the one whose machines are counted"),
-                ([{**GPU, "nics": []}, CPU], (), "a machine among several needs a NIC")]:
+                ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
             with self.subTest(options=options):
                 self.write(groups=groups)
                 done = self.weir("--bound-only", *options)
@@ -214,7 +214,7 @@ class Input(Case):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(complaint, done.stderr)
 
-    def test_runs_that_fail_are_told_and_the_others_answer(self):
+    def test_runs_that_fail_are_reported_and_the_others_answer(self):
         done = self.weir("--cpu-machines", "0,1", "--strategy", "ring,unified", "--set", "partition_size=1KB",
                          "--set", "finest_part=1KB", "--set", "fusion_size=100MB")
         self.assertEqual(done.returncode, 1)

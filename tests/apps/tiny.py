@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
         self.write(strategies=["ring", "unified"], seeds=list(range(1, 301)), model={"compute_jitter": 0.1})
 
     def started(self, *more, **how):
-        """The experiment of many runs, running, with some of them done."""
+        """A running experiment of many runs, some of them done."""
         self.long()
         process = subprocess.Popen(self.run_command("--jobs", "2", *more), **how)
         self.addCleanup(process.kill)

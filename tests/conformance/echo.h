@@ -35,8 +35,8 @@ inline std::pair<OpId, OpId> message(PlanBuilder& builder, std::size_t source, S
   return {send, builder.add(op)};
 }
 
-/// Machine 0 sends slices of all sizes, one behind the other in memory, to machine 1, which sends each back
-/// into the second half of machine 0's buffer.
+/// Machine 0 sends slices of all the sizes, consecutive in memory, to machine 1. That machine sends each of
+/// them back into the second half of machine 0's buffer.
 struct Echo {
   explicit Echo(const std::vector<Bytes>& sizes) {
     Bytes total;

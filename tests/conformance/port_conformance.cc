@@ -13,8 +13,8 @@ namespace {
 
 using namespace weir::literals;
 
-// Four machines of one GPU; NICs of 1 GB/s move 1 MB in 1 ms, cores sum 1 MB in 1 ms, nothing else takes
-// time.
+// Four machines with one GPU each. NICs of 1 GB/s move 1 MB in 1 ms, cores sum 1 MB in 1 ms, and nothing else
+// takes time.
 //
 //     0 ----\ /---- 1
 //            X
@@ -48,7 +48,7 @@ class Draft {
     OpId send;
     OpId receive;
   };
-  // A message of 1 MB, to a place of its own.
+  // A message of 1 MB to a separate place.
   Ends message(std::size_t source, std::size_t target, int priority = 0) {
     Op send;
     send.machine = MachineId(source);
@@ -84,7 +84,7 @@ class Draft {
   std::array<int, 4> used_{};
 };
 
-// A finished run, in the ids of the draft.
+// A finished run, addressed by the ids of the draft.
 class Run {
  public:
   Run(const World& world, const Draft& draft, Bytes window, int iterations = 1, Policy policy = Policy::kFifo)
@@ -163,7 +163,7 @@ void check_rendezvous(const World& world) {
   const OpId before_receive = late_receive.compute(1, 5_ms);
   late_receive.builder.order(before_receive, a.receive);
   const Run first(world, late_receive, kWide);
-  // Machines of worlds that are not exact may start some time apart.
+  // In worlds that are not exact, machines may start some time apart.
   if (world.exact) CHECK(first.of(a.send).submitted < first.of(before_receive).completed);
   CHECK(first.of(a.send).started >= first.of(before_receive).completed);
   first.check(a.send, 5_ms, 6_ms);
@@ -182,13 +182,13 @@ void check_rendezvous(const World& world) {
 bool earlier(const OpRecord& a, const OpRecord& b) { return a.started < b.started; }
 
 void check_window(const World& world) {
-  // What waits for its other end takes no window: the second message passes the first.
+  // A message that waits for its other end takes no window, so the second message passes the first.
   Draft waiting;
   const Draft::Ends held = waiting.message(0, 1);
   const Draft::Ends free = waiting.message(0, 2);
   waiting.builder.order(waiting.compute(1, 5_ms), held.receive);
-  // Machines of worlds that are not exact may start later than that: the first message also waits for word
-  // that the second has come.
+  // In worlds that are not exact, machines may start later than that. So the first message also waits for a
+  // note that the second has arrived.
   const Draft::Ends word = waiting.message(2, 1);
   waiting.builder.order(free.receive, word.send);
   waiting.builder.order(word.receive, held.receive);
@@ -197,7 +197,7 @@ void check_window(const World& world) {
   passing.check(free.send, 0_ms, 1_ms);
   passing.check(held.send, 5_ms, 6_ms);
 
-  // Charged at submission this would wait for ever: the first receive waits for the second message.
+  // If messages were charged at submission, this would hang: the first receive waits for the second message.
   Draft crossed;
   const Draft::Ends one = crossed.message(0, 1);
   const Draft::Ends two = crossed.message(0, 1);
@@ -221,8 +221,8 @@ void check_window(const World& world) {
   shared.check(z.send, 2_ms, 3_ms);
 }
 
-// An op after which machine 0 may send to the others: once they have sent it a word each, and so live and
-// have submitted what they receive, and 5 ms for whatever they told it then.
+// An op after which machine 0 may send to the others. Before it, each of them sends a note, which shows that
+// it runs and has submitted its receives; 5 ms more leave time for what else they reported then.
 OpId all_are_there(Draft& draft, std::size_t machines) {
   const OpId gate = draft.compute(0, 5_ms);
   for (std::size_t m = 1; m < machines; ++m) draft.builder.order(draft.message(m, 0).receive, gate);
@@ -238,7 +238,7 @@ std::vector<std::size_t> in_order_of_starts(const Run& run, const std::vector<Op
 }
 
 void check_policy(const World& world) {
-  // All three could start when the first message is done; the last is the most urgent. The word takes 1 ms.
+  // All could start when the gate is done; the last is the most urgent. The note takes 1 ms.
   Draft draft;
   const OpId gate = all_are_there(draft, 2);
   std::vector<OpId> sends;
@@ -254,13 +254,13 @@ void check_policy(const World& world) {
   for (int i = 0; i < 4; ++i)
     urgent.check(sends[static_cast<std::size_t>(3 - i)], 6_ms + 1_ms * i, 7_ms + 1_ms * i);
   std::vector<std::size_t> order = in_order_of_starts(urgent, sends);
-  order.erase(order.begin());  // worlds that are not exact start the first that they are given
+  order.erase(order.begin());  // worlds that are not exact start the first message that they get
   CHECK(std::is_sorted(order.rbegin(), order.rend()));
 }
 
 void check_sharing(const World& world) {
-  // Three messages into machine 3 share its NIC; the one that leaves machine 0 beside them gets what is left
-  // of NIC 0: 1/3 each for 3 ms; machine 0's second message has 2/3 until it is done after 1.5 ms.
+  // Three messages into machine 3 share its NIC: 1/3 each for 3 ms. Machine 0 sends another message at the
+  // same time, which gets the rest of NIC 0: 2/3, until it is done after 1.5 ms.
   Draft draft;
   std::vector<OpId> into;
   for (std::size_t m = 0; m < 3; ++m) into.push_back(draft.message(m, 3).send);
@@ -301,7 +301,7 @@ void check_sums(const World& world) {
 }
 
 void check_one_instant(const World& world) {
-  // Ten ops become ready by one completion: all are submitted at its instant.
+  // One completion makes ten ops ready: all are submitted at its instant.
   Draft draft;
   const OpId before = draft.compute(0, 2_ms);
   std::vector<OpId> after;
@@ -317,7 +317,7 @@ void check_one_instant(const World& world) {
 }
 
 void check_resubmission(const World& world) {
-  // A ping and its echo, 2 ms, again and again.
+  // A ping and its echo take 2 ms, again and again.
   constexpr int kIterations = 5;
   Draft draft;
   const Draft::Ends ping = draft.message(0, 1);
@@ -337,18 +337,16 @@ void check_resubmission(const World& world) {
 void check_port(const World& world) {
   INFO(world.name);
   SECTION("1: each submitted op completes exactly once") { check_exactly_once(world); }
-  SECTION("2: a message moves once both of its ends have been submitted, and not before") {
-    check_rendezvous(world);
-  }
+  SECTION("2: a message moves only after both of its ends have been submitted") { check_rendezvous(world); }
   SECTION("3: the window is charged when a message starts") { check_window(world); }
   SECTION("3: the policy chooses among messages that could start") { check_policy(world); }
-  // Elsewhere links are the host's.
+  // Other worlds use the links of the host.
   if (world.exact) {
-    SECTION("3: messages under way share links fairly") { check_sharing(world); }
+    SECTION("3: messages in flight share links fairly") { check_sharing(world); }
   }
-  SECTION("3: waits of a machine pass one at a time, holds side by side") { check_delays(world); }
+  SECTION("3: waits of a machine run one at a time, holds in parallel") { check_delays(world); }
   SECTION("5: sums into overlapping slices do not overlap in time") { check_sums(world); }
-  SECTION("6: what becomes ready together is submitted at one instant") { check_one_instant(world); }
+  SECTION("6: ops that become ready together are submitted at one instant") { check_one_instant(world); }
   SECTION("7: ops are submitted again, iteration after iteration") { check_resubmission(world); }
   check_work(world);
 }

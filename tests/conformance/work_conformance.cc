@@ -14,7 +14,7 @@ namespace {
 
 using namespace weir::literals;
 
-// Two machines. Of three GPUs, shares are of unlike sizes unless three divides the elements.
+// Two machines. With three GPUs, shares have different sizes unless three divides the number of elements.
 Cluster pair_of(int gpus) {
   std::string all = R"({"at": "p"})";
   for (int i = 1; i < gpus; ++i) all += R"(, {"at": "p"})";
@@ -119,7 +119,7 @@ class EveryKind {
     trial.look = [&](const BytesOf& bytes_of) { look(bytes_of); };
     const Record record = must(world, trial);
     for (const Op& op : plan.ops()) {
-      // Worlds report what is done to bytes, and a message once, as its send.
+      // Worlds report what happens to bytes. They report a message once, as its send.
       if (op.kind != OpKind::kReceive && op.kind != OpKind::kJoin) CHECK(met.contains(op.kind));
       for (const Successor next : plan.successors(op.id)) {
         CHECK(record.of(op.id, 0).completed <= record.of(next.id(), 0).started);
@@ -128,7 +128,7 @@ class EveryKind {
   }
 
  private:
-  // After whatever the machine does before.
+  // Adds the op after the previous op of the machine.
   void add(std::size_t machine, const Op& op) {
     const OpId id = builder_.add(op);
     builder_.order(last_[machine], id);
@@ -259,7 +259,7 @@ void check_kinds(const World& world) {
   }
 }
 
-// The message that all others wait for is the last of more than any queue holds.
+// All other messages wait for the last one, and there are more of them than any queue holds.
 void check_crowd(const World& world) {
   constexpr int kMany = 600;
   const Bytes each = 1_B;
@@ -276,7 +276,7 @@ void check_crowd(const World& world) {
   must(world, Trial{plan, pair(), {{Policy::kFifo, 1_MB}, {}, 2}});
 }
 
-// Each machine sends only when it has received what the other then never sends.
+// Each machine sends only after it has received, so neither ever sends.
 void check_stuck(const World& world) {
   PlanBuilder builder("stuck", 2);
   std::vector<BufferId> memory = {host_buffer(builder, 0, 8_B), host_buffer(builder, 1, 8_B)};
@@ -300,13 +300,13 @@ void check_work(const World& world) {
   SECTION("2: messages of all sizes arrive whole, at every window") {
     for (const Bytes window : {0_B, 1_B, 5000_B, 100_MB}) check_echo(world, sizes, window, 3);
   }
-  SECTION("2: large messages under way at once do not mix, round after round") {
+  SECTION("2: large messages in flight at once do not mix, round after round") {
     check_echo(world, {9_MiB, 1000_B, 20_MiB + 4_B, 9_MiB + 1_B, 2_B}, 100_MB, 3);
   }
   SECTION("2: a message may be as large as 1 GiB") { check_large(world, 1_MiB * 1024); }
   SECTION("2: messages may wait for the last of many") { check_crowd(world); }
-  SECTION("ops of every kind do what they say, one after the other") { check_kinds(world); }
-  SECTION("1: a run that cannot end fails, and says what it waits for") { check_stuck(world); }
+  SECTION("ops of every kind do their work, one after the other") { check_kinds(world); }
+  SECTION("1: a run that cannot end fails, and the error says what it waits for") { check_stuck(world); }
 }
 
 }  // namespace weir::conformance

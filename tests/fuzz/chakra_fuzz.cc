@@ -1,5 +1,5 @@
-// Chakra execution traces that were made up or damaged: what is imported is a trace that passes all checks,
-// or there is an error that names the file.
+// Imports made-up or damaged Chakra execution traces. The result must be a trace that passes all checks, or
+// an error that names the file.
 #include "core/base/check.h"
 #include "core/formats/chakra/chakra.h"
 #include "core/workload/workload.h"

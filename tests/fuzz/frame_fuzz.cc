@@ -1,4 +1,4 @@
-// Words of data connections, from bytes that anybody may have sent.
+// Decodes frames of data connections from bytes that anybody may have sent.
 #include <algorithm>
 
 #include "backends/real/wire/frame.h"
@@ -14,7 +14,7 @@ void check(const FrameBytes& bytes) {
     WEIR_CHECK(!frame.error().text.empty());
     return;
   }
-  WEIR_CHECK(encode(*frame) == bytes);  // so two words never mean the same
+  WEIR_CHECK(encode(*frame) == bytes);  // so two encodings never mean the same
   WEIR_CHECK(frame->size >= Bytes(0) && frame->took >= Duration(0), frame->size.count(), frame->took.ns());
   WEIR_CHECK(frame->message.valid() == (frame->kind != Frame::Kind::kAlive));
 }

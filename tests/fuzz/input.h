@@ -1,11 +1,11 @@
-// What a fuzzer calls: libFuzzer's, which looks for bytes that break it (scripts/fuzz), or replay.cc, which
-// goes through the bytes that are kept.
+// The function that a fuzzer calls. libFuzzer searches for bytes that break it (scripts/fuzz); replay.cc
+// calls it with the inputs kept in the corpus.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-/// Aborts if the bytes are taken for what they are not. Returns 0, always. Any bytes; nothing is kept of
-/// them.
+/// Aborts if the code under test handles the bytes wrongly. Accepts any bytes and keeps nothing. Always
+/// returns 0.
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);

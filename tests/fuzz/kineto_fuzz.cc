@@ -1,5 +1,5 @@
-// Recordings of PyTorch's profiler that were made up or damaged: what is imported is a trace that passes all
-// checks, or there is an error that names the file.
+// Imports made-up or damaged recordings of PyTorch's profiler. The result must be a trace that passes all
+// checks, or an error that names the file.
 #include "core/base/check.h"
 #include "core/formats/kineto/kineto.h"
 #include "core/workload/workload.h"

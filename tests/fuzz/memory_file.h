@@ -1,4 +1,4 @@
-// A file that lies in memory, for subjects that read files.
+// A file in memory, to fuzz code that reads files.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace weir::fuzz {
 
-/// Lives as long as the object.
+/// The file exists as long as the object.
 class MemoryFile {
  public:
   MemoryFile(const std::uint8_t* data, std::size_t size) : number_(::memfd_create("input", MFD_CLOEXEC)) {

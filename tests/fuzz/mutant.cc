@@ -12,7 +12,7 @@ struct Edge {
   bool carried = false;
 };
 
-// A plan taken apart.
+// The parts of a plan, to change and put together again.
 struct Parts {
   explicit Parts(const Plan& plan)
       : strategy(plan.strategy()),
@@ -70,7 +70,7 @@ bool drop_edge(Parts& parts, bool carried, Random& random) {
   }
   const auto chosen = pick(candidates, random);
   if (!chosen) return false;
-  // An edge that stands twice is dropped for good.
+  // If the edge occurs several times, all of them are dropped.
   const Edge edge = parts.edges[*chosen];
   std::erase_if(parts.edges, [&](const Edge& other) {
     return other.before == edge.before && other.after == edge.after && other.carried == edge.carried;
@@ -93,7 +93,7 @@ bool shift_slice(Parts& parts, Random& random) {
   return true;
 }
 
-// Two receives of one machine and one size land in each other's place.
+// Swaps the targets of two receives on one machine that have the same size.
 bool swap_targets(Parts& parts, Random& random) {
   const auto receives = parts.ops_where([](const Op& op) { return op.kind == OpKind::kReceive; });
   const auto first = pick(receives, random);
@@ -122,8 +122,7 @@ bool drop_op(Parts& parts, OpKind kind, Random& random) {
   return true;
 }
 
-// A second sum that waits for what the first waits for, and for which everything waits that waits for the
-// first.
+// Adds a second sum with the same predecessors and successors as the first.
 bool duplicate_sum(Parts& parts, Random& random) {
   const auto chosen = pick(parts.ops_where([](const Op& op) { return op.kind == OpKind::kSum; }), random);
   if (!chosen) return false;
@@ -138,7 +137,7 @@ bool duplicate_sum(Parts& parts, Random& random) {
   return true;
 }
 
-// A message goes through a NIC that no machine has.
+// Sends a message through a NIC that no machine has.
 bool change_nic(Parts& parts, Random& random) {
   const auto chosen = pick(parts.ops_where([](const Op& op) { return is_message(op.kind); }), random);
   if (!chosen) return false;
@@ -165,7 +164,7 @@ std::string name(Mutation mutation) {
     case Mutation::kDuplicateSum:
       return "a sum done twice";
     case Mutation::kWrongNic:
-      return "a NIC that is not there";
+      return "a missing NIC";
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Plans with one thing broken, for tests of what must catch them.
+// Plans with one defect, to test that checks catch it.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ inline constexpr Mutation kMutations[] = {
 
 std::string name(Mutation mutation);
 
-/// The plan with one random change of this kind; none if the plan has nothing of that kind.
+/// The plan with one random change of this kind; none if the plan has nothing to change in this way.
 std::optional<Plan> mutant(const Plan& plan, Mutation mutation, Random random);
 
 /// The plan without the edge.

@@ -1,4 +1,4 @@
-// The proof against broken plans: it may not let one pass that some order of events makes wrong.
+// Tests the proof with broken plans: it must reject every plan that is wrong in some order of events.
 #include "tests/fuzz/mutant.h"
 
 #include <functional>
@@ -20,7 +20,7 @@ constexpr std::uint64_t kPlans = 300;
 #else
 constexpr std::uint64_t kPlans = 10;
 #endif
-constexpr int kOrders = 6;             // in which a plan that the proof accepts is run
+constexpr int kOrders = 6;             // number of random orders in which to run an accepted plan
 constexpr std::size_t kLargest = 800;  // ops
 
 struct Accepted {
@@ -79,14 +79,14 @@ TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "
       }
     }
   });
-  // The canary. Some edges are implied by others, and some slices may lie elsewhere; lost and doubled bytes
-  // are always an error.
+  // The canary. Some dropped edges are implied by others, and some slices may be elsewhere. But lost and
+  // doubled bytes are always an error.
   const auto percent = [&](Mutation mutation) {
     return 100 * rejected[mutation] / std::max(1, made[mutation]);
   };
   for (const Mutation mutation : fuzz::kMutations) {
     INFO(name(mutation) << ": " << rejected[mutation] << " of " << made[mutation] << " rejected");
-    CHECK(made[mutation] > 5);  // fewest all-reduces: one strategy has them
+    CHECK(made[mutation] > 5);  // all-reduces are fewest: only one strategy has them
     CHECK(percent(mutation) >= 40);
   }
   CHECK(percent(Mutation::kDropReceive) == 100);
@@ -95,8 +95,8 @@ TEST_CASE("the proof accepts no mutant that is wrong in some order of events", "
   CHECK(percent(Mutation::kWrongNic) == 100);
 }
 
-// A strategy that overlooks a machine's GPUs, or the model's last layer, plans as if they were not there.
-TEST_CASE("the proof accepts no plan in which a machine or a layer is forgotten", "[fuzz]") {
+// A faulty strategy might overlook the GPUs of a machine or the last layer of the model.
+TEST_CASE("the proof rejects plans that forget a machine or a layer", "[fuzz]") {
   int machines = 0;
   int layers = 0;
   for_small_plans([&](const Accepted& planned, Random) {
@@ -131,8 +131,7 @@ TEST_CASE("the proof accepts no plan in which a machine or a layer is forgotten"
   CHECK(layers > 10);
 }
 
-// A bug that is easily made: a server may overwrite a sum with the next iteration's gradients while it is
-// still sending.
+// A likely bug: a server overwrites a sum with the gradients of the next iteration while it is still sending.
 TEST_CASE("a sum that the next iteration overwrites too early is found, by the proof and by running",
           "[fuzz]") {
   Topology topology;
@@ -168,8 +167,8 @@ TEST_CASE("a sum that the next iteration overwrites too early is found, by the p
       found += wrong > 0 ? 1 : 0;
     }
   }
-  // Even of the worker whose gradient starts the sum, which sends the next one only when it has the last
-  // one's sum: that it has it does not say that the server reads it no more.
+  // This includes the worker whose gradient starts the sum. It sends its next gradient only after it has
+  // received the last sum. But a completed receive does not mean that the server no longer reads the sum.
   CHECK(found == 3);
 }
 

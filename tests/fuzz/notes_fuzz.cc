@@ -1,5 +1,5 @@
-// Notes of the control channel, whose sender has the job's key but may be broken. The first line of an input
-// is the note's type, the rest its text.
+// Decodes notes of the control channel. Their sender has the job's key, but may be faulty. The first line of
+// an input is the type of the note, the rest is its text.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 namespace weir::real {
 namespace {
 
-// What is read of the note can be written, and means the same; what is wrong with it can be told to others.
+// A note that can be read can be written again and means the same. An error in it can be sent to others.
 template <class T>
 void check(const Note& note) {
   const auto content = content_of<T>(note);
@@ -35,6 +35,7 @@ void check_as(const Note& note) {
 }  // namespace weir::real
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace weir;
   using namespace weir::real;
   const std::string all(data, data + size);
   const std::size_t end = std::min(all.find('\n'), all.size());

@@ -1,4 +1,4 @@
-// What a peer says of how it is reached by RDMA (backends/real/wire/rdma/offer.h).
+// Decodes a peer's offer of a connection by RDMA (backends/real/wire/rdma/offer.h).
 #include <algorithm>
 
 #include "backends/real/wire/rdma/offer.h"
@@ -8,7 +8,7 @@
 namespace weir::real::rdma {
 namespace {
 
-// The offer that the bytes are, if they are one.
+// Reads the bytes as an offer.
 Result<Offer> read(std::span<const std::byte> bytes) {
   OfferReader reader;
   while (!reader.whole()) {
@@ -27,7 +27,7 @@ Result<Offer> read(std::span<const std::byte> bytes) {
 }  // namespace
 }  // namespace weir::real::rdma
 
-// What is read can be written, and means the same.
+// An offer that can be read can be written again and means the same.
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace weir::real::rdma;
   const auto offer = read(std::as_bytes(std::span(data, size)));

@@ -53,7 +53,7 @@ class World {
     if (!memories_.wrong().empty()) return memories_.wrong();
     if (!wrong_.empty()) return wrong_;
     for (const Node& node : nodes_) {
-      if (!node.finished()) return "nothing can go on";
+      if (!node.finished()) return "no op can complete";
     }
     return {};
   }
@@ -79,7 +79,7 @@ class World {
   }
 
   OpId take() {
-    // Often the newest or the oldest, so that some ops race ahead and others lag far behind.
+    // Often takes the newest or the oldest op, so that some ops are far ahead and others far behind.
     const auto last = static_cast<std::int64_t>(ready_.size()) - 1;
     const std::int64_t dice = random_.between(0, 3);
     const auto chosen = static_cast<std::ptrdiff_t>(dice == 0   ? 0
@@ -98,7 +98,8 @@ class World {
     ready_.push_back(receive.id);
   }
 
-  // A machine reads what it brings when it comes, and nobody may change that until all are there.
+  // A machine's contribution is read when its op is ready. Nobody may change it until all ops of the
+  // all-reduce are.
   void meet(const Op& op) {
     brought_[op.id.index()] = memories_.contribution(op);
     const std::span<const OpId> all = plan_.all_reduce(op.all_reduce);
@@ -144,9 +145,9 @@ class World {
   Random random_;
   toy::Memories memories_;
   Record record_;
-  std::vector<bool> offered_;                // by op: an end of a message, or of an all-reduce, that waits
-  std::vector<std::vector<float>> moving_;   // by message: the bytes that are on their way
-  std::vector<std::vector<float>> brought_;  // by op: to an all-reduce, and then its sum
+  std::vector<bool> offered_;  // by op: an op of a message or all-reduce that waits for the others
+  std::vector<std::vector<float>> moving_;   // by message: the bytes in flight
+  std::vector<std::vector<float>> brought_;  // by op: its contribution to an all-reduce, and then the sum
   std::vector<OpId> ready_;
   std::string wrong_;
   std::vector<Node> nodes_;

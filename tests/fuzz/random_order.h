@@ -1,6 +1,6 @@
-// A world without time: of all ops that could complete, a random one does next. The ends of a message
-// complete each on its own: what lies where it lands is undefined until its receive has completed, and its
-// source must stay as it is until its send has.
+// A world without time: a random one of all ops that could complete does so next. A send and its receive
+// complete independently. The target is undefined until the receive has completed, and the source must not
+// change until the send has completed.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace weir::fuzz {
 
-/// Runs the plan on real numbers in a random order that its edges and messages allow. What went wrong, in
-/// words: an element that is not the sum of all, a source that changed while it was being sent, or that
-/// nothing can go on; empty if all is well. The plan's structure is sound.
+/// Runs the plan on real numbers in a random order that its edges and messages allow. Returns a description
+/// of what went wrong: an element that is not the sum of all, a source that changed while it was being sent,
+/// or no op that can complete. It is empty if all is well. The plan's structure must be sound.
 std::string run_in_random_order(const Plan& plan, int iterations, Random random);
 
 }  // namespace weir::fuzz

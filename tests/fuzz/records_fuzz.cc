@@ -1,6 +1,6 @@
-// Sealed records, from bytes that were made up or changed on their way. The first byte of an input says how
-// many bytes are sealed for real, times 16; then come edits of three bytes each: where (two, modulo all that
-// was sealed), and what is added there. An edit beyond the last byte appends.
+// Decodes sealed records from made-up bytes or bytes changed in transit. The first byte of an input, times
+// 16, is the number of bytes to seal. Then come edits of three bytes each: the place (two bytes, modulo the
+// sealed size) and the value to add there. An edit beyond the last byte appends.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ SealKeys keys() {
 
 iovec place(std::vector<std::byte>& bytes) { return {bytes.data(), bytes.size()}; }
 
-// What a stream puts on the wire for these bytes, in records of the unit or more.
+// The bytes that a stream puts on the wire for these bytes, in records of at least kUnit.
 std::vector<std::byte> sealed(std::vector<std::byte>& plain) {
   Ends ends = connection();
   Stream stream(std::move(ends.here));
@@ -63,8 +63,8 @@ void edit(std::vector<std::byte>& wire, std::span<const std::uint8_t> edits) {
   }
 }
 
-// Whatever was done to them, what is received is what was sealed, up to where something was changed; all of
-// it if nothing was.
+// However the wire was changed, the received bytes equal the sealed ones up to the first change. Without a
+// change all of them arrive.
 void check(const std::vector<std::byte>& plain, const std::vector<std::byte>& wire, bool changed) {
   Ends ends = connection();
   WEIR_CHECK(::send(ends.there.number(), wire.data(), wire.size(), 0) == static_cast<ssize_t>(wire.size()));

@@ -1,4 +1,4 @@
-// Goes through the inputs in a folder. The fuzzer's program without a fuzzer, which every compiler makes.
+// Replays the inputs in a folder: a fuzz program without libFuzzer, so that every compiler can build it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
   std::sort(files.begin(), files.end());
   for (const auto& file : files) {
     fmt::print("{}\n", file.string());
-    std::fflush(stdout);  // the last one that is named is the one that breaks it
+    std::fflush(stdout);  // if the program breaks, the last name is that of the input
     std::ifstream stream(file, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
     const std::vector<std::uint8_t> input(bytes.begin(), bytes.end());

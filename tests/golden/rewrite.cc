@@ -1,5 +1,5 @@
-// weir_rewrite_goldens: writes the golden table as it is now, for a change of results that is meant and
-// explained.
+// weir_rewrite_goldens: rewrites the golden table with the current results. Use it when results change on
+// purpose and the change is explained.
 #include <cstdio>
 #include <fstream>
 

@@ -16,7 +16,7 @@ constexpr const char* kTopologies[] = {"toy-two-machines",   "one-gpu-90gbps",  
                                        "byteps-v100-nvlink", "cloud-20gbps",        "h200-nvlink",
                                        "mixed-rates",        "racks-oversubscribed"};
 
-// Four layers of uneven sizes, 40 MB of gradients in two dtypes.
+// Four layers of different sizes, 40 MB of gradients in two dtypes.
 Trace model() {
   Trace trace;
   trace.name = "four layers";

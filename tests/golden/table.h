@@ -1,15 +1,15 @@
-// The golden table: what every strategy takes on every shipped topology, simulated, as text.
+// The golden table as text: the simulated times of every strategy on every shipped topology.
 #pragma once
 
 #include <string>
 
 namespace weir::golden {
 
-/// A line for each topology and strategy, with the length of the first iteration and of the mean of the next
-/// two, in nanoseconds; or why there is none. A small model with default options.
+/// One line for each topology and strategy, for a small model with default options. It gives in nanoseconds
+/// the length of the first iteration and the mean of the next two, or says why there is none.
 std::string table();
 
-/// Where the table that table() must equal is kept.
+/// Path of the file that table() must equal.
 std::string file();
 
 }  // namespace weir::golden

@@ -15,7 +15,7 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-// When a change of these times is meant, weir_rewrite_goldens writes them anew.
+// If these times change on purpose, weir_rewrite_goldens rewrites them.
 TEST_CASE("every strategy takes on every shipped topology what it took before") {
   std::ifstream stream(golden::file());
   std::stringstream kept;

@@ -1,4 +1,4 @@
-// What ByteScheduler (SOSP'19) works out by hand, on SimGrid and on the toy engine.
+// Examples that ByteScheduler (SOSP'19) works out by hand, on SimGrid and on the toy engine.
 #include <algorithm>
 #include <numeric>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace weir::literals;
 
-// Both worlds' record, which must be the same.
+// The record of both worlds, which must be equal.
 Record simulated(const Plan& plan, const Cluster& cluster, const SimulationSettings& settings) {
   const Result<Record> record = sim::simulate(plan, cluster, settings);
   REQUIRE(record);
@@ -23,7 +23,8 @@ Record simulated(const Plan& plan, const Cluster& cluster, const SimulationSetti
   return *record;
 }
 
-// Figure 2: three layers of 1 ms each way whose pushes and pulls take 1.5, 3 and 1.5 ms at 1 GB/s.
+// Figure 2: three layers, 1 ms for each forward and each backward. Their pushes and pulls take 1.5, 3 and 1.5
+// ms at 1 GB/s.
 Trace figure_2() {
   Trace trace;
   trace.name = "Fig. 2";
@@ -68,15 +69,15 @@ TEST_CASE("Fig. 2: priorities and parts of half a unit end at 9") {
 
 // Section 4.1: with parts of delta and an overhead of theta for each, an iteration takes at most
 //     sum over tensors of floor(s / delta) theta + theta + 2 delta / B
-// longer than with the finest parts and free preemption. There pushes of layer 2 end at 2 ms but for layer
-// 1's and 0's that go before them; layer 0 is back at 4.5 ms, layer 1 at 6.5 ms and layer 2 at 7 ms, so the
-// last forward ends at 8.5 ms. The floor is as printed and holds where delta divides s; else a tensor has one
-// part more, and as many overheads.
+// longer than with the finest parts and free preemption. In that ideal case the pushes of layer 2 would end
+// at 2 ms, but those of layers 1 and 0 go before them. Layer 0 is back at 4.5 ms, layer 1 at 6.5 ms and layer
+// 2 at 7 ms, so the last forward ends at 8.5 ms. The floor is printed in the paper and holds if delta divides
+// s. Otherwise a tensor has one more part and one more overhead.
 TEST_CASE("parts and their overhead cost no more than the delay bound") {
   const Duration theta = 300_us;
   for (const Bytes delta :
        {30_KB, 50_KB, 100_KB, 250_KB, 300_KB, 500_KB, 750_KB, 1000_KB, 1500_KB, 3000_KB}) {
-    Duration bound = theta + Duration(2 * delta.count());  // 1 GB/s moves a byte in a nanosecond
+    Duration bound = theta + Duration(2 * delta.count());  // 1 GB/s is a byte per nanosecond
     const Trace trace = figure_2();
     for (const Layer& layer : trace.layers)
       bound += theta * ((size(layer.tensors.front()) + delta - 1_B) / delta);
@@ -92,7 +93,7 @@ TEST_CASE("without overhead, finer parts approach free preemption") {
   CHECK(iteration(Policy::kPriority, 5_KB, 0_ns) >= 8500_us);
 }
 
-// Section 4.2: four tensors become ready one after the other while the first is on its way; the last is the
+// Section 4.2: four tensors become ready one after another while the first is being sent. The last is the
 // most urgent.
 std::vector<int> order_of_starts(std::int64_t window) {
   const Cluster cluster(shipped_topology("toy-two-machines"));

@@ -1,4 +1,4 @@
-// What collectives take from computing, on SimGrid and on the fluid engine.
+// How much collectives slow computing down, on SimGrid and on the fluid engine.
 #include <fmt/format.h>
 
 #include "backends/sim/world.h"
@@ -20,7 +20,7 @@ Cluster machines_of(int gpus) {
                                 gpus));
 }
 
-// The second layer has two parts, of 4 MB and less; the third computes nothing.
+// The second layer has two parts, of 4 MB and less. The third layer computes nothing.
 Trace three_layers() {
   Trace trace;
   trace.name = "three layers";
@@ -57,8 +57,8 @@ TEST_CASE("each collective takes its time from computing, there and back") {
   for (const bool by_simgrid : {true, false}) {
     const Report without = run(2, Duration(0), by_simgrid);
     const Report with = run(2, 100_us, by_simgrid);
-    CHECK(with.iteration == without.iteration + 100_us * 8);  // four parts, reduced and gathered
-    CHECK(with.compute == 60_ms);                             // it is communication's cost
+    CHECK(with.iteration == without.iteration + 100_us * 8);  // four parts, each reduced and gathered
+    CHECK(with.compute == 60_ms);                             // the overhead counts as communication
     CHECK(run(1, 100_us, by_simgrid).iteration == run(1, Duration(0), by_simgrid).iteration);
   }
 }

@@ -1,4 +1,4 @@
-// What copies, collectives, messages and sums do to each other inside a machine, worked out by hand, on
+// How copies, collectives, messages and sums slow each other down inside a machine. Worked out by hand, on
 // SimGrid and on the toy engine. A megabyte at 1 GB/s takes a millisecond.
 #include "backends/sim/world.h"
 #include "tests/catch.h"
@@ -10,8 +10,8 @@ namespace {
 
 using namespace weir::literals;
 
-// Four machines. In each, two PCIe switches of 10 GB/s to their CPU, 6 GB/s between devices, with two GPUs of
-// 8 GB/s and a NIC under the first, and two GPUs under the second, at the other socket.
+// Four machines, each with two PCIe switches: 10 GB/s to their CPU, 6 GB/s between devices. The first switch,
+// at one socket, has four GPUs of 8 GB/s and a NIC. The second, at the other socket, has two GPUs.
 const Cluster& cluster() {
   static const Cluster made = cluster_of(R"({"name": "contention", "groups": [
     {"name": "m", "count": 4, "numa": [{}, {}], "sockets": [{"between": [0, 1], "rate": "4GB/s"}],
@@ -22,8 +22,8 @@ const Cluster& cluster() {
   return made;
 }
 
-// Four machines without GPUs. In each, two NUMA nodes with memory of 30 MB/s whose cores sum 8 MB/s, or 5 in
-// half precision, joined by 4 MB/s; a NIC of 12 MB/s at the first.
+// Four machines without GPUs. Each has two NUMA nodes with memory of 30 MB/s, joined by 4 MB/s. Their cores
+// sum 8 MB/s; f16 on the first node 5 MB/s. The first node has a NIC of 12 MB/s.
 const Cluster& summing() {
   static const Cluster made = cluster_of(R"({"name": "summing", "groups": [
     {"name": "m", "count": 4,
@@ -34,7 +34,7 @@ const Cluster& summing() {
   return made;
 }
 
-// Ops that all start at once, without edges, and when they end.
+// Ops without edges that all start at once, and the times when they end.
 class Traffic {
  public:
   explicit Traffic(const Cluster& cluster = weir::cluster()) : cluster_(cluster) {
@@ -50,7 +50,7 @@ class Traffic {
     }
   }
 
-  // Of the first machine.
+  // Memory of the first machine.
   Slice host(int numa, Bytes size) {
     return builder_.reserve(host_[static_cast<std::size_t>(numa)], size, Dtype::kF32);
   }
@@ -69,7 +69,7 @@ class Traffic {
     add(op);
   }
 
-  // On the first machine, one such op after the other.
+  // Sums on the first machine; those on one NUMA node take turns.
   void sum(int from, int into, Bytes size, Dtype dtype = Dtype::kF32) {
     Op op;
     op.machine = MachineId(0);
@@ -98,7 +98,7 @@ class Traffic {
     add(op);
   }
 
-  // From the first machine to another one's host memory, or from there to the first.
+  // Messages from the first machine to another one's host memory, or the other way round.
   void send(const Slice& from, std::size_t peer) {
     message(MachineId(0), from, MachineId(peer), far(peer, from.size));
   }
@@ -106,7 +106,7 @@ class Traffic {
     message(MachineId(peer), far(peer, into.size), MachineId(0), into);
   }
 
-  // When each ends, in milliseconds, in the order in which they were added; the same in both worlds.
+  // When each op ends, in milliseconds and in the order of adding. Both worlds must agree.
   std::vector<double> ends(Collectives collectives = Collectives::kMacro) {
     const Plan plan = std::move(builder_).build();
     SimulationSettings settings;
@@ -136,7 +136,7 @@ class Traffic {
   }
 
   OpId add(Op op) {
-    op.layer = static_cast<int>(added_.size());  // by which it is found again
+    op.layer = static_cast<int>(added_.size());  // identifies the op later
     added_.push_back(op.kind);
     return builder_.add(op);
   }
@@ -160,8 +160,8 @@ class Traffic {
 
   const Cluster& cluster_;
   PlanBuilder builder_{"contention", 4};
-  std::vector<BufferId> host_;  // by machine and NUMA node
-  std::vector<BufferId> gpus_;  // by machine
+  std::vector<BufferId> host_;  // [machine and NUMA node]
+  std::vector<BufferId> gpus_;  // [machine]
   std::vector<OpKind> added_;
 };
 
@@ -195,7 +195,7 @@ TEST_CASE("what the NIC receives goes up the same link as copies to the host, wh
   check(sending.ends(), {16, 16, 16, 16, 4});
 }
 
-// The copies to the host have 2.5 GB/s each, so 5.5 of the first GPU's 8 GB/s are left for its peer.
+// The copies to the host get 2.5 GB/s each. That leaves 5.5 of the first GPU's 8 GB/s for its peer.
 TEST_CASE("a copy to a peer takes what is left of its GPU's link", "[contention]") {
   Traffic traffic;
   for (int gpu = 0; gpu < 4; ++gpu) traffic.copy(traffic.gpu(gpu, 40_MB), traffic.host(0, 40_MB));
@@ -203,8 +203,8 @@ TEST_CASE("a copy to a peer takes what is left of its GPU's link", "[contention]
   check(traffic.ends(), {16, 16, 16, 16, 10});
 }
 
-// A hop of the ring carries three quarters, 60 MB: at 8 GB/s under a switch. Between the switches it is the
-// link between the sockets that has least, 4.
+// A hop of the ring carries three quarters, 60 MB. Under one switch it runs at 8 GB/s. Between the switches,
+// the link between the sockets is the slowest, with 4 GB/s.
 TEST_CASE("a ring across switches goes at the pace of its narrowest hop", "[contention]") {
   Traffic inside;
   inside.reduce_scatter({0, 1, 2, 3}, 80_MB);
@@ -212,16 +212,16 @@ TEST_CASE("a ring across switches goes at the pace of its narrowest hop", "[cont
   Traffic across;
   across.reduce_scatter({0, 1, 4, 5}, 80_MB);
   check(across.ends(), {15});
-  // On the first GPU's link ring and copy have rates in proportion to what they move, 60 and 100 MB.
+  // On the first GPU's link, the rates of ring and copy are in proportion to their bytes, 60 and 100 MB.
   Traffic beside;
   beside.reduce_scatter({0, 1, 2, 3}, 80_MB);
   beside.copy(beside.gpu(0, 100_MB), beside.host(0, 100_MB));
   check(beside.ends(), {20, 20});
 }
 
-// As one flow the ring takes 4 of the 8 GB/s of the first GPU's link, its pace between the sockets, and
-// leaves 4 to the copy. On its own the hop from there to the second GPU takes three quarters of them, in
-// proportion to 60 and 20 MB, and both are done in 10 ms.
+// As one flow, the ring runs everywhere at 4 GB/s, its rate between the sockets. So it leaves 4 of the 8 GB/s
+// of the first GPU's link to the copy. As separate hops, the hop to the second GPU gets three quarters of
+// that link, in proportion to 60 and 20 MB. Both then end at 10 ms.
 TEST_CASE("a hop of a ring on its own does not wait for the narrowest one", "[contention]") {
   const auto ends = [](Collectives collectives) {
     Traffic traffic;
@@ -233,7 +233,7 @@ TEST_CASE("a hop of a ring on its own does not wait for the narrowest one", "[co
   check(ends(Collectives::kPerGpu), {15, 10});
 }
 
-// A GPU's link has 8 GB/s, the NIC 12 for both.
+// A GPU's link has 8 GB/s; the NIC has 12 GB/s for both.
 TEST_CASE("two GPUs share the NIC that they send through", "[contention]") {
   Traffic one;
   one.send(one.gpu(0, 48_MB), 1);
@@ -265,7 +265,7 @@ TEST_CASE("sums take turns at the rate of their cores, and three bytes of memory
   two.sum(0, 0, 40_KB, Dtype::kF16);
   two.sum(1, 1, 40_KB);
   check(two.ends(), {5, 13, 5});
-  // Memory of 12 MB/s lets sums go at 4.
+  // Memory of 12 MB/s limits sums to 4 MB/s.
   const Cluster slow = cluster_of(R"({"name": "slow", "groups": [{"name": "m", "count": 4, "numa":
     [{"memory_rate": "12MB/s", "sum_rate": "8MB/s"}, {}], "sockets": [{"between": [0, 1]}],
     "nics": [{"at": "numa0", "rate": "12MB/s"}]}]})");
@@ -274,7 +274,7 @@ TEST_CASE("sums take turns at the rate of their cores, and three bytes of memory
   check(bound.ends(), {10});
 }
 
-// Both at 7.5 MB/s fill the bus: 3 x 7.5 + 7.5 = 30. After the sum the message has the NIC's 12.
+// Both at 7.5 MB/s fill the bus: 3 x 7.5 + 7.5 = 30. After the sum, the message gets the NIC's 12 MB/s.
 TEST_CASE("a sum and what the NIC receives share the memory's rate", "[contention]") {
   Traffic traffic(summing());
   traffic.sum(0, 0, 30_KB);
@@ -282,7 +282,7 @@ TEST_CASE("a sum and what the NIC receives share the memory's rate", "[contentio
   check(traffic.ends(), {4, 6.5});
 }
 
-// All three at 6 MB/s: 3 x 6 + 6 + 6 = 30. On the other node memory has room.
+// All three at 6 MB/s: 3 x 6 + 6 + 6 = 30. A sum on the other node does not limit the NIC.
 TEST_CASE("a sum slows both of the NIC's ways, if it is on its node", "[contention]") {
   Traffic near(summing());
   near.sum(0, 0, 24_KB);
@@ -296,7 +296,7 @@ TEST_CASE("a sum slows both of the NIC's ways, if it is on its node", "[contenti
   check(far.ends(), {5, 4, 4});
 }
 
-// The sockets' link holds 4 MB/s; a copy takes half of that until the sum is done.
+// The link between the sockets has 4 MB/s. A copy gets half of that until the sum ends.
 TEST_CASE("a sum of what lies at the other socket crosses the link between sockets once", "[contention]") {
   Traffic alone(summing());
   alone.sum(1, 0, 20_KB);
@@ -305,14 +305,15 @@ TEST_CASE("a sum of what lies at the other socket crosses the link between socke
   beside.sum(1, 0, 20_KB);
   beside.copy(beside.host(1, 40_KB), beside.host(0, 40_KB));
   check(beside.ends(), {10, 15});
-  // Of 30 MB/s on the sum's own side, it takes 8 for 4; copies within that memory two bytes each byte.
+  // The sum takes 8 of the 30 MB/s on its own side, at 4 MB/s. A copy within that memory takes two bytes per
+  // byte.
   Traffic full(summing());
   full.sum(1, 0, 20_KB);
   full.copy(full.host(0, 55_KB), full.host(0, 55_KB));
   check(full.ends(), {5, 5});
 }
 
-// Three passes are a sum's; elements of half precision have parameters of single precision.
+// Three passes take as long as a sum. The parameters of f16 elements are f32.
 TEST_CASE("an update moves memory as fast as a sum of single precision does", "[contention]") {
   Traffic sgd(summing());
   sgd.update(0, 24_KB, 3);
@@ -323,7 +324,7 @@ TEST_CASE("an update moves memory as fast as a sum of single precision does", "[
   Traffic half(summing());
   half.update(0, 24_KB, 7, Dtype::kF16);
   check(half.ends(), {14});
-  // Both at 7.5 MB/s, of which the update is 56 KB.
+  // Both at 7.5 MB/s; the update passes 56 KB.
   Traffic beside(summing());
   beside.update(0, 24_KB, 7);
   beside.receive(beside.host(0, 56_KB), 1);

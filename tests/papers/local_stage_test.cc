@@ -1,4 +1,4 @@
-// What BytePS (OSDI'20, section 4.2) says of the way between GPUs and host memory, in SimGrid.
+// Checks in SimGrid what BytePS (OSDI'20, section 4.2) says about transfers between GPUs and host memory.
 #include <algorithm>
 #include <map>
 
@@ -39,7 +39,7 @@ StageOutcome simulated(std::string_view strategy, const Topology& topology, cons
   return {summary.first, summary.links};
 }
 
-// Bytes over the link, as a fraction of the model.
+// Bytes over the link, as a fraction of the size of the model.
 double load(const StageOutcome& outcome, const Topology& topology, std::string_view link) {
   const Cluster cluster(topology);
   for (const LinkLoad& found : outcome.links) {
@@ -54,7 +54,7 @@ Options with(LocalStage stage) {
   return options;
 }
 
-// The time that the busiest link takes, over that of one byte of model at 105 Gbps.
+// Time of the busiest link, relative to the time of the whole model at 105 Gbps.
 double busiest(const StageOutcome& outcome, const Topology& topology) {
   const Cluster cluster(topology);
   Duration most;
@@ -79,8 +79,8 @@ TEST_CASE("the CPU's help relieves the links between switches and CPU, and makes
   CHECK(assisted.iteration / flat.iteration == Approx(0.762).epsilon(0.01));
 }
 
-// Eq. 8 and 9 with 4 GPUs under each of 2 switches, all links of one rate and nothing else in the way. At a
-// fifth all links are busy all the time, so parts are small: the last one has them for itself.
+// Eq. 8 and 9 with 4 GPUs under each of 2 switches. All links have one rate, and nothing else limits. At one
+// fifth, all links are always busy. Parts are small, because the last one has the links to itself.
 TEST_CASE("a fifth copied by brute force is best where all links are equal", "[local]") {
   const Topology topology = topology_of(R"({"name": "equal links", "groups": [
     {"name": "gpu", "numa": [{}, {}], "sockets": [{"between": [0, 1]}],

@@ -1,6 +1,5 @@
-// What it costs where parts lie in host memory, and what is done to them there: parameter servers of one
-// worker and one server, worked out by hand, on SimGrid and on the toy engine. A kilobyte at 1 MB/s takes a
-// millisecond.
+// The cost of parts in host memory and of the work on them there. One worker and one parameter server, worked
+// out by hand, on SimGrid and on the toy engine. A kilobyte at 1 MB/s takes a millisecond.
 #include "backends/sim/world.h"
 #include "core/analysis/bound.h"
 #include "core/plan/proof.h"
@@ -33,10 +32,10 @@ Trace trace(std::int64_t elements) {
 struct MemoryOutcome {
   double ms = 0.0;
   double bound = 0.0;  // ms
-  Bytes over_socket;   // each way
+  Bytes over_socket;   // in each direction
 };
 
-// Of 90 KB in parts of this size.
+// The result for 90 KB in parts of this size.
 MemoryOutcome outcome(Bytes part, NumaPlacement numa, Optimizer optimizer, int update_passes = 0) {
   const Cluster machines = memory_cluster();
   const Trace model = trace(22'500);
@@ -79,23 +78,24 @@ void check(const MemoryOutcome& found, double ms, Bytes over_socket) {
 }
 
 TEST_CASE("buffers at the other socket are reached at the pace of the link between sockets", "[memory]") {
-  // There and back at 10 MB/s, or at 4.
+  // To the server and back at 10 MB/s, or at 4 MB/s.
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kNone), 18, 0_B);
   check(outcome(90_KB, NumaPlacement::kFar, Optimizer::kNone), 45, 180_KB);
-  // Of two parts one is far: 4.5 ms and then 11.25 there, the second's 11.25 back.
+  // One of two parts is far: 4.5 ms and then 11.25 ms to the server, and 11.25 ms back for the second.
   check(outcome(45_KB, NumaPlacement::kSpread, Optimizer::kNone), 27, 90_KB);
 }
 
 TEST_CASE("a server updates a part before it sends it back", "[memory]") {
-  // 3, 5, 5 or 7 passes at 45 MB/s over 90 KB, between 9 ms there and 9 back.
+  // 3, 5, 5 or 7 passes over 90 KB at 45 MB/s, between 9 ms to the server and 9 ms back.
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kSgd), 18 + 6, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kMomentum), 18 + 10, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kRmsprop), 18 + 10, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kAdam), 18 + 14, 0_B);
-  // An update that takes as long as 20 passes do; without an optimizer there is none.
+  // An update as long as 20 passes. Without an optimizer there is no update.
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kSgd, 20), 18 + 40, 0_B);
   check(outcome(90_KB, NumaPlacement::kNic, Optimizer::kNone, 20), 18, 0_B);
-  // In four parts, each 2.25 ms there and back, of which the updates take 3.5 each and follow one another.
+  // Four parts, each 2.25 ms to the server and back. Their updates take 3.5 ms each and run one after
+  // another.
   check(outcome(Bytes(22'500), NumaPlacement::kNic, Optimizer::kAdam), 2.25 + 4 * 3.5 + 2.25, 0_B);
 }
 
@@ -107,8 +107,7 @@ TEST_CASE("strategies that are no parameter servers refuse an optimizer", "[memo
   options.optimizer = Optimizer::kAdam;
   for (const Strategy& strategy : strategies()) {
     const Result<Plan> plan = strategy.plan(machines, workload, options);
-    const bool server =
-        strategy.name == "ps" || strategy.name == "colocated-ps" || strategy.name == "mxnet-ps";
+    const bool server = strategy.kind == StrategyKind::kServers;
     INFO(strategy.name);
     CHECK(plan.has_value() == server);
     if (!server) CHECK(plan.error().text.find("'optimizer' is for ps") != std::string::npos);

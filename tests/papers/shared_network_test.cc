@@ -1,5 +1,5 @@
-// Jobs that share a network, worked out by hand, on SimGrid and on Weir's own engine. A megabyte at 1 GB/s
-// takes a millisecond.
+// Several jobs that share a network. Worked out by hand, on SimGrid and on Weir's own engine. A megabyte at 1
+// GB/s takes a millisecond.
 #include "backends/sim/world.h"
 #include "core/plan/proof.h"
 #include "core/report/report.h"
@@ -32,7 +32,7 @@ Options whole_buckets() {
   return options;
 }
 
-// Jobs of one strategy on a cluster, each on some of its machines.
+// Jobs with one strategy on a cluster. Each uses some of its machines.
 class Jobs {
  public:
   Jobs(const Cluster& cluster, const char* strategy)
@@ -49,11 +49,11 @@ class Jobs {
   }
 
   struct Ends {
-    std::vector<double> first;   // in milliseconds, of the iterations of the first job
-    std::vector<double> second;  // and of the second, if there is one
+    std::vector<double> first;   // ms, iterations of the first job
+    std::vector<double> second;  // and of the second job, if any
   };
 
-  // The same in both worlds.
+  // The ends of iterations; both worlds must agree.
   Ends ends(int iterations, const Conditions& conditions = {}) {
     const auto simgrid = sim::simulate(cluster_, jobs_, iterations, conditions);
     REQUIRE(simgrid);
@@ -100,7 +100,7 @@ void check_ends(const std::vector<double>& found, const std::vector<double>& exp
   CHECK_THAT(found, Catch::Matchers::Approx(expected).epsilon(1e-6));
 }
 
-// A ring of two sends half of the model twice, each way.
+// Each machine of a ring of two sends half of the model twice.
 TEST_CASE("a job alone behind uplinks takes what its bytes take", "[shared]") {
   const Cluster cluster = cluster_of(kRacks);
   Jobs jobs(cluster, "ring");
@@ -119,8 +119,9 @@ TEST_CASE("two jobs over the same uplinks have half of them each", "[shared]") {
   CHECK(ends.second[1] == Approx(430).epsilon(1e-6));
 }
 
-// The first has the uplinks to itself from 10 ms to 65 ms, when the second's first backward ends. 45 of 50 MB
-// of its second step go beside the second's first, 5 MB of which are left at 155 ms, and so on.
+// The first job has the uplinks to itself from 10 ms to 65 ms, when the second job's first backward ends. Of
+// the 50 MB of the first job's second step, 45 MB share the uplinks with the second job's first step. At 155
+// ms, 5 MB of the second job's step are left, and so on.
 TEST_CASE("a job that starts later takes its share from then on", "[shared]") {
   const Cluster cluster = cluster_of(kRacks);
   Jobs jobs(cluster, "ring");
@@ -150,15 +151,15 @@ TEST_CASE("conditions on links and machines count for all jobs", "[shared]") {
   Conditions conditions;
   conditions.links = {{"rack[0].up", 0.5, {}}};
   check_ends(jobs.ends(1, conditions).first, {415});
-  conditions.links = {{"gpu[3].nic0.in", 0.0, {30_ms, 1_s, {}}}};  // one way of the second
+  conditions.links = {{"gpu[3].nic0.in", 0.0, {30_ms, 1_s, {}}}};  // one direction of the second job
   check_ends(jobs.ends(1, conditions).first, {10 + 20 + 80 + 50 + 5});
   conditions.links.clear();
   conditions.stragglers = {{"gpu[1]", 9.0, 0.0},
-                           {"gpu[3]", 9.0, 0.0}};  // the second's backward ends at 90 ms
+                           {"gpu[3]", 9.0, 0.0}};  // the second job's backward ends at 90 ms
   check_ends(jobs.ends(1, conditions).first, {90 + 2 * (100 - 80) + 5});
 }
 
-// What two jobs in step share of a CPU machine is half of it for each.
+// Two jobs that run in step each get half of a shared CPU machine.
 TEST_CASE("jobs that share a CPU machine share its NIC, its memory and the cores that sum", "[shared]") {
   const auto servers = [](const char* nic, const char* memory, const char* sums) {
     return cluster_of(fmt::format(R"({{"name": "servers", "groups": [

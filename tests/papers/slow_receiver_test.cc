@@ -1,4 +1,4 @@
-// What slows a receiver down in BytePS (OSDI'20, section 6.2), and by how much: on SimGrid and on the toy
+// What slows a receiver down in BytePS (OSDI'20, section 6.2), and by how much; on SimGrid and on the toy
 // engine.
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ using namespace weir::literals;
 
 constexpr Bytes kModel = 120_MB;
 
-// Four GPU machines and some that only sum, each with a NIC of 1 GB/s.
+// Four GPU machines and some machines that only sum, each with a NIC of 1 GB/s.
 Cluster cluster(int cpu_machines) {
   return cluster_of(fmt::format(R"({{"name": "slow receivers", "groups": [
     {{"name": "gpu", "count": 4, "gpus": [{{"at": "numa0"}}], "nics": [{{"at": "numa0", "rate": "1GB/s"}}]}},
@@ -39,7 +39,7 @@ bool about(double took, double expected, double relative) {
   return std::abs(took / expected - 1) <= relative;
 }
 
-// Milliseconds of one iteration; a million bytes take one over a NIC.
+// Milliseconds of one iteration. A million bytes take one millisecond over a NIC.
 double iteration(const std::string& strategy, int cpu_machines, Options options, const Model& model = {}) {
   const Cluster machines = cluster(cpu_machines);
   const Trace of = trace();
@@ -65,8 +65,8 @@ double iteration(const std::string& strategy, int cpu_machines, Options options,
   return took(*record);
 }
 
-// With n GPU machines of load w each, M + (n-2) w passes a NIC each way; what goes round through it is twice
-// w more.
+// With n GPU machines of load w each, M + (n-2) w crosses a NIC in each direction. Loopback through the NIC
+// adds twice w.
 TEST_CASE("what a machine sends itself through its NIC is twice its load") {
   Options memory;
   Options nic;
@@ -75,7 +75,7 @@ TEST_CASE("what a machine sends itself through its NIC is twice its load") {
   CHECK(about(iteration("colocated-ps", 0, memory), all * 1.5, 0.03));
   CHECK(about(iteration("colocated-ps", 0, nic), all * 2.0, 0.03));
   // D = n^2 + kn - 2k = 20: w = (n-k) M / D = 0.1 M.
-  // 4 % over for a model of this size, less than 3 % for one twice as large.
+  // 4 % above for a model of this size, less than 3 % for one twice as large.
   CHECK(about(iteration("unified", 2, memory), all * 1.2, 0.05));
   CHECK(about(iteration("unified", 2, nic), all * 1.4, 0.03));
 }
@@ -89,7 +89,7 @@ TEST_CASE("messages that begin on pages are not slowed down, and others are") {
     model.unaligned_efficiency = 0.5;
     CHECK(iteration(strategy, 2, options, model) == best);
     options.page_aligned = false;
-    // 500 KB are no whole number of pages: one part in 128 begins on one.
+    // 500 KB are not a whole number of pages; only one part in 128 begins at a page.
     CHECK(about(iteration(strategy, 2, options, model), 2 * best, 0.03));
   }
 }

@@ -7,6 +7,7 @@
 #include "core/base/random.h"
 #include "core/base/units_text.h"
 #include "core/strategies/blocks/local_scheme.h"
+#include "core/strategies/strategy.h"
 
 namespace weir::property {
 namespace {
@@ -17,7 +18,7 @@ class Dice {
 
   std::int64_t between(std::int64_t low, std::int64_t high) { return random_.between(low, high); }
   bool chance(int percent) { return between(0, 99) < percent; }
-  /// Small numbers as often as large ones.
+  /// Draws small numbers as often as large ones.
   std::int64_t scaled(std::int64_t low, std::int64_t high) {
     const double octaves = std::log(static_cast<double>(high + 1) / static_cast<double>(low));
     const double value = static_cast<double>(low) * std::exp(random_.uniform() * octaves);
@@ -98,7 +99,7 @@ Topology random_topology(Dice& dice, std::uint64_t seed) {
   topology.name = fmt::format("random {}", seed);
   auto gpu_machines = static_cast<int>(dice.between(1, 6));
   auto cpu_machines = static_cast<int>(dice.between(0, 4));
-  // Some machines alike, some not: a few groups of each kind.
+  // Some machines are equal, some differ: a few groups of each kind.
   const auto gpus = static_cast<int>(dice.scaled(1, 4));
   const bool alike = dice.chance(70);
   for (int group = 0; gpu_machines > 0; ++group) {
@@ -112,7 +113,7 @@ Topology random_topology(Dice& dice, std::uint64_t seed) {
     cpu_machines -= count;
     topology.groups.push_back(machine_group(dice, fmt::format("cpu{}", group), count, 0));
   }
-  // Machines without GPUs stand first, last or between the others.
+  // Machines without GPUs come first, last or in between.
   for (std::size_t i = topology.groups.size(); i > 1; --i) {
     const auto other = static_cast<std::size_t>(dice.between(0, static_cast<std::int64_t>(i) - 1));
     std::swap(topology.groups[i - 1], topology.groups[other]);
@@ -129,7 +130,7 @@ Topology random_topology(Dice& dice, std::uint64_t seed) {
   return topology;
 }
 
-// How many threads sum, on some NUMA nodes; and memory about as fast as sums need it, on others.
+// Sets the number of summing threads on some NUMA nodes. On others, memory is about as fast as sums need.
 void add_cores(Dice& dice, Topology& topology) {
   for (GroupSpec& group : topology.groups) {
     for (NumaSpec& numa : group.numa) {
@@ -180,7 +181,7 @@ LocalStage random_local(Dice& dice, const Cluster& cluster) {
 }
 
 Options random_options(Dice& dice, const Cluster& cluster, Bytes model) {
-  // Sizes that cut the model into one part or a few dozens; sometimes larger than any tensor.
+  // Sizes that cut the model into one part or a few dozen; sometimes larger than any tensor.
   const auto cut = [&](std::int64_t most) { return std::max(Bytes(1), model / dice.scaled(1, most)); };
   Options options;
   options.partition_size = cut(16);
@@ -236,10 +237,10 @@ Case random_case(std::uint64_t seed) {
 
 Case case_for(const Case& random, std::string_view strategy) {
   Case taken = random;
-  if (!strategy.ends_with("ps")) taken.options.optimizer = Optimizer::kNone;
-  const bool sums_on_one = strategy == "unified" || strategy == "ps" || strategy == "colocated-ps";
-  if (!sums_on_one) taken.options.independent_layers = false;
-  // What servers alone can do.
+  const Strategy& row = **strategy_named(strategy);
+  if (!row.updates) taken.options.optimizer = Optimizer::kNone;
+  if (!row.cannot_train.empty()) taken.options.independent_layers = false;
+  // Options that only servers support.
   Options& options = taken.options;
   if (strategy != "ps") options.update_barrier = false;
   if (strategy != "ps" && options.local == LocalStage::kApart) options.local = LocalStage::kAuto;

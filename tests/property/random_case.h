@@ -1,4 +1,4 @@
-// Random clusters, traces and options, each from one number: what property tests run on.
+// Random clusters, traces and options for property tests. One number determines each case.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace weir::property {
 
-/// A value. Small enough for a toy world: a model has at most some 10^5 elements and is cut into some dozens
-/// of parts.
+/// A value. Small enough for a toy world: a model has at most about 10^5 elements in a few dozen parts.
 struct Case {
   std::uint64_t seed = 0;
   Topology topology;
@@ -20,13 +19,13 @@ struct Case {
   Options options;
 };
 
-/// The case of this number; the same on every machine.
+/// The case with this number; the same on every machine.
 Case random_case(std::uint64_t seed);
 
-/// The case as the strategy takes it: an optimizer is for parameter servers only.
+/// The case as this strategy accepts it: only parameter servers have an optimizer.
 Case case_for(const Case& random, std::string_view strategy);
 
-/// How to get the case again, and what is in it: "random_case(17): 3 GPU machines, ...".
+/// How to reproduce the case, and what it contains: "random_case(17): 3 GPU machines, ...".
 std::string text(const Case& random);
 
 }  // namespace weir::property

@@ -1,4 +1,4 @@
-// A cluster made faster or slower as a whole, for tests that compare the two.
+// Makes a whole cluster faster or slower, for tests that compare the two.
 #pragma once
 
 #include "core/cluster/topology.h"
@@ -6,16 +6,16 @@
 
 namespace weir::property {
 
-/// All latencies zero.
+/// Sets all latencies to zero.
 Topology without_latencies(Topology topology);
 
-/// All limited links `factor` times as fast.
+/// Makes all limited links `factor` times as fast.
 Topology with_faster_links(Topology topology, int factor);
 
-/// All limited rates of summation `factor` times as fast.
+/// Makes all limited rates of summation `factor` times as fast.
 Topology with_faster_sums(Topology topology, int factor);
 
-/// All times `factor` times as long.
+/// Makes all times `factor` times as long.
 Trace with_longer_times(Trace trace, int factor);
 
 }  // namespace weir::property

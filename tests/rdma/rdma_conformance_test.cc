@@ -1,9 +1,8 @@
-// The contract of ports over real verbs. The devices' addresses are in WEIR_RDMA_ADDRESSES:
+// Checks the contract of ports over real verbs. WEIR_RDMA_ADDRESSES holds the devices' addresses:
 // "10.77.0.1,10.77.0.2".
 #include <cstdlib>
 #include <sstream>
 
-#include "backends/real/memory/pages.h"
 #include "tests/backends/real/compute/ordered_sums.h"
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
@@ -21,33 +20,28 @@ std::vector<std::string> addresses() {
   return all;
 }
 
-ThreadWorld::Settings over_rdma() {
+ThreadWorld::Settings over(const Wire& wire) {
   ThreadWorld::Settings how;
-  how.rdma = true;
+  how.choice = choice_of(wire.name);
   how.hosts = addresses();
   return how;
 }
 
-void check(const ThreadWorld::Settings& how) {
-  conformance::World world;
-  world.name = fmt::format("RDMA, {} channels, {} threads", how.channels, how.transport.threads);
-  world.exact = false;
-  world.room = available_memory() / 2;
-  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
-  conformance::check_port(world);
-}
+ThreadWorld::Settings over_rdma() { return over(*find_wire("rdma")); }
 
-TEST_CASE("nodes joined by RDMA keep the contract of ports", "[conformance]") {
-  const int count = GENERATE(1, 3);  // a loop would pass each section once
-  ThreadWorld::Settings how = over_rdma();
+TEST_CASE("nodes joined by any wire over devices keep the contract of ports", "[conformance]") {
+  const Wire* const wire = GENERATE(from_range(wires_over_devices()));  // a loop would run each section once
+  const int count = GENERATE(1, 3);
+  ThreadWorld::Settings how = over(*wire);
+  for (const std::string& host : how.hosts) REQUIRE(wire->available(host));
   how.channels = how.threads = how.transport.threads = count;
-  check(how);
+  check_contract(how);
 }
 
 TEST_CASE("nodes that wait for their device's events keep the contract of ports", "[conformance]") {
-  ThreadWorld::Settings how = over_rdma();
+  ThreadWorld::Settings how = over(*GENERATE(from_range(wires_over_devices())));
   how.transport.poll = Duration(0);
-  check(how);
+  check_contract(how);
 }
 
 TEST_CASE("a message over RDMA may be larger than a region") {
@@ -61,7 +55,7 @@ TEST_CASE("sums over RDMA and TCP are the same, bit by bit") {
     CHECK(ordered_sums(strategy, 1, over_rdma()) == ordered_sums(strategy, 2, ThreadWorld::Settings()));
 }
 
-// Once nodes have met, memory is registered and processors copy nothing but what is smaller than its
+// After nodes have met, no memory is registered. Processors copy only messages smaller than their own
 // description.
 TEST_CASE("messages over RDMA cost neither registrations nor copies") {
   const conformance::Echo echo({Bytes(1), Bytes(4097), Bytes(1 << 20)});
@@ -69,7 +63,7 @@ TEST_CASE("messages over RDMA cost neither registrations nor copies") {
   for (const int iterations : {1, 20}) {
     REQUIRE(world.run({Policy::kPriority, Bytes(1 << 30)}, iterations, over_rdma()));
     for (const auto& device : world.devices()) {
-      CHECK(device->counts().registrations == 1);  // the node's buffer
+      CHECK(device->counts().registrations == 1);  // of the node's buffer
       CHECK(device->counts().written == iterations * static_cast<std::int64_t>(echo.half));
       CHECK(device->counts().copied == iterations);
     }

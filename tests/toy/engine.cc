@@ -9,7 +9,7 @@
 namespace weir::toy {
 namespace {
 
-// Events closer than this are one instant: doubles carry no more after many additions.
+// Events closer than this are one instant: doubles are not more precise after many additions.
 constexpr double kInstant = 1e-12;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The toy engine: the shortest specification of a fluid world, and the oracle for SimGrid. Rates come from
-// progressive filling (core/simulate/engines/fair_rates.h), computed afresh from the definition of max-min
-// fairness whenever a flow starts or ends.
+// The toy engine: the shortest specification of a fluid world, and the reference for SimGrid. Whenever a flow
+// starts or ends, it computes all rates from the definition of max-min fairness, by progressive filling
+// (core/simulate/engines/fair_rates.h).
 #pragma once
 
 #include <queue>
@@ -14,9 +14,9 @@ namespace weir::toy {
 
 class ToyEngine final : public Engine {
  public:
-  /// Its links as the plan's ops reach them; nothing but the plan's efficiency matters of it.
+  /// The links of the cluster, as the plan's ops use them. Only the efficiency of the plan matters.
   ToyEngine(const Plan& plan, const Cluster& cluster);
-  /// `rates` are the links', by id, in bytes per second.
+  /// `rates` are the rates of links by id, in bytes per second.
   explicit ToyEngine(const std::vector<double>& rates);
 
   Result<void> set_paths(const Paths& paths, const Binding& binding) override;
@@ -43,11 +43,11 @@ class ToyEngine final : public Engine {
   double next() const;
 
   std::vector<double> whole_;  // by link, bytes per second
-  std::vector<double> rates_;  // those of now
+  std::vector<double> rates_;  // the current ones
   const Paths* paths_ = nullptr;
   std::vector<Flow> flows_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
-  bool changed_ = false;  // the set of flows or the links' rates, since rates were computed
+  bool changed_ = false;  // whether flows or rates of links changed since flows' rates were computed
   double now_ = 0.0;
 };
 

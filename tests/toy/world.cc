@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kUnit = 2;  // bytes of the smallest element
 
-// What backward writes: small, and different for neighbours in every direction.
+// The number that backward writes: small, and different from all neighbouring numbers.
 float gradient(std::size_t machine, int gpu, int iteration, std::int64_t unit) {
   return static_cast<float>((machine * 7 + static_cast<std::size_t>(gpu) * 3 +
                              static_cast<std::size_t>(iteration) * 5 + static_cast<std::size_t>(unit) * 11) %
@@ -26,14 +26,14 @@ Memories::Memories(const Plan& plan)
     : plan_(&plan), backwards_(plan.ops().size(), 0), forwards_(plan.ops().size(), 0) {
   for (std::size_t i = 0; i < plan.buffers().size(); ++i) {
     const Buffer& buffer = plan.buffers()[i];
-    // What was never written is not zero, so that a lost message shows.
+    // Unwritten memory is not zero, so that a lost message shows.
     buffers_.emplace_back(static_cast<std::size_t>(buffer.replicas), Replica(unit(buffer.size) + 1, -1e6F));
     if (buffer.role != Buffer::Role::kGradient) continue;
     for (int gpu = 0; gpu < buffer.replicas; ++gpu) writers_.emplace_back(buffer.machine.index(), gpu);
   }
 }
 
-// The memory of a slice, unit by unit; of a sharded one, each unit where its GPU has it.
+// The memory of a slice, unit by unit. For a sharded slice, each unit is in the memory of its GPU.
 std::vector<float*> Memories::cells(const Slice& slice, Dtype dtype) {
   std::vector<Replica>& replicas = buffers_[slice.buffer.index()];
   std::vector<float*> cells;
@@ -114,7 +114,7 @@ void Memories::collective(const Op& op) {
       for (const Replica* replica : group) sum += (*replica)[i];
       const bool out = traits(op.kind).adds_up;
       const float value = out ? sum : holder[i];
-      // What a reduction leaves elsewhere is nobody's to read.
+      // Nobody may read what a reduction leaves elsewhere.
       for (Replica* replica : group) (*replica)[i] = out ? -1e6F : value;
       holder[i] = value;
     }
@@ -137,7 +137,7 @@ void Memories::spread(const Op& op, const std::vector<float>& sum) {
   }
 }
 
-// Of all its ops, with the first that completes.
+// Does the work of all ops of the all-reduce when the first of them (by id) completes.
 void Memories::all_reduce(const Op& op) {
   const std::span<const OpId> all = plan_->all_reduce(op.all_reduce);
   if (op.id != all.front()) return;
@@ -165,7 +165,7 @@ void Memories::apply(const Op& op) {
       return collective(op);
     case OpKind::kAllReduce:
       return all_reduce(op);
-    case OpKind::kUpdate:  // so that forward finds the sum
+    case OpKind::kUpdate:  // leaves the sum for forward to check
     case OpKind::kWait:
     case OpKind::kHold:
       return;

@@ -1,6 +1,6 @@
-// The toy world: a plan run on real numbers in memory, in virtual time. Backward writes a different number
-// into every element of every GPU in every iteration; forward checks that each element it reads is the sum of
-// them all.
+// The toy world: runs a plan on real numbers in memory, in virtual time. In every iteration, backward writes
+// a different number into every element on every GPU. Forward checks that each element it reads is the sum
+// over all GPUs.
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace weir::toy {
 
-/// The memory of all machines of a plan. Elements are counted in units of two bytes, the smallest element, so
-/// that one memory serves every dtype; the numbers are small integers, so that float sums are exact.
+/// The memory of all machines of a plan. It counts elements in units of two bytes, the smallest element, so
+/// that one memory serves every dtype. The numbers are small integers, so that float sums are exact.
 class Memories {
  public:
   explicit Memories(const Plan& plan);
 
-  /// Does what the op does to memory, as it completes.
+  /// Does the op's work on memory, when it completes.
   void apply(const Op& op);
 
-  /// What the slice holds, element by element, and the way to change it.
+  /// Reads and writes a slice, element by element.
   std::vector<float> read(const Slice& slice, Dtype dtype);
   void write(const Slice& slice, Dtype dtype, const std::vector<float>& values);
-  /// The sum of what a machine's GPUs bring to an all-reduce, unit by unit, and the way to put a sum there.
+  /// The sum that a machine's GPUs contribute to an all-reduce, unit by unit; and writes a sum to these GPUs.
   std::vector<float> contribution(const Op& op) const;
   void spread(const Op& op, const std::vector<float>& sum);
 
-  /// The first element that a forward found wrong, in words; empty if none.
+  /// A description of the first element that a forward found wrong; empty if there is none.
   const std::string& wrong() const { return wrong_; }
-  /// Elements that forwards have checked.
+  /// The number of elements that forwards have checked.
   std::size_t checked() const { return checked_; }
 
  private:

@@ -1,75 +1,31 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench/bench.h"
+#include "apps/weir/bench/bench_text.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
-#include "backends/real/meters/plain_rate.h"
+#include "backends/real/transport/wires.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "core/strategies/strategy.h"
+#include "studies/bench/collectives.h"
 #include "studies/output/table.h"
-#include "studies/real/bench_job.h"
 #include "studies/real/real_world.h"
 
 namespace weir {
 namespace {
 
 struct BenchCollectivesChoices {
-  std::string name;  // of the command
+  std::string name;  // name of the command
   BenchJob job;
   std::vector<std::string> sizes = {"4MiB", "16MiB", "64MiB"};
   std::string part = "1MiB";
   bool json = false;
 };
-
-// Of one size.
-struct CollectiveTimes {
-  Duration time;             // of the middle iteration
-  BytesPerSecond algorithm;  // gradients over it
-  BytesPerSecond bus;        // what the busiest machine sends or receives over it
-  BytesPerSecond moved;      // what all messages have over it
-  BytesPerSecond plain;      // what as many processes moved that did nothing else
-  std::vector<Duration> all;
-  std::string settings;
-  double share() const { return static_cast<double>(moved.value()) / static_cast<double>(plain.value()); }
-};
-
-BytesPerSecond over(Bytes bytes, Duration time) {
-  return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
-}
-
-Result<CollectiveTimes> measure(const BenchJob& job) {
-  const auto times = run(job);
-  if (!times) return tl::unexpected(times.error());
-  real::PlainSettings how;
-  how.processes = job.workers + job.servers;
-  how.shared_memory = shares_memory(job.real.transport);
-  how.memory = job.gradients;
-  const auto plain = real::plain_rate(how);
-  if (!plain) return tl::unexpected(plain.error());
-  const Duration time = median(times->iterations);
-  return CollectiveTimes{
-      time,       over(job.gradients, time), over(times->most, time), over(times->moved, time),
-      plain->all, times->iterations,         times->settings};
-}
-
-nlohmann::ordered_json row(Bytes size, const CollectiveTimes& measured) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const Duration time : measured.all) all.push_back(time.seconds());
-  return {{"bytes", size.count()},
-          {"seconds", measured.time.seconds()},
-          {"algorithm_bytes_per_s", measured.algorithm.value()},
-          {"bus_bytes_per_s", measured.bus.value()},
-          {"moved_bytes_per_s", measured.moved.value()},
-          {"plain_bytes_per_s", measured.plain.value()},
-          {"share", measured.share()},
-          {"settings", measured.settings},
-          {"iterations_s", all}};
-}
 
 Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
   BenchJob job = choices.job;
@@ -99,13 +55,11 @@ Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Bytes size : sizes) {
     job.gradients = size;
-    const auto measured = measure(job);
+    const auto measured = measure_collective(job);
     if (!measured) return tl::unexpected(measured.error());
-    rows.push_back(row(size, *measured));
+    rows.push_back(fields_of(size, *measured));
     if (choices.json) continue;
-    print("{}", table.line({rounded(size), rounded(measured->time), rounded(measured->algorithm),
-                            rounded(measured->bus), rounded(measured->moved), rounded(measured->plain),
-                            fmt::format("{:.1f} %", 100 * measured->share())}));
+    print("{}", table.line(cells_of(size, *measured)));
     std::fflush(stdout);
   }
   if (!choices.json) return kExitWell;
@@ -127,8 +81,11 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--part", choices.part, "The largest message")->type_name("SIZE")->capture_default_str();
-  add_transport(command, job.real.transport, "What messages move through", "--transport",
-                {real::TransportChoice::kTcp, real::TransportChoice::kSharedMemory});
+  std::vector<real::TransportChoice> of_this_host;
+  for (const real::Wire& wire : real::wires()) {
+    if (!wire.traits.uses_devices) of_this_host.push_back(real::choice_of(wire.name));
+  }
+  add_transport(command, job.real.transport, "What messages move through", "--transport", of_this_host);
   command.add_option("--iterations", job.iterations, "How often; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
@@ -163,12 +120,18 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
       bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
   const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "allreduce";
-  choices->job.strategy = "unified";
+  choices->job.strategy = default_strategy();
   command->add_option("--nodes", choices->job.workers, "How many processes")
       ->check(CLI::Range(2, 256))
       ->capture_default_str();
-  command->add_option("--strategy", choices->job.strategy, "Without machines that only sum, unified is one")
-      ->check(CLI::IsMember({"unified", "ring", "hierarchical", "double-tree"}))
+  std::vector<std::string> serverless;
+  for (const Strategy& strategy : strategies()) {
+    if (strategy.kind != StrategyKind::kServers) serverless.emplace_back(strategy.name);
+  }
+  command
+      ->add_option("--strategy", choices->job.strategy,
+                   fmt::format("Without machines that only sum, {} is one", default_strategy()))
+      ->check(CLI::IsMember(serverless))
       ->capture_default_str();
   add_common(*command, *choices);
   command->footer(std::string(kAboutCollectives) +
@@ -184,7 +147,7 @@ void add_bench_pushpull(CLI::App& bench, ExitStatus& status) {
       bench.add_subcommand("pushpull", "How fast processes of this host sum gradients on parameter servers");
   const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "pushpull";
-  choices->job.strategy = "ps";
+  choices->job.strategy = server_strategy();
   choices->job.workers = 2;
   choices->job.servers = 2;
   command->add_option("--workers", choices->job.workers, "Processes that have gradients")

@@ -7,9 +7,9 @@
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/memory/gpus.h"
-#include "backends/real/meters/copy_meter.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "studies/bench/copies.h"
 #include "studies/output/table.h"
 
 namespace weir {
@@ -34,27 +34,19 @@ Result<ExitStatus> bench_copy(const BenchCopyChoices& choices) {
   const Table table({{"GPU"}, {"parts of"}, {"each way"}, {"plain copies"}, {"share"}});
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!choices.json) print("{}", table.header());
-  for (int device = 0; device < *count; ++device) {
-    for (const Bytes size : sizes) {
-      real::CopySettings settings;
-      settings.device = device;
-      settings.part = size;
-      settings.repetitions = choices.repetitions;
-      const auto rate = real::measure_copies(settings);
-      if (!rate) return tl::unexpected(rate.error());
-      const double share =
-          static_cast<double>(rate->parts.value()) / static_cast<double>(rate->plain.value());
-      rows.push_back({{"device", device},
-                      {"part_bytes", size.count()},
-                      {"bytes_per_s", rate->parts.value()},
-                      {"plain_bytes_per_s", rate->plain.value()},
-                      {"share", share}});
-      if (choices.json) continue;
-      print("{}", table.line({std::to_string(device), rounded(size), rounded_in_bytes(rate->parts),
-                              rounded_in_bytes(rate->plain), fmt::format("{:.1f} %", 100 * share)}));
-      std::fflush(stdout);
-    }
-  }
+  const auto show = [&](const CopyRow& row) {
+    rows.push_back({{"device", row.device},
+                    {"part_bytes", row.part.count()},
+                    {"bytes_per_s", row.rate.parts.value()},
+                    {"plain_bytes_per_s", row.rate.plain.value()},
+                    {"share", row.share()}});
+    if (choices.json) return;
+    print("{}", table.line({std::to_string(row.device), rounded(row.part), rounded_in_bytes(row.rate.parts),
+                            rounded_in_bytes(row.rate.plain), fmt::format("{:.1f} %", 100 * row.share())}));
+    std::fflush(stdout);
+  };
+  if (const auto measured = copy_rates(*count, sizes, choices.repetitions, show); !measured)
+    return tl::unexpected(measured.error());
   if (choices.json)
     print("{}\n", nlohmann::ordered_json{{"weir", version()}, {"benchmark", "copy"}, {"rows", rows}}.dump(2));
   return kExitWell;

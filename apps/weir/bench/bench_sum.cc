@@ -1,18 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench/bench.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/compute/kernels.h"
-#include "backends/real/meters/sum_meter.h"
-#include "backends/real/process/threads.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
 #include "core/cluster/topology_fields.h"
+#include "studies/bench/sums.h"
 #include "studies/output/table.h"
 
 namespace weir {
@@ -20,25 +18,15 @@ namespace {
 
 using real::SumMeter;
 using real::SumRate;
-using real::Team;
 
 struct BenchSumChoices {
   std::string size = "64MiB";
   std::vector<std::string> dtypes = {"f32", "f64", "f16", "bf16", "i32", "i64"};
   std::vector<int> sources = {1, 2, 4, 8};
-  std::vector<int> threads;  // one and all if none are given
+  std::vector<int> threads;  // one thread and all threads if empty
   int repetitions = 9;
   std::optional<int> numa;
   bool json = false;
-};
-
-std::vector<int> one_and_all(int all) { return all > 1 ? std::vector{1, all} : std::vector{1}; }
-
-// All that was measured, and on what.
-struct MeasuredSums {
-  std::vector<SumRate> rates;
-  Bytes memory;
-  Bytes huge;
 };
 
 Table sums_table() {
@@ -55,37 +43,6 @@ Table::Cells cells(const SumRate& rate) {
   return {std::string(name(rate.dtype)), std::to_string(rate.sources),
           std::to_string(rate.threads),  rounded_in_bytes(rate.rate),
           rounded_in_bytes(rate.limit),  fmt::format("{:.1f} %", 100 * rate.share())};
-}
-
-Result<MeasuredSums> measure(const BenchSumChoices& choices, Bytes size, const std::vector<int>& threads) {
-  const int most = *std::max_element(choices.sources.begin(), choices.sources.end());
-  std::vector<std::unique_ptr<Team>> teams;
-  for (const int count : threads) {
-    auto team = Team::make(count, choices.numa);
-    if (!team) return tl::unexpected(team.error());
-    teams.push_back(std::move(*team));
-  }
-  auto meter = SumMeter::make({size, most, choices.numa});
-  if (!meter) return tl::unexpected(meter.error());
-  MeasuredSums measured{{}, (*meter)->memory(), (*meter)->huge()};
-  const Table table = sums_table();
-  if (!choices.json) {
-    print("into += sources of {} each, {} of memory ({} in huge pages), {} instructions\n", rounded(size),
-          rounded(measured.memory), rounded(measured.huge), real::instructions());
-    print("{}", table.header());
-  }
-  for (const std::string& dtype : choices.dtypes) {
-    for (const auto& team : teams) {
-      for (const int sources : choices.sources) {
-        measured.rates.push_back(
-            (*meter)->measure(dtype_named(dtype).value(), sources, *team, choices.repetitions));
-        if (choices.json) continue;
-        print("{}", table.line(cells(measured.rates.back())));
-        std::fflush(stdout);
-      }
-    }
-  }
-  return measured;
 }
 
 std::string json(const BenchSumChoices& choices, Bytes size, const MeasuredSums& measured) {
@@ -108,19 +65,29 @@ std::string json(const BenchSumChoices& choices, Bytes size, const MeasuredSums&
   return document.dump(2) + "\n";
 }
 
-Result<ExitStatus> bench_sum(const BenchSumChoices& choices) {
+Studied<ExitStatus> bench_sum(const BenchSumChoices& choices) {
   const auto size = parse_size(choices.size);
-  if (!size) return wrong("bench sum", Error{"--size: " + size.error().text});
-  std::vector<int> cpus = real::allowed_cpus();
-  if (choices.numa) {
-    const auto near = real::cpus_of(*choices.numa);
-    if (!near) return wrong("bench sum", Error{"--numa: " + near.error().text});
-    cpus = *near;
+  if (!size) return wrong_input("--size: " + size.error().text);
+  SumSettings settings{*size, {}, choices.sources, choices.threads, choices.repetitions, choices.numa};
+  for (const std::string& name : choices.dtypes) settings.dtypes.push_back(dtype_named(name).value());
+  const auto threads = threads_of(settings);
+  if (!threads) return wrong_input("--numa: " + threads.error().text);
+  settings.threads = *threads;
+  const Table table = sums_table();
+  SumEvents events;
+  if (!choices.json) {
+    events.begun = [&](Bytes memory, Bytes huge) {
+      print("into += sources of {} each, {} of memory ({} in huge pages), {} instructions\n", rounded(*size),
+            rounded(memory), rounded(huge), real::instructions());
+      print("{}", table.header());
+    };
+    events.rate = [&](const SumRate& rate) {
+      print("{}", table.line(cells(rate)));
+      std::fflush(stdout);
+    };
   }
-  const std::vector<int> threads =
-      choices.threads.empty() ? one_and_all(static_cast<int>(cpus.size())) : choices.threads;
-  const auto measured = measure(choices, *size, threads);
-  if (!measured) return tl::unexpected(measured.error());
+  const auto measured = measure_sums(settings, events);
+  if (!measured) return tl::unexpected(StudyError(measured.error()));
   if (choices.json) print("{}", json(choices, *size, *measured));
   return kExitWell;
 }

@@ -5,13 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/bench/bench.h"
+#include "apps/weir/bench/bench_text.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/memory/pages.h"
-#include "backends/real/meters/transport_meter.h"
+#include "backends/real/transport/wires.h"
+#include "backends/real/wire/rdma/rdma.h"
 #include "core/base/units_text.h"
 #include "core/base/version.h"
+#include "studies/bench/transports.h"
 #include "studies/output/table.h"
 
 namespace weir {
@@ -44,90 +47,30 @@ struct BenchTransportChoices {
   bool json = false;
 };
 
-// Medians over the repetitions are shown; of shares too, as all rates of one are measured at about the same
-// time.
-std::string tenths_of_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
-template <class Rate>
-BytesPerSecond middle(const std::vector<Rate>& rates, BytesPerSecond Rate::*member) {
-  std::vector<BytesPerSecond> values;
-  for (const Rate& rate : rates) values.push_back(rate.*member);
-  return median(values);
-}
-
-template <class Rate>
-double share(const std::vector<Rate>& rates, BytesPerSecond Rate::*of) {
-  std::vector<double> values;
-  for (const Rate& rate : rates)
-    values.push_back(static_cast<double>(rate.nodes.value()) / static_cast<double>((rate.*of).value()));
-  return median(values);
-}
-
-template <class Rate>
-Result<std::vector<Rate>> repeat(const BenchTransportChoices& choices, Bytes message,
-                                 Result<Rate> (*measure)(const real::TransportSettings&)) {
-  real::TransportSettings settings = choices.settings;
-  settings.message = message;
-  settings.time = Duration::from_seconds(choices.seconds);
-  std::vector<Rate> rates;
-  for (int i = 0; i < choices.repetitions; ++i) {
-    auto rate = measure(settings);
-    if (!rate) return tl::unexpected(rate.error());
-    rates.push_back(std::move(*rate));
-  }
-  return rates;
-}
-
-// What a size came to, as a row of the table and of the document.
+// The result for one message size, as a row of the table and of the document.
 struct TransportRow {
   std::vector<std::string> cells;
   nlohmann::ordered_json fields;
 };
 
-Result<TransportRow> measure_sockets(const BenchTransportChoices& choices, Bytes message) {
-  using Rate = real::TransportRate;
-  const auto rates = repeat<Rate>(choices, message, real::measure_transport);
-  if (!rates) return tl::unexpected(rates.error());
-  TransportRow row;
-  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
-  row.cells = {rounded(message), rounded(nodes)};
-  row.fields = {{"message_bytes", message.count()}, {"nodes_bytes_per_s", nodes.value()}};
-  const auto add = [&](BytesPerSecond Rate::*member, const char* rate, const char* of) {
-    const BytesPerSecond value = middle(*rates, member);
-    row.cells.insert(row.cells.end(), {rounded(value), tenths_of_percent(share(*rates, member))});
-    row.fields[rate] = value.value();
-    row.fields[of] = share(*rates, member);
-  };
-  add(&Rate::sockets, "sockets_bytes_per_s", "share");
-  add(&Rate::spread, "spread_sockets_bytes_per_s", "share_of_spread_sockets");
-  add(&Rate::copies, "copies_bytes_per_s", "share_of_copies");
-  return row;
-}
+// Only engines whose plain writes can be measured beside those of nodes.
+bool is_rdma(real::TransportChoice engine) { return enum_name(engine) == real::rdma::kName; }
 
-Result<TransportRow> measure_writes(const BenchTransportChoices& choices, Bytes message) {
-  using Rate = real::RdmaRate;
-  const auto rates = repeat<Rate>(choices, message, real::measure_rdma);
-  if (!rates) return tl::unexpected(rates.error());
-  const BytesPerSecond nodes = middle(*rates, &Rate::nodes);
-  const BytesPerSecond writes = middle(*rates, &Rate::writes);
-  std::int64_t registrations = 0;
-  Bytes copied;
-  for (const Rate& rate : *rates) {
-    registrations += rate.registrations;
-    copied += rate.copied;
+Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message) {
+  real::TransportSettings settings = choices.settings;
+  settings.message = message;
+  settings.time = Duration::from_seconds(choices.seconds);
+  if (is_rdma(settings.engine)) {
+    const auto rates = write_rates(settings, choices.repetitions);
+    if (!rates) return tl::unexpected(rates.error());
+    return TransportRow{cells_of(message, *rates), fields_of(message, *rates)};
   }
-  return TransportRow{
-      {rounded(message), rounded(nodes), rounded(writes), tenths_of_percent(share(*rates, &Rate::writes)),
-       std::to_string(registrations), rounded(copied)},
-      {{"message_bytes", message.count()},
-       {"nodes_bytes_per_s", nodes.value()},
-       {"writes_bytes_per_s", writes.value()},
-       {"share", share(*rates, &Rate::writes)},
-       {"registrations", registrations},
-       {"copied_bytes", copied.count()}}};
+  const auto rates = socket_rates(settings, choices.repetitions);
+  if (!rates) return tl::unexpected(rates.error());
+  return TransportRow{cells_of(message, *rates), fields_of(message, *rates)};
 }
 
-// Both nodes have memory for all messages under way, out and in.
+// Both nodes hold all messages under way, outgoing and incoming, in memory.
 Result<void> check_size(Bytes message, int under_way) {
   if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
   if (const Bytes left = real::available_memory(); message > left / 4 / under_way) {
@@ -139,7 +82,7 @@ Result<void> check_size(Bytes message, int under_way) {
   return {};
 }
 
-// Fails if choices do not go together; takes over those that are read here.
+// Fails if choices contradict each other. Also stores the parsed ones in `choices`.
 Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
   real::TransportSettings& settings = choices.settings;
   if (!choices.addresses.empty()) {
@@ -160,7 +103,7 @@ Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
   }
   if (settings.sealed && settings.engine != real::TransportChoice::kTcp)
     return failure("--encrypt: it seals TCP's connections alone; take --engine tcp");
-  const bool rdma = settings.engine == real::TransportChoice::kRdma;
+  const bool rdma = is_rdma(settings.engine);
   if (rdma && choices.addresses.empty())
     return failure("--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
   if (!rdma && choices.poll->count() > 0) return failure("--poll: it is for RDMA; take --engine rdma");
@@ -187,7 +130,7 @@ nlohmann::ordered_json document_of(const BenchTransportChoices& choices, const n
 Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
   const auto sizes = sizes_of(choices);
   if (!sizes) return wrong("bench transport", sizes.error());
-  const bool rdma = choices.settings.engine == real::TransportChoice::kRdma;
+  const bool rdma = is_rdma(choices.settings.engine);
   const Table table(rdma ? std::vector<Table::Column>{{"messages of"},
                                                       {"nodes"},
                                                       {"plain writes"},
@@ -205,7 +148,7 @@ Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   if (!choices.json) print("{}", table.header());
   for (const Bytes size : *sizes) {
-    const auto row = rdma ? measure_writes(choices, size) : measure_sockets(choices, size);
+    const auto row = measure(choices, size);
     if (!row) return tl::unexpected(row.error());
     rows.push_back(row->fields);
     if (choices.json) continue;
@@ -243,9 +186,9 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   command->add_option("--io-threads", choices->settings.io_threads, "Threads of each node that move bytes")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  using real::TransportChoice;
-  add_transport(*command, choices->settings.engine, "What messages move through", "--engine",
-                {TransportChoice::kTcp, TransportChoice::kSharedMemory, TransportChoice::kRdma});
+  std::vector<real::TransportChoice> engines;
+  for (const real::Wire& wire : real::wires()) engines.push_back(real::choice_of(wire.name));
+  add_transport(*command, choices->settings.engine, "What messages move through", "--engine", engines);
   command
       ->add_option(
           "--addresses", choices->addresses,

@@ -1,4 +1,4 @@
-// The environment of this process, which the command line alone reads.
+// Environment variables of this process. Only the command line may read them.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace weir {
 
-/// A variable; none if it is not set.
+/// The value of a variable; none if it is not set.
 std::optional<std::string> environment(const std::string& name);
 
 }  // namespace weir

@@ -1,5 +1,5 @@
-// What commands that make topologies have in common: what the user says in place of what nobody tells, and
-// where the topology goes.
+// Options that all commands that make topologies share: values that the source does not state, and where the
+// topology goes.
 #pragma once
 
 #include <string>
@@ -25,15 +25,15 @@ struct TopologyOptions {
   std::string sum_rate;
   std::string latency;
 
-  /// The rates and the latency. Fails naming the option that holds none.
+  /// The rates and the latency. If an option's value is invalid, the error names the option.
   Result<nccl::Unsaid> unsaid() const;
 };
 
-/// `named` and `counted` are the help of --name and --count. The options outlive the command.
+/// `named` and `counted` are the help texts of --name and --count. The options outlive the command.
 void add_topology_options(CLI::App& command, TopologyOptions& options, const std::string& named,
                           const std::string& counted);
 
-/// Writes the topology to its file or to the standard output, and its warnings to the error stream.
+/// Writes the topology to its file or to standard output, and its warnings to the error stream.
 Result<ExitStatus> deliver(const char* command, const Imported& made, const std::string& out);
 
 }  // namespace weir

@@ -9,6 +9,7 @@
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/process/program.h"
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/socket.h"
 #include "core/base/units_text.h"
 #include "studies/output/shell_word.h"
@@ -17,14 +18,14 @@
 namespace weir {
 namespace {
 
-constexpr double kCoarsest = 0.1;  // precision
+constexpr double kCoarsest = 0.1;  // largest --precision
 
 std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
   const std::vector<const CLI::Option*> all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
 }
 
-// Adds an option whose values are names of an enumeration's, of these or of all.
+// Adds an option whose values are the names of an enumeration: those in `among`, or all if it is empty.
 template <class T>
 CLI::Option* add_choice(CLI::App& command, const std::string& name, T& into, const std::string& about,
                         const std::vector<T>& among = {}) {
@@ -153,7 +154,7 @@ Result<World> on_cluster(const WorldOptions& options) {
   return cluster_world(settings);
 }
 
-// Whoever gives an option that changes nothing believes that it does.
+// An option without effect is an error: whoever gives it believes that it has one.
 Result<void> check(const WorldOptions& options) {
   const auto given = [](const std::vector<const CLI::Option*>& among) -> const CLI::Option* {
     const auto found =
@@ -169,18 +170,19 @@ Result<void> check(const WorldOptions& options) {
   if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
     return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
                                option->get_name()));
-  using real::TransportChoice;
-  const TransportChoice transport = options.real.transport;
-  if (transport == TransportChoice::kSharedMemory && options.on == "lab")
+  const real::TransportChoice transport = options.real.transport;
+  const real::Wire* const wire = real::only_wire(transport);
+  const bool devices = wire != nullptr && wire->traits.uses_devices;
+  if (wire != nullptr && wire->traits.within_host && options.on == "lab")
     return failure("--transport: machines of a lab share no memory; take tcp, or --on local");
-  if (transport == TransportChoice::kRdma && options.on != "cluster" && options.on != "simulation")
+  if (devices && options.on != "cluster" && options.on != "simulation")
     return failure(fmt::format("--transport: machines --on {} have no RDMA devices; it is for --on cluster",
                                options.on));
-  if (transport == TransportChoice::kRdma && options.real.pace)
+  if (devices && options.real.pace)
     return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
-  if (transport == TransportChoice::kRdma && options.real.encrypt)
+  if (devices && options.real.encrypt)
     return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
-  if (options.poll->count() > 0 && !real::may_use_rdma(transport))
+  if (options.poll->count() > 0 && !real::may_use_devices(transport))
     return failure("--poll: it is for RDMA; take --transport rdma or auto");
   if (shares_memory(transport) && options.real.encrypt && options.on == "local")
     return failure("--encrypt: machines that share memory have no connections; take --transport tcp");
@@ -240,6 +242,17 @@ void add_world(CLI::App& command, WorldOptions& options, bool choose) {
   const auto before = command.get_options().size();
   add_real(command, options);
   options.of_real_runs = added_since(command, before);
+}
+
+std::map<std::string, std::string> given_streams(const WorldOptions& options) {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, option] : std::map<std::string, std::string>{
+           {"channels", "--channels"}, {"io_threads", "--io-threads"}, {"workers", "--workers"}}) {
+    for (const CLI::Option* one : options.of_real_runs) {
+      if (one->get_name() == option && one->count() > 0) given[name] = option;
+    }
+  }
+  return given;
 }
 
 void take(const Streams& streams, WorldOptions& options) {

@@ -28,7 +28,7 @@ std::string value_text(const Value& value) {
   return time ? rounded(*time) : value.as_string();
 }
 
-// Of a time that hardly matters to what was measured, say.
+// Warns, for example, about a time that hardly affects what was measured.
 std::string note(const CalibratedValue& value) {
   return value.determined() ? "" : "not determined by these measurements";
 }

@@ -1,4 +1,4 @@
-// What weir calibrate tells: the values and the errors, as tables and as JSON.
+// What weir calibrate prints: the fitted values and their errors, as tables and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// weir compare's answers as JSON: times in nanoseconds, errors as fractions, null where there is none.
+// The output of weir compare as JSON. Times are in nanoseconds, errors are fractions, missing values are
+// null.
 #include <nlohmann/json.hpp>
 
 #include "apps/weir/text/compare_text.h"

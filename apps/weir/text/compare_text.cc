@@ -14,7 +14,7 @@ namespace {
 using Side = Table::Column::Side;
 
 constexpr std::size_t kMostSettings = 5;
-constexpr std::size_t kMostMachines = 8;  // whose first difference of order is told
+constexpr std::size_t kMostMachines = 8;  // for how many machines the first difference of order is printed
 
 // "+3.5 %"; "-" if there is none.
 std::string percent(std::optional<double> error) {
@@ -144,7 +144,7 @@ class OrderText {
   }
 
  private:
-  // Whether the record keeps to it: an op is submitted when what it waits for has completed.
+  // Whether the record follows the rule that an op is submitted when its dependencies have completed.
   std::string rule(const char* name, const Promptness& prompt) const {
     if (prompt.early > 0) {
       return fmt::format("{}: {} ops were submitted BEFORE what they wait for had completed, first {}\n",

@@ -1,4 +1,4 @@
-// What weir compare says of two records: for people, and as JSON.
+// What weir compare prints about two records, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace weir {
 
-/// All that is said. References; they outlive it.
+/// Everything that is printed. The referenced objects outlive it.
 struct RecordComparison {
   const KeptRecord& a;
   const KeptRecord& b;
@@ -17,7 +17,7 @@ struct RecordComparison {
   const Orders& orders;
 };
 
-/// "SimGrid", or "SimGrid (A)" and "SimGrid (B)" if both have that world.
+/// "SimGrid"; or "SimGrid (A)" and "SimGrid (B)" if both records come from that world.
 std::string name_of_a(const KeptRecord& a, const KeptRecord& b);
 std::string name_of_b(const KeptRecord& a, const KeptRecord& b);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "apps/weir/text/output.h"
 #include "core/base/units_text.h"
 #include "studies/output/table.h"
 
@@ -12,11 +13,10 @@ namespace {
 
 using Side = Table::Column::Side;
 
-std::string addresses(const Cluster& cluster, MachineId machine) {
-  std::vector<std::string> all;
-  for (std::size_t nic = 0; nic < cluster.machine(machine).nics.size(); ++nic)
-    all.push_back(real::lab_address(machine, static_cast<int>(nic)));
-  return fmt::format("{}", fmt::join(all, "+"));
+std::string percent_of(BytesPerSecond measured, BytesPerSecond rate) {
+  if (!rate.limited()) return "-";
+  return fmt::format("{:.2f} %",
+                     100 * static_cast<double>(measured.value()) / static_cast<double>(rate.value()));
 }
 
 }  // namespace
@@ -48,22 +48,45 @@ std::string shares_text(const real::Keeper& keeper) {
   return "no CPU shares, machines take what they can: " + keeper.shares.error().text;
 }
 
-std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine) {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < cluster.machines().size(); ++i) all.push_back(addresses(cluster, MachineId(i)));
-  return {"WEIR_MACHINE=" + cluster.machine(machine).name, fmt::format("WEIR_RANK={}", machine),
-          fmt::format("WEIR_MACHINES={}", cluster.machines().size()),
-          fmt::format("WEIR_ADDRESSES={}", fmt::join(all, ","))};
+LabEvents shown_lines(const Cluster& cluster) {
+  std::size_t width = 0;  // length of the longest name
+  for (const Machine& machine : cluster.machines()) width = std::max(width, machine.name.size());
+  LabEvents events;
+  events.line = [width](const LabLine& line) {
+    const std::string text = fmt::format("{:{}} | {}\n", line.machine, width, line.text);
+    (void)std::fwrite(text.data(), 1, text.size(), line.errors ? stderr : stdout);
+  };
+  events.flushed = [] { std::fflush(stdout); };
+  events.failed = [](const std::string& machine, const std::string& how) {
+    print_error("weir lab: {}: {}\n", machine, how);
+  };
+  events.late = [] { print_error("weir lab: the time is up\n"); };
+  return events;
 }
 
-BytesPerSecond shaped_rate(const Cluster& cluster, MachineId from, MachineId into) {
-  BytesPerSecond least = BytesPerSecond::unlimited();
-  const Route route = cluster.route(from, Memory::host(0), 0, into, Memory::host(0), 0);
-  for (const LinkId id : route.links) {
-    const Link& link = cluster.link(id);
-    if (link.kind == Link::Kind::kNic || link.kind == Link::Kind::kRack) least = std::min(least, link.rate);
+std::string text(const std::vector<PairRate>& rates, const Cluster& cluster) {
+  std::vector<Table::Cells> rows;
+  for (const PairRate& one : rates) {
+    rows.push_back({cluster.machine(one.from).name, cluster.machine(one.into).name, rounded(one.topology),
+                    rounded(one.alone), percent_of(one.alone, one.topology), rounded(one.together),
+                    percent_of(one.together, one.topology)});
   }
-  return least;
+  return "One TCP connection from each machine to the next: alone, and all at once\n" +
+         text(
+             {{"from", Side::kLeft}, {"into", Side::kLeft}, {"topology"}, {"alone"}, {""}, {"at once"}, {""}},
+             rows);
+}
+
+std::string text(const std::vector<MachineRates>& rates, const Cluster& cluster) {
+  std::vector<Table::Cells> rows;
+  for (const MachineRates& one : rates) {
+    rows.push_back({cluster.machine(one.machine).name, rounded(one.topology_out), rounded(one.out),
+                    percent_of(one.out, one.topology_out), rounded(one.topology_in), rounded(one.in),
+                    percent_of(one.in, one.topology_in)});
+  }
+  return "A connection from each machine to each other one, all at once\n" +
+         text({{"machine", Side::kLeft}, {"topology out"}, {"out"}, {""}, {"topology in"}, {"in"}, {""}},
+              rows);
 }
 
 }  // namespace weir

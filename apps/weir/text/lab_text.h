@@ -1,4 +1,4 @@
-// What a lab says of itself: to people as tables, to programs in their environment.
+// Descriptions of a lab as tables.
 #pragma once
 
 #include <string>
@@ -6,22 +6,23 @@
 
 #include "backends/real/lab/lab.h"
 #include "core/cluster/cluster.h"
+#include "studies/lab/lab_run.h"
+#include "studies/lab/link_rates.h"
 
 namespace weir {
 
-/// The machines with their addresses and the rates that their NICs are shaped to, and the uplinks of racks;
-/// with a keeper also where the machines' networks can be entered.
+/// Tables of the machines, with their addresses and NIC rates, and of the uplinks of racks. With a keeper
+/// they also show how to enter the machines' networks.
 std::string lab_table(const Cluster& cluster, const real::Keeper* keeper);
 
-/// One line: how the machines of a kept lab share CPUs.
+/// One line on how the machines of a kept lab share CPUs.
 std::string shares_text(const real::Keeper& keeper);
 
-/// "WEIR_RANK=0" and the like, for a program that runs in the machine. WEIR_ADDRESSES has commas between
-/// machines and + between a machine's NICs.
-std::vector<std::string> lab_environment(const Cluster& cluster, MachineId machine);
+/// Events that print each line that a command prints in a machine, after the machine's name.
+LabEvents shown_lines(const Cluster& cluster);
 
-/// What a connection between two machines' first NICs can move at most: the least rate of the links that are
-/// shaped.
-BytesPerSecond shaped_rate(const Cluster& cluster, MachineId from, MachineId into);
+/// The rates that connections between machines achieve, as tables with titles.
+std::string text(const std::vector<PairRate>& rates, const Cluster& cluster);
+std::string text(const std::vector<MachineRates>& rates, const Cluster& cluster);
 
 }  // namespace weir

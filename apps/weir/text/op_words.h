@@ -1,4 +1,4 @@
-// Ops in words that name machines and layers.
+// Describes ops in words, with the names of machines and layers.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 namespace weir {
 
 struct OpWords {
-  std::string what;   // "send gpu[0] to cpu[1]"
-  std::string layer;  // its name; empty without one
-  std::string part;   // "b7[0+4096]"; empty of an op that moves and sums nothing
+  std::string what;   // for example "send gpu[0] to cpu[1]"
+  std::string layer;  // the layer's name; empty if there is none
+  std::string part;   // for example "b7[0+4096]"; empty if the op neither moves nor sums data
 };
 OpWords op_words(const Op& op, const PlannedRun& of);
 

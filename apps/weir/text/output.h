@@ -1,5 +1,5 @@
-// What the program says, on the standard streams. A stream that cannot be written, as that of a pipe whose
-// reader has left or of a full disk, stops nothing: work goes on, and main() tells of it at the end.
+// Output on the standard streams. A stream may fail: the reader of a pipe leaves, or a disk is full. Work
+// goes on then, and main() reports it at the end.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ void print(fmt::format_string<Args...> format, Args&&... args) {
   (void)std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-/// On the error stream, after all that was printed before.
+/// Prints on the error stream, after everything that was printed before.
 template <class... Args>
 void print_error(fmt::format_string<Args...> format, Args&&... args) {
   const std::string text = fmt::format(format, std::forward<Args>(args)...);
@@ -25,8 +25,8 @@ void print_error(fmt::format_string<Args...> format, Args&&... args) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-/// To be called last: the status, or 1 and a line on the error stream if what was printed is lost. A reader
-/// that has left, as `head` does, has had enough, and that is no error.
+/// Call it last. Returns the status; or 1, with a line on the error stream, if output was lost. A reader that
+/// leaves early, as `head` does, is no error.
 ExitStatus flushed(ExitStatus status);
 
 }  // namespace weir

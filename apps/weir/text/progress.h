@@ -1,5 +1,5 @@
-// How many of the runs have ended, on the error stream: a line that is written over on a terminal, a line for
-// each tenth of many runs elsewhere.
+// Prints on the error stream how many runs have ended. A terminal shows one line that is overwritten. Other
+// outputs show a line at each tenth, if there are many runs.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// After each run.
+  /// Call it after each run.
   void show(std::size_t ended) const;
-  /// Before anything else is printed.
+  /// Call it before anything else is printed.
   void clear() const;
 
  private:

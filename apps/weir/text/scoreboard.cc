@@ -13,7 +13,7 @@ namespace {
 
 using Side = Table::Column::Side;
 
-// Whether other jobs run beside the experiment's own, at some point.
+// Whether other jobs run beside the experiment's own at some point.
 bool has_others(const Study& study) {
   const Value* jobs = study.experiment.find("other_jobs");
   if (jobs != nullptr && jobs->is(Value::Kind::kArray) && !jobs->elements().empty()) return true;

@@ -1,5 +1,5 @@
-// What the terminal shows of a running experiment: a table that grows point by point in the order of the
-// file, and on the error stream how far the runs have come.
+// The terminal output of a running experiment. A table grows point by point in the order of the file; the
+// progress of the runs goes to the error stream.
 #pragma once
 
 #include "apps/weir/text/progress.h"
@@ -10,12 +10,12 @@ namespace weir {
 
 class Scoreboard {
  public:
-  /// Both outlive it.
+  /// The file and the results outlive the scoreboard.
   Scoreboard(const ExperimentFile& file, const Results& results);
 
-  /// Shows the points that are complete and have only such before them, and the progress.
+  /// Shows the progress, and each complete point, as long as all points before it are complete.
   void update();
-  /// Shows the points that are left as far as their runs have ended, and takes the progress away.
+  /// Shows the remaining points with the runs that have ended, and removes the progress line.
   void finish();
 
  private:
@@ -24,11 +24,11 @@ class Scoreboard {
 
   const ExperimentFile& file_;
   const Results& results_;
-  bool seeds_;  // there are several, so that they need a column
+  bool seeds_;  // whether there are several seeds, which need a column
   Progress progress_;
   Table table_;
   bool titled_ = false;
-  std::size_t next_ = 0;  // the first point that is not shown
+  std::size_t next_ = 0;  // the first point that is not shown yet
 };
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/weir/text/output.h"
 #include "core/base/units_text.h"
 #include "core/calibrate/label.h"
 #include "core/document/document.h"
@@ -24,34 +25,6 @@ std::string words_of(const SettingsFile& file) {
 std::string iteration(double seconds) { return rounded(Duration::from_seconds(seconds)); }
 
 }  // namespace
-
-std::optional<double> TuneTrial::seconds() const {
-  if (outcome.kind != Outcome::Kind::kRow || outcome.row.iteration_ns <= 0) return std::nullopt;
-  return Duration(outcome.row.iteration_ns).seconds();
-}
-
-bool TuneTrial::simulated() const { return outcome.row.label && !outcome.row.predicted_ns; }
-
-std::size_t Tuning::near() const {
-  const double least = *trials[*best].seconds();
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const std::optional<double> seconds = trials[i].seconds();
-    if (seconds && *seconds <= (1 + kNear) * least) return i;
-  }
-  return *best;
-}
-
-SettingsFile Tuning::settings() const {
-  SettingsFile file = settings_at(tunables, trials[*best].point);
-  file.tuned = about;
-  file.tuned->trials = std::ssize(trials);
-  const Row& row = trials[*best].outcome.row;
-  file.tuned->iteration = Duration(row.iteration_ns);
-  if (!trials[*best].simulated()) return file;
-  file.tuned->label = row.label;
-  file.tuned->label_reason = row.label_reason;
-  return file;
-}
 
 TuneTable::TuneTable(const std::vector<Tunable>& tunables, bool simulated)
     : tunables_(tunables), simulated_(simulated), table_(columns(tunables, simulated)) {}
@@ -89,6 +62,42 @@ std::string TuneTable::line(std::size_t number, const TuneTrial& trial) {
   return table_.line(cells);
 }
 
+namespace {
+
+// Prints the subject before the progress appears. Returns the number of trials.
+std::size_t introduced(const TuneSubject& subject, const World& world, bool table) {
+  if (table) {
+    print("{} of {} on {}, {}: at most {} trials among {} settings\n\n", subject.strategy,
+          subject.experiment.trace.name, subject.experiment.topology.name, world.name, subject.trials,
+          space_of(subject.tunables).size());
+  }
+  std::fflush(stdout);
+  return subject.trials;
+}
+
+}  // namespace
+
+TuneScreen::TuneScreen(const TuneSubject& subject, const World& world, bool table)
+    : shows_table_(table),
+      table_(subject.tunables, world.simulated),
+      progress_(introduced(subject, world, table)) {
+  if (table) print("{}", table_.header());
+}
+
+TuneEvents TuneScreen::events() {
+  TuneEvents events;
+  events.ended = [this](std::size_t ended) {
+    progress_.clear();
+    progress_.show(ended);
+  };
+  events.trial = [this](std::size_t number, const TuneTrial& trial) {
+    progress_.clear();
+    if (shows_table_) print("{}", table_.line(number, trial));
+    std::fflush(stdout);
+  };
+  return events;
+}
+
 std::string summary(const Tuning& tuning) {
   const double least = *tuning.trials[*tuning.best].seconds();
   std::string words =
@@ -108,7 +117,7 @@ std::string summary(const Tuning& tuning) {
   return words + *best.outcome.row.label + (reason.empty() ? "" : ": " + reason) + "\n";
 }
 
-std::string json(const Tuning& tuning, bool finished) {
+std::string json(const Tuning& tuning) {
   const auto written = [](const SettingsFile& file) {
     return nlohmann::ordered_json::parse(weir::text(file), nullptr, false);
   };
@@ -125,7 +134,7 @@ std::string json(const Tuning& tuning, bool finished) {
                                 {"world", tuning.about.world},
                                 {"method", tuning.about.method},
                                 {"seed", tuning.about.seed},
-                                {"finished", finished},
+                                {"finished", !tuning.signal},
                                 {"values", nlohmann::ordered_json::object()}};
   for (const Tunable& tunable : tuning.tunables) {
     nlohmann::ordered_json& values = all["values"][tunable.name] = nlohmann::ordered_json::array();

@@ -1,47 +1,22 @@
-// What `weir tune` tells of a search: a line for each trial, what was found and when, and all of it as JSON.
+// What `weir tune` prints about a search: one line for each trial, and a summary. Or everything as JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "apps/weir/text/progress.h"
 #include "studies/output/table.h"
-#include "studies/run/trial.h"
-#include "studies/tune/tunables.h"
+#include "studies/tune/tune.h"
 
 namespace weir {
 
-constexpr double kNear = 0.02;  // so much longer than the best is as good, for people
-
-/// What came of one point.
-struct TuneTrial {
-  tune::Point point;
-  Outcome outcome;
-
-  std::optional<double> seconds() const;  // of an iteration; none if it did not run
-  bool simulated() const;                 // whether that time was, so that the row's label is its own
-};
-
-/// A search, ended or interrupted. A value.
-struct Tuning {
-  Tuned about;
-  std::vector<Tunable> tunables;
-  std::vector<TuneTrial> trials;
-  std::optional<std::size_t> best;  // of the trials
-  bool began_near = true;           // whether the first trial is the nearest to what the experiment has
-
-  /// The first trial within kNear of the best; there is a best.
-  std::size_t near() const;
-  /// The best trial's; there is one.
-  SettingsFile settings() const;
-};
-
-/// The table of trials, which grows. Those that are simulated have labels.
+/// The table of trials, which grows. Simulated trials have labels.
 class TuneTable {
  public:
   TuneTable(const std::vector<Tunable>& tunables, bool simulated);
 
   std::string header() const { return table_.header(); }
-  /// Trials come in their order, counted from 0.
+  /// One trial as a row. Call it in the order of the trials, counted from 0.
   std::string line(std::size_t number, const TuneTrial& trial);
 
  private:
@@ -53,10 +28,28 @@ class TuneTable {
   std::optional<double> least_;
 };
 
-/// What was found, after how many trials, what it gains and how far it can be trusted. There is a best.
+/// The output of a running search: the subject and the table. The progress goes to the error stream.
+class TuneScreen {
+ public:
+  /// Prints the subject if there is to be a table. The subject outlives the screen.
+  TuneScreen(const TuneSubject& subject, const World& world, bool table);
+
+  /// The screen outlives the events.
+  TuneEvents events();
+  /// Call it after the search.
+  void finish() const { progress_.clear(); }
+
+ private:
+  bool shows_table_;
+  TuneTable table_;
+  Progress progress_;
+};
+
+/// The best settings, the trial that found them, the gain, and how far to trust it. Requires that a best
+/// exists.
 std::string summary(const Tuning& tuning);
 
-/// The whole search.
-std::string json(const Tuning& tuning, bool finished);
+/// The whole search as JSON.
+std::string json(const Tuning& tuning);
 
 }  // namespace weir

@@ -1,17 +1,18 @@
-// How elements of each type are loaded, added and stored, for the instructions that Highway is compiling for.
-// Included once for each of them, by kernels.cc alone.
+// How to load, add and store elements of each type. Highway compiles this file once for each set of
+// instructions. Only kernels.cc includes it.
 //
-// Elements are taken in steps of two vectors that are added as one kind of lane, `Lane`. A struct has
+// Elements are processed in steps of two vectors. Both vectors of a step have the same lane type, `Lane`. A
+// struct has
 //   kBytes        the size of an element
 //   load(at)      the lanes of the step at an address, as low and high
-//   store(...)    the reverse, with the only rounding that there is besides that of the additions
-// Vectors are passed and never stored in members, as those of SVE must not be.
+//   store(...)    the reverse; the only rounding besides that of the additions
+// Vectors are passed as arguments and never stored in members, since SVE does not allow vectors as members.
 #include <hwy/highway.h>
 
 #include <cstddef>
 #include <cstdint>
 
-// Toggled, so that the header is compiled once for each target.
+// A guard that toggles, so that the header is compiled once for each target.
 #if defined(WEIR_REAL_ELEMENT_SUMS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef WEIR_REAL_ELEMENT_SUMS_INL_H
 #undef WEIR_REAL_ELEMENT_SUMS_INL_H
@@ -29,7 +30,7 @@ using Words = hn::ScalableTag<std::uint32_t>;
 using Float = hn::Vec<Floats>;
 using Word = hn::Vec<Words>;
 
-/// f32 and f64; integers too, as unsigned ones, whose overflow is defined.
+/// f32 and f64. Integers too, as unsigned ones, because their overflow is defined.
 template <class T>
 struct Plain {
   using Lane = T;
@@ -49,8 +50,8 @@ struct Plain {
   }
 };
 
-// The nearest bf16, in the upper half: ties to even need one less where the bit before the half is not set.
-// What is no number stays as it is, as rounding up could make it infinite.
+// The nearest bf16, in the upper half. Adds half if the last bit that stays is set, else one less, so that
+// ties go to even. NaN stays as it is, because rounding up could make it infinite.
 HWY_INLINE Word rounded_bf16(Float value) {
   const Word bits = hn::BitCast(Words(), value);
   const auto odd = hn::TestBit(bits, hn::Set(Words(), 0x10000));
@@ -58,9 +59,9 @@ HWY_INLINE Word rounded_bf16(Float value) {
   return hn::Add(bits, hn::IfThenZeroElse(hn::RebindMask(Words(), hn::IsNaN(value)), half));
 }
 
-/// bf16: the upper half of an f32. Two neighbours are a word; the even ones are added in one vector and the
-/// odd ones in the other, so that no element changes its place. Highway's own conversion cuts instead of
-/// rounding, and that of AVX-512 takes denormals for zero.
+/// bf16: the upper half of an f32. A word holds two neighbours. One vector adds the even elements and the
+/// other the odd ones, so that no element changes its place. Highway's own conversion truncates instead of
+/// rounding, and its AVX-512 version flushes denormals to zero.
 struct Bf16 {
   using Lane = float;
   using Vector = Float;
@@ -80,7 +81,7 @@ struct Bf16 {
 
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)) || HWY_ARCH_ARM_A64
 
-/// f16, where the machine converts it.
+/// f16, on machines that convert it in hardware.
 struct F16 {
   using Lane = float;
   using Vector = Float;
@@ -101,25 +102,25 @@ struct F16 {
 
 #else
 
-/// The f32 of an f16 in the lower half of each word: the exponent is moved by a multiplication, which also
-/// makes denormals normal.
+/// The f32 of an f16 in the lower half of each word. A multiplication shifts the exponent, and also turns
+/// denormals into normal numbers.
 HWY_INLINE Float widened(Word halves) {
   const Word magnitude = hn::ShiftLeft<13>(hn::And(halves, hn::Set(Words(), 0x7FFF)));
   const Word sign = hn::ShiftLeft<16>(hn::And(halves, hn::Set(Words(), 0x8000)));
   const Float scaled = hn::Mul(hn::BitCast(Floats(), magnitude), hn::Set(Floats(), 0x1p112F));
-  const Float infinite = hn::Or(scaled, hn::BitCast(Floats(), hn::Set(Words(), 0x7F800000)));  // or no number
+  const Float infinite = hn::Or(scaled, hn::BitCast(Floats(), hn::Set(Words(), 0x7F800000)));  // or NaN
   const Float value = hn::IfThenElse(hn::Ge(scaled, hn::Set(Floats(), 0x1p16F)), infinite, scaled);
   return hn::Or(value, hn::BitCast(Floats(), sign));
 }
 
-/// The reverse, rounded to nearest and ties to even; zeros above. Denormals are rounded by adding a number
-/// whose last bit is theirs.
+/// The reverse: rounds to nearest, ties to even. The upper half of each word becomes zero. To round
+/// denormals, it adds a number whose last bit has the value of their last bit.
 HWY_INLINE Word narrowed(Float value) {
   const Word sign = hn::And(hn::BitCast(Words(), value), hn::Set(Words(), 0x80000000));
   const Word bits = hn::Xor(hn::BitCast(Words(), value), sign);
   const Float magnitude = hn::BitCast(Floats(), bits);
   const Word odd = hn::And(hn::ShiftRight<13>(bits), hn::Set(Words(), 1));
-  const Word bias = hn::Set(Words(), 0xC8000FFF);  // (15 - 127) << 23, and half of the last bit but one
+  const Word bias = hn::Set(Words(), 0xC8000FFF);  // (15 - 127) << 23, plus half of the last bit, minus one
   const Word normal = hn::ShiftRight<13>(hn::Add(hn::Add(bits, bias), odd));
   const Word tiny = hn::Sub(hn::BitCast(Words(), hn::Add(magnitude, hn::Set(Floats(), 0.5F))),
                             hn::Set(Words(), 0x3F000000));
@@ -133,8 +134,8 @@ HWY_INLINE Word narrowed(Float value) {
   return hn::Or(half, hn::ShiftRight<16>(sign));
 }
 
-/// f16, where it must be converted bit by bit. Highway's own conversion cuts instead of rounding, and knows
-/// no infinity. PlannedOtherJobs are taken as those of bf16 are.
+/// f16, converted bit by bit on other machines. Highway's own conversion truncates instead of rounding, and
+/// does not handle infinity. Neighbouring elements are split as in Bf16.
 struct F16 {
   using Lane = float;
   using Vector = Float;

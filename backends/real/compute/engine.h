@@ -1,4 +1,4 @@
-// What works on ops for a node: threads in host memory, GPUs in theirs.
+// What executes ops for a node: threads for ops in host memory, GPUs for ops in GPU memory.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace weir::real {
 
-/// The owner of a node puts ops; what comes of each goes to the node's inbox: kDone, or kBroken. Ops outlive
-/// their end.
+/// The owner of a node puts ops. When an op ends, the engine puts kDone or kBroken into the node's inbox. Ops
+/// must live until then.
 class Engine {
  public:
   Engine() = default;

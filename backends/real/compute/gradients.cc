@@ -10,13 +10,13 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kStep = 11;  // from element to element
+constexpr std::size_t kStep = 11;  // from one element to the next
 
-// Of a binary floating-point format, or an integer.
+// Of a binary floating-point format, or of an integer.
 struct Format {
-  int mantissa;  // bits; of integers none
+  int mantissa;  // number of bits; 0 for integers
   int bias;
-  std::size_t exact;  // whole numbers up to this one are exact
+  std::size_t exact;  // all whole numbers up to this one are exact
 };
 
 Format format_of(Dtype dtype) {
@@ -62,7 +62,7 @@ double decode(std::uint64_t bits, Dtype dtype) {
   return negative ? -value : value;
 }
 
-// Little-endian, as all machines are that Weir runs on.
+// Little-endian, like all machines that Weir runs on.
 void append(std::uint64_t bits, Dtype dtype, std::vector<std::byte>& into) {
   for (int i = 0; i < size(dtype).count(); ++i)
     into.push_back(static_cast<std::byte>((bits >> (8 * i)) & 0xff));
@@ -85,7 +85,7 @@ Gradients::Gradients(const Plan& plan, const Workload& workload, const Buffers& 
   }
 }
 
-// How many different numbers a writer writes, so that sums of all writers are exact.
+// How many different numbers each writer may use so that the sums over all writers are exact. At least 2.
 std::size_t Gradients::span(Dtype dtype) const {
   return std::clamp<std::size_t>(format_of(dtype).exact / std::max<std::size_t>(writers_.size(), 1), 2, 64);
 }
@@ -157,7 +157,7 @@ void Gradients::check(const Op& op, const Tensor& tensor, std::uint64_t iteratio
   }
 }
 
-// Where sums are not exact, bytes may differ a little from what they should be.
+// If sums are not exact, values may differ a little from what they should be.
 void Gradients::look_closer(std::span<const std::byte> bytes, Dtype dtype, const std::vector<double>& sums,
                             std::size_t first, const std::string& whose) {
   const auto width = static_cast<std::size_t>(size(dtype).count());

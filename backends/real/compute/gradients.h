@@ -1,4 +1,4 @@
-// Computation stood in for: writes gradients whose sums are known, and checks the sums.
+// A stand-in for computation: writes gradients whose sums are known, and checks the sums.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,21 @@
 
 namespace weir::real {
 
-/// Every GPU of every machine writes small whole numbers, which differ by writer, iteration and element, and
-/// whose sums are exact in the tensor's dtype as long as writers are few enough for that (in bf16 up to 128).
-/// Beyond, all write zeros and ones, and sums may be off by a part in 64. Several threads may compute at
-/// once.
+/// Every GPU of every machine writes small whole numbers. They differ by writer, iteration and element. Their
+/// sums are exact in the tensor's dtype if there are few enough writers (up to 128 in bf16). With more
+/// writers, all write zeros and ones, and a sum may be off by a 64th of the number of writers. Several
+/// threads may compute at once.
 class Gradients {
  public:
-  /// Of one machine; all outlive this.
+  /// For one machine. All arguments outlive this.
   Gradients(const Plan& plan, const Workload& workload, const Buffers& buffers);
 
-  /// A backward writes its layer's gradient on every GPU; a forward checks that what it reads is the sum.
+  /// A backward writes its layer's gradient on every GPU. A forward checks that it reads the right sum.
   void compute(const Op& op, std::uint64_t iteration);
 
-  /// Elements of tensors that forwards have checked.
+  /// How many elements of tensors the forwards have checked.
   std::int64_t checked() const { return checked_; }
-  /// The first element that was wrong, in words; empty if none was.
+  /// Describes the first wrong element; empty if all were right.
   std::string wrong() const;
 
  private:

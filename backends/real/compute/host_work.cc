@@ -39,7 +39,7 @@ void move_all(const Op& op, const Plan& plan, const Buffers& buffers) {
 
 // In place on the slice's replicas; share i belongs to the i-th GPU of the group.
 void collective(const Op& op, const Plan& plan, const Buffers& buffers) {
-  WEIR_CHECK(meets(op.kind) == Meets::kNobody, op.id);  // in others, other machines take part
+  WEIR_CHECK(meets(op.kind) == Meets::kNobody, op.id);  // the other collectives need other machines
   const std::span<const int> group = plan.group(op.into.on.group());
   const auto count = static_cast<int>(group.size());
   const bool rooted = traits(op.kind).rooted;
@@ -66,7 +66,7 @@ void collective(const Op& op, const Plan& plan, const Buffers& buffers) {
   }
 }
 
-// Passes over as many bytes as the optimizer's state and parameters have; the sum stays as it is.
+// Passes over as many bytes as the optimizer's state and parameters have. The sum stays as it is.
 void update(const Op& op, const Buffers& buffers) {
   thread_local std::vector<std::byte> state;
   for (const Run part : buffers.bytes(op.into, op.dtype)) {
@@ -130,20 +130,6 @@ Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffer
                              name(op.kind)));
 }
 
-Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport) {
-  if (transport == TransportChoice::kRdma) return {};
-  for (const Op& op : plan.ops(machine)) {
-    if (!is_message(op.kind)) continue;
-    const Slice& slice = main_slice(op);
-    if (plan.buffer(slice.buffer).place == Memory::Kind::kHost) continue;
-    return failure(
-        fmt::format("{}: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
-                    "strategy, or another 'local' stage",
-                    plan.strategy()));
-  }
-  return {};
-}
-
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {
   switch (op.kind) {
     case OpKind::kSum:
@@ -166,7 +152,7 @@ void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {
     case OpKind::kHold:
       break;
   }
-  WEIR_CHECK(false, op.id);  // these are no work on memory
+  WEIR_CHECK(false, op.id);  // these do no work in memory
 }
 
 }  // namespace weir::real

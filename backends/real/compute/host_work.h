@@ -2,23 +2,20 @@
 #pragma once
 
 #include "backends/real/memory/buffers.h"
-#include "backends/real/wire/transport_choice.h"
+#include "core/base/result.h"
+#include "core/plan/plan.h"
 
 namespace weir::real {
 
-/// Whether GPUs are part of the op, where there are any: what they compute, and what reads or writes their
-/// memory. Messages never are.
+/// Whether GPUs execute the op on a machine that has them: computation, collectives, and what reads or writes
+/// GPU memory. Never messages.
 bool is_on_gpus(const Op& op, const Plan& plan);
 
-/// Fails if the op is on GPUs, and they cannot do it: kernels see the memory of their own GPU only.
+/// Fails if the op belongs on GPUs but they cannot do it. Kernels access only the memory of their own GPU.
 Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers);
 
-/// Fails if a NIC of the machine is to move what lies on its GPUs, unless all messages go over RDMA: others
-/// leave from host memory, and come there.
-Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice transport);
-
-/// Does what the op says, in the calling thread. An update reads and writes as much memory as the optimizer
-/// would, and leaves the bytes as they are.
+/// Does the op in the calling thread. An update reads and writes as much memory as an optimizer would, but
+/// leaves the sum unchanged.
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers);
 
 }  // namespace weir::real

@@ -6,11 +6,11 @@
 
 #include "core/base/check.h"
 
-// Highway includes this file again for each set of instructions.
+// Highway includes this file once more for each set of instructions.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/real/compute/kernels.cc"
 #include <hwy/foreach_target.h>
-// After that one:
+// After foreach_target.h:
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
@@ -19,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace weir::real::HWY_NAMESPACE {
 
-// The operands of one sum; without `keep` what `into` held is left out.
+// The operands of one sum. Without `keep`, the old content of `into` is not added.
 struct Operands {
   std::byte* into;
   const std::byte* const* sources;
@@ -30,9 +30,9 @@ struct Operands {
   std::size_t second() const { return keep ? 0 : 1; }
 };
 
-// Asks for what comes that much later, of every operand. Processors do so of themselves, but not far enough
-// where eight sources are converted on the way: f16 and bf16 then reach 80 % of what memory allows, and all
-// of it with this (`weir bench sum --sources 8`).
+// Prefetches each operand this far ahead. Processors also prefetch on their own, but not far enough when
+// eight sources are converted on the way. Without this, f16 and bf16 reach 80 % of the memory's rate; with
+// it, all of it (`weir bench sum --sources 8`).
 constexpr std::size_t kAhead = 1024;
 constexpr std::size_t kLine = 64;
 
@@ -40,8 +40,8 @@ HWY_INLINE void prefetch(const std::byte* at, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; i += kLine) hwy::Prefetch(at + kAhead + i);
 }
 
-// Two steps, so that additions of four vectors are under way. All sources of a step are added before its only
-// store, so that memory is passed once however many there are.
+// Two steps at once, so that four vectors are added in parallel. All sources of a step are added before its
+// only store. So memory is passed once, however many sources there are.
 template <class Kind>
 HWY_INLINE void sum_two_steps(const Operands& operands, std::size_t offset, std::size_t step) {
   using Vector = typename Kind::Vector;
@@ -71,7 +71,7 @@ HWY_INLINE void sum_two_steps(const Operands& operands, std::size_t offset, std:
   Kind::store(c, d, operands.into + offset + step);
 }
 
-// At most one step: the elements at the end, through memory in which a whole step has room.
+// The elements at the end, at most one step. Copies them through memory that holds a whole step.
 template <class Kind>
 HWY_INLINE void sum_part_of_step(const Operands& operands, std::size_t offset, std::size_t bytes) {
   using Vector = typename Kind::Vector;

@@ -13,7 +13,7 @@ Workers::Workers(int threads, Work work, Inbox& inbox, Home home)
   for (int i = 0; i < threads; ++i) {
     const int numa = nodes[static_cast<std::size_t>(i) % nodes.size()];
     threads_.emplace_back([this, numa, pinned = home_ && nodes.size() > 1] {
-      // A node may have none of the CPUs that this process is allowed; its threads then run on any.
+      // This process may be allowed no CPU of the node. The node's threads then run on any CPU.
       if (pinned) (void)pin_to_numa(numa);
       run(numa);
     });
@@ -37,7 +37,7 @@ void Workers::put(const Op& op, std::uint64_t round) {
   more_.notify_one();
 }
 
-// The first of the node, or else the first of all.
+// The first job of the NUMA node, or else the first of all.
 Workers::Job Workers::take(int numa) {
   auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) { return one.numa == numa; });
   if (job == jobs_.end()) job = jobs_.begin();

@@ -14,21 +14,23 @@
 
 namespace weir::real {
 
-/// Ops are worked on in the order in which they are put, as many at once as there are threads. Each is told
-/// to the inbox when it is done. put() belongs to the owner of the node; the inbox outlives the workers.
+/// Threads take ops in the order in which they were put, and work on as many at once as there are threads.
+/// They put an event into the inbox when an op is done. Only the node's owner calls put(). The inbox outlives
+/// the workers.
 ///
-/// On a host of several NUMA nodes threads belong to them in turn, and run on their CPUs only. A thread takes
-/// ops of its own node first, and those of others when there are none, so that nothing waits for a thread.
+/// On a host with several NUMA nodes, threads are assigned to the nodes in turn, and run on their node's CPUs
+/// only. A thread takes ops of its own node first. If there are none, it takes those of other nodes, so that
+/// no op waits while a thread is free.
 class Workers final : public Engine {
  public:
   using Work = std::function<void(const Op& op, std::uint64_t round)>;
 
-  /// The NUMA node of the memory that an op works on, by the system's number.
+  /// The NUMA node, by the system's number, of the memory that an op works on.
   using Home = std::function<int(const Op& op)>;
 
-  /// `work` is called by several threads at once, `home` by the owner.
+  /// Several threads call `work` at once; the owner calls `home`.
   Workers(int threads, Work work, Inbox& inbox, Home home = {});
-  /// Ends the threads once they have done what they have begun.
+  /// Finishes the ops that have begun, then ends the threads.
   ~Workers() override;
 
   void put(const Op& op, std::uint64_t round) override;

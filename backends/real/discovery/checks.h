@@ -1,5 +1,5 @@
-// What looks wrong, slow or good to know on a host, by what was found there: pure functions, so that hosts
-// nobody has at hand can be checked in tests.
+// Judges what was found on a host: what looks wrong, slow or good to know. Pure functions, so that tests can
+// check hosts that nobody has at hand.
 #pragma once
 
 #include "backends/real/discovery/finding.h"
@@ -10,19 +10,20 @@
 
 namespace weir::real {
 
-/// CPUs and NUMA nodes; memory, locked memory and huge pages; files that may be open.
+/// CPUs and NUMA nodes; memory, locked memory and huge pages; the limit of open files.
 Findings check_host(const HostParts& parts, const HostLimits& limits);
 
-/// Each NIC, and that there is one.
+/// Each NIC, and whether there is one.
 Findings check_nics(const HostParts& parts);
 
-/// Driver, links and modes of the GPUs, as the driver tells them.
+/// Driver, links and modes of the GPUs, as the driver reports them.
 Findings check_gpus(const HostParts& parts, const HostLimits& limits);
 
 /// What CUDA and NCCL can do with them.
 Findings check_cuda(const HostParts& parts, const GpuState& state);
 
-/// RDMA devices: whether machines can use them, by which addresses, and memory that must be locked for them.
+/// RDMA devices: whether machines can use them, with which addresses, and the memory that must be locked for
+/// them.
 Findings check_rdma(const rdma::Survey& survey, const HostLimits& limits);
 
 }  // namespace weir::real

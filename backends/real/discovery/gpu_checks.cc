@@ -20,7 +20,7 @@ Finding check_driver(const HostParts& parts) {
     if (devices == 0) return {"gpus", Grade::kNote, "this host has no NVIDIA GPU", ""};
     return {
         "gpus", Grade::kWarning,
-        fmt::format("{} NVIDIA GPUs on PCI, and none can be used: {}", devices, parts.no_driver),
+        fmt::format("{} NVIDIA GPUs on PCI, but none can be used: {}", devices, parts.no_driver),
         "install NVIDIA's driver, or give the container its GPUs (--gpus all); nvidia-smi must list them"};
   }
   std::set<std::string> names;
@@ -30,12 +30,12 @@ Finding check_driver(const HostParts& parts) {
                   ""};
   if (parts.gpus.empty()) {
     finding.grade = devices > 0 ? Grade::kWarning : Grade::kNote;
-    finding.found = fmt::format("driver {} shows no GPU; on PCI there are {}", parts.driver, devices);
+    finding.found = fmt::format("driver {} lists no GPU; on PCI there are {}", parts.driver, devices);
     if (devices > 0) finding.remedy = "see dmesg for messages of NVRM";
   } else if (devices > parts.gpus.size()) {
     finding.grade = Grade::kNote;
     finding.found += fmt::format("; on PCI there are {}", devices);
-    finding.remedy = "if this process should have them all, give the container all GPUs";
+    finding.remedy = "to use all of them, give the container all GPUs";
   }
   return finding;
 }
@@ -44,12 +44,13 @@ Findings check_pcie(const HostParts& parts) {
   Findings findings;
   for (std::size_t i = 0; i < parts.gpus.size(); ++i) {
     const DevicePlace& place = parts.gpus[i].place;
-    const bool told = !place.own.speed.empty() && place.own.width > 0;
-    if (told && narrower(place.own, place.link) != place.own) {
-      findings.push_back({"pcie", Grade::kWarning,
-                          fmt::format("{} can {} x{}, and its slot {} x{}", named(parts, i), place.own.speed,
-                                      place.own.width, place.link.speed, place.link.width),
-                          "put it into a slot that matches; a virtual machine's bridge may tell too little"});
+    const bool known = !place.own.speed.empty() && place.own.width > 0;
+    if (known && narrower(place.own, place.link) != place.own) {
+      findings.push_back(
+          {"pcie", Grade::kWarning,
+           fmt::format("{} supports {} x{}, but its slot only {} x{}", named(parts, i), place.own.speed,
+                       place.own.width, place.link.speed, place.link.width),
+           "put it into a matching slot; in a virtual machine, the bridge may report too little"});
     }
     if (place.lanes_now > 0 && place.lanes_now < place.link.width) {
       findings.push_back(
@@ -62,8 +63,8 @@ Findings check_pcie(const HostParts& parts) {
     const PcieLink& link = parts.gpus.front().place.link;
     findings.push_back({"pcie", Grade::kOk,
                         link.speed.empty()
-                            ? "no GPU's link is told"
-                            : fmt::format("GPUs have what they can: {} x{}", link.speed, link.width),
+                            ? "no GPU reports its link"
+                            : fmt::format("GPUs have their fastest link: {} x{}", link.speed, link.width),
                         ""});
   }
   return findings;
@@ -80,21 +81,20 @@ Findings check_nvlinks(const HostParts& parts) {
   if (most == 0) {
     if (down > 0 && parts.gpus.size() > 1)
       findings.push_back(
-          {"nvlink", Grade::kNote, "GPUs can have NVLinks, and none is up",
+          {"nvlink", Grade::kNote, "GPUs can have NVLinks, but none is up",
            "fine if no bridge or switch joins them; otherwise see nvidia-smi nvlink --status"});
     return findings;
   }
   for (std::size_t i = 0; i < parts.gpus.size(); ++i) {
     const HostParts::Gpu& gpu = parts.gpus[i];
     if (gpu.nvlinks.size() == most && gpu.nvlinks_down == 0) continue;
-    findings.push_back(
-        {"nvlink", Grade::kWarning,
-         fmt::format("{} has {} NVLinks that are up and {} that are down; others have up to {}",
-                     named(parts, i), gpu.nvlinks.size(), gpu.nvlinks_down, most),
-         "see nvidia-smi nvlink --status, and whether nvidia-fabricmanager runs"});
+    findings.push_back({"nvlink", Grade::kWarning,
+                        fmt::format("{} has {} NVLinks up and {} down; others have up to {}", named(parts, i),
+                                    gpu.nvlinks.size(), gpu.nvlinks_down, most),
+                        "see nvidia-smi nvlink --status, and whether nvidia-fabricmanager runs"});
   }
   if (findings.empty())
-    findings.push_back({"nvlink", Grade::kOk, fmt::format("{} of each GPU, all up", most), ""});
+    findings.push_back({"nvlink", Grade::kOk, fmt::format("{} per GPU, all up", most), ""});
   return findings;
 }
 
@@ -102,41 +102,41 @@ Findings check_modes(const HostParts& parts, const HostLimits& limits) {
   Findings findings;
   for (std::size_t i = 0; i < parts.gpus.size(); ++i) {
     if (!parts.gpus[i].mig) continue;
-    findings.push_back({"mig", Grade::kWarning,
-                        fmt::format("{} is cut into instances, which reach no other GPU", named(parts, i)),
-                        fmt::format("as root: nvidia-smi -i {} -mig 0", i)});
+    findings.push_back(
+        {"mig", Grade::kWarning,
+         fmt::format("{} is split into instances (MIG), which reach no other GPU", named(parts, i)),
+         fmt::format("as root: nvidia-smi -i {} -mig 0", i)});
   }
   if (limits.iommus > 0 && !limits.iommu_passes) {
-    findings.push_back(
-        {"iommu", Grade::kNote,
-         fmt::format("{} on: what goes between GPUs, or from GPUs to NICs, over PCIe may take a "
-                     "detour (GPUDirect)",
-                     limits.iommus),
-         "on a host of your own boot with iommu=pt; virtual machines need theirs"});
+    findings.push_back({"iommu", Grade::kNote,
+                        fmt::format("{} on: PCIe transfers between GPUs, or from GPUs to NICs, may take a "
+                                    "detour (GPUDirect)",
+                                    limits.iommus),
+                        "boot your own host with iommu=pt; virtual machines need their IOMMU"});
   } else {
     findings.push_back(
-        {"iommu", Grade::kOk, limits.iommus > 0 ? "on, and lets devices pass (iommu=pt)" : "off", ""});
+        {"iommu", Grade::kOk, limits.iommus > 0 ? "on, but passes devices through (iommu=pt)" : "off", ""});
   }
   return findings;
 }
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-/// Drivers run programs of their own major version, later minor ones too.
+/// Drivers run programs built with their own major version, even a later minor one.
 Finding check_versions(const CudaVersions& versions) {
   if (versions.driver == 0)
     return {"cuda", Grade::kWrong,
-            fmt::format("built with {}, and CUDA finds no driver", version_text(versions.built)),
+            fmt::format("built with {}, but CUDA finds no driver", version_text(versions.built)),
             "install libcuda.so.1, which comes with the driver, or give the container "
             "NVIDIA_DRIVER_CAPABILITIES=compute,utility"};
   Finding finding{"cuda", Grade::kOk,
-                  fmt::format("built with {}, the driver knows {}", version_text(versions.built),
+                  fmt::format("built with {}, the driver supports {}", version_text(versions.built),
                               version_text(versions.driver)),
                   ""};
   if (versions.driver >= versions.built) return finding;
   const bool runs = versions.driver / 1000 == versions.built / 1000;
   finding.grade = runs ? Grade::kNote : Grade::kWrong;
-  finding.remedy = runs ? "works, as both are of one major version; a driver as new as CUDA avoids surprises"
+  finding.remedy = runs ? "works, because the major versions are equal; a driver as new as CUDA is safer"
                         : fmt::format("install a driver for CUDA {} or later, or build with an older CUDA",
                                       version_text(versions.built));
   return finding;
@@ -155,12 +155,12 @@ Finding check_peers(const std::vector<std::string>& ids, const GpuState& state) 
   if (!state.apart)
     return {"peers", Grade::kWrong, state.apart.error().text, "see dmesg for messages of NVRM"};
   const std::size_t pairs = ids.size() * (ids.size() - 1);
-  if (state.apart->empty()) return {"peers", Grade::kOk, "each GPU reaches the memory of each other", ""};
+  if (state.apart->empty()) return {"peers", Grade::kOk, "each GPU reaches the memory of all others", ""};
   const auto [from, into] = state.apart->front();
   return {"peers", Grade::kWarning,
-          fmt::format("{} of {} ways between GPUs go through host memory, as that from {} to {}",
+          fmt::format("{} of {} paths between GPUs go through host memory, such as from {} to {}",
                       state.apart->size(), pairs, from, into),
-          "on PCIe: switch off ACS on the bridges, or the IOMMU; GPUs of one kind only reach each other"};
+          "on PCIe: disable ACS on the bridges, or the IOMMU; only GPUs of one kind reach each other"};
 }
 
 bool switched(const HostParts& parts) {
@@ -192,14 +192,14 @@ Findings check_gpus(const HostParts& parts, const HostLimits& limits) {
 Findings check_cuda(const HostParts& parts, const GpuState& state) {
   if (!state.versions) {
     if (parts.gpus.empty()) return {};
-    return {{"cuda", Grade::kWarning, "this weir was built without CUDA, so --gpus uses none of the GPUs",
+    return {{"cuda", Grade::kWarning, "this weir was built without CUDA, so --gpus cannot use the GPUs",
              "install CUDA and NCCL (nvcc, nccl.h), and build again"}};
   }
   if (parts.gpus.empty()) return {};
   Findings findings = {check_versions(*state.versions)};
   if (!state.ids) {
     findings.push_back({"visible gpus", Grade::kWrong, state.ids.error().text,
-                        "nvidia-smi must list the GPUs, and CUDA_VISIBLE_DEVICES must not hide all"});
+                        "nvidia-smi must list the GPUs, and CUDA_VISIBLE_DEVICES must not hide them all"});
     return findings;
   }
   findings.push_back(check_visible(parts, *state.ids));
@@ -212,9 +212,9 @@ Findings check_cuda(const HostParts& parts, const GpuState& state) {
   if (state.nccl && switched(parts))
     findings.push_back(
         {"nvls", Grade::kNote,
-         "NCCL may sum in these GPUs' switches (NVLS), which topologies do not tell: collectives "
-         "in a machine may be faster than foretold",
-         "NCCL_NVLS_ENABLE=0 keeps them as foretold"});
+         "NCCL may sum in these GPUs' switches (NVLS), which topologies do not model: collectives "
+         "in a machine may be faster than predicted",
+         "NCCL_NVLS_ENABLE=0 makes them as predicted"});
   return findings;
 }
 

@@ -1,4 +1,4 @@
-// What CUDA makes of this host's GPUs when it is tried, for checks.
+// Tries CUDA with this host's GPUs, for checks.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 namespace weir::real {
 
 struct GpuState {
-  std::optional<CudaVersions> versions;            // none of a build without CUDA
-  Result<std::vector<std::string>> ids;            // of the GPUs that this process may use
-  Result<std::vector<std::pair<int, int>>> apart;  // pairs of them without access to each other's memory
-  Result<void> pinned;                             // whether memory of this host could be pinned
+  std::optional<CudaVersions> versions;            // none in a build without CUDA
+  Result<std::vector<std::string>> ids;            // ids of the GPUs that this process may use
+  Result<std::vector<std::pair<int, int>>> apart;  // pairs of these without access to each other's memory
+  Result<void> pinned;                             // whether host memory could be pinned
   Result<std::string> nccl;                        // its version
 };
 
-/// Begins to use the first GPU, and pins 64 MiB of memory as engines do: seconds. A driver that is stuck may
-/// hold up the call for long.
+/// Starts to use the first GPU, and pins 64 MiB of memory as engines do. Takes seconds, and much longer if
+/// the driver is stuck.
 GpuState try_gpus();
 
 }  // namespace weir::real

@@ -10,10 +10,10 @@ namespace weir::real {
 namespace {
 
 constexpr Bytes kLittleMemory(std::int64_t{1} << 30);
-constexpr int kMachines = 64;    // of a job of good size
-constexpr int kFilesOfLane = 2;  // words and data, to a peer over a NIC
+constexpr int kMachines = 64;    // of a large job
+constexpr int kFilesOfLane = 2;  // control and data, for a peer on a NIC
 constexpr int kOtherFiles = 100;
-constexpr std::int64_t kFastMbps = 25'000;  // from here on small packets cost more CPU than machines have
+constexpr std::int64_t kFastMbps = 25'000;  // from this speed on, small packets cost too much CPU
 constexpr std::int64_t kUsualMtu = 1500;
 
 Finding check_cpus(const HostParts& parts, const HostLimits& limits) {
@@ -22,13 +22,13 @@ Finding check_cpus(const HostParts& parts, const HostLimits& limits) {
                               limits.cpus_present, parts.numas.size());
   if (limits.cpus < limits.cpus_present) {
     finding.grade = Grade::kNote;
-    finding.remedy = "a mask of CPUs (taskset, a container's cpuset) keeps it from the others";
+    finding.remedy = "a CPU mask (taskset, a container's cpuset) hides the others";
   }
   if (limits.cpu_quota && *limits.cpu_quota < limits.cpus) {
     finding.grade = Grade::kWarning;
-    finding.found += fmt::format("; its control group gets the time of {:.1f}", *limits.cpu_quota);
+    finding.found += fmt::format("; its control group gets the CPU time of {:.1f}", *limits.cpu_quota);
     finding.remedy =
-        "raise the quota (cpu.max, a container's --cpus): who waits for CPU time delays all machines";
+        "raise the quota (cpu.max, a container's --cpus): a process without CPU time delays all machines";
   }
   return finding;
 }
@@ -37,7 +37,7 @@ Finding check_memory(const HostLimits& limits) {
   Finding finding{"memory", Grade::kOk, fmt::format("{} available", rounded(limits.memory)), ""};
   if (limits.memory < kLittleMemory) {
     finding.grade = Grade::kWarning;
-    finding.remedy = "free some: a run takes a few times the size of its model";
+    finding.remedy = "free some: a run takes a few times the model's size";
   }
   return finding;
 }
@@ -45,7 +45,7 @@ Finding check_memory(const HostLimits& limits) {
 Finding check_locked(const HostLimits& limits) {
   if (!limits.locked) return {"locked memory", Grade::kOk, "no limit", ""};
   return {"locked memory", Grade::kNote,
-          fmt::format("{} may be locked: enough for TCP and for GPUs, not for RDMA", rounded(*limits.locked)),
+          fmt::format("{} may be locked: enough for TCP and GPUs, but not for RDMA", rounded(*limits.locked)),
           "before RDMA: ulimit -l unlimited (LimitMEMLOCK=infinity of a service)"};
 }
 
@@ -53,7 +53,7 @@ Finding check_huge_pages(const HostLimits& limits) {
   if (limits.huge_pages == "always" || limits.huge_pages == "madvise")
     return {"huge pages", Grade::kOk, fmt::format("'{}'", limits.huge_pages), ""};
   return {"huge pages", Grade::kNote,
-          limits.huge_pages.empty() ? "the kernel has none that are transparent"
+          limits.huge_pages.empty() ? "the kernel has no transparent ones"
                                     : fmt::format("'{}': sums and copies are slower", limits.huge_pages),
           "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"};
 }
@@ -88,19 +88,19 @@ Finding check_nic(const HostParts::Nic& nic) {
     finding.remedy = "plug in its cable, or: ip link set up; discover leaves it out while it is down";
     return finding;
   }
-  finding.found = nic.mbps ? rounded(nccl::network_rate(*nic.mbps)) : std::string("up, and tells no speed");
+  finding.found = nic.mbps ? rounded(nccl::network_rate(*nic.mbps)) : std::string("up, but reports no speed");
   if (nic.mtu > 0) finding.found += fmt::format(", MTU {}", nic.mtu);
   if (nic.place.link.width > 0) finding.found += ", PCIe " + link_text(nic.place.link);
   finding.found += named;
   if (!nic.mbps) {
     finding.grade = Grade::kNote;
-    finding.remedy = "measure it between two hosts, and give it: weir discover --nic-rate RATE";
+    finding.remedy = "measure it between two hosts, and pass it: weir discover --nic-rate RATE";
     return finding;
   }
   if (nic.mtu > 0 && nic.mtu <= kUsualMtu && *nic.mbps >= kFastMbps) {
     finding.grade = Grade::kNote;
     finding.remedy = fmt::format(
-        "ip link set dev {} mtu 9000, if all hosts and switches do the same: it takes "
+        "ip link set dev {} mtu 9000, if all hosts and switches do the same: it costs "
         "less CPU",
         nic.name);
   }
@@ -108,7 +108,7 @@ Finding check_nic(const HostParts::Nic& nic) {
   const auto pcie = nccl::pcie_rate(link.speed, link.width);
   if (pcie && link.width > 0 && *pcie < nccl::network_rate(*nic.mbps)) {
     finding.grade = Grade::kWarning;
-    finding.found += fmt::format("; its PCIe link carries {} only", rounded(*pcie));
+    finding.found += fmt::format("; its PCIe link carries only {}", rounded(*pcie));
     finding.remedy = "put the card into a faster slot";
   }
   return finding;
@@ -130,8 +130,8 @@ Findings check_nics(const HostParts& parts) {
     some = some || nic.up;
   }
   if (!some) {
-    findings.push_back({"nics", Grade::kWarning, "there is none that is up: no other host can be reached",
-                        "see ip link; for topologies --nic-rate of weir discover stands in"});
+    findings.push_back({"nics", Grade::kWarning, "none is up: no other host can be reached",
+                        "see ip link; for a topology, use weir discover --nic-rate"});
   }
   return findings;
 }

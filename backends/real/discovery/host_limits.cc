@@ -19,14 +19,14 @@ std::optional<std::int64_t> limit(rlim_t value) {
   return value == RLIM_INFINITY ? std::nullopt : std::optional(static_cast<std::int64_t>(value));
 }
 
-/// "always [madvise] never": the one in brackets.
+/// The word in brackets in "always [madvise] never".
 std::string chosen(const std::string& line) {
   const std::size_t from = line.find('[');
   const std::size_t end = line.find(']');
   return from == std::string::npos || end == std::string::npos ? "" : line.substr(from + 1, end - from - 1);
 }
 
-/// "200000 100000" are two CPUs; "max 100000" is no limit.
+/// "200000 100000" means two CPUs; "max 100000" means no limit.
 std::optional<double> quota(const std::string& line) {
   std::istringstream words(line);
   double time = 0;
@@ -42,7 +42,7 @@ bool has_word(const std::string& line, const std::string& wanted) {
   return false;
 }
 
-// Whether the process has CAP_IPC_LOCK, for which there is no limit.
+// Whether the process has CAP_IPC_LOCK, which removes the limit.
 bool may_lock_all(const std::string& proc) {
   constexpr int kIpcLock = 14;
   std::ifstream file(proc + "/self/status");

@@ -1,4 +1,4 @@
-// Everything that is found on this host.
+// Finds everything on this host.
 #pragma once
 
 #include "backends/real/discovery/host_parts.h"

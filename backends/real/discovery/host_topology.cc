@@ -21,7 +21,7 @@ constexpr int kNoLine = 0;
 
 Rates both(BytesPerSecond rate) { return {rate, rate}; }
 
-/// A device without its function: two ports of a card are two functions.
+/// The card of a device: its PCI id without the function, since two ports of a card are two functions.
 std::string card_of(const HostParts::Nic& nic) { return nic.place.id.substr(0, nic.place.id.rfind('.')); }
 
 class TopologyMaker {
@@ -40,7 +40,7 @@ class TopologyMaker {
   }
 
  private:
-  /// A place in the topology: what it hangs on there, and its rate.
+  /// A place in the topology: the part that it is connected to, and its rate.
   struct Spot {
     std::string at;
     BytesPerSecond rate;
@@ -53,35 +53,33 @@ class TopologyMaker {
   void add_gpus();
   void add_nvlinks();
   void add_nics();
-  void tell_bridges(const SwitchSpec& spec, BytesPerSecond device);
+  void report_slow_bridge(const SwitchSpec& spec, BytesPerSecond device);
 
   void join_halves();
-  /// The id of the switch that the place hangs on; of a lower half that of the upper one.
+  /// The id of the switch above the place; for a lower half, that of the upper half.
   std::string above(const DevicePlace& place) const;
   std::string numa_name(int number);
   Spot spot(const DevicePlace& place, BytesPerSecond rate);
-  BytesPerSecond rate_of(const PcieLink& link, BytesPerSecond untold);
+  BytesPerSecond rate_of(const PcieLink& link, BytesPerSecond otherwise);
 
   const HostParts& parts_;
   const TopologyWishes& wishes_;
   Remarks& remarks_;
   GroupSpec group_;
-  std::vector<HostParts::Nic> nics_;           // that the topology has
-  std::map<int, std::string> numa_names_;      // by the system's number
-  std::map<std::string, std::string> joined_;  // upper halves of Broadcom's switches, by the id of the lower
+  std::vector<HostParts::Nic> nics_;             // those in the topology
+  std::map<int, std::string> numa_names_;        // by the system's number
+  std::map<std::string, std::string> joined_;    // ids of upper halves of Broadcom's switches, by lower half
   std::map<std::string, std::string> switches_;  // names in the topology, by id
-  std::map<std::string, Spot> dissolved_;  // bridges that are left out, by id: what their device has instead
+  std::map<std::string, Spot> dissolved_;  // bridges that are left out: where their device is instead, by id
 };
 
 void TopologyMaker::choose_nics() {
   using Kind = HostParts::Nic::Kind;
   for (const HostParts::Nic& nic : parts_.nics) {
     if (nic.kind == Kind::kVirtualFunction) {
-      remarks_.assumed(kNoLine,
-                       fmt::format("{} is a virtual function of a NIC that is here too: left out", nic.name));
+      remarks_.assumed(kNoLine, fmt::format("{} is a virtual function of another NIC: left out", nic.name));
     } else if (nic.kind == Kind::kUsb) {
-      remarks_.assumed(kNoLine,
-                       fmt::format("{} is on USB, as management controllers are: left out", nic.name));
+      remarks_.assumed(kNoLine, fmt::format("{} is on USB, like management controllers: left out", nic.name));
     } else if (!nic.up) {
       remarks_.assumed(kNoLine, fmt::format("{} is down: left out", nic.name));
     } else {
@@ -93,8 +91,8 @@ void TopologyMaker::choose_nics() {
   for (const HostParts::Nic& nic : nics_) {
     if (!nic.mbps || *nic.mbps * 10 > fastest) continue;
     remarks_.assumed(kNoLine,
-                     fmt::format("{} has {} Gbps, a tenth or less of the fastest: if gradients are not "
-                                 "to go there, take it out of 'nics'",
+                     fmt::format("{} has {} Gbps, a tenth or less of the fastest; if gradients must not "
+                                 "use it, remove it from 'nics'",
                                  nic.name, static_cast<double>(*nic.mbps) / 1000));
   }
 }
@@ -116,18 +114,18 @@ void TopologyMaker::add_numas() {
     spec.sum_rate = said.sum_rate ? SumRates{{}, *said.sum_rate} : numa.sum_rate.value_or(SumRates());
     if (!spec.memory_rate.limited())
       remarks_.assumed(kNoLine,
-                       "the rate of memory is not known: unlimited, so it never binds; --measure "
+                       "the rate of memory is unknown and taken as unlimited; --measure "
                        "measures it");
     if (spec.sum_rate == SumRates())
       remarks_.assumed(kNoLine,
-                       "the rate of summation is not known: unlimited, so it never binds; --measure "
+                       "the rate of summation is unknown and taken as unlimited; --measure "
                        "measures it");
     group_.numa.push_back(spec);
   }
   if (group_.numa.empty()) group_.numa.emplace_back();
 }
 
-/// As NCCL does, each two directly. Nodes of one socket share its memory controllers' mesh.
+/// Joins each two directly, as NCCL does. Nodes of one socket share its memory controllers' mesh.
 void TopologyMaker::add_sockets() {
   std::vector<HostParts::Numa> numas;
   for (const HostParts::Numa& numa : parts_.numas) {
@@ -139,14 +137,16 @@ void TopologyMaker::add_sockets() {
       BytesPerSecond rate = known.value_or(BytesPerSecond::unlimited());
       if (numas[a].package == numas[b].package) {
         rate = BytesPerSecond::unlimited();
-        remarks_.assumed(kNoLine, "between NUMA nodes of one socket no rate is told: unlimited");
+        remarks_.assumed(kNoLine,
+                         "the rate between NUMA nodes of one socket is unknown and taken as unlimited");
       } else if (!known) {
-        remarks_.assumed(kNoLine, fmt::format("NCCL knows no rate between sockets of arch '{}' vendor '{}': "
-                                              "unlimited",
+        remarks_.assumed(kNoLine, fmt::format("NCCL has no rate between sockets of arch '{}' vendor '{}': "
+                                              "taken as unlimited",
                                               parts_.arch, parts_.vendor));
       } else {
-        remarks_.assumed(kNoLine,
-                         fmt::format("between sockets {} is taken, as NCCL does for such CPUs", text(rate)));
+        remarks_.assumed(
+            kNoLine,
+            fmt::format("the rate between sockets is taken as {}, as NCCL does for such CPUs", text(rate)));
       }
       group_.sockets.push_back({{static_cast<int>(a), static_cast<int>(b)}, both(rate), {}});
     }
@@ -157,13 +157,13 @@ std::string TopologyMaker::numa_name(int number) {
   const auto known = numa_names_.find(number);
   if (known != numa_names_.end()) return known->second;
   if (group_.numa.size() > 1)
-    remarks_.assumed(kNoLine, "no NUMA node is told of some devices: taken as numa0");
+    remarks_.assumed(kNoLine, "the NUMA node of some devices is unknown and taken as numa0");
   return "numa0";
 }
 
-BytesPerSecond TopologyMaker::rate_of(const PcieLink& link, BytesPerSecond untold) {
+BytesPerSecond TopologyMaker::rate_of(const PcieLink& link, BytesPerSecond otherwise) {
   const int width = link.width > 0 ? link.width : nccl::kDefaultWidth;
-  return nccl::pcie_rate(link.speed, width).value_or(untold);
+  return nccl::pcie_rate(link.speed, width).value_or(otherwise);
 }
 
 TopologyMaker::Spot TopologyMaker::spot(const DevicePlace& place, BytesPerSecond rate) {
@@ -189,7 +189,7 @@ std::string TopologyMaker::above(const DevicePlace& place) const {
 
 void TopologyMaker::add_switches() {
   join_halves();
-  std::map<std::string, std::set<std::string>> below;  // what hangs on each switch, by id
+  std::map<std::string, std::set<std::string>> below;  // what is below each switch, by id
   for (const HostParts::Gpu& gpu : parts_.gpus) below[above(gpu.place)].insert(gpu.place.id);
   for (const HostParts::Nic& nic : nics_) below[above(nic.place)].insert(card_of(nic));
   for (auto one = parts_.switches.rbegin(); one != parts_.switches.rend(); ++one) {
@@ -204,7 +204,7 @@ void TopologyMaker::add_switches() {
       continue;
     }
     if (!upwards.rate.limited())
-      remarks_.assumed(kNoLine, "a PCIe switch tells no speed of its link upwards: unlimited");
+      remarks_.assumed(kNoLine, "a PCIe switch reports no speed of its upward link: taken as unlimited");
     SwitchSpec spec;
     spec.name = fmt::format("p{}", group_.switches.size());
     spec.at = upwards.at;
@@ -217,7 +217,7 @@ void TopologyMaker::add_switches() {
 void TopologyMaker::add_gpus() {
   for (const HostParts::Gpu& found : parts_.gpus) {
     if (found.place.link.speed.empty())
-      remarks_.assumed(kNoLine, fmt::format("a GPU tells no PCIe speed: taken as PCIe 3 ({}), as NCCL does",
+      remarks_.assumed(kNoLine, fmt::format("a GPU reports no PCIe speed: taken as PCIe 3 ({}), as NCCL does",
                                             nccl::kDefaultSpeed));
     const BytesPerSecond usual = *nccl::pcie_rate(nccl::kDefaultSpeed, nccl::kDefaultWidth);
     const Spot spot = this->spot(found.place, rate_of(found.place.link, usual));
@@ -227,23 +227,24 @@ void TopologyMaker::add_gpus() {
     gpu.memory = Bytes(found.memory.count() >> 20 << 20);
     nccl::append_alike(group_.gpus, gpu);
     for (const SwitchSpec& spec : group_.switches) {
-      if (spec.name == gpu.at) tell_bridges(spec, gpu.rate.out);
+      if (spec.name == gpu.at) report_slow_bridge(spec, gpu.rate.out);
     }
   }
   if (parts_.gpu_devices.size() > parts_.gpus.size()) {
     remarks_.assumed(kNoLine,
-                     fmt::format("{} of {} NVIDIA GPUs on PCI are not shown by the driver{}: left out",
+                     fmt::format("the driver does not list {} of {} NVIDIA GPUs on PCI{}: left out",
                                  parts_.gpu_devices.size() - parts_.gpus.size(), parts_.gpu_devices.size(),
                                  parts_.no_driver.empty() ? "" : " (" + parts_.no_driver + ")"));
   }
   if (parts_.gpus.size() > 1) add_nvlinks();
 }
 
-void TopologyMaker::tell_bridges(const SwitchSpec& spec, BytesPerSecond device) {
+void TopologyMaker::report_slow_bridge(const SwitchSpec& spec, BytesPerSecond device) {
   if (spec.rate.out.value() > device.value() / kMuchSlower) return;
-  remarks_.assumed(kNoLine, fmt::format("the switch {} has {} upwards, and GPUs with {} behind it: kept, but "
-                                        "bridges of virtual machines often tell too little",
-                                        spec.name, text(spec.rate.out), text(device)));
+  remarks_.assumed(kNoLine,
+                   fmt::format("the switch {} has {} upwards, but GPUs with {} below it: kept, though "
+                               "bridges of virtual machines often report too little",
+                               spec.name, text(spec.rate.out), text(device)));
 }
 
 void TopologyMaker::add_nvlinks() {
@@ -260,7 +261,7 @@ void TopologyMaker::add_nvlinks() {
         remarks_.assumed(kNoLine, "NVLinks to the CPU are left out");
       } else {
         if (link.target == Target::kOther)
-          remarks_.assumed(kNoLine, "NVLinks whose end is not told are taken as links to an NVSwitch");
+          remarks_.assumed(kNoLine, "NVLinks with an unknown end are taken as links to an NVSwitch");
         gpu.to_switch = gpu.to_switch + one;
       }
     }
@@ -273,16 +274,17 @@ void TopologyMaker::add_nics() {
   nccl::NicReader cards(wishes_.unsaid, remarks_);
   for (const HostParts::Nic& nic : nics_) {
     const Spot spot = this->spot(nic.place, rate_of(nic.place.link, BytesPerSecond::unlimited()));
-    const BytesPerSecond rate = nic.mbps ? nccl::network_rate(*nic.mbps)
-                                         : cards.unsaid_rate(kNoLine, (nic.name + " tells no speed").c_str());
+    const BytesPerSecond rate = nic.mbps
+                                    ? nccl::network_rate(*nic.mbps)
+                                    : cards.unsaid_rate(kNoLine, (nic.name + " reports no speed").c_str());
     cards.add({card_of(nic), spot.at, spot.rate, {rate}});
   }
   if (nics_.empty() && !wishes_.unsaid.nic_rate)
-    remarks_.assumed(kNoLine, "there is no NIC that is up: the machine has none; --nic-rate RATE adds one");
+    remarks_.assumed(kNoLine, "no NIC is up, so the machine has none; --nic-rate RATE adds one");
   cards.finish(group_);
 }
 
-/// What of the topology was measured, for its source.
+/// What was measured, for the topology's source.
 std::string measured(const HostParts& parts) {
   const auto some = [](const auto& list, auto member) {
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return (one.*member).has_value(); });
@@ -303,7 +305,7 @@ Result<Imported> host_topology(const HostParts& parts, const TopologyWishes& wis
   group.count = wishes.count;
   if (wishes.count > 1 && group.nics.empty()) {
     return failure(
-        fmt::format("{}: there is no NIC that is up, and a machine among {} needs one; --nic-rate RATE "
+        fmt::format("{}: no NIC is up, but each of {} machines needs one; --nic-rate RATE "
                     "adds one at numa0",
                     parts.host, wishes.count));
   }
@@ -315,7 +317,7 @@ Result<Imported> host_topology(const HostParts& parts, const TopologyWishes& wis
   made.topology.groups.push_back(std::move(group));
   made.topology.network.latency = wishes.unsaid.latency.value_or(nccl::kUsualLatency);
   if (!wishes.unsaid.latency) {
-    remarks.assumed(kNoLine, fmt::format("the network's latency is taken as {}; --latency gives the real one",
+    remarks.assumed(kNoLine, fmt::format("the network's latency is taken as {}; --latency sets the real one",
                                          text(nccl::kUsualLatency)));
   }
   made.warnings = remarks.warnings();

@@ -1,5 +1,5 @@
-// The topology of a host: what was found of one machine becomes a group of equal machines. Whatever had to be
-// assumed is told.
+// The topology of a host: one machine as found becomes a group of equal machines. Reports everything that had
+// to be assumed.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@
 namespace weir::real {
 
 struct TopologyWishes {
-  std::string name;     // of the topology; that of the host if empty
+  std::string name;     // of the topology; if empty, the host's
   int count = 1;        // how many such machines
-  nccl::Unsaid unsaid;  // counts before what was measured
+  nccl::Unsaid unsaid;  // overrides what was measured
   std::string date;     // for the topology's source
 };
 
-/// A pure function. Rates of PCIe, NVLink and sockets are those that NCCL plans with, as in topologies that
-/// are imported from it: PCIe's are a quarter below what lanes could carry, for what protocols take. Copies
-/// that were measured take the place of PCIe's. Bridges that one device has for itself are left out, and the
-/// device is as slow as they are. Fails if there are to be several machines, and no NIC.
+/// A pure function. Rates of PCIe, NVLink and sockets are NCCL's, as in topologies imported from it. (PCIe's
+/// are a quarter below the lanes' rate, for protocols.) Measured copies replace PCIe's rates. A bridge above
+/// only one device is left out, and its limit applies to the device. Fails if there are to be several
+/// machines but no NIC.
 Result<Imported> host_topology(const HostParts& parts, const TopologyWishes& wishes);
 
 }  // namespace weir::real

@@ -36,7 +36,7 @@ std::string bus_id(const Device& device) {
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", device.domain, device.bus, device.dev, device.func);
 }
 
-/// What NCCL calls it.
+/// NCCL's name for it.
 std::string arch_of(const std::string& machine) {
   if (machine == "aarch64") return "arm64";
   if (machine.starts_with("ppc64")) return "ppc64";
@@ -61,11 +61,11 @@ class TreeReader {
   }
 
  private:
-  /// Where in the PCI tree the walk is.
+  /// The position of the walk in the PCI tree.
   struct Branch {
     std::string above;  // the nearest switch
     std::string port;   // the bridge right above
-    int bridges = 0;    // above, the CPU's own aside
+    int bridges = 0;    // above, without the CPU's own
   };
 
   void add_numas() {
@@ -88,7 +88,7 @@ class TreeReader {
     return std::max(0, hwloc_get_nbobjs_inside_cpuset_by_type(tree_, node->cpuset, type));
   }
 
-  /// -1 for what is as near to all nodes.
+  /// -1 if it is equally near to all nodes.
   int numa_of(hwloc_obj_t object) const {
     const hwloc_obj_t host = hwloc_get_non_io_ancestor_obj(tree_, object);
     if (host == nullptr || host->nodeset == nullptr) return -1;
@@ -115,8 +115,8 @@ class TreeReader {
     }
   }
 
-  /// Every second bridge below the CPU faces it: a port of the CPU, the upper port of a switch, its lower
-  /// ports, the upper port of the next...
+  /// Every second bridge below the CPU faces it: after a port of the CPU come the upper port of a switch, its
+  /// lower ports, the upper port of the next switch, and so on.
   void visit_bridge(hwloc_obj_t object, Branch branch) {
     if (object->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI) {
       const std::string id = bus_id(object->attr->bridge.upstream.pci);
@@ -125,8 +125,8 @@ class TreeReader {
         one.place.id = id;
         one.place.above = branch.above;
         one.place.numa = numa_of(object);
-        sysfs_.tell_links(one.place, branch.port);
-        sysfs_.tell_broadcom(one);
+        sysfs_.add_links(one.place, branch.port);
+        sysfs_.add_broadcom(one);
         parts_.switches.push_back(one);
         branch.above = id;
       }
@@ -143,10 +143,10 @@ class TreeReader {
     place.id = bus_id(device);
     place.above = branch.above;
     place.numa = numa_of(object);
-    sysfs_.tell_links(place, branch.port);
+    sysfs_.add_links(place, branch.port);
     if (device.vendor_id == kNvidia && device.class_id >> 8 == kDisplay) parts_.gpu_devices.push_back(place);
     const std::string full_name = info(object, "PCIDevice");
-    // InfiniBand first: its ports work, and tell their rate, whether or not IP runs over them.
+    // InfiniBand first: its ports work and report their rate, even without IP.
     std::size_t ports = 0;
     for (hwloc_obj_t child = object->io_first_child; child != nullptr; child = child->next_sibling) {
       if (child->attr->osdev.type != HWLOC_OBJ_OSDEV_OPENFABRICS) continue;
@@ -168,7 +168,7 @@ class TreeReader {
     nic.name = text(object->name);
     nic.full_name = full_name;
     nic.place = place;
-    sysfs_.tell_interface(nic);
+    sysfs_.add_interface(nic);
     parts_.nics.push_back(nic);
   }
 
@@ -186,14 +186,14 @@ std::string name_of_host() {
 
 Result<HostParts> read_machine(const TreeSource& source) {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return failure("hwloc cannot begin: no memory");
+  if (hwloc_topology_init(&raw) != 0) return failure("hwloc cannot start: not enough memory");
   const Tree tree(raw);
   if (!source.xml.empty() && hwloc_topology_set_xml(raw, source.xml.c_str()) != 0) {
-    return failure(
-        fmt::format("{} cannot be read as hwloc's XML; try a file of lstopo --of xml", source.xml));
+    return failure(fmt::format("{}: expected hwloc's XML, as lstopo --of xml writes it", source.xml));
   }
-  // All but the last would start drivers of GPUs, which takes seconds; NVML is asked apart. The last is a
-  // plugin that not every host has, and that leaks: without it hwloc reads the same tree from /sys.
+  // Leaves out components. All but the last would start GPU drivers, which takes seconds; NVML is asked
+  // separately. The last is a plugin that leaks and that not every host has; without it hwloc reads the same
+  // tree from /sys.
   for (const char* component : {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl", "pci"})
     (void)hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   (void)hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);

@@ -1,4 +1,4 @@
-// A host's NUMA nodes and its tree of PCI devices, read by hwloc, with what /sys adds.
+// Reads a host's NUMA nodes and its tree of PCI devices with hwloc, and adds what /sys knows.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace weir::real {
 
 struct TreeSource {
-  std::string xml;  // a file of hwloc's (lstopo --of xml) in place of this host; empty for this host
+  std::string xml;  // a file of lstopo --of xml; empty: this host
   std::string sysfs = "/sys";
 };
 
-/// Everything but what NVML tells of GPUs. CPUs are those that this process may use. NICs that are not
-/// devices (lo, veth, bridges, bonds) are left out. Fails if hwloc does, or cannot read the file.
+/// All parts, except what NVML knows about GPUs. CPUs are those that this process may use. Leaves out NICs
+/// that are not devices (lo, veth, bridges, bonds). Fails if hwloc does, or cannot read the file.
 Result<HostParts> read_machine(const TreeSource& source = {});
 
 }  // namespace weir::real

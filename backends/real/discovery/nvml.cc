@@ -32,7 +32,7 @@ Result<nvml::Functions> functions_of(const Library& library) {
                    find(library, "nvmlDeviceGetCount_v2", nvml.count) &&
                    find(library, "nvmlDeviceGetHandleByIndex_v2", nvml.by_index) &&
                    find(library, "nvmlDeviceGetPciInfo_v3", nvml.pci_info);
-  if (!all) return failure(fmt::format("{} is older than NVML 9; install a driver of this decade", kLibrary));
+  if (!all) return failure(fmt::format("{} is older than NVML 9; install a newer driver", kLibrary));
   (void)find(library, "nvmlDeviceGetName", nvml.name);
   (void)find(library, "nvmlDeviceGetMemoryInfo", nvml.memory);
   (void)find(library, "nvmlDeviceGetCudaComputeCapability", nvml.capability);
@@ -45,13 +45,13 @@ Result<nvml::Functions> functions_of(const Library& library) {
   return nvml;
 }
 
-/// Calls a function if the library has it; whether it did what it should.
+/// Calls a function if the library has it. Returns whether it succeeded.
 template <class... Parameters, class... Arguments>
 bool asked(nvml::Status (*function)(Parameters...), Arguments... arguments) {
   return function != nullptr && function(arguments...) == nvml::kSuccess;
 }
 
-/// "0000:3b:00.0", as Linux writes what NVML writes "00000000:3B:00.0".
+/// NVML writes "00000000:3B:00.0"; this is Linux's "0000:3b:00.0".
 std::string linux_id(std::string id) {
   std::transform(id.begin(), id.end(), id.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -65,7 +65,7 @@ std::string text_in(const char (&characters)[Size]) {
   return {characters, static_cast<std::size_t>(std::find(characters, characters + Size, '\0') - characters)};
 }
 
-/// Both of the device and of what it is plugged into.
+/// The fastest link that both the device and its slot support.
 PcieLink pcie_of(const nvml::Functions& nvml, nvml::Device device) {
   constexpr std::array<const char*, 6> kSpeeds = {"2.5 GT/s PCIe",  "5.0 GT/s PCIe",  "8.0 GT/s PCIe",
                                                   "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"};
@@ -124,7 +124,7 @@ HostParts::Gpu gpu_of(const nvml::Functions& nvml, nvml::Device device) {
 
 Result<NvmlReading> read_nvml() {
   const Library library(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL));
-  if (!library) return failure(fmt::format("there is no {}, which comes with NVIDIA's driver", kLibrary));
+  if (!library) return failure(fmt::format("{} is missing; it comes with NVIDIA's driver", kLibrary));
   const auto nvml = functions_of(library);
   if (!nvml) return tl::unexpected(nvml.error());
   if (const nvml::Status status = nvml->init(); status != nvml::kSuccess)
@@ -140,7 +140,7 @@ Result<NvmlReading> read_nvml() {
   }
   (void)nvml->shutdown();
   if (counted != nvml::kSuccess)
-    return failure(fmt::format("NVIDIA's driver does not tell its GPUs: {}", nvml->error_string(counted)));
+    return failure(fmt::format("NVIDIA's driver does not list its GPUs: {}", nvml->error_string(counted)));
   return reading;
 }
 
@@ -154,9 +154,9 @@ void add_gpus(const Result<NvmlReading>& reading, HostParts& parts) {
     const auto place = std::find_if(parts.gpu_devices.begin(), parts.gpu_devices.end(),
                                     [&](const DevicePlace& one) { return one.id == gpu.place.id; });
     if (place != parts.gpu_devices.end()) {
-      const PcieLink told = gpu.place.link;
+      const PcieLink reported = gpu.place.link;
       gpu.place = *place;
-      if (gpu.place.link == PcieLink()) gpu.place.link = gpu.place.own = told;
+      if (gpu.place.link == PcieLink()) gpu.place.link = gpu.place.own = reported;
     }
     parts.gpus.push_back(gpu);
   }

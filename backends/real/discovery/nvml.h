@@ -1,6 +1,6 @@
-// NVML, NVIDIA's library of what its driver knows, as far as it is used here: loaded when it is needed, so
-// that one build runs where a driver is and where none is. Its header comes with CUDA only, so the few
-// functions and structs stand here, as NVIDIA documents them (NVML API Reference).
+// The parts of NVML, the library of NVIDIA's driver, that are used here. It is loaded when needed, so one
+// build runs with and without a driver. NVML's header comes only with CUDA, so its few functions and structs
+// are declared here, as NVIDIA documents them (NVML API Reference).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace weir::real {
 
-/// The C interface, by NVIDIA's names.
+/// The C interface, with NVIDIA's names.
 namespace nvml {
 
 using Device = struct OpaqueDevice*;
@@ -23,7 +23,7 @@ inline constexpr unsigned kMostNvlinks = 18;  // NVML_NVLINK_MAX_LINKS
 inline constexpr unsigned kNameSize = 96;     // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 inline constexpr unsigned kVersionSize = 80;  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
 
-/// nvmlPciInfo_t of the functions with _v3 (devices) and _v2 (NVLinks).
+/// nvmlPciInfo_t, for the functions with _v3 (devices) and _v2 (NVLinks).
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain;
@@ -46,7 +46,7 @@ inline constexpr int kRemoteGpu = 0;
 inline constexpr int kRemoteCpu = 1;  // IBM's
 inline constexpr int kRemoteSwitch = 2;
 
-/// The functions; those after the first seven may be missing, in libraries older than they are.
+/// The functions. Those after the first seven may be missing in older libraries.
 struct Functions {
   Status (*init)();
   Status (*shutdown)();
@@ -68,17 +68,17 @@ struct Functions {
 
 }  // namespace nvml
 
-/// What the driver shows.
+/// What the driver reports.
 struct NvmlReading {
   std::string driver;                // "550.54.15"
-  std::vector<HostParts::Gpu> gpus;  // their places as far as NVML knows: ids, and links
+  std::vector<HostParts::Gpu> gpus;  // with ids and links, all that NVML knows of their places
 };
 
-/// Asks libnvidia-ml.so.1 as the system's loader finds it. Fails if there is none, or no driver answers it. A
-/// driver that is stuck may hold up the call for long.
+/// Asks libnvidia-ml.so.1, as found by the system's loader. Fails if it is missing or no driver answers it.
+/// Takes long if the driver is stuck.
 Result<NvmlReading> read_nvml();
 
-/// Puts what the driver shows into the parts: GPUs with their places on the host, or why there are none.
+/// Adds what the driver reports to the parts: GPUs with their places on the host, or why there are none.
 void add_gpus(const Result<NvmlReading>& reading, HostParts& parts);
 
 }  // namespace weir::real

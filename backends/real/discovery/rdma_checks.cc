@@ -13,7 +13,7 @@ Finding check_port(const rdma::Port& port) {
   Finding finding{"rdma " + port.name, Grade::kOk, port.ethernet ? "RoCE" : "InfiniBand", ""};
   if (!port.problem.empty())
     return {finding.subject, Grade::kWarning, port.problem,
-            "let this user open /dev/infiniband/uverbs*; in a container, --device /dev/infiniband"};
+            "allow this user to open /dev/infiniband/uverbs*; in a container, --device /dev/infiniband"};
   if (!port.up) {
     finding.grade = Grade::kNote;
     finding.found += ", down";
@@ -28,7 +28,7 @@ Finding check_port(const rdma::Port& port) {
   if (!gids.empty()) finding.found += fmt::format(", {}", fmt::join(gids, ", "));
   if (rdma::usable_gid(port) == nullptr) {
     finding.grade = Grade::kWarning;
-    finding.found += ", and no GID that machines would use";
+    finding.found += ", but no GID that machines could use";
     finding.remedy = port.ethernet ? "give its interface an IP address; RoCE v1 alone is not routed"
                                    : "see its subnet manager";
     return finding;
@@ -57,10 +57,10 @@ Findings check_rdma(const rdma::Survey& survey, const HostLimits& limits) {
     findings.push_back({"rdma manager", Grade::kWrong, survey.manager.error().text,
                         "modprobe rdma_ucm; in a container, --device /dev/infiniband/rdma_cm"});
   if (limits.locked && *limits.locked < limits.memory)
-    findings.push_back({"rdma memory", Grade::kWarning,
-                        fmt::format("{} may be locked, and all that messages leave from or land in has to be",
-                                    rounded(*limits.locked)),
-                        "ulimit -l unlimited (LimitMEMLOCK=infinity of a service)"});
+    findings.push_back(
+        {"rdma memory", Grade::kWarning,
+         fmt::format("{} may be locked, but all memory for messages must be", rounded(*limits.locked)),
+         "ulimit -l unlimited (LimitMEMLOCK=infinity of a service)"});
   return findings;
 }
 

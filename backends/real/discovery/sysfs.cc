@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostLanes = 32;         // 255 stands for unknown
-constexpr std::int64_t kMostMbps = 10'000'000;  // 65535 is no NIC's speed either
+constexpr std::int64_t kMostLanes = 32;         // 255 means unknown
+constexpr std::int64_t kMostMbps = 10'000'000;  // 65535 means unknown too
 constexpr std::int64_t kUnknownMbps = 65535;
 
-/// In GT/s; 0 of a text that tells none.
+/// In GT/s; 0 if the text has none.
 double transfers(const std::string& speed) { return std::strtod(speed.c_str(), nullptr); }
 
 }  // namespace
@@ -79,7 +79,7 @@ PcieLink Sysfs::fastest(const std::string& device) const {
   return link;
 }
 
-void Sysfs::tell_links(DevicePlace& place, const std::string& port) const {
+void Sysfs::add_links(DevicePlace& place, const std::string& port) const {
   if (place.id.empty()) return;
   place.own = fastest(place.id);
   place.link = port.empty() ? place.own : narrower(place.own, fastest(port));
@@ -87,7 +87,7 @@ void Sysfs::tell_links(DevicePlace& place, const std::string& port) const {
   if (lanes && *lanes > 0 && *lanes <= kMostLanes) place.lanes_now = static_cast<int>(*lanes);
 }
 
-void Sysfs::tell_broadcom(HostParts::Switch& one) const {
+void Sysfs::add_broadcom(HostParts::Switch& one) const {
   const std::string folder = "bus/pci/devices/" + one.place.id;
   const std::string vendor = line(folder + "/vendor");
   const std::string device = line(folder + "/device");
@@ -98,12 +98,12 @@ void Sysfs::tell_broadcom(HostParts::Switch& one) const {
   one.broadcom_lower = broadcom_generation(texts, nccl::SwitchHalf::kLower);
 }
 
-void Sysfs::tell_interface(HostParts::Nic& nic) const {
+void Sysfs::add_interface(HostParts::Nic& nic) const {
   const std::string folder = "class/net/" + nic.name;
   const auto mbps = number(folder + "/speed");
   if (mbps && *mbps > 0 && *mbps <= kMostMbps && *mbps != kUnknownMbps) nic.mbps = *mbps;
   const std::string state = line(folder + "/operstate");
-  nic.up = state.empty() || state == "up" || state == "unknown";  // some drivers tell no state
+  nic.up = state.empty() || state == "up" || state == "unknown";  // some drivers report no state
   nic.mtu = number(folder + "/mtu").value_or(0);
   nic.driver = fs::path(target(folder + "/device/driver")).filename().string();
   if (exists(folder + "/device/physfn")) nic.kind = HostParts::Nic::Kind::kVirtualFunction;

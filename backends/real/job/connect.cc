@@ -1,14 +1,12 @@
 #include "backends/real/job/connect.h"
 
 #include "backends/real/job/host.h"
-#include "backends/real/wire/rdma/join.h"
-#include "backends/real/wire/shm/sharing.h"
-#include "backends/real/wire/transport.h"
+#include "backends/real/transport/wires.h"
 
 namespace weir::real {
 namespace {
 
-// Where a machine listens for this one, by NIC; this one for those of other hosts.
+// Where that machine listens for this one, by NIC. For this one itself: where it listens for other hosts.
 std::vector<Address> addresses(const Place& place, const Place& own, TransportChoice transport) {
   const bool near = shares_memory(transport) && !own.local.empty() && !place.local.empty() &&
                     place.local != own.local && place.reach == own.reach;
@@ -51,24 +49,17 @@ Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buff
   meeting.watch = settings.watch;
   auto channels = meet(meeting, listeners);
   if (!channels) return tl::unexpected(channels.error());
+  Joining joining{meeting, plan, buffers, {}};
+  const std::vector<Nic>& nics = cluster.machine(settings.self).nics;
+  // The plan's machine may stand for this one, which may have fewer NICs.
+  for (std::size_t i = 0; i < nics.size(); ++i)
+    joining.nics.push_back({i < settings.nics.size() ? settings.nics[i].rdma : std::nullopt, nics[i].numa});
+  const auto refused = join(*channels, joining, settings.transport);
+  if (!refused) return tl::unexpected(refused.error());
   Peers peers;
-  if (auto shared = share_memory(*channels, meeting, plan, buffers); !shared)
-    return tl::unexpected(shared.error());
-  if (may_use_rdma(settings.transport) && !settings.encrypt) {  // devices write bytes as they are
-    rdma::Wishes wishes;
-    if (settings.transport == TransportChoice::kRdma) wishes.use = rdma::Use::kAlways;
-    const std::vector<Nic>& nics = cluster.machine(settings.self).nics;
-    // A machine of the plan may stand for another one, with fewer NICs.
-    for (std::size_t i = 0; i < nics.size(); ++i)
-      wishes.places.push_back(
-          {i < settings.nics.size() ? settings.nics[i].rdma : std::nullopt, nics[i].numa});
-    const auto refused = rdma::connect(*channels, meeting, plan, buffers, wishes);
-    if (!refused) return tl::unexpected(refused.error());
-    for (const auto& [lane, why] : *refused) ++peers.on_tcp[why];
-  }
+  for (const auto& [lane, why] : *refused) ++peers.on_tcp[why];
   for (const Channel& channel : *channels) {
-    const char* const name = channel.memory != nullptr ? "shm" : channel.rdma != nullptr ? "rdma" : "tcp";
-    if (channel.index == 0) ++peers.transports[name];
+    if (channel.index == 0) ++peers.transports[std::string(channel.medium->wire())];
   }
   peers.channels = std::move(*channels);
   return peers;

@@ -1,11 +1,12 @@
-// How one machine comes to the channels that its part of a plan needs, from where its peers are found.
+// How one machine connects the channels of its part of a plan, once it knows where its peers listen.
 #pragma once
 
 #include <map>
 #include <string>
 
 #include "backends/real/job/notes.h"
-#include "backends/real/wire/links.h"
+#include "backends/real/memory/buffers.h"
+#include "backends/real/wire/meeting.h"
 #include "core/cluster/cluster.h"
 #include "core/cluster/topology.h"
 
@@ -14,30 +15,30 @@ namespace weir::real {
 struct PeerSettings {
   MachineId self;
   std::vector<Place> machines;  // all of them
-  std::vector<NicSpec> nics;    // this one's, as the topology has them
+  std::vector<NicSpec> nics;    // this machine's, in the topology's order
   int channels = 1;             // in each lane
-  Token token{};                // of this plan's connections alone
+  Token token{};                // only for this plan's connections
   TransportChoice transport = TransportChoice::kTcp;
   bool encrypt = false;
   Duration patience;                    // for all peers together
-  std::function<Result<void>()> watch;  // called some ten times a second; what it fails with ends the wait
+  std::function<Result<void>()> watch;  // called about ten times a second; its error ends the wait
 };
 
 struct Peers {
   std::vector<Channel> channels;
-  std::map<std::string, int> transports;  // how many lanes move messages through each
-  std::map<std::string, int> on_tcp;      // lanes that have no RDMA though they might, by why
+  std::map<std::string, int> transports;  // number of peers by the wire of their first channel
+  std::map<std::string, int> on_tcp;  // by reason: number of lanes on TCP that could have had another wire
 };
 
-/// A socket at which machines of this host find this one, for memory that they share, and its name.
+/// A socket for machines of this host that share memory with this one, and the socket's name.
 struct LocalListener {
   Descriptor socket;
   std::string name;
 };
 Result<LocalListener> listen_locally();
 
-/// Meets all peers of the plan, whose machines are the cluster's, and agrees with each on what their messages
-/// move through. The buffers are shared ones (Buffers::make_shared) if the transport shares memory.
+/// Meets all peers of the plan, whose machines are the cluster's, and joins each by a wire. If the transport
+/// may share memory, the buffers must come from Buffers::make_shared().
 Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buffers& buffers,
                             const PeerSettings& settings, std::span<const Descriptor> listeners);
 

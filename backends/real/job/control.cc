@@ -12,18 +12,19 @@
 #include <zmq.hpp>
 
 #include "backends/real/job/notes.h"
-#include "backends/real/job/silence.h"
 #include "backends/real/process/clock.h"
+#include "core/protocol/silence.h"
 
 namespace weir::real {
 namespace {
 
-constexpr int kLinger = 1000;  // milliseconds for what was sent and has not left when the socket is closed
+constexpr int kLinger = 1000;  // how many milliseconds unsent notes may take to leave when the socket closes
 
-// Else ZeroMQ would use sockets of IPv6 for IPv4 too, and write its addresses so, which not all hosts know.
+// Whether to use IPv6. With IPv6 on, ZeroMQ would use IPv6 sockets and address notation for IPv4 too, which
+// not all hosts know.
 bool is_six(const std::string& endpoint) { return endpoint.find("://[") != std::string::npos; }
 
-// Answers ZeroMQ's question whether a key may connect (ZAP, RFC 27): the job's own alone may.
+// Answers when ZeroMQ asks whether a key may connect (ZAP, RFC 27). Only the job's own key may.
 class Doorman {
  public:
   Doorman(zmq::context_t& context, const std::string& member_public)
@@ -72,10 +73,10 @@ class Doorman {
   std::thread thread_;
 };
 
-// Has the wire, which only its thread may touch, and carries notes between it and the owner.
+// Carries notes between the wire and the owner. Only its thread may touch the wire.
 class Courier {
  public:
-  /// The owner's end has been connected to kInner.
+  /// The owner's end is connected to kInner before.
   Courier(zmq::context_t& context, zmq::socket_t wire, zmq::socket_t events, bool server)
       : inner_(context, zmq::socket_type::pair),
         wire_(std::move(wire)),
@@ -88,7 +89,7 @@ class Courier {
   }
   Courier(const Courier&) = delete;
   Courier& operator=(const Courier&) = delete;
-  /// Once the owner has said its last word.
+  /// Call it after the owner has sent its last message.
   ~Courier() { thread_.join(); }
 
   static constexpr const char* kInner = "inproc://weir";
@@ -107,12 +108,13 @@ class Courier {
   void run() {
     sigset_t all;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // signals are for other threads
+    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);  // other threads handle signals
     try {
       while (serve()) {
       }
     } catch (const zmq::error_t&) {
-      // Without its notes the other end takes this one for lost, and the owner that one.
+      // The other end then hears nothing more and takes this one for lost; so does the owner with the other
+      // end.
     }
     if (drops_) wire_.set(zmq::sockopt::linger, 0);
     if (!server_) ::zmq_socket_monitor(wire_.handle(), nullptr, 0);
@@ -121,17 +123,17 @@ class Courier {
     inner_.close();
   }
 
-  // Until the next beat at most; false once the owner has gone.
+  // Waits until the next heartbeat at most. False once the owner has gone.
   bool serve() {
     const Instant now = Clock::monotonic();
-    if (now - beaten_ >= kBeat) {
+    if (now - beaten_ >= kHeartbeat) {
       beat();
       beaten_ = now;
     }
     std::array<zmq::pollitem_t, 3> items = {{{inner_.handle(), 0, ZMQ_POLLIN, 0},
                                              {wire_.handle(), 0, ZMQ_POLLIN, 0},
                                              {events_.handle(), 0, ZMQ_POLLIN, 0}}};
-    const auto left = (beaten_ + kBeat - now).ns() / 1'000'000 + 1;
+    const auto left = (beaten_ + kHeartbeat - now).ns() / 1'000'000 + 1;
     const int files = server_ ? 2 : 3;
     if (::zmq_poll(items.data(), files, static_cast<long>(left)) <= 0) return true;
     if ((items[2].revents & ZMQ_POLLIN) != 0) look_at_event();
@@ -139,7 +141,7 @@ class Courier {
     return (items[0].revents & ZMQ_POLLIN) == 0 || carry(inner_, wire_);
   }
 
-  // Of the wire: its number stands first.
+  // Reads one event of the wire. It begins with the event's number.
   void look_at_event() {
     zmq::message_t frame;
     if (!events_.recv(frame, zmq::recv_flags::dontwait) || frame.size() < sizeof(std::uint16_t)) return;
@@ -151,8 +153,8 @@ class Courier {
     if (event == ZMQ_EVENT_CONNECT_RETRIED && refused_since_ == 0) refused_since_ = Clock::monotonic().ns();
   }
 
-  // The notes that are there, but not so many that the other direction waits for long. False at one of a
-  // single frame, which is none: the owner's last word.
+  // Carries the notes that wait, but not so many that the other direction waits for long. False at a message
+  // of a single frame. That is no note but the owner's last message.
   static bool carry(zmq::socket_t& from, zmq::socket_t& into) {
     constexpr int kMost = 64;
     for (int i = 0; i < kMost; ++i) {
@@ -162,7 +164,7 @@ class Courier {
       for (bool more = true; more;) {
         more = frame.more();
         into.send(frame, more ? zmq::send_flags::sndmore : zmq::send_flags::none);
-        if (more && !from.recv(frame)) return true;  // the frames of a note come together
+        if (more && !from.recv(frame)) return true;  // the frames of a note arrive together
       }
     }
     return true;
@@ -181,13 +183,13 @@ class Courier {
 
   zmq::socket_t inner_;
   zmq::socket_t wire_;
-  zmq::socket_t events_;  // of the wire, at a machine's end
+  zmq::socket_t events_;  // of the wire; only at a machine's end
   bool server_;
-  std::atomic<std::int64_t> refused_since_ = 0;  // on the monotonic clock (ns); 0 if it is not
+  std::atomic<std::int64_t> refused_since_ = 0;  // monotonic clock (ns); 0 if not refused
   std::atomic<bool> drops_ = false;
   Instant beaten_ = Clock::monotonic();
   std::mutex mutex_;
-  std::vector<std::string> alive_for_;  // connections; of a machine the one, without a name
+  std::vector<std::string> alive_for_;  // connections; a machine has one, with an empty name
   std::thread thread_;
 };
 
@@ -206,7 +208,7 @@ struct ControlSocket::Parts {
     }
   }
 
-  // Has the wire tell how its attempts to connect end.
+  // Makes the wire report how its attempts to connect end.
   void watch() {
     constexpr const char* kEvents = "inproc://events";
     if (::zmq_socket_monitor(wire.handle(), kEvents, ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED) != 0)
@@ -215,7 +217,7 @@ struct ControlSocket::Parts {
     events.connect(kEvents);
   }
 
-  // Once the wire is as it should be.
+  // Call it when the wire is configured.
   void begin() {
     socket.connect(Courier::kInner);
     courier = std::make_unique<Courier>(context, std::move(wire), std::move(events), server);
@@ -224,9 +226,9 @@ struct ControlSocket::Parts {
   bool server;
   zmq::context_t context;
   std::unique_ptr<Doorman> doorman;
-  zmq::socket_t wire;    // the courier's once it has begun, and so are the
+  zmq::socket_t wire;    // the courier's once it has begun, like `events`
   zmq::socket_t events;  // of the wire
-  zmq::socket_t socket;  // the owner's, to the courier
+  zmq::socket_t socket;  // the owner's end to the courier
   std::unique_ptr<Courier> courier;
 };
 
@@ -236,7 +238,7 @@ ControlSocket::~ControlSocket() {
   try {
     parts_->socket.send(zmq::message_t(), zmq::send_flags::none);
   } catch (const zmq::error_t&) {
-    // The courier has ended.
+    // The courier has already ended.
   }
   parts_->courier.reset();
   parts_->socket.close();
@@ -289,7 +291,7 @@ void ControlSocket::send(const Note& note) {
     parts_->socket.send(zmq::buffer(note.text), zmq::send_flags::sndmore);
     parts_->socket.send(zmq::buffer(note.body), zmq::send_flags::none);
   } catch (const zmq::error_t&) {
-    // The other end is gone; whoever waits for its answer tells.
+    // The other end is gone. Whoever waits for its answer will report that.
   }
 }
 

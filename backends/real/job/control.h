@@ -1,5 +1,5 @@
 // The control channel of a job: small messages between the coordinator and the machines, over ZeroMQ with
-// CURVE: encrypted, and closed to whoever has not the job's key.
+// CURVE. It is encrypted, and only holders of the job's key can connect.
 #pragma once
 
 #include <memory>
@@ -8,27 +8,20 @@
 
 #include "backends/real/job/key.h"
 #include "core/base/units.h"
+#include "core/protocol/note.h"
 
 namespace weir::real {
 
-/// What goes over the channel.
-struct Note {
-  std::string from;  // at the coordinator: which connection, for the answer; else empty
-  std::string type;
-  std::string text;  // JSON
-  std::string body;  // bytes, if the type has any
-};
-
-/// A note that is longer is not received.
+/// Longer notes are not received.
 constexpr Bytes kLargestNote{std::int64_t{256} << 20};
 
-/// One end of the channel. One owner thread; a thread of its own carries the notes, so that they go, and the
-/// other end hears that this one is alive, whatever the owner is busy with.
+/// One end of the channel. One owner thread. A thread inside carries the notes. So notes leave, and the other
+/// end hears that this one is alive, even while the owner is busy.
 class ControlSocket {
  public:
-  /// The coordinator's end, listening at the key's endpoint; a port of * takes a free one.
+  /// The coordinator's end. It listens at the key's endpoint; port * takes a free port.
   static Result<std::unique_ptr<ControlSocket>> listen(const FreshKey& key);
-  /// A machine's end. The coordinator need not be there yet.
+  /// A machine's end. The coordinator may start later.
   static Result<std::unique_ptr<ControlSocket>> join(const JobKey& key);
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
@@ -37,17 +30,17 @@ class ControlSocket {
   /// Where the coordinator's end listens.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Never blocks. What was sent before the socket goes is given a second to leave.
+  /// Never blocks. On destruction, notes that were sent get one second to leave.
   void send(const Note& note);
-  /// The other end is gone, or wants nothing more: the socket goes without waiting for what has not left.
+  /// On destruction, do not wait for notes that have not left: the other end is gone or wants none.
   void drop_unsent();
-  /// From now on says every half second that this process is alive: a machine to the coordinator, and that to
-  /// the machine whose connection it is.
+  /// From now on, says every half second that this process is alive. A machine says so to the coordinator.
+  /// The coordinator says so to the machine with this connection.
   void keep_alive(const std::string& connection = {});
-  /// At a machine's end: for how long attempts to connect have failed; nothing while it is connected, or if
-  /// the first attempt is under way still.
+  /// At a machine's end: for how long attempts to connect have failed. Zero while it is connected or the
+  /// first attempt is still under way.
   Duration refused() const;
-  /// The next note; none if none came in that time. What is no note is dropped.
+  /// The next note; none if none came in time. Drops what is not a note.
   std::optional<Note> receive(Duration patience);
 
  private:

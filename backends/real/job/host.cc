@@ -11,7 +11,7 @@ namespace weir::real {
 
 namespace {
 
-// Tells hosts apart, and a host from itself after it was started anew.
+// Differs between hosts, and between two boots of one host.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

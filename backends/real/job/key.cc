@@ -13,7 +13,7 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kKeyText = 41;  // with the end
+constexpr std::size_t kKeyText = 41;  // with the terminating zero
 
 struct Pair {
   std::array<char, kKeyText> open{};
@@ -29,7 +29,7 @@ Result<Pair> make_pair() {
   return pair;
 }
 
-// Whose secret half is what only those who know the secret can derive, for this purpose.
+// Derives the secret half from `secret` for this purpose, so only those who know `secret` can derive it.
 Result<Pair> derive_pair(const Token& secret, const std::string& purpose) {
   std::array<std::uint8_t, crypto_generichash_BYTES> half{};
   static_assert(half.size() == 32 && sizeof secret == crypto_generichash_KEYBYTES);
@@ -37,7 +37,7 @@ Result<Pair> derive_pair(const Token& secret, const std::string& purpose) {
                      purpose.size(), reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
   Pair pair;
   zmq_z85_encode(pair.secret.data(), half.data(), half.size());
-  if (zmq_curve_public(pair.open.data(), pair.secret.data()) != 0) return make_pair();  // which says why
+  if (zmq_curve_public(pair.open.data(), pair.secret.data()) != 0) return make_pair();  // it says why
   return pair;
 }
 

@@ -1,15 +1,14 @@
-// What a machine must have to be let into a job: where the coordinator listens, and keys that nobody else
-// has.
+// What a machine needs to join a job: the address of the coordinator, and keys that nobody else has.
 #pragma once
 
 #include <string>
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 #include "core/base/result.h"
 
 namespace weir::real {
 
-/// Made once for each job; whoever has it can take part. A value, small enough for a file, a pipe or an
+/// Made once for each job. Whoever has it can take part. A value, small enough for a file, a pipe or an
 /// environment variable.
 struct JobKey {
   std::string job;       // a name, for messages
@@ -19,16 +18,16 @@ struct JobKey {
   std::string member_secret;
 };
 
-/// A key of a new job together with the coordinator's own secret, which stays with it.
+/// The key of a new job, with the coordinator's own secret, which only the coordinator keeps.
 struct FreshKey {
   JobKey key;
   std::string server_secret;
 };
 Result<FreshKey> make_key(const std::string& job, const std::string& endpoint);
-/// The same from a secret that all processes of the job know: the same key on each.
+/// Derives the key from a secret that all processes of the job know. Each process gets the same key.
 Result<FreshKey> derive_key(const Token& secret, const std::string& job, const std::string& endpoint);
 
-/// As JSON on one line, and back. What is missing or malformed is told by its name in the document.
+/// As JSON on one line, and back. Errors name the field that is missing or malformed.
 std::string text(const JobKey& key);
 Result<JobKey> parse_key(const std::string& text, const std::string& file);
 

@@ -1,7 +1,6 @@
 #include "backends/real/job/member.h"
 
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "backends/real/compute/gpu/clique.h"
@@ -13,55 +12,140 @@
 #include "backends/real/job/host.h"
 #include "backends/real/job/notes.h"
 #include "backends/real/job/pacing.h"
-#include "backends/real/job/silence.h"
 #include "backends/real/port/drive.h"
 #include "backends/real/process/threads.h"
 #include "backends/real/transport/channel_transport.h"
 #include "core/analysis/bound.h"
-#include "core/base/units_text.h"
 #include "core/experiment/planned_run.h"
 #include "core/plan/hash.h"
+#include "core/protocol/job_member.h"
 
 namespace weir::real {
 namespace {
 
-constexpr Duration kMemberSlice{100'000'000};  // after which deadlines are looked at
-constexpr Duration kRefused{4'000'000'000};    // while nobody listens where the coordinator should
-constexpr std::size_t kPiece = 256 << 10;      // bytes of a record in one note
-constexpr Duration kMoment{
-    1'000'000'000};  // for the coordinator to say what it takes for the cause of a failure
+constexpr Duration kRefused{4'000'000'000};  // how long nobody may listen at the coordinator's address
+constexpr std::size_t kPiece = 256 << 10;    // bytes of a record in one note
 
+MemberTerms terms_of(const MemberSettings& settings) {
+  MemberTerms terms;
+  terms.patience = settings.patience;
+  // A machine that is told to be more patient may be started before the coordinator.
+  terms.reach = settings.patience > MemberSettings().patience ? settings.patience : kRefused;
+  return terms;
+}
+
+// The connections of one meeting, and what moves and sums bytes over them.
+struct Meeting {
+  Meeting(const PlannedRun& job, const Buffers& buffers, MachineId self, int iterations)
+      : gradients(job.plan, job.workload, buffers),
+        works(job.plan, job.cluster),
+        record(job.plan.ops().size(), iterations),
+        node(job.plan, self, iterations, record) {}
+
+  std::map<std::string, int> transports;
+  std::map<std::string, int> on_tcp;
+  Gradients gradients;
+  Inbox inbox;
+  std::unique_ptr<Workers> workers;
+  std::unique_ptr<GpuEngine> engine;
+  WorkTable works;
+  std::unique_ptr<ChannelTransport> transport;
+  Record record;
+  Node node;
+};
+
+// Owns the sockets, the memory and the work. The protocol machine says when to do what.
 class Member {
  public:
-  Member(const MemberSettings& settings, ControlSocket& socket) : settings_(settings), socket_(socket) {}
+  Member(const MemberSettings& settings, ControlSocket& socket) : settings_(settings), socket_(socket) {
+    const auto join = listen_for_peers();
+    machine_.emplace(terms_of(settings), join, Clock::monotonic());
+  }
 
   Result<void> take_part() {
+    while (true) {
+      const std::vector<MemberAction> actions = machine_->actions();
+      for (const MemberAction& action : actions) carry_out(action);
+      if (!actions.empty()) continue;  // work that has ended may lead to more actions
+      if (machine_->over()) break;
+      step(std::max(machine_->wake() - Clock::monotonic(), Duration(0)));
+    }
+    if (machine_->error()) return tl::unexpected(*machine_->error());
+    return {};
+  }
+
+ private:
+  // Waits that long for a note and handles it. If none waits to be read, checks deadlines instead. False if
+  // no note came.
+  bool step(Duration patience) {
+    const auto note = socket_.receive(patience);
+    const Instant now = Clock::monotonic();
+    if (note) {
+      machine_->hear(*note, now);
+    } else if (now >= machine_->wake()) {
+      machine_->tick(now, socket_.refused());
+    }
+    return note.has_value();
+  }
+
+  // Handles notes during work. Fails if the work has become pointless.
+  Result<void> listen() {
+    while (step(Duration(0))) {
+    }
+    if (!machine_->over()) return {};
+    return tl::unexpected(machine_->error().value_or(Error{"the job is over"}));
+  }
+
+  void carry_out(const MemberAction& action) {
+    if (const auto* const said = std::get_if<SendNote>(&action)) socket_.send(said->note);
+    if (std::holds_alternative<KeepAlive>(action)) socket_.keep_alive();
+    if (std::holds_alternative<DropUnsent>(action)) socket_.drop_unsent();
+    if (const auto* const plan = std::get_if<PlanInputs>(&action)) {
+      const auto planned = this->plan(plan->inputs);
+      machine_->planned(planned, Clock::monotonic());
+    }
+    if (const auto* const connect = std::get_if<ConnectPeers>(&action)) {
+      const auto connected = meet(*connect);
+      machine_->connected(connected, Clock::monotonic());
+    }
+    if (const auto* const run = std::get_if<RunPlan>(&action)) {
+      const auto done = this->run(*run);
+      machine_->ran(done, Clock::monotonic());
+    }
+  }
+
+  // Opens a socket for each NIC, where machines of other hosts find this one.
+  Result<JoinNote> listen_for_peers() {
     JoinNote join{static_cast<int>(settings_.machine.value()), settings_.version, {}, {}};
     for (const std::string& host : settings_.listen) {
-      if (auto reachable = check_reachable(host); !reachable) return reachable;
+      if (auto reachable = check_reachable(host); !reachable) return tl::unexpected(reachable.error());
       auto listener = listen_at({host, 0});
       if (!listener) return failure(fmt::format("machine {} {}", settings_.machine, listener.error().text));
       const Address here = listening_at(*listener);
-      if (auto reachable = check_reachable(here.host); !reachable)
-        return reachable;  // what the name stands for
+      if (auto reachable = check_reachable(here.host); !reachable)  // what the name resolves to
+        return tl::unexpected(reachable.error());
       listeners_.push_back(std::move(*listener));
       join.hosts.push_back(here.host);
       join.ports.push_back(here.port);
     }
-    socket_.send(note_of(join));
-    socket_.keep_alive();
-    const auto inputs = hear<InputsNote>();
+    return join;
+  }
+
+  Result<PlanReport> plan(const Note& note) {
+    auto inputs = content_of<InputsNote>(note);
     if (!inputs) return tl::unexpected(inputs.error());
-    const auto planned = plan_run(inputs->experiment, inputs->strategy, "the job's experiment");
-    if (!planned) return tl::unexpected(planned.error());
-    const Plan& plan = (*planned)->plan;
-    auto gpus = open_gpus(*inputs, **planned);
+    inputs_ = std::move(*inputs);
+    auto job = plan_run(inputs_.experiment, inputs_.strategy, "the job's experiment");
+    if (!job) return tl::unexpected(job.error());
+    job_ = std::move(*job);
+    auto gpus = open_gpus(inputs_, *job_);
     if (!gpus) return tl::unexpected(gpus.error());
     gpus_ = std::move(*gpus);
-    const bool shared = shares_memory(inputs->transport);
-    const auto buffers = shared ? Buffers::make_shared(plan, settings_.machine, gpus_.get())
-                                : Buffers::make(plan, settings_.machine, gpus_.get());
+    const bool shared = shares_memory(inputs_.transport);
+    auto buffers = shared ? Buffers::make_shared(job_->plan, settings_.machine, gpus_.get())
+                          : Buffers::make(job_->plan, settings_.machine, gpus_.get());
     if (!buffers) return tl::unexpected(buffers.error());
+    buffers_ = std::move(*buffers);
     std::string local;
     if (shared) {
       auto listened = listen_locally();
@@ -69,82 +153,12 @@ class Member {
       local = listened->name;
       listeners_.push_back(std::move(listened->socket));
     }
-    const auto clique = place_of_clique(**planned);
+    const auto clique = place_of_clique(*job_);
     if (!clique) return tl::unexpected(clique.error());
-    socket_.send(note_of(PlannedNote{plan_hash(plan), reach(), local, *clique}));
-    auto meet = await<MeetNote>();
-    if (meet && inputs->verify == Verify::kFirst)
-      meet = run_together<MeetNote>(*meet, *inputs, **planned, **buffers, {1, true});
-    if (!meet) return tl::unexpected(meet.error());
-    const Runs all{inputs->iterations, inputs->verify == Verify::kAll};
-    const auto goodbye = run_together<GoodbyeNote>(*meet, *inputs, **planned, **buffers, all);
-    if (!goodbye) return tl::unexpected(goodbye.error());
-    socket_.drop_unsent();
-    return {};
+    return PlanReport{{plan_hash(job_->plan), reach(), local, *clique}, inputs_.verify == Verify::kFirst};
   }
 
-  // Tells the coordinator once why this machine has failed.
-  void tell(const Error& error) {
-    if (!std::exchange(told_, true)) socket_.send(note_of(FailedNote{error.text}));
-  }
-
- private:
-  /// The next note, if one comes in that time.
-  std::optional<Note> receive(Duration patience) {
-    auto note = socket_.receive(patience);
-    if (note) {
-      silence_.end(Clock::monotonic());
-      heard_ = true;
-    }
-    return note;
-  }
-
-  /// Fails if the coordinator is gone. To be asked when no note has come.
-  Result<void> check_silence() {
-    if (silence_.length(Clock::monotonic()) <= kSilence) return {};
-    told_ = true;  // as far as it can be
-    socket_.drop_unsent();
-    return failure(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
-  }
-
-  /// Fails if nobody has been where the coordinator should be, for so long that nobody will.
-  Result<void> check_reached() {
-    // Whoever is told to be more patient than others may come before the coordinator.
-    const Duration patience = settings_.patience > MemberSettings().patience ? settings_.patience : kRefused;
-    if (heard_ || socket_.refused() <= patience) return {};
-    told_ = true;  // as far as it can be
-    socket_.drop_unsent();
-    return failure(
-        fmt::format("nobody has listened where the key says that the coordinator is for {}: the job "
-                    "has ended, or the key is an old one",
-                    text(patience)));
-  }
-
-  /// The next note that is a T; the coordinator may say in between that it is alive.
-  template <class T>
-  Result<T> hear() {
-    const Instant until = Clock::monotonic() + settings_.patience;
-    while (true) {
-      const auto note = receive(kMemberSlice);
-      if (!note) {
-        if (auto well = check_silence(); !well) return tl::unexpected(well.error());
-        if (auto there = check_reached(); !there) return tl::unexpected(there.error());
-        if (Clock::monotonic() < until) continue;
-        return failure(fmt::format("the coordinator has not said '{}' for {}{}", T::kType,
-                                   text(settings_.patience),
-                                   heard_ ? "" : ": it is gone, or the key is another job's"));
-      }
-      if (note->type == AliveNote::kType) continue;
-      if (note->type == AskClockNote::kType) {
-        socket_.send(note_of(ClockNote{Clock::monotonic().ns()}));
-        continue;
-      }
-      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
-      return content_of<T>(*note);
-    }
-  }
-
-  // Those of the machine; none if it has none, or host memory is to stand for them.
+  // The machine's GPUs. Null if it has none, or if host memory is to stand for them.
   Result<std::unique_ptr<Gpus>> open_gpus(const InputsNote& inputs, const PlannedRun& job) const {
     const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
     if (!inputs.gpus || count == 0) {
@@ -162,7 +176,7 @@ class Member {
     return Gpus::open(devices);
   }
 
-  // Where NCCL has the GPUs of all machines meet, if they are to and this is the machine that says so.
+  // The meeting place for the GPUs of all machines. Empty if they need not meet, or another machine makes it.
   Result<std::string> place_of_clique(const PlannedRun& job) const {
     if (job.plan.all_reduces().empty() || job.cluster.gpu_machines().front() != settings_.machine)
       return std::string();
@@ -170,7 +184,7 @@ class Member {
     return Clique::place();
   }
 
-  // Has the machine's GPUs meet those of the others, once for all runs.
+  // Connects the machine's GPUs with those of the others, once for all runs.
   Result<void> join_clique(const MeetNote& meet, const PlannedRun& job) {
     if (job.plan.all_reduces().empty() || clique_) return {};
     Clique::Member own;
@@ -179,115 +193,93 @@ class Member {
         own.first += static_cast<int>(job.cluster.machine(machine).gpus.size());
       own.all += static_cast<int>(job.cluster.machine(machine).gpus.size());
     }
-    const Duration patience = settings_.patience * 3 / 4;  // to say why before the coordinator says who
-    auto met = Clique::meet(*gpus_, meet.clique, own, patience, [this] { return tick(); });
+    const Duration patience = settings_.patience * 3 / 4;  // to report why, before the coordinator gives up
+    auto met = Clique::meet(*gpus_, meet.clique, own, patience, [this] { return listen(); });
     if (!met) return tl::unexpected(met.error());
     clique_ = std::move(*met);
     return {};
   }
 
-  Result<Peers> connect(const MeetNote& meet, const InputsNote& inputs, const PlannedRun& planned,
-                        const Buffers& buffers) {
+  Result<Peers> connect(const MeetNote& meet) {
     const auto token = token_from(meet.token);
     if (!token) return tl::unexpected(token.error());
     PeerSettings settings;
     settings.self = settings_.machine;
     settings.machines = meet.machines;
-    settings.nics = nics_of(planned.experiment.topology, planned.cluster.machine(settings.self).group);
-    settings.channels = inputs.channels;
+    settings.nics = nics_of(job_->experiment.topology, job_->cluster.machine(settings.self).group);
+    settings.channels = inputs_.channels;
     settings.token = *token;
-    settings.transport = inputs.transport;
-    settings.encrypt = inputs.encrypt;
+    settings.transport = inputs_.transport;
+    settings.encrypt = inputs_.encrypt;
     settings.patience = settings_.patience;
-    settings.watch = [this] { return tick(); };
-    auto peers = connect_peers(planned.plan, planned.cluster, buffers, settings, listeners_);
-    if (!peers) return tl::unexpected(root_cause(peers.error()));
-    return peers;
+    settings.watch = [this] { return listen(); };
+    return connect_peers(job_->plan, job_->cluster, *buffers_, settings, listeners_);
   }
 
-  // Why the coordinator has ended the job. It need not be told in turn.
-  Error verdict(const Note& note) {
-    told_ = true;
-    socket_.drop_unsent();
-    return Error{reason_in(note)};
-  }
-
-  // Fails if the coordinator has given up, or is gone.
-  Result<void> tick() {
-    while (const auto note = receive(Duration(0))) {
-      if (note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
-    }
-    return check_silence();
-  }
-
-  // How often the plan is run, and whether with gradients whose sums are checked.
-  struct Runs {
-    int iterations = 1;
-    bool verified = false;
-  };
-
-  // Meets the others and runs the plan with them. Returns what the coordinator says once all have:
-  // connections last until then, as others may still move bytes with this machine.
-  template <class Next>
-  Result<Next> run_together(const MeetNote& meet, const InputsNote& inputs, const PlannedRun& job,
-                            const Buffers& buffers, const Runs& runs) {
-    auto peers = connect(meet, inputs, job, buffers);
+  // Connections last until the coordinator says what is next, because others may still exchange bytes with
+  // this machine.
+  Result<void> meet(const ConnectPeers& action) {
+    meeting_.reset();
+    auto peers = connect(action.meet);
     if (!peers) return tl::unexpected(peers.error());
-    if constexpr (std::is_same_v<Next, GoodbyeNote>) listeners_.clear();  // nobody else is to come
-    Gradients gradients(job.plan, job.workload, buffers);
-    Inbox inbox;
-    const auto work = [&](const Op& op, std::uint64_t round) {
+    if (!action.ahead) listeners_.clear();  // no other machine will connect
+    const Plan& plan = job_->plan;
+    const Buffers& buffers = *buffers_;
+    meeting_ =
+        std::make_unique<Meeting>(*job_, buffers, settings_.machine, action.ahead ? 1 : inputs_.iterations);
+    meeting_->transports = peers->transports;
+    meeting_->on_tcp = peers->on_tcp;
+    Inbox& inbox = meeting_->inbox;
+    const auto work = [&plan, &buffers, &gradients = meeting_->gradients](const Op& op, std::uint64_t round) {
       if (is_compute(op.kind)) {
         gradients.compute(op, round);
       } else {
-        work_on(op, job.plan, buffers);
+        work_on(op, plan, buffers);
       }
     };
-    const auto home = [&](const Op& op) { return job.plan.buffer(main_slice(op).buffer).numa; };
-    Workers workers(inputs.workers, work, inbox, home);
-    std::unique_ptr<GpuEngine> engine;
+    const auto home = [&plan](const Op& op) { return plan.buffer(main_slice(op).buffer).numa; };
+    meeting_->workers = std::make_unique<Workers>(inputs_.workers, work, inbox, home);
     if (gpus_) {
-      auto met = join_clique(meet, job);
-      if (!met) return tl::unexpected(root_cause(met.error()));
-      auto made = GpuEngine::make(*gpus_, job.plan, settings_.machine, buffers, inbox, {}, clique_.get());
-      if (!made) return tl::unexpected(root_cause(made.error()));
-      engine = std::move(*made);
+      if (auto met = join_clique(action.meet, *job_); !met) return met;
+      auto made = GpuEngine::make(*gpus_, plan, settings_.machine, buffers, inbox, {}, clique_.get());
+      if (!made) return tl::unexpected(made.error());
+      meeting_->engine = std::move(*made);
     }
     ChannelSettings how;
-    how.threads = inputs.io_threads > 0 ? inputs.io_threads : io_threads_for(1);
-    how.poll = inputs.poll;
-    const WorkTable works(job.plan, job.cluster);
-    if (inputs.pace > 0) {
-      pace(peers->channels, paces(job.plan, job.cluster, works)[settings_.machine.index()], inputs.pace);
+    how.threads = inputs_.io_threads > 0 ? inputs_.io_threads : io_threads_for(1);
+    how.poll = inputs_.poll;
+    if (inputs_.pace > 0) {
+      const Paces all = paces(plan, job_->cluster, meeting_->works);
+      pace(peers->channels, all[settings_.machine.index()], inputs_.pace);
     }
-    ChannelTransport transport(std::move(peers->channels), how, job.plan, settings_.machine, buffers, inbox);
-    Record record(job.plan.ops().size(), runs.iterations);
-    Node node(job.plan, settings_.machine, runs.iterations, record);
-    socket_.send(note_of(MetNote{}));
-    const auto go = hear<GoNote>();
-    if (!go) return tl::unexpected(go.error());
-    const Clock clock(Instant(go->begin));
-    RealPort port(job.plan, job.cluster, works, settings_.machine,
-                  {job.dispatch, inputs.workers, runs.verified, engine.get()}, clock, transport, workers,
-                  inbox);
-    const Duration ahead = Instant() - clock.now();
-    if (ahead > settings_.patience)
-      return failure(fmt::format("the coordinator lets it begin {} from now", text(ahead)));
-    if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
-    DriveSettings settings;
-    // Where others compute or send to each other, nothing happens here for as long as that takes.
-    settings.patience = settings_.patience + plan_bound(job.plan, job.cluster, job.workload).time * 2;
-    settings.tick = [this] { return tick(); };
-    if (auto driven = drive(node, port, job.plan, job.cluster, settings); !driven) {
-      return tl::unexpected(root_cause(driven.error()));
-    }
-    if (!gradients.wrong().empty()) return failure("a sum is wrong: " + gradients.wrong());
-    send_record(record, job.plan.ops(settings_.machine));
-    socket_.send(note_of(DoneNote{gradients.checked(), peers->transports, peers->on_tcp}));
-    return await<Next>();
+    meeting_->transport = std::make_unique<ChannelTransport>(std::move(peers->channels), how, plan,
+                                                             settings_.machine, buffers, inbox);
+    return {};
   }
 
-  // In pieces, each of which tells the coordinator that this machine is alive, however slow the way is.
+  Result<DoneNote> run(const RunPlan& action) {
+    Meeting& meeting = *meeting_;
+    const Plan& plan = job_->plan;
+    const bool verified = action.ahead || inputs_.verify == Verify::kAll;
+    const Clock clock(action.begin);
+    RealPort port(plan, job_->cluster, meeting.works, settings_.machine,
+                  {job_->dispatch, inputs_.workers, verified, meeting.engine.get()}, clock,
+                  *meeting.transport, *meeting.workers, meeting.inbox);
+    const Duration ahead = Instant() - clock.now();
+    if (ahead > Duration(0)) std::this_thread::sleep_for(std::chrono::nanoseconds(ahead.ns()));
+    DriveSettings settings;
+    // While others compute or send to each other, nothing may happen here for that long.
+    settings.patience = settings_.patience + plan_bound(plan, job_->cluster, job_->workload).time * 2;
+    settings.tick = [this] { return listen(); };
+    if (auto driven = drive(meeting.node, port, plan, job_->cluster, settings); !driven)
+      return tl::unexpected(driven.error());
+    if (!meeting.gradients.wrong().empty()) return failure("a sum is wrong: " + meeting.gradients.wrong());
+    send_record(meeting.record, plan.ops(settings_.machine));
+    return DoneNote{meeting.gradients.checked(), meeting.transports, meeting.on_tcp};
+  }
+
+  // Sends the record in pieces. Each piece shows the coordinator that this machine is alive, even on a slow
+  // network.
   void send_record(const Record& record, std::span<const Op> ops) {
     std::string piece;
     std::int64_t sent = 0;
@@ -306,40 +298,16 @@ class Member {
     if (!piece.empty()) send();
   }
 
-  // Holds the connections until the coordinator has heard why: else a peer that sees them closed might be
-  // heard first, and blame this machine. What the coordinator takes for the cause is returned, as this
-  // machine may have failed only because another had; its own error if it says nothing.
-  Error root_cause(const Error& own) {
-    if (told_) return own;
-    tell(own);
-    const Instant until = Clock::monotonic() + kMoment;
-    while (Clock::monotonic() < until) {
-      const auto note = receive(kMemberSlice);
-      if (note && note->type == FailedNote::kType) return verdict(*note);
-    }
-    return own;
-  }
-
-  // The next note that is a T, however long the others take.
-  template <class T>
-  Result<T> await() {
-    while (true) {
-      const auto note = receive(kMemberSlice);
-      if (note && note->type == T::kType) return content_of<T>(*note);
-      if (note && note->type == FailedNote::kType) return tl::unexpected(verdict(*note));
-      if (note) continue;
-      if (auto well = check_silence(); !well) return tl::unexpected(well.error());
-    }
-  }
-
   const MemberSettings& settings_;
   ControlSocket& socket_;
   std::vector<Descriptor> listeners_;
+  std::optional<JobMember> machine_;
+  InputsNote inputs_;
+  std::unique_ptr<PlannedRun> job_;
   std::unique_ptr<Gpus> gpus_;
-  std::unique_ptr<Clique> clique_;  // of these and all other machines'
-  Silence silence_;                 // of the coordinator
-  bool heard_ = false;              // the coordinator, ever
-  bool told_ = false;               // of the failure: it the coordinator, or the coordinator it
+  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<Clique> clique_;  // over the GPUs of all machines
+  std::unique_ptr<Meeting> meeting_;
 };
 
 }  // namespace
@@ -347,10 +315,7 @@ class Member {
 Result<void> take_part(const JobKey& key, const MemberSettings& settings) {
   auto socket = ControlSocket::join(key);
   if (!socket) return tl::unexpected(socket.error());
-  Member member(settings, **socket);
-  auto done = member.take_part();
-  if (!done) member.tell(done.error());
-  return done;
+  return Member(settings, **socket).take_part();
 }
 
 }  // namespace weir::real

@@ -11,14 +11,14 @@
 namespace weir::real {
 
 struct MemberSettings {
-  MachineId machine;                  // which of the cluster this is
-  std::vector<std::string> listen;    // the addresses at which peers find its NICs, or one for all
-  std::vector<int> gpus;              // this host's devices that are the machine's; the first if empty
+  MachineId machine;                  // which machine of the cluster this is
+  std::vector<std::string> listen;    // addresses at which peers find its NICs, or one for all
+  std::vector<int> gpus;              // devices of this host that the machine uses; the first ones if empty
   std::string version;                // of the program
   Duration patience{30'000'000'000};  // for each step of the coordinator
 };
 
-/// Blocks until the job is over. Fails, having told the coordinator, with whatever ends it early.
+/// Blocks until the job is over. If something ends it early, tells the coordinator and fails.
 Result<void> take_part(const JobKey& key, const MemberSettings& settings);
 
 }  // namespace weir::real

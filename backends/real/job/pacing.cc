@@ -5,25 +5,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/pieces.h"
-#include "backends/real/wire/transport.h"
 #include "core/analysis/critical_path.h"
 
 namespace weir::real {
 namespace {
 
-// A kernel sends 64 KiB, waits for a timer, and makes up for no more than half of a wait that was too long.
-// Measured between virtual machines' namespaces: paces of 3.3 Gbps were kept, of 25 Gbps not nearly.
+// A kernel sends 64 KiB, then waits for a timer. If it waited too long, it makes up for half of that at most.
+// Measured between namespaces of virtual machines: it keeps paces of 3.3 Gbps, but misses 25 Gbps by far.
 constexpr BytesPerSecond kFastestByKernel(500'000'000);
 
-constexpr int kConnectionsOfThread = 2;  // so that threads have alike shares of the bytes
+constexpr int kConnectionsOfThread = 2;  // so that threads have similar shares of the bytes
 
 BytesPerSecond times(BytesPerSecond rate, double factor) {
   return BytesPerSecond(std::llround(static_cast<double>(rate.value()) * factor));
 }
 
-// A lane that has nothing to send for a while never catches up, so each is to have many messages: by so much
-// of the busiest link's time a pace may hold one up.
+// A paced lane that is idle for a while never catches up, so each lane should have many messages. A pace may
+// delay a message by at most this fraction of the busiest link's time.
 constexpr double kMostOfMessage = 0.1;
 
 bool any(const Link& /*link*/) { return true; }
@@ -96,7 +96,7 @@ double held_back(const Plan& plan, const Cluster& cluster, double factor, const 
 void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& paces, double factor) {
   std::map<Lane, std::vector<Channel*>> lanes;
   for (Channel& channel : channels) {
-    if (channel.memory == nullptr) lanes[channel.lane].push_back(&channel);
+    if (wire_of(channel).traits.paced) lanes[channel.lane].push_back(&channel);
   }
   for (const auto& [lane, among] : lanes) {
     const auto own = paces.find(lane);
@@ -108,7 +108,7 @@ void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& 
       continue;
     }
     const auto rate = static_cast<unsigned long>(most.value());
-    // A kernel that does not pace sends as it did.
+    // If the kernel cannot pace, it sends as before.
     [[maybe_unused]] const int failed =
         ::setsockopt(among.front()->data.number(), SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
   }
@@ -116,7 +116,7 @@ void pace(std::vector<Channel>& channels, const std::map<Lane, BytesPerSecond>& 
 
 int channels_for(const Plan& plan, const Cluster& cluster, int threads, double factor) {
   if (threads == 1) return 1;
-  std::size_t fewest = 0;  // lanes of a machine that has any
+  std::size_t fewest = 0;  // lanes of a machine, among those with any
   for (std::size_t machine = 0; machine < plan.machines(); ++machine) {
     const std::size_t own = lanes_of(plan, MachineId(machine)).size();
     if (own > 0 && (fewest == 0 || own < fewest)) fewest = own;
@@ -128,7 +128,7 @@ int channels_for(const Plan& plan, const Cluster& cluster, int threads, double f
     }
     const bool paced = fastest > BytesPerSecond(0);
     if (paced && fastest <= kFastestByKernel) return 1;
-    // Pieces are equally long, but connections that nothing paces not equally fast.
+    // Pieces have equal sizes, but connections without pace have unequal speeds.
     if (!paced && fewest > 1 && goes_in_pieces(plan)) return 1;
   }
   constexpr int kMost = 4;

@@ -1,4 +1,4 @@
-// Which iterations of a job write gradients whose sums are known, and check every element of the sums.
+// Which iterations of a job write gradients with known sums, and check every element of the sums.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@ namespace weir::real {
 
 enum class Verify : std::uint8_t {
   kNone,
-  kFirst,  // one before those that are recorded, which take no longer for it
-  kAll,    // those that are recorded
+  kFirst,  // an extra one before the recorded ones, which are not slowed down
+  kAll,    // all recorded ones
 };
 
 inline auto enum_names(Verify /*verify*/) {

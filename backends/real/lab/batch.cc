@@ -28,7 +28,7 @@ constexpr unsigned kDeadlineOfWish = 5;
 constexpr int kNoNamespace = 125;
 constexpr int kNoProgram = 127;
 
-// A file in memory that is open for reading from its start.
+// A file in memory, open for reading from its start.
 Descriptor file_with(const std::string& text) {
   Descriptor file(memfd_create("weir-lab", MFD_CLOEXEC));
   std::size_t written = 0;
@@ -60,7 +60,7 @@ int write_settings(const std::string& lines) {
     std::ofstream file(path);
     file << lines.substr(equals + 1, end - equals - 1) << std::flush;
     if (!file) {
-      dprintf(STDERR_FILENO, "%s cannot be written\n", path.c_str());
+      dprintf(STDERR_FILENO, "cannot write %s\n", path.c_str());
       return 1;
     }
     from = end + 1;
@@ -68,15 +68,16 @@ int write_settings(const std::string& lines) {
   return 0;
 }
 
-// The kernel takes what comes into a namespace on the CPU that sent it, or here on one for each connection.
-// Else packets of a connection overtake each other where there are many CPUs to send from, and TCP takes that
-// for losses; a few CPUs have better things to do.
+// By default, the kernel handles what enters a namespace on the CPU that sent it. With many CPUs, packets of
+// a connection would overtake each other, and TCP would take that for losses. So each connection gets one
+// CPU. With few CPUs this is not worth their time.
 int steer(const std::string& interfaces) {
   constexpr std::size_t kFewCpus = 4;
   const std::vector<int> cpus = allowed_cpus();
   if (cpus.size() <= kFewCpus) return 0;
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0 ||
-      mount("sysfs", "/sys", "sysfs", 0, nullptr) != 0)  // which shows the interfaces of who mounts it
+      mount("sysfs", "/sys", "sysfs", 0, nullptr) !=
+          0)  // it shows the interfaces of the namespace that mounts it
     return 1;
   std::istringstream names(interfaces);
   for (std::string name; names >> name;) {
@@ -87,21 +88,21 @@ int steer(const std::string& interfaces) {
   return 0;
 }
 
-// Becomes the program, if that can be found.
+// Becomes the program, if it can be found.
 void become(const std::string& tool) {
-  // An installed weir has brought its own. The loader takes $ORIGIN for the folder that the tool lies in.
+  // An installed weir brings its own programs. The loader replaces $ORIGIN by the tool's folder.
   const std::string own = real::program_path().parent_path() / "../libexec/weir" / tool;
   char libraries[] = "LD_LIBRARY_PATH=$ORIGIN/../../lib/weir";
   char* const environment[] = {libraries, nullptr};
   execle(own.c_str(), own.c_str(), "-batch", "-", nullptr, environment);
-  // Users' PATH often leaves out where distributions keep these programs.
+  // Distributions keep these programs in folders that users' PATH often lacks.
   for (const std::string& folder : {std::string(), std::string("/usr/sbin/"), std::string("/sbin/")}) {
     const std::string program = folder + tool;
     execlp(program.c_str(), program.c_str(), "-batch", "-", nullptr);
   }
 }
 
-// In the child: never returns.
+// Runs in the child and never returns.
 [[noreturn]] void run(const Wiring::Batch& batch, const Descriptor& space,
                       const std::vector<Descriptor>& machines, const Descriptor& input,
                       const Descriptor& output) {
@@ -113,7 +114,7 @@ void become(const std::string& tool) {
   dup2(output.number(), STDERR_FILENO);
   if (batch.tool == "sysctl") _exit(write_settings(batch.lines));
   if (batch.tool == "steer") _exit(steer(batch.lines));
-  // Only the switch's batches name machines. Numbers from kFirstFile on are free: the keeper has made sure.
+  // Only batches of the switch name machines. The keeper has left numbers from kFirstFile on free.
   if (!batch.machine.valid()) {
     for (std::size_t i = 0; i < machines.size(); ++i)
       dup2(machines[i].number(), Wiring::kFirstFile + static_cast<int>(i));
@@ -137,24 +138,25 @@ Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
                        const std::vector<Descriptor>& machines) {
   const Descriptor input = file_with(batch.lines);
   const Descriptor output = file_with("");
-  if (!input.valid() || !output.valid()) return failure("no memory for the lab's commands");
+  if (!input.valid() || !output.valid()) return failure("not enough memory for the lab's commands");
   const pid_t process = fork();
-  if (process < 0) return failure(fmt::format("no process for {}: {}", batch.tool, std::strerror(errno)));
+  if (process < 0)
+    return failure(fmt::format("cannot start a process for {}: {}", batch.tool, std::strerror(errno)));
   if (process == 0) run(batch, space, machines, input, output);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoProgram)
-    return failure(fmt::format("there is no program '{}'; install the package iproute2", batch.tool));
+    return failure(fmt::format("program '{}' is missing; install the package iproute2", batch.tool));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
-    return failure("a network namespace of the lab cannot be entered; is setns forbidden here?");
+    return failure("cannot enter a network namespace of the lab; is setns forbidden here?");
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-    return failure(fmt::format("{} -batch was not done after {} s", batch.tool, deadline(batch)));
+    return failure(fmt::format("{} -batch did not end within {} s", batch.tool, deadline(batch)));
   const std::string where =
       batch.machine.valid() ? fmt::format("machine {}", batch.machine) : std::string("the switch");
   return failure(
-      fmt::format("{} -batch fails in {}: {}\nThis kernel must know veth, bridge and sch_htb; as root: "
+      fmt::format("{} -batch failed in {}: {}\nThe kernel needs veth, bridge and sch_htb; as root: "
                   "modprobe -a veth bridge sch_htb",
                   batch.tool, where, text_of(output)));
 }

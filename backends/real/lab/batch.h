@@ -9,12 +9,12 @@
 
 namespace weir::real {
 
-/// CPUs as the kernel reads them: hexadecimal words of 32, the highest first. At least one.
+/// CPUs as the kernel reads them: hexadecimal 32-bit words, the highest first. At least one CPU.
 std::string cpu_mask(const std::vector<int>& cpus);
 
-/// Runs the batch in the namespace, with the machines' namespaces at the numbers that its lines name. Fails
-/// with what the program complained of, or if it takes longer than a minute, or than 5 s if it is not needed.
-/// To be called from a process with one thread, whose children nobody else waits for.
+/// Runs the batch in the namespace, with the machines' namespaces open as the files that its lines name.
+/// Fails with the program's own error, or if it takes longer than a minute (5 s for a batch that is not
+/// needed). Call it from a process with one thread that waits for no other children meanwhile.
 Result<void> run_batch(const Wiring::Batch& batch, const Descriptor& space,
                        const std::vector<Descriptor>& machines);
 

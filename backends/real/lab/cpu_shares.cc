@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// What a core weighs, which is what the kernel gives a process of no group, and what it takes at most.
+// The weight of a core, which is the kernel's weight of a process in no group, and the range of weights.
 struct Scale {
   const char* file;
   std::int64_t core;
@@ -35,7 +35,7 @@ struct Scale {
 };
 constexpr Scale kShares = {"cpu.shares", 1024, 2, 262144};
 constexpr Scale kWeight = {"cpu.weight", 100, 1, 10000};
-constexpr int kThreadsPerCpu = 16;  // of a lab
+constexpr int kThreadsPerCpu = 16;  // most of a lab
 constexpr const char* kPrefix = "weir-lab-";
 
 const Scale& scale(int version) { return version == 1 ? kShares : kWeight; }
@@ -53,15 +53,15 @@ bool has(const std::string& list, const std::string& word) {
   return false;
 }
 
-// As one write, which the kernel answers.
+// Writes at once, since the kernel answers each write.
 Result<void> put(const std::string& path, const std::string& text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (file.valid() && write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()))
     return {};
-  return failure(fmt::format("'{}' cannot be written to {}: {}", text, path, std::strerror(errno)));
+  return failure(fmt::format("cannot write '{}' to {}: {}", text, path, std::strerror(errno)));
 }
 
-// Whether the controller of CPU time is among those that a file lists.
+// Whether the file lists the CPU controller.
 bool names_cpu(const std::string& path) {
   std::istringstream names(text_of(path));
   for (std::string name; names >> name;) {
@@ -70,39 +70,39 @@ bool names_cpu(const std::string& path) {
   return false;
 }
 
-// Whether the group of that folder gives it to its children.
+// Whether the group in that folder passes the CPU controller on to its children.
 bool shares_cpu(const std::string& folder) { return names_cpu(folder + "/cgroup.subtree_control"); }
 
 Result<void> make_folder(const CpuGroup& group, const std::string& folder, std::int64_t weight) {
   if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST)
-    return failure(fmt::format("{} cannot be made: {}", folder, std::strerror(errno)));
-  // Beside processes, of which the lab's owner is one, a group may only share what threads can.
+    return failure(fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
+  // A group that has processes itself, such as the lab's owner, can only have threaded children.
   if (group.version == 2 && text_of(folder + "/cgroup.type") == "domain invalid\n") {
     if (auto done = put(folder + "/cgroup.type", "threaded"); !done) return done;
   }
   return put(folder + "/" + scale(group.version).file, std::to_string(weight));
 }
 
-// A folder, open, and locked against those who clear away what dead labs have left: the lock lasts as long as
-// any process has what is returned open, or a copy of it. Not valid if the folder is gone, or another has it.
+// Opens a folder and locks it against sweeps of dead labs' folders. The lock lasts as long as any process has
+// the returned file open, or a copy of it. Not valid if the folder is gone, or another process has locked it.
 Descriptor claimed(const std::string& folder, int how) {
   Descriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const bool ours = file.valid() && flock(file.number(), how) == 0 &&
-                    access(folder.c_str(), F_OK) == 0;  // who had it before us may have removed it
+                    access(folder.c_str(), F_OK) == 0;  // its last owner may have removed it
   return ours ? std::move(file) : Descriptor();
 }
 
-// The folder of the lab, claimed. Until it is, somebody may take it for a dead one's.
+// Makes, opens and locks the lab's folder. Before that, a sweep may take it for a dead lab's.
 Result<Descriptor> make_claimed(const CpuGroup& group, const std::string& lab, std::int64_t weight) {
   constexpr int kAttempts = 3;
   for (int attempt = 1;; ++attempt) {
     const auto made = make_folder(group, lab, weight);
     if (made) {
-      // Who sweeps holds it for a moment.
+      // A sweep locks it for a moment.
       if (Descriptor file = claimed(lab, LOCK_EX); file.valid()) return file;
     }
     if (attempt < kAttempts) continue;
-    return made ? failure(fmt::format("{} cannot be opened and locked: {}", lab, std::strerror(errno)))
+    return made ? failure(fmt::format("cannot open and lock {}: {}", lab, std::strerror(errno)))
                 : tl::unexpected(made.error());
   }
 }
@@ -133,33 +133,33 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return found;
 }
 
-// What programs of the lab have made in it goes too.
+// Also removes what programs of the lab have made in it.
 bool removed(const fs::path& folder) {
   for (const fs::path& within : folders_in(folder)) (void)removed(within);
   return rmdir(folder.c_str()) == 0 || errno == ENOENT;
 }
 
-// The numbers of the threads that are in the group itself, one a line.
+// The numbers of the threads in the group itself, one a line.
 std::string threads_in(const CpuGroup& group, const fs::path& folder) {
   return text_of(folder / (group.version == 1 ? "tasks" : "cgroup.threads"));
 }
 
-// Moves what still runs in the group, and in those below, into the one of that folder.
+// Moves what still runs in the group, and in its subgroups, into the group of that folder.
 void move_out(const CpuGroup& group, const fs::path& from) {
   for (const fs::path& within : folders_in(from)) move_out(group, within);
   std::istringstream threads(threads_in(group, from));
   for (std::string thread; std::getline(threads, thread);) (void)put(group.folder + "/cgroup.procs", thread);
 }
 
-// Whether no process is in the group or in those below.
+// Whether the group and its subgroups have no process.
 bool deserted(const CpuGroup& group, const fs::path& folder) {
   const std::vector<fs::path> below = folders_in(folder);
   return threads_in(group, folder).empty() &&
          std::all_of(below.begin(), below.end(), [&](const fs::path& one) { return deserted(group, one); });
 }
 
-// A group can be removed once its processes are gone, which the kernel sees to after the lab's end. Some may
-// have entered it without being the lab's.
+// A group can be removed once the kernel has ended its processes, after the lab's end. Processes of others
+// may also have entered it.
 void remove(const CpuGroup& group, const std::string& lab, bool take_back) {
   constexpr auto kNap = std::chrono::milliseconds(5);
   constexpr auto kOwnEnd = std::chrono::seconds(3);
@@ -169,11 +169,11 @@ void remove(const CpuGroup& group, const std::string& lab, bool take_back) {
     if (Clock::now() - begin > kOwnEnd) move_out(group, lab);
     std::this_thread::sleep_for(kNap);
   }
-  // Refused while other labs stand there.
+  // Refused while folders of other labs are there.
   if (take_back) (void)put(group.folder + "/cgroup.subtree_control", "-cpu");
 }
 
-// The folder of a group in a hierarchy that is mounted: "32 31 0:29 ROOT POINT OPTIONS - TYPE SOURCE
+// The folder of a group in a mounted hierarchy, from the line "32 31 0:29 ROOT POINT OPTIONS - TYPE SOURCE
 // OPTIONS".
 std::string folder_of(const std::string& mounts, const std::string& type, const std::string& controller,
                       const std::string& path) {
@@ -216,10 +216,10 @@ Result<CpuGroup> cpu_group(const std::string& mounts, const std::string& groups)
     const std::string path = line.substr(second + 1);
     if (line.substr(0, first) == "0") unified = path;
     if (!has(controllers, "cpu")) continue;
-    // A controller is in one hierarchy only, so there is no other to look for.
+    // A controller is in only one hierarchy, so there is no other to look for.
     const std::string folder = folder_of(mounts, "cgroup", "cpu", path);
     if (!folder.empty()) return CpuGroup{1, folder};
-    return failure("the control group of CPU time that this process is in is not mounted here");
+    return failure("this process's control group for CPU time is not mounted here");
   }
   const std::string folder = unified.empty() ? "" : folder_of(mounts, "cgroup2", "", unified);
   if (!folder.empty()) return CpuGroup{2, folder};
@@ -260,13 +260,13 @@ Result<CpuShares> share_cpus(const Cluster& cluster) {
   const auto group = cpu_group(text_of("/proc/self/mountinfo"), text_of("/proc/self/cgroup"));
   if (!group) return tl::unexpected(group.error());
   if (access(group->folder.c_str(), W_OK) != 0)
-    return failure(fmt::format("{} cannot be written: {}", group->folder, std::strerror(errno)));
+    return failure(fmt::format("cannot write to {}: {}", group->folder, std::strerror(errno)));
   const bool take = group->version == 2 && !shares_cpu(group->folder);
   if (take && !names_cpu(group->folder + "/cgroup.controllers"))
-    return failure(fmt::format("{}/cgroup.controllers does not name cpu", group->folder));
+    return failure(fmt::format("{}/cgroup.controllers does not list cpu", group->folder));
   sweep_cpu_groups();
   const std::string name = new_name();
-  if (name.empty()) return failure("the kernel has no random number");
+  if (name.empty()) return failure("cannot get a random number from the kernel");
   CpuShares shares;
   shares.folder = group->folder + "/" + name;
   auto guard = stand_guard([&] { remove(*group, shares.folder, take); });
@@ -276,7 +276,7 @@ Result<CpuShares> share_cpus(const Cluster& cluster) {
   auto made = make(*group, shares.folder, cpu_weights(cores_of(cluster), group->version, cpus));
   shares.handle = handle_of(shares.guard.process);
   if (made && !shares.handle.valid())
-    made = failure(fmt::format("the guard of {} cannot be watched: {}", shares.folder, std::strerror(errno)));
+    made = failure(fmt::format("cannot watch the guard of {}: {}", shares.folder, std::strerror(errno)));
   if (!made) {
     (void)relieve(shares.guard, kSharesPatience);
     return tl::unexpected(made.error());

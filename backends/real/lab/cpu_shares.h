@@ -1,5 +1,5 @@
-// CPU time shared among a lab's machines in proportion to their cores, by control groups of the kernel's: so
-// a machine with many threads takes no CPU from another, as on a cluster.
+// Shares CPU time among a lab's machines in proportion to their cores, with the kernel's control groups. So a
+// machine with many threads takes no CPU from another, as on a cluster.
 #pragma once
 
 #include <cstdint>
@@ -15,54 +15,56 @@
 
 namespace weir::real {
 
-/// Where a process stands among the control groups that share CPU time.
+/// The control group of a process that shares CPU time.
 struct CpuGroup {
   int version = 0;     // of the kernel's control groups: 1 or 2
   std::string folder;  // of the process's own group
   friend bool operator==(const CpuGroup&, const CpuGroup&) = default;
 };
 
-/// From the texts of the process's mountinfo and cgroup in /proc. Fails if its group has no folder here.
+/// Finds it in the texts of the process's mountinfo and cgroup in /proc. Fails if the group has no folder
+/// here.
 Result<CpuGroup> cpu_group(const std::string& mounts, const std::string& groups);
 
-/// The cores of each machine: of its NUMA nodes together, or as many as the largest machine has where the
-/// topology does not say.
+/// The cores of each machine: the sum over its NUMA nodes or, if the topology does not state them, as many as
+/// the largest machine has.
 std::vector<int> cores_of(const Cluster& cluster);
 
-/// Weights as the kernel takes them, which mean something beside each other only.
+/// Weights as the kernel takes them. Only their ratios matter.
 struct CpuWeights {
   std::vector<std::int64_t> machines;  // in proportion to their cores
-  std::int64_t lab = 0;  // beside what else runs on the host: as threads of its own, one for each core
+  std::int64_t lab = 0;                // against all else on the host: as one thread for each core
 };
 
-/// For control groups of that version, on a host of so many CPUs: a lab weighs no more than a few threads for
-/// each of those, so that nobody who makes up large machines starves what else runs there.
+/// Weights for control groups of that version, on a host with so many CPUs. A lab weighs no more than a few
+/// threads for each CPU, so that huge imagined machines do not starve what else runs there.
 CpuWeights cpu_weights(const std::vector<int>& cores, int version, int host_cpus);
 
-/// The control groups of a lab: one folder in the group of the process that made them, and in it one for each
-/// machine. A resource that may change hands. Invariant: the folders go, within seconds, once no process has
-/// the guard's pipe open any more; processes that are still in them then go back to the group above. As long
-/// as any process has `groups` open, the folder is locked (flock), and nobody takes it for a dead lab's.
+/// The control groups of a lab: one folder in the group of the process that made them, with one folder for
+/// each machine. A resource that can be moved. Invariant: once no process has the guard's pipe open any more,
+/// the folders disappear within seconds, and processes that are still in them return to the group above.
+/// While any process has `groups` open, the folder is locked (flock), so that no sweep takes it for a dead
+/// lab's.
 struct CpuShares {
   std::string folder;
   Descriptor groups;  // the folder, open
   Guard guard;
-  Descriptor handle;  // of the guard's process (pidfd)
+  Descriptor handle;  // the guard's process (pidfd)
 };
 
 /// How long a guard tries to remove the folders, and a little more.
 constexpr Duration kSharesPatience = Duration(12'000'000'000);
 
-/// Removes what labs of this user have left whose every process was killed, the guard too: groups that no
-/// process is in and nobody has locked.
+/// Removes groups of this user's labs whose processes were all killed, even the guard: groups without
+/// processes that no process has locked.
 void sweep_cpu_groups();
 
-/// Makes the groups of a lab, having swept those of dead ones. Fails, with nothing left of them, where that
-/// is not allowed or not known; a lab can do without.
+/// Makes the groups of a lab, after a sweep of dead ones. If they are not allowed or not supported, fails and
+/// leaves nothing behind; a lab works without them.
 Result<CpuShares> share_cpus(const Cluster& cluster);
 
-/// Moves the calling process into the machine's group in the folder that `groups` has open, if it is one.
-/// Where the kernel forbids that, the process stays where it is.
+/// Moves the calling process into the machine's group in the folder open as `groups`, if that is valid. If
+/// the kernel forbids it, the process stays where it is.
 void join_cpu_group(const Descriptor& groups, MachineId machine);
 
 }  // namespace weir::real

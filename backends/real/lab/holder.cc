@@ -26,16 +26,16 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kPatience = Duration(120'000'000'000);  // hundreds of machines take half a minute
+constexpr Duration kPatience = Duration(120'000'000'000);  // wiring hundreds of machines takes half a minute
 constexpr Duration kShortPatience = Duration(2'000'000'000);
 
-// What the holder is started with.
+// The arguments of a holder.
 struct Orders {
-  const Wiring* wiring = nullptr;  // none: beside another lab
+  const Wiring* wiring = nullptr;  // null: joins another lab
   std::size_t machines = 0;
   const Namespaces* kept = nullptr;
-  const CpuShares* shares = nullptr;     // none: no control groups
-  std::vector<const Descriptor*> lives;  // processes (pidfd) that must live for the holder to
+  const CpuShares* shares = nullptr;     // null: no control groups
+  std::vector<const Descriptor*> lives;  // processes (pidfd); the holder ends when one of them does
   const Descriptor* listener = nullptr;
   std::uint64_t fingerprint = 0;
 };
@@ -43,20 +43,20 @@ struct Orders {
 Result<void> write_file(const char* path, const std::string& text) {
   std::ofstream file(path);
   file << text << std::flush;
-  if (!file) return failure(fmt::format("{} cannot be written", path));
+  if (!file) return failure(fmt::format("cannot write {}", path));
   return {};
 }
 
 Result<void> not_allowed(const char* what) {
   return failure(fmt::format(
-      "a lab needs network namespaces, and {}: {}. Run weir as root, in a container with the capabilities "
-      "SYS_ADMIN and NET_ADMIN, or let users make namespaces of their own: sysctl "
+      "a lab needs network namespaces, but {}: {}. Run weir as root, in a container with the capabilities "
+      "SYS_ADMIN and NET_ADMIN, or allow users to make namespaces: sysctl "
       "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), kernel.unprivileged_userns_clone=1 (Debian), "
       "user.max_user_namespaces above 0",
       what, std::strerror(errno)));
 }
 
-// The user keeps only the identity that they had, under the name of root.
+// Users keep only their own identity, under the name of root.
 Result<void> unshare_as_user(int kinds) {
   const std::string user = fmt::format("0 {} 1", geteuid());
   const std::string group = fmt::format("0 {} 1", getegid());
@@ -69,7 +69,7 @@ Result<void> unshare_as_user(int kinds) {
 Result<void> separate(const Orders& orders) {
   if (orders.kept != nullptr) {
     if (auto entered = enter(*orders.kept, MachineId(0)); !entered) return entered;
-    if (unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return not_allowed("not even in a lab they can be made");
+    if (unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return not_allowed("even a lab cannot make them");
     return {};
   }
   constexpr int kKinds = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID;
@@ -77,7 +77,7 @@ Result<void> separate(const Orders& orders) {
   return unshare_as_user(kKinds);
 }
 
-// Leaves all that the parent had open, but these.
+// Closes all files that the parent had open, except these.
 void close_all_but(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned from = 3;
@@ -104,7 +104,7 @@ void become_quiet(const Orders& orders, const Descriptor& socket) {
   const int nothing = open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) dup2(nothing, standard);
   close_all_but(kept);
-  // The first process of a namespace is deaf to all signals but SIGKILL unless it handles them.
+  // The first process of a namespace gets no signals except SIGKILL, unless it handles them.
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -116,8 +116,8 @@ void become_quiet(const Orders& orders, const Descriptor& socket) {
   }
 }
 
-// A /proc that shows the lab's processes under their own numbers. Where that is forbidden, as in most
-// containers, programs see the host's, and few of them mind.
+// A /proc that shows the lab's processes under their own numbers. Where it is forbidden, as in most
+// containers, programs see the host's /proc, which harms few of them.
 void mount_own_files() {
   mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
   mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
@@ -128,15 +128,17 @@ Result<std::vector<Descriptor>> make_networks(std::size_t machines) {
   std::vector<Descriptor> networks;
   for (std::size_t i = 0; i < machines; ++i) {
     if (unshare(CLONE_NEWNET) != 0)
-      return failure(fmt::format("no network namespace for machine {}: {}", i, std::strerror(errno)));
+      return failure(
+          fmt::format("cannot make a network namespace for machine {}: {}", i, std::strerror(errno)));
     const Descriptor made = own_namespace("net");
-    // Out of the way of the numbers under which `ip` finds them.
+    // Avoids the numbers under which `ip` finds them.
     networks.emplace_back(dup3(made.number(), network_file(machines, i), O_CLOEXEC));
     if (!networks.back().valid())
-      return failure(fmt::format("no file for machine {}: {}; try ulimit -n 4096", i, std::strerror(errno)));
+      return failure(fmt::format("cannot keep a file open for machine {}: {}; try ulimit -n 4096", i,
+                                 std::strerror(errno)));
   }
   if (setns(own.number(), CLONE_NEWNET) != 0)
-    return failure(fmt::format("no way back into the switch's namespace: {}", std::strerror(errno)));
+    return failure(fmt::format("cannot return to the switch's namespace: {}", std::strerror(errno)));
   return networks;
 }
 
@@ -147,7 +149,7 @@ Result<Namespaces> make(const Orders& orders) {
   made.process = own_namespace("pid");
   made.keeper = handle_of(getpid());
   if (!made.user.valid() || !made.mount.valid() || !made.process.valid() || !made.keeper.valid())
-    return failure(fmt::format("the lab's namespaces cannot be opened: {}", std::strerror(errno)));
+    return failure(fmt::format("cannot open the lab's namespaces: {}", std::strerror(errno)));
   if (orders.wiring == nullptr) return made;
   auto networks = make_networks(orders.machines);
   if (!networks) return tl::unexpected(networks.error());
@@ -172,7 +174,7 @@ std::vector<int> numbers(const Orders& orders, const Namespaces& namespaces) {
   return files;
 }
 
-// What a holder says when it is up, with the files of its namespaces; anything else is why it is not.
+// What a holder answers when it is up, with the files of its namespaces. Any other answer is an error text.
 constexpr const char* kUp = "up ";
 constexpr const char* kWithShares = " shares";
 
@@ -204,7 +206,7 @@ Result<Kept> take(int socket, Duration patience) {
   return taken;
 }
 
-// Serves one who has connected; they may be anybody on this host.
+// Serves one connection, which may come from any process on this host.
 void serve(const Orders& orders, const Namespaces& made) {
   const Descriptor guest(accept4(orders.listener->number(), nullptr, nullptr, SOCK_CLOEXEC));
   ucred who = {};
@@ -217,7 +219,7 @@ void serve(const Orders& orders, const Namespaces& made) {
 }
 
 [[noreturn]] void stand(const Orders& orders, const Namespaces& made) {
-  std::signal(SIGCHLD, SIG_IGN);  // orphans of the lab go without a trace
+  std::signal(SIGCHLD, SIG_IGN);  // the kernel removes orphans of the lab
   std::vector<pollfd> files;
   for (const Descriptor* life : orders.lives) files.push_back({life->number(), POLLIN, 0});
   if (orders.listener != nullptr) files.push_back({orders.listener->number(), POLLIN, 0});
@@ -242,8 +244,8 @@ void serve(const Orders& orders, const Namespaces& made) {
   stand(orders, *made);
 }
 
-// A child enters the new namespaces and leaves the holder there as its sibling: only a child of one that has
-// made a process namespace is within.
+// A child enters the new namespaces and forks the holder there as its sibling. Only a child of a process that
+// made a process namespace is in it.
 [[noreturn]] void be_guide(const Orders& orders, const Descriptor& socket, const Descriptor& of_holder) {
   if (const auto separated = separate(orders); !separated) {
     (void)send(socket.number(), "!" + separated.error().text, {}, kShortPatience);
@@ -272,24 +274,24 @@ Result<Held> launch(const Orders& orders) {
   int guide_ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, guide_ends) != 0)
-    return failure(fmt::format("no sockets for a lab: {}", std::strerror(errno)));
+    return failure(fmt::format("cannot make sockets for a lab: {}", std::strerror(errno)));
   const Descriptor here(ends[0]);
   Descriptor there(ends[1]);
   const Descriptor guide_here(guide_ends[0]);
   Descriptor guide_there(guide_ends[1]);
   const pid_t guide = fork();
-  if (guide < 0) return failure(fmt::format("no process for a lab: {}", std::strerror(errno)));
+  if (guide < 0) return failure(fmt::format("cannot start a process for a lab: {}", std::strerror(errno)));
   if (guide == 0) be_guide(orders, guide_there, there);
   there = Descriptor();
   guide_there = Descriptor();
-  const auto told = receive(guide_here.number(), kShortPatience * 5);
+  const auto answer = receive(guide_here.number(), kShortPatience * 5);
   reap(guide);
-  if (!told) return tl::unexpected(told.error());
-  if (told->text.empty() || told->text[0] == '!')
-    return failure(told->text.substr(told->text.empty() ? 0 : 1));
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->text.empty() || answer->text[0] == '!')
+    return failure(answer->text.substr(answer->text.empty() ? 0 : 1));
   Held held;
-  held.process = static_cast<pid_t>(std::atoi(told->text.c_str()));
-  if (held.process <= 0) return failure("no process for a lab");
+  held.process = static_cast<pid_t>(std::atoi(answer->text.c_str()));
+  if (held.process <= 0) return failure("cannot start a process for a lab");
   auto taken = take(here.number(), kPatience);
   if (!taken) {
     end(held.process);

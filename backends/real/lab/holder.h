@@ -1,6 +1,6 @@
-// The process that holds a lab: it makes the namespaces, wires them, and is the first process of the lab's,
-// with which all others die. It ends with the process that wanted the lab, however that one ends, or when
-// told to.
+// The process that holds a lab. It makes and wires the namespaces, and is the first process of the lab's
+// process namespace, so that all others die with it. It ends with the process that wanted the lab, however
+// that one ends, or on request.
 #pragma once
 
 #include <sys/types.h>
@@ -20,33 +20,33 @@ struct Held {
   Namespaces namespaces;
 };
 
-/// Makes and wires the network, held until this process ends or kills the holder. The holder keeps the guard
-/// of the CPU shares, if there are any, waiting until then.
+/// Makes and wires the network and holds it until this process ends or kills the holder. Until then the
+/// holder keeps the guard of the CPU shares waiting, if there are any.
 Result<Held> hold(const Wiring& wiring, std::size_t machines, const CpuShares* shares);
 
-/// The same, but held until somebody asks for its end at the listening socket, where it tells all who ask()
-/// the fingerprint of what it is wired as.
+/// The same, but holds it until a request at the listening socket ends it. There the holder answers each
+/// ask() with the fingerprint of its wiring.
 Result<Held> hold_for_all(const Wiring& wiring, std::size_t machines, std::uint64_t fingerprint,
                           const CpuShares* shares, const Descriptor& listener);
 
-/// A process namespace of this process's own in a lab that another process holds: it ends with either of
-/// them.
+/// Makes a process namespace for this process in a lab that another process holds. It ends with either
+/// process.
 Result<Held> hold_beside(Namespaces kept);
 
-/// What one can say to a holder that listens.
+/// A request to a holder that listens.
 enum class Request { kJoin, kEnd };
 
-/// The number under which the holder of so many machines has the network of one of them open.
+/// The file number of the machine's network in a holder of so many machines.
 constexpr int network_file(std::size_t machines, std::size_t machine) {
   return Wiring::kFirstFile + static_cast<int>(machines + machine);
 }
 
 struct Kept {
-  std::uint64_t wiring = 0;  // its fingerprint
+  std::uint64_t wiring = 0;  // fingerprint of the lab's wiring
   Namespaces namespaces;
 };
 
-/// The holder's namespaces, once it has wired them. With kEnd its process, whose handle is among them, is
+/// The holder's namespaces, once it has wired them. After kEnd its process, whose handle is among them, is
 /// about to end.
 Result<Kept> ask(const Descriptor& socket, Request request);
 

@@ -26,7 +26,7 @@ constexpr Duration kPatience = Duration(10'000'000'000);
 constexpr std::size_t kLongestName = 60;  // an address holds 107 bytes
 constexpr int kNotExecuted = 127;
 
-// An address that is no file: the kernel forgets it with the process that listens there.
+// An abstract address, not a file: the kernel forgets it when the listening process ends.
 struct Address {
   sockaddr_un name = {};
   socklen_t size = 0;
@@ -43,7 +43,7 @@ struct Address {
 
 Descriptor local_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
-// A connection to the keeper of the lab, if there is one and it is this user's.
+// A connection to the lab's keeper, if there is one and it belongs to this user.
 Descriptor connected(const std::string& lab) {
   const Address address(lab);
   Descriptor file = local_socket();
@@ -55,18 +55,18 @@ Descriptor connected(const std::string& lab) {
   return file;
 }
 
-// Of what a lab is made as.
+// Identifies all that the lab is made from.
 std::uint64_t fingerprint(const Wiring& wired, const Cluster& cluster) {
   return fnv1a(fmt::format("{}{}", wired.text(), fmt::join(cores_of(cluster), " ")));
 }
 
-// What is left once nobody else holds the lab: its folders.
+// Removes what is left once no other process holds the lab: its folders.
 void end_shares(Guard& guard) {
   if (guard.process > 0) (void)relieve(guard, kSharesPatience);
 }
 
 Error no_lab(const std::string& name) {
-  return Error{fmt::format("no lab of '{}' is up; weir lab up makes one", name)};
+  return Error{fmt::format("no lab of '{}' is up; start one with: weir lab up TOPOLOGY", name)};
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Lab>> Lab::up(const Cluster& cluster) {
   auto shares = share_cpus(cluster);
   auto held = hold(*wired, cluster.machines().size(), shares ? &*shares : nullptr);
   Guard guard = shares ? std::move(shares->guard) : Guard();
-  guard.pipe = Descriptor();  // the holder has it
+  guard.pipe = Descriptor();  // the holder has a copy
   if (held) return std::unique_ptr<Lab>(new Lab(std::move(*held), std::move(guard), getpid()));
   end_shares(guard);
   return tl::unexpected(held.error());
@@ -97,7 +97,7 @@ Result<std::unique_ptr<Lab>> Lab::join(const Cluster& cluster) {
   if (!kept) return tl::unexpected(kept.error());
   if (kept->wiring != fingerprint(*wired, cluster)) {
     return failure(
-        fmt::format("the lab of '{0}' that is up has another topology; end it with: weir lab down TOPOLOGY",
+        fmt::format("the running lab of '{0}' has another topology; end it with: weir lab down TOPOLOGY",
                     cluster.name()));
   }
   auto held = hold_beside(std::move(kept->namespaces));
@@ -112,9 +112,10 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
   Descriptor listener = local_socket();
   if (!listener.valid() || bind(listener.number(), address.of(), address.size) != 0 ||
       listen(listener.number(), SOMAXCONN) != 0) {
-    if (errno != EADDRINUSE) return failure(fmt::format("no socket for a lab: {}", std::strerror(errno)));
+    if (errno != EADDRINUSE)
+      return failure(fmt::format("cannot make a socket for a lab: {}", std::strerror(errno)));
     return failure(
-        fmt::format("a lab of '{}' is up already; weir lab down TOPOLOGY ends it", cluster.name()));
+        fmt::format("a lab of '{}' is already up; end it with: weir lab down TOPOLOGY", cluster.name()));
   }
   auto shares = share_cpus(cluster);
   const auto held = hold_for_all(*wired, cluster.machines().size(), fingerprint(*wired, cluster),
@@ -137,13 +138,13 @@ Result<Keeper> Lab::keep(const Cluster& cluster) {
 bool Lab::kept(const std::string& name) { return connected(name).valid(); }
 
 Result<void> Lab::down(const std::string& name) {
-  sweep_cpu_groups();  // a lab that was killed with its guard has left these, and nothing else
+  sweep_cpu_groups();  // all that a lab leaves if it is killed with its guard
   const Descriptor keeper = connected(name);
   if (!keeper.valid()) return tl::unexpected(no_lab(name));
   const auto kept = ask(keeper, Request::kEnd);
   if (!kept) return tl::unexpected(kept.error());
   if (!readable(kept->namespaces.keeper.number(), kPatience))
-    return failure(fmt::format("the lab of '{}' does not end; something holds its processes", name));
+    return failure(fmt::format("the lab of '{}' does not end; something keeps its processes alive", name));
   const Descriptor& guard = kept->namespaces.guard;
   if (guard.valid()) (void)readable(guard.number(), kSharesPatience);
   return {};
@@ -170,7 +171,8 @@ Result<pid_t> Lab::spawn(MachineId machine, const std::function<int()>& body) {
 Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
   WEIR_CHECK(!program.arguments.empty());
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const Descriptor here(ends[0]);
   Descriptor there(ends[1]);
   auto process = spawn(machine, [&] {
@@ -182,7 +184,7 @@ Result<pid_t> Lab::spawn(MachineId machine, const Program& program) {
     dup2(nothing, STDIN_FILENO);
     if (program.output >= 0) dup2(program.output, STDOUT_FILENO);
     if (program.error >= 0) dup2(program.error, STDERR_FILENO);
-    std::vector<std::string> environment = program.environment;  // putenv() keeps these
+    std::vector<std::string> environment = program.environment;  // putenv() keeps pointers to these
     for (std::string& variable : environment) putenv(variable.data());
     std::vector<char*> arguments;
     for (const std::string& argument : program.arguments)
@@ -211,12 +213,12 @@ Result<void> Lab::enter(MachineId machine) const {
 Result<int> Lab::wait(pid_t process, Duration patience) {
   const Descriptor handle = handle_of(process);
   if (!handle.valid())
-    return failure(fmt::format("process {} cannot be waited for: {}", process, std::strerror(errno)));
+    return failure(fmt::format("cannot wait for process {}: {}", process, std::strerror(errno)));
   if (!readable(handle.number(), patience))
-    return failure(fmt::format("process {} has not ended after {} s", process, patience.seconds()));
+    return failure(fmt::format("process {} did not end within {} s", process, patience.seconds()));
   int status = 0;
   if (waitpid(process, &status, 0) != process)
-    return failure(fmt::format("process {} is none of the lab's", process));
+    return failure(fmt::format("process {} is not one of the lab's", process));
   processes_.erase(std::remove(processes_.begin(), processes_.end(), process), processes_.end());
   return status;
 }

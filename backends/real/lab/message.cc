@@ -29,7 +29,7 @@ bool ready(int file, short what, Duration patience) {
   }
 }
 
-// One packet: a byte that says whether more files follow in the next one, then the text.
+// Sends one packet: a byte that says whether more files follow in the next one, then the text.
 struct Packet {
   alignas(cmsghdr) char control[CMSG_SPACE(kFilesAtOnce * sizeof(int))] = {};
   iovec data = {};
@@ -54,9 +54,9 @@ Result<void> send_packet(int socket, std::string text, const int* files, std::si
     files_header->cmsg_len = CMSG_LEN(count * sizeof(int));
     std::memcpy(CMSG_DATA(files_header), files, count * sizeof(int));
   }
-  if (!ready(socket, POLLOUT, patience)) return failure("the other process takes no message");
+  if (!ready(socket, POLLOUT, patience)) return failure("the other process accepts no message");
   if (sendmsg(socket, &packet.header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-    return failure(fmt::format("no message to the other process: {}", std::strerror(errno)));
+    return failure(fmt::format("cannot send to the other process: {}", std::strerror(errno)));
   return {};
 }
 
@@ -79,7 +79,7 @@ Result<void> send(int socket, const std::string& text, const std::vector<int>& f
 Result<Message> receive(int socket, Duration patience) {
   Message message;
   for (;;) {
-    if (!readable(socket, patience)) return failure("the other process says nothing");
+    if (!readable(socket, patience)) return failure("the other process does not answer");
     std::string bytes(kLongestText, '\0');
     Packet packet(bytes.data(), bytes.size());
     packet.header.msg_control = packet.control;

@@ -1,5 +1,4 @@
-// Text and open files from one process to another over a local socket that keeps messages apart
-// (SOCK_SEQPACKET).
+// Sends text and open files to another process over a local socket that preserves messages (SOCK_SEQPACKET).
 #pragma once
 
 #include <string>
@@ -16,13 +15,14 @@ struct Message {
   std::vector<Descriptor> files;
 };
 
-/// Sends the text and handles of the files, which stay open here too. Waits up to the deadline's span.
+/// Sends the text and handles of the files, which also stay open here. Waits up to the deadline.
 Result<void> send(int socket, const std::string& text, const std::vector<int>& files, Duration patience);
 
-/// The next message, files closed on exec. Fails if the other end has gone or says nothing for so long.
+/// The next message; its files are closed on exec. Fails if the other end is gone, or sends nothing in this
+/// time.
 Result<Message> receive(int socket, Duration patience);
 
-/// Waits until the file can be read or, of a process's (pidfd), the process has ended; false after so long.
+/// Waits until the file can be read or, for a process (pidfd), has ended. False after the time is over.
 bool readable(int file, Duration patience);
 
 }  // namespace weir::real

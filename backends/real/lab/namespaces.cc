@@ -33,17 +33,16 @@ bool same(const Descriptor& one, const Descriptor& other) {
 
 Result<void> join(const Descriptor& space, int kind, const char* name) {
   if (setns(space.number(), kind) == 0) return {};
-  return failure(
-      fmt::format("the {} namespace of the lab cannot be entered: {}", name, std::strerror(errno)));
+  return failure(fmt::format("cannot enter the {} namespace of the lab: {}", name, std::strerror(errno)));
 }
 
-// The files of another mount namespace begin at its root: back to where the process was.
+// Entering a mount namespace changes the folder to its root. Goes back to where the process was.
 Result<void> join_files(const Descriptor& mount) {
   char folder[PATH_MAX];
   const bool known = getcwd(folder, sizeof folder) != nullptr;
   if (auto joined = join(mount, CLONE_NEWNS, "mount"); !joined) return joined;
   if (known && chdir(folder) != 0)
-    return failure(fmt::format("{}: {}; a lab sees the folders that were there before it", folder,
+    return failure(fmt::format("{}: {}; a lab only sees folders that are older than the lab", folder,
                                std::strerror(errno)));
   return {};
 }
@@ -74,14 +73,14 @@ Result<void> enter(const Namespaces& namespaces, MachineId machine) {
 Result<pid_t> start_in(const Namespaces& namespaces, MachineId machine, const std::function<int()>& body) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return failure(fmt::format("no process in the lab: {}", std::strerror(errno)));
+    return failure(fmt::format("cannot start a process in the lab: {}", std::strerror(errno)));
   Descriptor here(ends[0]);
   Descriptor there(ends[1]);
-  // A process enters the namespaces and leaves a sibling there: its own number stays outside.
+  // A process enters the namespaces and forks a sibling there. That process has a number outside as well.
   const pid_t guide = fork();
-  if (guide < 0) return failure(fmt::format("no process in the lab: {}", std::strerror(errno)));
+  if (guide < 0) return failure(fmt::format("cannot start a process in the lab: {}", std::strerror(errno)));
   if (guide == 0) {
-    join_cpu_group(namespaces.groups, machine);  // as who has made it: others may lack the right
+    join_cpu_group(namespaces.groups, machine);  // as the user who made it; others may lack the right
     auto entered = enter(namespaces, machine);
     if (entered) entered = join(namespaces.process, CLONE_NEWPID, "process");
     const pid_t process = entered ? fork_sibling() : -1;
@@ -99,9 +98,9 @@ Result<pid_t> start_in(const Namespaces& namespaces, MachineId machine, const st
   int ignored = 0;
   while (waitpid(guide, &ignored, 0) < 0 && errno == EINTR) {
   }
-  if (!answer) return failure("no process in the lab: " + answer.error().text);
+  if (!answer) return failure("cannot start a process in the lab: " + answer.error().text);
   if (answer->text.empty() || answer->text[0] == '!')
-    return failure("no process in the lab: " + answer->text.substr(answer->text.empty() ? 0 : 1));
+    return failure("cannot start a process in the lab: " + answer->text.substr(answer->text.empty() ? 0 : 1));
   return static_cast<pid_t>(std::atoi(answer->text.c_str()));
 }
 

@@ -70,7 +70,8 @@ bool give(int file, const void* from, std::size_t size) {
   return true;
 }
 
-// Says that it listens, and at the end how many bytes came within the span that the sender names first.
+// Reports that it listens. At the end reports how many bytes arrived within the span that the sender sent
+// first.
 int receive_all(const RawFlow& stream, int port, int report) {
   const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int again = 1;
@@ -110,7 +111,7 @@ int send_all(const RawFlow& stream, int port, Bytes write, const Span& span) {
   return 0;
 }
 
-// The processes of one measurement, which end with it.
+// The processes of one measurement; they end with it.
 class Run {
  public:
   Run(Lab& lab, const std::vector<RawFlow>& streams, const RateSettings& settings)
@@ -130,7 +131,7 @@ class Run {
     }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       char ready = 0;
-      if (!said(i, &ready, 1)) return failed(i, "cannot be listened for");
+      if (!said(i, &ready, 1)) return failed(i, "could not be opened for listening");
     }
     // Connections are made during the warm-up.
     const std::int64_t from = now() + settings_.warm_up.ns();
@@ -160,7 +161,8 @@ class Run {
 
   Result<void> start_receiver(const RawFlow& stream, int port) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     reports_.emplace_back(ends[0]);
     const Descriptor report(ends[1]);
     const auto receiver = lab_.spawn(stream.into, [&] { return receive_all(stream, port, report.number()); });

@@ -1,5 +1,5 @@
-// What plain TCP connections move between the machines of a lab: what any program can hope for there, and
-// what results are held against.
+// Measures what plain TCP connections move between the machines of a lab: the limit for any program there,
+// and the reference for results.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace weir::real {
 
-/// One connection that carries bytes all the time.
+/// One connection that always carries bytes.
 struct RawFlow {
   MachineId from;
   MachineId into;
@@ -17,14 +17,13 @@ struct RawFlow {
 };
 
 struct RateSettings {
-  Bytes write = Bytes(256 << 10);              // handed to the socket at once
-  Duration warm_up = Duration(1'000'000'000);  // for what new connections lose to come again
-  Duration time = Duration(2'000'000'000);     // that counts, after the warm-up
+  Bytes write = Bytes(256 << 10);              // given to the socket at once
+  Duration warm_up = Duration(1'000'000'000);  // new connections repeat what they lose
+  Duration time = Duration(2'000'000'000);     // measured, after the warm-up
 };
 
-/// The payload that arrived on each stream while all ran at once, in their order. Takes the warm-up and the
-/// time, and fails if a connection cannot be made or stands still for ten seconds. Runs two processes a
-/// stream.
+/// The payload rate of each stream while all ran at once, in their order. Takes the warm-up and the time.
+/// Fails if a connection cannot be made or stalls for ten seconds. Runs two processes for each stream.
 Result<std::vector<BytesPerSecond>> raw_rates(Lab& lab, const std::vector<RawFlow>& streams,
                                               const RateSettings& settings);
 

@@ -1,4 +1,4 @@
-// Whether this host can have a lab, found out by making a small one.
+// Makes a small lab to find out whether this host can have one.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace weir::real {
 
 struct LabReadiness {
   Result<void> lab;     // or why there can be none
-  Duration took;        // to make it and to take it down
-  Result<void> shares;  // whether its machines can share CPUs by their cores, or why not
+  Duration took;        // to make it and to end it
+  Result<void> shares;  // whether machines can share CPUs by their cores
 };
 
-/// Makes a lab of two machines, and takes it down again: namespaces, ip and tc, shaped links, control groups.
-/// The calling process must have one thread.
+/// Makes a lab of two machines and ends it again: namespaces, ip and tc, shaped links, control groups. The
+/// calling process must have one thread.
 LabReadiness try_lab();
 
 }  // namespace weir::real

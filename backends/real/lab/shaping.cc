@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t kEthernet = 14;
 constexpr std::int64_t kIpAndTcp = 40;            // without timestamps
-constexpr std::int64_t kAcknowledgements = 1000;  // one part in so many goes to those of the other direction
+constexpr std::int64_t kAcknowledgements = 1000;  // one part in so many of the rate, for the other direction
 
-// How much may leave at once, which is what a message that comes after a pause gains on the link. It makes up
-// for timers that come late, which a quarter of a millisecond does on a busy machine.
+// How much may leave at once. A message after a pause gains this much on the link. It makes up for late
+// timers: a quarter of a millisecond is usual on a busy machine.
 constexpr std::int64_t kBurstsPerSecond = 4000;
 constexpr Bytes kLeastBurst = Bytes(16 << 10);
 
@@ -23,14 +23,15 @@ constexpr Bytes kLeastBurst = Bytes(16 << 10);
 constexpr Bytes kPacket = Bytes(65536);
 
 // A full queue means a wait of 20 ms. Shorter ones lose packets when several machines send to one; longer
-// ones make every small message wait.
+// ones delay every small message.
 constexpr std::int64_t kQueuesPerSecond = 50;
 
-// Acknowledgements and words, IP packets below 256 bytes, go first, with so much of the rate for sure. Behind
-// the data of the other direction they would make a link that is busy both ways lose a tenth of each.
+// Acknowledgements and small messages (IP packets below 256 bytes) go first, with this guaranteed rate. If
+// they waited behind data, a link that is busy both ways would lose a tenth of each direction.
 constexpr std::int64_t kUrgentShare = 50;
 
-// Numbers of queues are hexadecimal to `tc`; so that decimal ones differ too, they have as many digits.
+// `tc` reads numbers of queues as hexadecimal. These decimal ones all have the same number of digits, so they
+// differ there too.
 constexpr std::size_t kFirstSource = 1000;
 
 Bytes in(BytesPerSecond rate, std::int64_t times_per_second) {

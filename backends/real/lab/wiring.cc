@@ -9,16 +9,16 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kMostMachines = 500;  // each is a file of the keeper, and of those that use the lab
+constexpr std::size_t kMostMachines = 500;  // each is an open file of the keeper and of the lab's users
 constexpr int kMostNics = 64;
 constexpr int kMachinesPerByte = 250;
 constexpr const char* kOwnAddressOnly =
     "net/ipv4/conf/all/arp_ignore=1\nnet/ipv4/conf/all/arp_announce=2\nnet/ipv4/conf/all/rp_filter=0\n"
     "net/ipv4/conf/default/rp_filter=0\n";
 constexpr int kTable = 100;  // the routing table of the first NIC
-// Queues of 25 Gbps hold 63 MB, for which this was seen to do.
+// Enough for queues of 25 Gbps, which hold 63 MB, as tests showed.
 constexpr Bytes kWidestBuffer = Bytes(32 << 20);
-constexpr Bytes kGrownBuffer = Bytes(64 << 20);  // as large as the kernel may make one
+constexpr Bytes kGrownBuffer = Bytes(64 << 20);  // the largest that the kernel may make one
 
 std::string port(MachineId machine, std::size_t nic) { return fmt::format("m{}n{}", machine.index(), nic); }
 
@@ -33,7 +33,7 @@ struct Uplink {
   BytesPerSecond down = BytesPerSecond::unlimited();
 };
 
-// The uplinks of racks that hold bytes up.
+// The uplinks of racks that have limited rates.
 std::map<int, Uplink> uplinks(const Cluster& cluster) {
   std::map<std::string, BytesPerSecond> rates;
   for (const Link& link : cluster.links()) {
@@ -85,21 +85,22 @@ void add_switch(const Cluster& cluster, Wiring& wiring) {
   wiring.batches.push_back({MachineId::none(), "steer", std::move(steered), false});
 }
 
-// Routes are told what the host's defaults would leave to chance: which congestion control (reno shares a
-// link among connections most evenly when its queue is short) and how soon a lost end of a message is sent
-// again.
+// Sets per route what the host's defaults would decide: the congestion control (reno shares a link with a
+// short queue most evenly) and how soon a lost end of a message is sent again.
 std::string route(const std::string& where, std::size_t nic, const std::string& address,
                   const std::string& table) {
   return fmt::format("route replace {} dev eth{} src {} rto_min 50ms initcwnd 20 congctl reno{}\n", where,
                      nic, address, table);
 }
 
-// Acknowledgements overtake data. A packet that acknowledges less than what has arrived since by more than a
-// window is thrown away (RFC 5961, 5.2). Windows that have yet to grow are narrower than what a fast link's
-// queue holds: so buffers are as large from their start. On slow links that would only fill queues sooner.
-// And of packets that acknowledge nothing new the kernel keeps no timestamp, so what it echoes is seconds old
-// where both ways are busy: the sender takes resent packets for superfluous ones, and waits as long for the
-// next.
+// Two settings for links that are busy both ways, where acknowledgements overtake data:
+// - A packet is dropped if its acknowledgement is more than a window older than the newest (RFC 5961, 5.2).
+// Windows
+//   that have yet to grow are smaller than a fast link's queue, so buffers have its size from the start. On
+//   slow links that would only fill queues sooner.
+// - The kernel keeps no timestamp of packets that acknowledge nothing new, so here it echoes timestamps that
+// are
+//   seconds old. The sender would take resent packets for superfluous ones, and wait as long for the next.
 std::string tcp_settings(const Cluster& cluster, const Machine& machine) {
   Bytes longest = Bytes(0);
   for (const auto& nic : machine.nics) {
@@ -114,8 +115,8 @@ std::string tcp_settings(const Cluster& cluster, const Machine& machine) {
   return lines + "net/ipv4/tcp_timestamps=0\n";
 }
 
-// Of several NICs each speaks for its own address: what comes from it leaves through it, and what goes to the
-// others' NICs of the same number too. It answers for that address alone, whose packets would otherwise come
+// With several NICs, each uses its own address: packets from it leave through it, and so do packets to other
+// machines' NICs of the same number. It answers only for its own address. Otherwise packets would arrive
 // through whichever NIC answered first.
 void add_machine(const Cluster& cluster, MachineId id, Wiring& wiring) {
   const Machine& machine = cluster.machine(id);
@@ -174,7 +175,7 @@ int lab_host(std::size_t machine) {
 
 Result<Wiring> wiring(const Cluster& cluster) {
   if (cluster.machines().size() > kMostMachines) {
-    return failure(fmt::format("{} has {} machines, and a lab holds {} at most; try fewer, with --set",
+    return failure(fmt::format("{} has {} machines, but a lab holds at most {}; try fewer, with --set",
                                cluster.name(), cluster.machines().size(), kMostMachines));
   }
   for (const Machine& machine : cluster.machines()) {
@@ -185,7 +186,7 @@ Result<Wiring> wiring(const Cluster& cluster) {
                       machine.name, cluster.name()));
     }
     if (machine.nics.size() > static_cast<std::size_t>(kMostNics)) {
-      return failure(fmt::format("{} of {} has {} NICs, and a machine of a lab {} at most", machine.name,
+      return failure(fmt::format("{} of {} has {} NICs, but a machine of a lab has at most {}", machine.name,
                                  cluster.name(), machine.nics.size(), kMostNics));
     }
   }

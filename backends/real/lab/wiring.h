@@ -1,5 +1,5 @@
-// What must be said to `ip` and `tc` so that a cluster's network stands on one host. A pure function of the
-// cluster, so that it can be read and tested without any right to make a network.
+// The commands for `ip` and `tc` that build a cluster's network on one host. A pure function of the cluster,
+// so that it can be read and tested without the right to make networks.
 #pragma once
 
 #include <string>
@@ -14,18 +14,20 @@ namespace weir::real {
 //                    machine 0            switch                       machine 1
 //                     [ eth0 ]----[ m0n0  (rack0 ... core ... rack1)  m1n0 ]----[ eth0 ]
 //
-// A machine's end of a link is shaped to the NIC's rate out of it, the switch's end to the rate into it. A
-// rack is a bridge whose uplink to the core is shaped to the rack's rates. Without racks, or where racks hold
-// nothing up, all links meet in the core.
+// A machine's end of a link is shaped to the NIC's outgoing rate, the switch's end to its incoming rate. A
+// rack is a bridge whose uplink to the core is shaped to the rack's rates. Without racks, or with unlimited
+// racks, all links meet in the core.
 
-/// A value: the commands in the order in which they are to be run.
+/// A value: the commands, in the order in which they must run.
 struct Wiring {
   /// Lines for one call of a program in one network namespace.
   struct Batch {
-    MachineId machine;   // none: the switch
-    std::string tool;    // "ip", "tc", "sysctl", whose lines are "path/below/proc/sys=value", or "steer"
-    std::string lines;   // of "steer" interfaces, each connection into which is one CPU's work
-    bool needed = true;  // else the lab is made without what is not allowed here
+    MachineId machine;  // none: the switch
+    // "ip"; "tc"; "sysctl", with lines "path/below/proc/sys=value"; or "steer", with lines of interfaces,
+    // where each incoming connection is handled by one CPU.
+    std::string tool;
+    std::string lines;
+    bool needed = true;  // if false, the lab works without it where it is not allowed
     friend bool operator==(const Batch&, const Batch&) = default;
   };
 
@@ -34,19 +36,19 @@ struct Wiring {
 
   std::vector<Batch> batches;
 
-  /// All batches, each line with where it is run.
+  /// All batches as text, each line with the place where it runs.
   std::string text() const;
 
   friend bool operator==(const Wiring&, const Wiring&) = default;
 };
 
-/// The address of a machine's NIC in every lab: "10.0.0.1" is machine 0's first.
+/// The address of a machine's NIC in every lab: the first of machine 0 is "10.0.0.1".
 std::string lab_address(MachineId machine, int nic);
-/// The lower half of the addresses of the machine of that number.
+/// The lower half of the addresses of the machine with that number.
 int lab_host(std::size_t machine);
 
-/// The wiring of the cluster. Fails if a machine has no NIC or there are more machines or NICs than a lab can
-/// hold.
+/// The wiring of the cluster. Fails if a machine has no NIC, or if there are more machines or NICs than a lab
+/// can hold.
 Result<Wiring> wiring(const Cluster& cluster);
 
 }  // namespace weir::real

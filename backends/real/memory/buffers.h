@@ -1,4 +1,4 @@
-// The buffers of one machine of a plan, as bytes of this process.
+// The buffers of one machine of a plan, in memory.
 #pragma once
 
 #include <cstddef>
@@ -24,57 +24,58 @@ struct Replica {
   friend auto operator<=>(const Replica&, const Replica&) = default;
 };
 
-/// The replicas that messages from one machine into another land in, in order.
+/// The replicas that messages from one machine to another arrive in, in order.
 std::vector<Replica> landings(const Plan& plan, MachineId into, MachineId from);
 
-/// A replica whose memory another process may map, through the descriptor.
+/// A replica whose memory another process may map through the descriptor.
 struct SharedReplica {
   Replica replica;
   Descriptor descriptor;
 };
 
-/// Whose memory gradients (Buffer::Role::kGradient) lie in.
+/// Who owns the memory of gradients (Buffer::Role::kGradient).
 enum class GradientHome {
-  kBuffers,      // these buffers have memory for them
-  kApplication,  // whoever trains has it; these buffers know nothing of it
+  kBuffers,      // these buffers
+  kApplication,  // the application; these buffers do not know it
 };
 
-/// Replicas on GPUs are memory of these GPUs, or, of a machine that is given none, host memory that stands
-/// for it. All of it is there before the first op runs, on the NUMA node that the plan says if this host has
-/// that. Neither copies nor moves; ops decide which thread touches which bytes when.
+/// Replicas on GPUs are memory of these GPUs, or host memory that stands for it if the machine is given no
+/// GPUs. All memory is allocated before the first op runs, on the plan's NUMA node if this host has it.
+/// Neither copies nor moves. The ops decide which thread touches which bytes when.
 class Buffers {
  public:
-  /// Fails if the system or a GPU has no memory for the machine's buffers. The plan outlives them, and so do
-  /// the GPUs, if there are any: as many as the machine has.
+  /// Fails if the system or a GPU lacks memory for the machine's buffers. The plan must outlive them; so must
+  /// the GPUs, if given: as many as the machine has.
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine, Gpus* gpus = nullptr,
                                                GradientHome gradients = GradientHome::kBuffers);
-  /// The same, but of memory that other processes can map where messages land.
+  /// The same, but other processes can map the memory that messages arrive in.
   static Result<std::unique_ptr<Buffers>> make_shared(const Plan& plan, MachineId machine,
                                                       Gpus* gpus = nullptr,
                                                       GradientHome gradients = GradientHome::kBuffers);
-  /// Replicas of another machine, whose process has handed over their memory. Fails if that is not as large
-  /// as the plan says. The descriptors may be closed afterwards.
+  /// Maps replicas of another machine, whose process has handed over their memory. Fails if the memory has
+  /// not the size that the plan states. The descriptors may be closed afterwards.
   static Result<std::unique_ptr<Buffers>> map_shared(const Plan& plan,
                                                      const std::vector<SharedReplica>& replicas);
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  /// What stands for the replica's memory, owned by these buffers; none if it is not shared.
+  /// The descriptor of the replica's memory, owned by these buffers; none if it is not shared.
   std::optional<int> descriptor(const Replica& replica) const;
 
-  /// The bytes of the extent, which is of a buffer of this machine. On a GPU they are for its engine only.
+  /// The bytes of the extent, which must be of a buffer of this machine. Bytes on a GPU are for its engine
+  /// only.
   std::span<std::byte> bytes(const Extent& extent) const;
   bool on_gpu(BufferId buffer) const;
-  /// Copies an extent that lies on a GPU to or from memory of this process, and waits for it.
+  /// Copies an extent on a GPU from or to memory of this process, and waits for it.
   Result<void> load(const Extent& extent, std::span<std::byte> into) const;
   Result<void> store(std::span<const std::byte> from, const Extent& extent) const;
 
-  /// Of a replica on a GPU.
+  /// For a replica on a GPU.
   Result<DmaBuf> dma_buf(const Replica& replica) const;
-  /// Has the GPUs of the slice, if it lies on some, see what NICs have written into it.
+  /// Makes what NICs have written into the slice visible to its GPUs, if it is on some.
   Result<void> see_writes(const Slice& slice, Dtype dtype) const;
 
-  /// The bytes of a slice, replica by replica: of a sharded one its shares in order.
+  /// The bytes of a slice, replica by replica: the shares of a sharded slice in order.
   std::vector<std::span<std::byte>> bytes(const Slice& slice, Dtype dtype) const;
 
  private:
@@ -82,14 +83,14 @@ class Buffers {
   static Result<std::unique_ptr<Buffers>> make(const Plan& plan, MachineId machine,
                                                const std::set<Replica>& shared, Gpus* gpus,
                                                GradientHome gradients);
-  // The memory of one replica; none if it is not here.
+  // The memory of one replica; none if it is not on this machine.
   struct Home {
     std::unique_ptr<Pages> pages;  // null on a GPU
     std::byte* data = nullptr;
   };
 
   const Plan* plan_;
-  const Gpus* gpus_ = nullptr;            // on which GPU buffers lie, if they do
+  const Gpus* gpus_ = nullptr;            // for buffers on GPUs, if there are any
   std::vector<std::vector<Home>> homes_;  // [buffer][replica]
 };
 

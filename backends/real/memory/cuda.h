@@ -1,4 +1,4 @@
-// What CUDA's calls return, as Results. For this folder.
+// Turns what CUDA's calls return into Results. For this folder only.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace weir::real {
 
-/// Fails with what was tried and CUDA's own words.
+/// Fails with what was tried and CUDA's own message.
 inline Result<void> tried(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return {};
   return failure(

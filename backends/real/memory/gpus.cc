@@ -17,7 +17,7 @@ Result<int> gpu_count() {
 }
 
 Result<std::unique_ptr<GpuMoment>> GpuMoment::record(int device, void* stream) {
-  int before = 0;  // the caller's, which is to stay so
+  int before = 0;  // the caller's device, restored below
   auto well = tried(cudaGetDevice(&before), "a GPU");
   if (well) well = tried(cudaSetDevice(device), fmt::format("device {}", device));
   cudaEvent_t event = nullptr;
@@ -30,7 +30,7 @@ Result<std::unique_ptr<GpuMoment>> GpuMoment::record(int device, void* stream) {
 }
 
 Result<void> copy_in_stream(int device, void* stream, void* into, const void* from, Bytes size) {
-  int before = 0;  // the caller's, which is to stay so
+  int before = 0;  // the caller's device, restored below
   auto well = tried(cudaGetDevice(&before), "a GPU");
   if (well) well = tried(cudaSetDevice(device), fmt::format("device {}", device));
   if (well)
@@ -50,17 +50,19 @@ Result<std::unique_ptr<Gpus>> Gpus::open(const std::vector<int>& devices) {
   if (!count) return tl::unexpected(count.error());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i] < 0 || devices[i] >= *count) {
-      return failure(fmt::format("GPU {} of the machine is to be device {}, and this host has {}", i,
-                                 devices[i], *count));
+      return failure(
+          fmt::format("device {} is assigned to GPU {} of the machine, but this host has {} devices",
+                      devices[i], i, *count));
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (devices[j] == devices[i])
-        return failure(fmt::format("device {} is to be GPU {} of the machine and GPU {}", devices[i], j, i));
+        return failure(
+            fmt::format("device {} is assigned to both GPU {} and GPU {} of the machine", devices[i], j, i));
     }
   }
   std::unique_ptr<Gpus> gpus(new Gpus(devices));
   for (const int device : devices) {
-    // Makes the device's context, which takes its time, now and not with the first op.
+    // Makes the device's context now. It takes a while, which the first op should not pay for.
     auto ready = tried(cudaSetDevice(device), fmt::format("device {}", device));
     if (ready) ready = tried(cudaFree(nullptr), fmt::format("device {}", device));
     if (!ready) return tl::unexpected(ready.error());
@@ -98,7 +100,7 @@ void Gpus::unpin(std::span<std::byte> memory) { (void)cudaHostUnregister(memory.
 
 namespace {
 
-// Functions of the driver, which is loaded already wherever there is a GPU.
+// Functions of the driver, which is already loaded if there is a GPU.
 struct Driver {
   decltype(&::cuMemGetHandleForAddressRange) handle_of = nullptr;
   decltype(&::cuPointerSetAttribute) set_attribute = nullptr;
@@ -115,27 +117,27 @@ struct Driver {
 
 }  // namespace
 
-// Whole pages around it: memory of GPUs is mapped in larger ones.
+// Exports whole pages around the memory, since memory of GPUs is mapped in larger pages.
 Result<DmaBuf> Gpus::dma_buf(std::span<std::byte> memory) {
   static const Driver driver;
-  if (driver.set_attribute == nullptr) return failure("this host has no driver of GPUs");
+  if (driver.set_attribute == nullptr) return failure("this host has no GPU driver");
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<CUdeviceptr>(memory.data());  // NOLINT: the driver's word for it
   const CUdeviceptr begin = address / page * page;
   const std::uint64_t size = (address + memory.size() - begin + page - 1) / page * page;
-  // Copies that return before all bytes are there would race with NICs, however these reach the memory.
+  // Otherwise copies could return before all bytes have arrived, and race with NICs.
   unsigned int in_order = 1;
   CUresult status = driver.set_attribute(&in_order, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, address);
-  if (driver.handle_of == nullptr) return failure("this driver of GPUs hands out no DMA-BUF");
+  if (driver.handle_of == nullptr) return failure("this GPU driver cannot export memory as DMA-BUF");
   int descriptor = -1;
   if (status == CUDA_SUCCESS)
     status = driver.handle_of(&descriptor, begin, size, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0);
   if (status == CUDA_SUCCESS) return DmaBuf{Descriptor(descriptor), address - begin};
-  return failure(fmt::format("no DMA-BUF of {} bytes of a GPU's memory: CUDA error {}", memory.size(),
-                             static_cast<int>(status)));
+  return failure(fmt::format("cannot export {} bytes of a GPU's memory as DMA-BUF: CUDA error {}",
+                             memory.size(), static_cast<int>(status)));
 }
 
-// Does nothing where the GPU sees them anyway.
+// Does nothing if the GPU sees such writes anyway.
 Result<void> Gpus::see_writes(int gpu) const {
   auto done = tried(cudaSetDevice(device(gpu)), "a GPU");
   if (!done) return done;
@@ -148,7 +150,7 @@ Result<void> Gpus::copy(int gpu, std::span<std::byte> into, std::span<const std:
   WEIR_CHECK(into.size() == from.size(), into.size(), from.size());
   auto done = tried(cudaSetDevice(device(gpu)), "a GPU");
   if (done) done = tried(cudaMemcpy(into.data(), from.data(), from.size(), cudaMemcpyDefault), "a copy");
-  // Of pageable memory it may return before all is there.
+  // For pageable memory it may return before all bytes have arrived.
   return done ? tried(cudaStreamSynchronize(nullptr), "a copy") : done;
 }
 

@@ -1,5 +1,5 @@
-// The GPUs of one machine: which devices of this host they are, and their memory. Nobody outside this folder
-// sees CUDA; without it there are no GPUs, which is told.
+// The GPUs of one machine: which devices of this host they are, and their memory. Code outside this folder
+// does not see CUDA. A build without CUDA reports that there are no GPUs.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,14 @@
 
 namespace weir::real {
 
-/// How many GPUs this process can use. Fails, saying why, where that is none: no driver, or no CUDA in this
-/// build.
+/// How many GPUs this process can use. If there are none, fails with the reason: no driver, or a build
+/// without CUDA.
 Result<int> gpu_count();
 
-/// A point in what a device has been told to do: what follows may wait for it.
+/// A point in the work queued on a device, which later work may wait for.
 class GpuMoment {
  public:
-  /// After all that has been put on the stream (a cudaStream_t; null is the default one) so far. Never
-  /// waits.
+  /// After everything queued on the stream so far (a cudaStream_t; null is the default stream). Never waits.
   static Result<std::unique_ptr<GpuMoment>> record(int device, void* stream);
   GpuMoment(const GpuMoment&) = delete;
   GpuMoment& operator=(const GpuMoment&) = delete;
@@ -35,42 +34,43 @@ class GpuMoment {
   void* event_;
 };
 
-/// Has the stream of the device copy that many bytes of its memory. Never waits.
+/// Queues a copy of that many bytes of the device's memory on its stream. Never waits.
 Result<void> copy_in_stream(int device, void* stream, void* into, const void* from, Bytes size);
 
-/// Memory of a GPU as the kernel hands it to other devices, which begins at `offset` of it.
+/// Memory of a GPU as the kernel exports it to other devices. It begins at `offset` of the exported file.
 struct DmaBuf {
   Descriptor descriptor;
   std::uint64_t offset = 0;
 };
 
-/// A resource: memory goes back when it ends. One thread at a time, but any thread may copy.
+/// A resource: frees its memory at its end. Only one thread at a time may use it, but any thread may copy.
 class Gpus {
  public:
-  /// The machine's GPU i is the host's device devices[i], all different. Fails if there is no such device.
+  /// The machine's GPU i is the host's device devices[i]; all must differ. Fails if there is no such device.
   static Result<std::unique_ptr<Gpus>> open(const std::vector<int>& devices);
   Gpus(const Gpus&) = delete;
   Gpus& operator=(const Gpus&) = delete;
   ~Gpus();
 
   int count() const { return static_cast<int>(devices_.size()); }
-  /// The host's number of the machine's GPU.
+  /// The host's number for the machine's GPU.
   int device(int gpu) const { return devices_[static_cast<std::size_t>(gpu)]; }
 
-  /// Zeroed memory of that GPU, at least one byte, as long as this lives. The processor must not touch it.
+  /// Zeroed memory of that GPU, at least one byte, which lives as long as this object. The CPU must not touch
+  /// it.
   Result<std::byte*> allocate(int gpu, Bytes size);
-  /// Has copies between GPUs and this memory of the process take no detour, until unpin(), before which the
-  /// memory must not go.
+  /// Pins memory of the process, so that copies to and from GPUs need no staging, until unpin(). Until then
+  /// the memory must stay.
   static Result<void> pin(std::span<std::byte> memory);
   static void unpin(std::span<std::byte> memory);
 
-  /// Of memory that was allocated here. Fails where the driver or the kernel hands out none.
+  /// For memory that was allocated here. Fails if the driver or the kernel cannot export it.
   static Result<DmaBuf> dma_buf(std::span<std::byte> memory);
-  /// Has that GPU see, in what it does from now on, what NICs have written into its memory.
+  /// Makes what NICs have written into its memory visible to that GPU, for all work queued from now on.
   Result<void> see_writes(int gpu) const;
 
-  /// Copies between this process's memory and that GPU's, and waits until the bytes are there: for what need
-  /// not be fast.
+  /// Copies between this process's memory and that GPU's, and waits until the bytes have arrived. For copies
+  /// that need not be fast.
   Result<void> copy(int gpu, std::span<std::byte> into, std::span<const std::byte> from) const;
 
  private:

@@ -1,4 +1,4 @@
-// GPUs of a build without CUDA.
+// Stands for GPUs in a build without CUDA.
 #include "backends/real/memory/gpus.h"
 
 namespace weir::real {

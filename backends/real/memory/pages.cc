@@ -35,12 +35,12 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 std::string why() { return std::generic_category().message(errno); }
 
-// Errors before the system is asked, which would promise what it has not and end some process later.
+// Checks before asking the system, which would promise memory that it lacks and later kill some process.
 Result<void> check(Bytes size, const PageWishes& wishes) {
-  if (size <= Bytes(0)) return failure(fmt::format("{} of memory is none; ask for 1B or more", text(size)));
+  if (size <= Bytes(0)) return failure(fmt::format("expected at least 1B of memory, not {}", text(size)));
   if (const Bytes left = available_memory(); size > left) {
-    return failure(fmt::format("{} of memory is more than the {} that this machine has left; ask for less",
-                               rounded(size), rounded(left)));
+    return failure(fmt::format("this machine has only {} of memory left, not {}; ask for less", rounded(left),
+                               rounded(size)));
   }
   const std::vector<int> nodes = numa_nodes();
   if (wishes.numa && std::find(nodes.begin(), nodes.end(), *wishes.numa) == nodes.end()) {
@@ -57,8 +57,8 @@ std::size_t whole_pages(Bytes size) {
   return (static_cast<std::size_t>(size.count()) + page - 1) / page * page;
 }
 
-// A place in the address space whose beginning is aligned, with a page behind it that nobody may touch, or
-// null. That page also keeps the system from making one mapping of two neighbours.
+// Reserves an aligned range of addresses with an inaccessible page behind it; null if there is none. That
+// page also keeps the system from merging neighbouring mappings.
 std::byte* reserve(std::size_t length, std::size_t alignment) {
   const std::size_t wide = length + page_size() + alignment;
   void* place = mmap(nullptr, wide, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -71,9 +71,9 @@ std::byte* reserve(std::size_t length, std::size_t alignment) {
   return begin + before;
 }
 
-// Has the system bring all pages in, some at a time: meanwhile no thread of the process gets any memory.
-// Kernels before 5.14 do not know how, so that each is touched here; shared ones are read only, as another
-// process may be writing there.
+// Has the system allocate all pages, in parts, since no thread of the process can get memory meanwhile.
+// Kernels before 5.14 cannot do this, so there each page is touched. Pages of shared memory are only read,
+// since another process may be writing to them.
 Result<void> touch(std::byte* data, std::size_t length, bool shared) {
   constexpr std::size_t kPiece = std::size_t{64} << 20;
   std::size_t there = 0;
@@ -81,7 +81,7 @@ Result<void> touch(std::byte* data, std::size_t length, bool shared) {
     there += std::min(kPiece, length - there);
   if (there == length) return {};
   if (errno != EINVAL) {
-    return failure(fmt::format("there are no pages for {} of memory: {}; ask for less",
+    return failure(fmt::format("the system cannot provide {} of memory: {}; ask for less",
                                rounded(Bytes(static_cast<std::int64_t>(length))), why()));
   }
   for (std::size_t at = 0; at < length; at += page_size()) {
@@ -121,7 +121,7 @@ std::optional<int> Pages::descriptor() const {
   return descriptor_ == kNoDescriptor ? std::nullopt : std::optional(descriptor_);
 }
 
-// Maps the memory and takes the descriptor, in any case.
+// Maps the memory. Takes the descriptor even if it fails.
 Result<std::unique_ptr<Pages>> Pages::map(Bytes size, int descriptor, const PageWishes& wishes) {
   const std::size_t length = whole_pages(size);
   const bool huge = wishes.pages == PageWishes::Size::kHuge && length >= kHugePage;
@@ -132,20 +132,20 @@ Result<std::unique_ptr<Pages>> Pages::map(Bytes size, int descriptor, const Page
     const std::string reason = why();
     if (place != nullptr) munmap(place, length + page_size());
     if (descriptor != kNoDescriptor) close(descriptor);
-    return failure(fmt::format("{} of memory cannot be mapped: {}; ask for less", rounded(size), reason));
+    return failure(fmt::format("cannot map {} of memory: {}; ask for less", rounded(size), reason));
   }
   std::unique_ptr<Pages> pages(new Pages(place, size, descriptor));
   if (const auto settled = pages->settle(wishes); !settled) return tl::unexpected(settled.error());
   return pages;
 }
 
-// Says where and how the pages should be before they are there, and has them brought in.
+// States where and how the pages should be, then has them allocated.
 Result<void> Pages::settle(const PageWishes& wishes) {
   const std::size_t length = whole_pages(size_);
   const bool huge = wishes.pages == PageWishes::Size::kHuge;
-  (void)madvise(data_, length, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);  // huge() tells what came of it
+  (void)madvise(data_, length, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);  // huge() shows the result
   if (wishes.numa && numa_available() >= 0) {
-    // Preferred, not bound: where the node is full, memory elsewhere is better than the end of a process.
+    // Preferred, not bound: if the node is full, memory elsewhere is better than a killed process.
     bitmask* nodes = numa_allocate_nodemask();
     numa_bitmask_setbit(nodes, static_cast<unsigned>(*wishes.numa));
     if (mbind(data_, length, MPOL_PREFERRED, nodes->maskp, nodes->size + 1, 0) == 0) numa_ = wishes.numa;
@@ -165,7 +165,7 @@ Result<std::unique_ptr<Pages>> Pages::make_shared(Bytes size, const std::string&
   const int descriptor = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) {
     return failure(
-        fmt::format("no shared memory '{}' can be made: {}; is the limit of open files reached? "
+        fmt::format("cannot make shared memory '{}': {}; is the limit of open files reached? "
                     "See ulimit -n",
                     name, why()));
   }
@@ -173,33 +173,33 @@ Result<std::unique_ptr<Pages>> Pages::make_shared(Bytes size, const std::string&
     const std::string reason = why();
     close(descriptor);
     return failure(
-        fmt::format("shared memory '{}' cannot be {} large: {}; ask for less", name, rounded(size), reason));
+        fmt::format("cannot make shared memory '{}' of {}: {}; ask for less", name, rounded(size), reason));
   }
-  // Whoever maps it can rely on its size: bytes behind a file's end cannot be touched.
-  (void)fcntl(descriptor, F_ADD_SEALS, kSeals);  // map_shared() tells if they are missing
+  // Sealed, so that processes that map it can rely on its size: bytes behind a file's end cannot be touched.
+  (void)fcntl(descriptor, F_ADD_SEALS, kSeals);  // map_shared() reports missing seals
   return map(size, descriptor, wishes);
 }
 
 Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor, Bytes size) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0) {
-    return failure(fmt::format(
-        "descriptor {} is not that of shared memory; take that of Pages::make_shared()", descriptor));
+    return failure(
+        fmt::format("descriptor {} is not shared memory; pass one from Pages::make_shared()", descriptor));
   }
   if (Bytes(status.st_size) != size) {
-    return failure(fmt::format("the shared memory of descriptor {} has {} bytes instead of {}", descriptor,
+    return failure(fmt::format("the shared memory of descriptor {} has {} bytes, not {}", descriptor,
                                status.st_size, size.count()));
   }
   const int seals = fcntl(descriptor, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) {
     return failure(
-        fmt::format("the shared memory of descriptor {} may be cut off by who made it; take that of "
+        fmt::format("the maker of the shared memory of descriptor {} could shrink it; pass one from "
                     "Pages::make_shared()",
                     descriptor));
   }
   const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (own < 0) {
-    return failure(fmt::format("no descriptor is left for shared memory: {}; see ulimit -n", why()));
+    return failure(fmt::format("cannot get a descriptor for shared memory: {}; see ulimit -n", why()));
   }
   return map(size, own, {});
 }

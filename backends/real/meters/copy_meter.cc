@@ -20,7 +20,7 @@ BytesPerSecond over(Bytes bytes, Duration time) {
   return BytesPerSecond(std::llround(static_cast<double>(bytes.count()) / time.seconds()));
 }
 
-// Two buffers on the GPU and two in host memory; parts go out of the one and into the other.
+// Two buffers on the GPU and two in host memory: parts leave one and arrive in the other.
 Plan plan_of(const CopySettings& settings) {
   PlanBuilder builder("copies", 1);
   const auto add = [&](Memory::Kind place) {
@@ -30,7 +30,7 @@ Plan plan_of(const CopySettings& settings) {
   const BufferId host_out = add(Memory::Kind::kHost);
   const BufferId gpu_in = add(Memory::Kind::kGpu);
   const BufferId host_in = add(Memory::Kind::kHost);
-  // Each again once it is done.
+  // Repeats each part when it is done.
   const auto add_op = [&](const Op& op) {
     const OpId id = builder.add(op);
     builder.carry(id, id);
@@ -80,7 +80,7 @@ Result<BytesPerSecond> by_node(const CopySettings& settings, Gpus& gpus) {
   Record record(plan.ops().size(), settings.repetitions + 1);
   Node node(plan, kHere, settings.repetitions + 1, record);
   if (auto done = drive(node, port, plan, cluster, {}); !done) return tl::unexpected(done.error());
-  // From the first iteration's end on, which warms up.
+  // Measures from the end of the first iteration, which warms up.
   const auto end = [&](std::size_t iteration) {
     const auto& ops = record.iterations[iteration];
     return std::max_element(ops.begin(), ops.end(),

@@ -1,4 +1,4 @@
-// Copies of a build without CUDA.
+// Stands for the copy meter in a build without CUDA.
 #include "backends/real/meters/copy_meter.h"
 
 namespace weir::real {

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr Duration kPatience{10'000'000'000};
 
-// The ends of a connection, each blocking.
+// The ends of a connection, both blocking.
 struct Connection {
   Descriptor from;
   Descriptor into;
@@ -42,9 +42,9 @@ Result<Connection> connection() {
   return made;
 }
 
-constexpr Duration kStart{60'000'000'000};  // for processes to start, and to have their memory
+constexpr Duration kStart{60'000'000'000};  // for processes to start and get their memory
 
-// Bytes that are moved piece by piece, from the beginning again after the last.
+// Bytes that are moved in pieces, from the beginning again after the last piece.
 class Reel {
  public:
   explicit Reel(Bytes size) : bytes_(static_cast<std::size_t>(size.count()), 'w') {}
@@ -61,7 +61,7 @@ double rate(std::int64_t bytes, Instant begin) {
   return static_cast<double>(bytes) / (Clock::monotonic() - begin).seconds();
 }
 
-// Bytes that came in, a second.
+// Bytes received per second.
 double exchange(const Descriptor& from, const Descriptor& into, const PlainSettings& settings) {
   Reel out(settings.memory);
   Reel in(settings.memory);
@@ -103,18 +103,18 @@ double copy(const PlainSettings& settings) {
   return rate(done, begin);
 }
 
-// Bytes a second of each process, told in memory that all of them can write.
-class Told {
+// Each process writes its bytes per second here: memory that all of them share.
+class SharedRates {
  public:
-  explicit Told(std::size_t processes) : processes_(processes) {
+  explicit SharedRates(std::size_t processes) : processes_(processes) {
     void* at = ::mmap(nullptr, processes * sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                       -1, 0);
     WEIR_CHECK(at != MAP_FAILED, errno);
     rates_ = static_cast<double*>(at);
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { ::munmap(rates_, processes_ * sizeof(double)); }
+  SharedRates(const SharedRates&) = delete;
+  SharedRates& operator=(const SharedRates&) = delete;
+  ~SharedRates() { ::munmap(rates_, processes_ * sizeof(double)); }
 
   double& of(std::size_t process) { return rates_[process]; }
 
@@ -127,25 +127,25 @@ class Told {
 
 Result<PlainRate> plain_rate(const PlainSettings& settings) {
   const auto count = static_cast<std::size_t>(settings.processes);
-  std::vector<Connection> connections;  // i to i + 1
+  std::vector<Connection> connections;  // from process i to i + 1
   for (std::size_t i = 0; i < count && !settings.shared_memory; ++i) {
     auto made = connection();
     if (!made) return tl::unexpected(made.error());
     connections.push_back(std::move(*made));
   }
-  Told told(count);
+  SharedRates rates(count);
   std::vector<pid_t> processes;
   for (std::size_t i = 0; i < count; ++i) {
     processes.push_back(fork_child());
     if (processes.back() != 0) continue;
-    // The ends of others are closed, so that each sees the end of what it reads.
+    // Closes the other ends, so that each process sees when its input ends.
     Connection mine;
     if (!settings.shared_memory) {
       mine.from = std::move(connections[i].from);
       mine.into = std::move(connections[(i + count - 1) % count].into);
       connections.clear();
     }
-    told.of(i) = settings.shared_memory ? copy(settings) : exchange(mine.from, mine.into, settings);
+    rates.of(i) = settings.shared_memory ? copy(settings) : exchange(mine.from, mine.into, settings);
     ::_exit(0);
   }
   connections.clear();
@@ -154,8 +154,8 @@ Result<PlainRate> plain_rate(const PlainSettings& settings) {
   double sum = 0;
   double least = std::numeric_limits<double>::max();
   for (std::size_t i = 0; i < count; ++i) {
-    sum += told.of(i);
-    least = std::min(least, told.of(i));
+    sum += rates.of(i);
+    least = std::min(least, rates.of(i));
   }
   return PlainRate{BytesPerSecond(std::llround(sum)), BytesPerSecond(std::llround(least))};
 }

@@ -1,5 +1,5 @@
-// How many bytes several processes of this host move when they do nothing else: the limit of what nodes here
-// exchange.
+// How fast several processes of this host move bytes when they do nothing else: the limit for nodes on this
+// host.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,7 +10,7 @@ namespace weir::real {
 struct PlainSettings {
   int processes = 2;
   bool shared_memory = false;               // copies within each process, instead of TCP between them
-  Bytes memory = Bytes(64 << 20);           // of each, that it moves from its beginning again after its end
+  Bytes memory = Bytes(64 << 20);           // of each process, which moves it over and over
   Duration time = Duration(1'000'000'000);  // about
 };
 
@@ -19,9 +19,9 @@ struct PlainRate {
   BytesPerSecond least;  // of the slowest one
 };
 
-/// What processes move in a second, counted where it arrives. Each sends to the next and receives from the
-/// one before, all the time, with a thread for each; or, in shared memory, copies, which is all that a
-/// message there needs. Fails if a process does.
+/// Counts bytes where they arrive. Each process sends to the next one and receives from the one before,
+/// always, with a thread for each. With shared memory each process only copies, which is all that a message
+/// there needs. Fails if a process does.
 Result<PlainRate> plain_rate(const PlainSettings& settings);
 
 }  // namespace weir::real

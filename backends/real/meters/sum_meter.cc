@@ -16,10 +16,10 @@ namespace {
 constexpr int kTargets = 2;
 constexpr std::int64_t kLine = 64;
 
-// Bytes that are ordinary numbers in every type: sums of denormals would take longer.
+// Bytes that are normal numbers in every type; sums of denormals would be slower.
 constexpr int kFilling = 0x3C;
 
-// Of each operand, the member's part in whole cache lines.
+// The member's part of each operand, in whole cache lines.
 struct Part {
   std::int64_t begin;
   Bytes size;
@@ -51,12 +51,11 @@ Result<std::unique_ptr<SumMeter>> SumMeter::make(const Settings& settings) {
   WEIR_CHECK(settings.sources >= 1 && settings.sources <= kMostSources, settings.sources);
   const Bytes size = settings.size;
   if (size < Bytes(kLine) || size.count() % kLine != 0) {
-    return failure(fmt::format("operands of {} are no multiple of {}B; try 64MiB", text(size), kLine));
+    return failure(fmt::format("operands of {} are not a multiple of {}B; try 64MiB", text(size), kLine));
   }
   const int operands = kTargets + settings.sources;
   if (size > Bytes(INT64_MAX / operands)) {
-    return failure(
-        fmt::format("{} operands of {} are more than any memory; try 64MiB", operands, text(size)));
+    return failure(fmt::format("{} operands of {} exceed any memory; try 64MiB", operands, text(size)));
   }
   auto pages = Pages::make(size * operands, {.numa = settings.numa});
   if (!pages) return tl::unexpected(pages.error());

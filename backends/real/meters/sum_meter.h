@@ -1,4 +1,4 @@
-// Measures how fast this machine sums gradients, beside what its memory allows for the same traffic.
+// Measures how fast this machine sums gradients, and the limit that its memory sets for the same traffic.
 #pragma once
 
 #include <memory>
@@ -19,34 +19,34 @@ struct SumRate {
   int sources = 0;
   int threads = 0;
   BytesPerSecond rate;
-  BytesPerSecond limit;  // of a plain loop that reads and writes as many bytes of each operand
+  BytesPerSecond limit;  // of a plain loop that reads and writes the same bytes
 
-  /// rate / limit; may exceed 1 where the plain loop is the slower one.
+  /// rate / limit; may exceed 1 if the plain loop is slower.
   double share() const { return static_cast<double>(rate.value()) / static_cast<double>(limit.value()); }
 };
 
-/// The memory of the sums to be measured, and the clock. A resource for one owner thread, which takes part in
-/// the measurements.
+/// The memory of the measured sums, and the clock. A resource for one owner thread, which takes part in the
+/// measurements.
 class SumMeter {
  public:
   static constexpr int kMostSources = 8;
 
   struct Settings {
     Bytes size;               // of each operand; a multiple of 64 bytes
-    int sources;              // the most that will be measured, up to kMostSources
-    std::optional<int> numa;  // where memory and threads belong
+    int sources;              // the largest number to be measured, up to kMostSources
+    std::optional<int> numa;  // the node of memory and threads
   };
 
-  /// An error if the machine has not the memory, or no such NUMA node.
+  /// Fails if the machine lacks the memory, or has no such NUMA node.
   static Result<std::unique_ptr<SumMeter>> make(const Settings& settings);
   SumMeter(const SumMeter&) = delete;
   SumMeter& operator=(const SumMeter&) = delete;
 
-  /// Sums into += sources by the team, each member an equal part of the bytes, and in turn runs the plain
-  /// loop, as often as told (at least once each, after once unmeasured).
+  /// Alternates between the sum into += sources by the team, with equal parts of the bytes, and the plain
+  /// loop. Each runs once unmeasured, then `repeats` times, at least once.
   SumRate measure(Dtype dtype, int sources, Team& team, int repetitions);
 
-  /// The memory of all operands together, and how much of it lies in huge pages.
+  /// The memory of all operands, and how much of it is in huge pages.
   Bytes memory() const { return pages_->size(); }
   Bytes huge() const { return pages_->huge(); }
 

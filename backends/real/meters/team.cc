@@ -9,7 +9,7 @@ namespace weir::real {
 
 Result<std::unique_ptr<Team>> Team::make(int members, std::optional<int> numa) {
   WEIR_CHECK(members >= 1, members);
-  if (numa) {  // which the threads inherit
+  if (numa) {  // the threads inherit it
     if (const auto pinned = pin_to_numa(*numa); !pinned) return tl::unexpected(pinned.error());
   }
   std::unique_ptr<Team> team(new Team(members));

@@ -1,4 +1,4 @@
-// A few threads that do the same thing at the same time, for measuring what they reach together.
+// Threads that do the same thing at the same time, to measure what they achieve together.
 #pragma once
 
 #include <barrier>
@@ -13,15 +13,15 @@
 
 namespace weir::real {
 
-/// The threads of a measurement, of which the caller is one: `run` hands all of them the same work at once. A
-/// resource, for one owner thread; the others sleep between two runs and end with the object.
+/// The threads of a measurement, the caller among them: `run` gives all of them the same work at once. A
+/// resource for one owner thread. The others sleep between runs and end with the object.
 class Team {
  public:
-  /// Does its part of the work as the member of that number, from 0.
+  /// Does the part of the work of this member, counted from 0.
   using Work = std::function<void(int member)>;
 
-  /// That many threads (the caller is member 0), each on any CPU of the NUMA node if one is given: the caller
-  /// too, from now on. An error if there is no such node.
+  /// That many threads (the caller is member 0). If a NUMA node is given, all of them, also the caller, run
+  /// on its CPUs from now on. Fails if there is no such node.
   static Result<std::unique_ptr<Team>> make(int members, std::optional<int> numa);
   ~Team();
   Team(const Team&) = delete;
@@ -29,8 +29,8 @@ class Team {
 
   int members() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// How long it took from when all members could begin until the last was done. The work must end: there is
-  /// no deadline, as it waits for nothing.
+  /// The time from when all members could begin until the last was done. There is no deadline, so the work
+  /// must end.
   Duration run(const Work& work);
 
  private:
@@ -39,7 +39,7 @@ class Team {
 
   std::barrier<> begin_;
   std::barrier<> end_;
-  const Work* work_ = nullptr;  // null tells the threads to end
+  const Work* work_ = nullptr;  // null: the threads end
   std::vector<std::thread> threads_;
 };
 

@@ -16,9 +16,8 @@
 #include "backends/real/port/drive.h"
 #include "backends/real/process/child.h"
 #include "backends/real/transport/channel_transport.h"
+#include "backends/real/transport/wires.h"
 #include "backends/real/wire/rdma/connection.h"
-#include "backends/real/wire/rdma/join.h"
-#include "backends/real/wire/shm/sharing.h"
 #include "core/base/units_text.h"
 #include "core/cluster/topology.h"
 
@@ -27,64 +26,64 @@ namespace weir::real {
 namespace {
 
 constexpr Duration kPatience{10'000'000'000};
-constexpr Duration kStart{60'000'000'000};  // for processes to start, meet, and have their memory
+constexpr Duration kStart{60'000'000'000};  // for processes to start, connect, and get their memory
 
-// What the two processes of a measurement tell: bytes that arrived, and the time from the first to the last.
-struct Told {
+// What each of the two processes reports: bytes that arrived, and the time from the first to the last.
+struct Report {
   std::atomic<std::int64_t> bytes;
   std::atomic<std::int64_t> ns;
   std::atomic<std::int64_t> registrations;
   std::atomic<std::int64_t> copied;
-  std::array<char, 256> why;  // it failed
+  std::array<char, 256> why;  // set if it failed
 };
 
-// Two processes, in memory of which both can write.
+// Two processes, and memory in which both write their reports.
 class Pair {
  public:
-  using Body = std::function<Result<void>(int self, Told& told)>;
+  using Body = std::function<Result<void>(int self, Report& report)>;
 
-  // `time` is what is measured for.
+  // `time` is the time of the measurement.
   explicit Pair(Duration time) : patience_(time + kStart) {
-    void* at = ::mmap(nullptr, sizeof(std::array<Told, 2>), PROT_READ | PROT_WRITE,
+    void* at = ::mmap(nullptr, sizeof(std::array<Report, 2>), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     WEIR_CHECK(at != MAP_FAILED, errno);
-    told_ = new (at) std::array<Told, 2>();
+    reports_ = new (at) std::array<Report, 2>();
   }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
-  ~Pair() { ::munmap(told_, sizeof *told_); }
+  ~Pair() { ::munmap(reports_, sizeof *reports_); }
 
-  // Bytes a second that arrived at one of them; the slower one counts.
+  // Bytes per second that arrived at the slower process.
   Result<BytesPerSecond> run(const Body& body) {
     std::array<pid_t, 2> processes{};
     for (int self = 0; self < 2; ++self) {
       processes[static_cast<std::size_t>(self)] = fork_child();
       if (processes[static_cast<std::size_t>(self)] == 0) {
-        Told& told = (*told_)[static_cast<std::size_t>(self)];
-        const auto done = body(self, told);
-        if (!done) done.error().text.copy(told.why.data(), told.why.size() - 1);
+        Report& report = (*reports_)[static_cast<std::size_t>(self)];
+        const auto done = body(self, report);
+        if (!done) done.error().text.copy(report.why.data(), report.why.size() - 1);
         ::_exit(done ? 0 : 1);
       }
     }
-    const auto ended = wait_for_children({processes.begin(), processes.end()},
-                                         "which is one of two that are measured", patience_);
-    for (const Told& told : *told_) {
-      if (told.why.front() != '\0') return failure(told.why.data());
+    const auto ended =
+        wait_for_children({processes.begin(), processes.end()}, "one of the two measured", patience_);
+    for (const Report& report : *reports_) {
+      if (report.why.front() != '\0') return failure(report.why.data());
     }
     if (!ended) return tl::unexpected(ended.error());
     BytesPerSecond least = BytesPerSecond::unlimited();
-    for (const Told& told : *told_) {
-      const double seconds = static_cast<double>(told.ns) * 1e-9;
-      least = std::min(least, BytesPerSecond(std::llround(static_cast<double>(told.bytes) / seconds)));
+    for (const Report& report : *reports_) {
+      const double seconds = static_cast<double>(report.ns) * 1e-9;
+      least = std::min(least, BytesPerSecond(std::llround(static_cast<double>(report.bytes) / seconds)));
     }
     return least;
   }
 
-  const std::array<Told, 2>& told() const { return *told_; }
+  const std::array<Report, 2>& reports() const { return *reports_; }
 
  private:
   Duration patience_;
-  std::array<Told, 2>* told_;
+  std::array<Report, 2>* reports_;
 };
 
 struct Ends {
@@ -92,11 +91,11 @@ struct Ends {
   Address address;
 };
 
-// At free ports; or, of nodes that share memory, at names of this host.
+// At free ports or, for nodes that share memory, at names on this host.
 Result<std::array<Ends, 2>> listen_both(const TransportSettings& settings) {
   std::array<Ends, 2> ends;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const bool shared = settings.engine == TransportChoice::kSharedMemory;
+    const bool shared = shares_memory(settings.engine);
     ends[i].address = {shared ? fmt::format("@weir-bench-{}-{}", ::getpid(), i) : settings.hosts[i], 0};
     auto listener = listen_at(ends[i].address);
     if (!listener) return tl::unexpected(listener.error());
@@ -106,7 +105,7 @@ Result<std::array<Ends, 2>> listen_both(const TransportSettings& settings) {
   return ends;
 }
 
-// From the place of one message to that of the next: each has pages of its own.
+// The distance between the places of two messages: each has pages of its own.
 Bytes stride(const TransportSettings& settings) {
   return kPage * std::max<std::int64_t>(1, (settings.offset + settings.message + kPage - Bytes(1)) / kPage);
 }
@@ -155,7 +154,7 @@ Cluster two_machines() {
   return Cluster(topology);
 }
 
-// One of the two, connected with the other.
+// One of the two processes, connected with the other.
 struct Side {
   MachineId machine;
   std::unique_ptr<Buffers> buffers;
@@ -165,8 +164,8 @@ struct Side {
 Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& ends,
                         const TransportSettings& settings, int channels) {
   Side side{MachineId(static_cast<std::size_t>(self)), nullptr, {}};
-  auto buffers = settings.engine == TransportChoice::kSharedMemory ? Buffers::make_shared(plan, side.machine)
-                                                                   : Buffers::make(plan, side.machine);
+  auto buffers = shares_memory(settings.engine) ? Buffers::make_shared(plan, side.machine)
+                                                : Buffers::make(plan, side.machine);
   if (!buffers) return tl::unexpected(buffers.error());
   side.buffers = std::move(*buffers);
   Meeting meeting;
@@ -179,16 +178,12 @@ Result<Side> meet_other(const Plan& plan, int self, const std::array<Ends, 2>& e
   auto met = meet(meeting, {&ends[static_cast<std::size_t>(self)].listener, 1});
   if (!met) return tl::unexpected(met.error());
   side.channels = std::move(*met);
-  if (settings.engine == TransportChoice::kRdma) {
-    const auto joined = rdma::connect(side.channels, meeting, plan, *side.buffers, {rdma::Use::kAlways, {}});
-    if (!joined) return tl::unexpected(joined.error());
-  } else if (auto shared = share_memory(side.channels, meeting, plan, *side.buffers); !shared) {
-    return tl::unexpected(shared.error());
-  }
+  const auto joined = join(side.channels, {meeting, plan, *side.buffers, {}}, settings.engine);
+  if (!joined) return tl::unexpected(joined.error());
   return side;
 }
 
-Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& ends,
+Result<void> exchange_messages(int self, Report& report, const std::array<Ends, 2>& ends,
                                const TransportSettings& settings, int rounds) {
   const Plan plan = exchange(settings);
   auto side = meet_other(plan, self, ends, settings, settings.channels);
@@ -202,9 +197,7 @@ Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& 
   threads.threads = settings.io_threads;
   threads.poll = settings.poll;
   const Clock clock;
-  std::shared_ptr<const rdma::Device> device;
-  if (settings.engine == TransportChoice::kRdma)
-    device = side->channels.front().rdma->regions->shared_device();
+  const auto device = rdma::device_of(side->channels.front());  // null if messages take another wire
   const std::int64_t registered = device ? device->counts().registrations.load() : 0;
   ChannelTransport transport(std::move(side->channels), threads, plan, side->machine, *side->buffers, inbox);
   Record record(plan.ops().size(), rounds);
@@ -213,32 +206,33 @@ Result<void> exchange_messages(int self, Told& told, const std::array<Ends, 2>& 
   Node node(plan, side->machine, rounds, record);
   const Instant begin = Clock::monotonic();
   if (auto driven = drive(node, port, plan, cluster, {}); !driven) return driven;
-  told.bytes = settings.message.count() * settings.under_way * rounds;
-  told.ns = (Clock::monotonic() - begin).ns();
+  report.bytes = settings.message.count() * settings.under_way * rounds;
+  report.ns = (Clock::monotonic() - begin).ns();
   if (device) {
-    told.registrations = device->counts().registrations - registered;
-    told.copied = device->counts().copied.load();
+    report.registrations = device->counts().registrations - registered;
+    report.copied = device->counts().copied.load();
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still read
   return {};
 }
 
-// The same messages, by a loop over the queue pair.
-Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& ends,
+// Writes the same messages in a plain loop over the queue pair.
+Result<void> write_messages(int self, Report& report, const std::array<Ends, 2>& ends,
                             const TransportSettings& settings, std::int64_t messages) {
   const Plan plan = exchange(settings);
   auto side = meet_other(plan, self, ends, settings, 1);
   if (!side) return tl::unexpected(side.error());
-  rdma::QueuePair& pair = *side->channels.front().rdma->pair;
+  const auto connection = rdma::connection_of(side->channels.front());
+  rdma::QueuePair& pair = *connection->pair;
   std::vector<std::vector<rdma::Write>> writes;
   for (const Op& op : plan.ops(side->machine)) {
     if (op.kind != OpKind::kSend) continue;
     const Op& into = plan.op(plan.messages()[op.message.index()].receive);
-    writes.push_back(rdma::writes_of(*side->channels.front().rdma, plan, *side->buffers, op, into));
+    writes.push_back(rdma::writes_of(*connection, plan, *side->buffers, op, into));
     for (rdma::Write& write : writes.back())
       write.entries = static_cast<int>(std::min<std::size_t>(settings.entries, write.from.size() + 1));
   }
-  const std::int64_t chunks = rdma::chunks_of(settings.message);  // of one
+  const std::int64_t chunks = rdma::chunks_of(settings.message);  // of one message
   const auto most = static_cast<int>(writes.front().size());
   std::int64_t posted = 0;
   std::int64_t sent = 0;  // chunks
@@ -261,16 +255,16 @@ Result<void> write_messages(int self, Told& told, const std::array<Ends, 2>& end
       return failure("the other process has written nothing for " + weir::text(kPatience));
     }
   }
-  told.bytes = settings.message.count() * messages;
-  told.ns = (Clock::monotonic() - begin).ns();
+  report.bytes = settings.message.count() * messages;
+  report.ns = (Clock::monotonic() - begin).ns();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the other may still write
   return {};
 }
 
-// As many rounds as take about so long at that rate.
+// The number of rounds that take about this time at that rate.
 int rounds_in(Duration time, BytesPerSecond rate, const TransportSettings& settings) {
   const double round = static_cast<double>(settings.message.count()) * settings.under_way;
-  // Small messages are held up by their number.
+  // Small messages are limited by their number, not their bytes.
   constexpr double kMessagesPerSecond = 1e5;
   const double reached =
       std::min(static_cast<double>(rate.value()) / round, kMessagesPerSecond / settings.under_way);
@@ -291,8 +285,8 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
   const auto ends = listen_both(settings);
   if (!ends) return tl::unexpected(ends.error());
   const int rounds = rounds_in(settings.time, sockets->least, settings);
-  const auto nodes = Pair(settings.time).run([&](int self, Told& told) {
-    return exchange_messages(self, told, *ends, settings, rounds);
+  const auto nodes = Pair(settings.time).run([&](int self, Report& report) {
+    return exchange_messages(self, report, *ends, settings, rounds);
   });
   if (!nodes) return tl::unexpected(nodes.error());
   return TransportRate{*nodes, sockets->least, spread->least, copies->least};
@@ -300,15 +294,15 @@ Result<TransportRate> measure_transport(const TransportSettings& settings) {
 
 Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
   if (settings.entries > rdma::kMostEntries)
-    return failure(fmt::format("a write has {} entries at most", rdma::kMostEntries));
+    return failure(fmt::format("a write has at most {} entries", rdma::kMostEntries));
   const auto plainly = [&](std::int64_t rounds) -> Result<BytesPerSecond> {
     const auto ends = listen_both(settings);
     if (!ends) return tl::unexpected(ends.error());
-    return Pair(settings.time).run([&](int self, Told& told) {
-      return write_messages(self, told, *ends, settings, rounds * settings.under_way);
+    return Pair(settings.time).run([&](int self, Report& report) {
+      return write_messages(self, report, *ends, settings, rounds * settings.under_way);
     });
   };
-  // Nobody knows yet how many rounds take that time. What few of them take says more of how they begin.
+  // The first measurement must guess the number of rounds. A few rounds show mostly the start.
   std::int64_t rounds = 1;
   auto writes = plainly(rounds);
   const auto took = [&] {
@@ -325,14 +319,14 @@ Result<RdmaRate> measure_rdma(const TransportSettings& settings) {
   const auto ends = listen_both(settings);
   if (!ends) return tl::unexpected(ends.error());
   Pair pair(settings.time);
-  const auto nodes = pair.run([&](int self, Told& told) {
-    return exchange_messages(self, told, *ends, settings, static_cast<int>(rounds));
+  const auto nodes = pair.run([&](int self, Report& report) {
+    return exchange_messages(self, report, *ends, settings, static_cast<int>(rounds));
   });
   if (!nodes) return tl::unexpected(nodes.error());
   RdmaRate rate{*nodes, *writes, 0, Bytes(0)};
-  for (const Told& told : pair.told()) {
-    rate.registrations += told.registrations;
-    rate.copied += Bytes(told.copied);
+  for (const Report& report : pair.reports()) {
+    rate.registrations += report.registrations;
+    rate.copied += Bytes(report.copied);
   }
   return rate;
 }

@@ -1,48 +1,48 @@
-// Measures how fast two nodes of this host exchange messages, beside what processes that do nothing else move
-// the same way in the same time.
+// Measures how fast two nodes of this host exchange messages. Measures processes that only move bytes the
+// same way beside them.
 #pragma once
 
 #include <array>
 #include <string>
 
 #include "backends/real/transport/channel_transport.h"
-#include "backends/real/wire/transport_choice.h"
+#include "backends/real/transport/transport_choice.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 
 namespace weir::real {
 
 struct TransportSettings {
-  Bytes message = Bytes(4 << 20);  // of each
-  Bytes offset;                    // from a page, at which each begins at both ends
-  int entries = 1;                 // plain writes over RDMA: pieces that each is described by
-  int under_way = 8;               // messages that a node may send at once, and as many places for them
+  Bytes message = Bytes(4 << 20);  // of each message
+  Bytes offset;                    // where each message begins after a page boundary, at both ends
+  int entries = 1;                 // plain writes over RDMA: pieces of each
+  int under_way = 8;               // messages that a node sends at once, each with a place of its own
   int channels = 2;
   int io_threads = 2;                                             // of each node
   TransportChoice engine = TransportChoice::kTcp;                 // not auto
-  std::array<std::string, 2> hosts = {"127.0.0.1", "127.0.0.1"};  // of RDMA those of the devices
+  std::array<std::string, 2> hosts = {"127.0.0.1", "127.0.0.1"};  // for RDMA those of the devices
   Duration poll = ChannelSettings{}.poll;
-  bool sealed = false;                      // TCP's connections
-  Duration time = Duration(1'000'000'000);  // about, of one measurement
+  bool sealed = false;                      // for TCP: encrypted connections
+  Duration time = Duration(1'000'000'000);  // about, per measurement
 };
 
-/// Payload in one direction while the other was as busy.
+/// Payload rates in one direction while the other one is equally busy.
 struct TransportRate {
   BytesPerSecond nodes;
-  BytesPerSecond sockets;  // that move the same 1 MiB again and again, which stays in caches
-  BytesPerSecond spread;   // sockets that move as much memory as the messages under way have
-  BytesPerSecond copies;   // of as much memory, within each of two processes: no message is faster
+  BytesPerSecond sockets;  // plain sockets that move the same 1 MiB, which stays in caches
+  BytesPerSecond spread;   // plain sockets that move as much memory as the messages under way
+  BytesPerSecond copies;   // two processes that copy as much memory: the limit for messages
 };
 
-/// Over TCP or shared memory. Runs two processes for each, one after the other. Fails if one of them does.
+/// Over TCP or shared memory. Each measurement runs two processes. Fails if one of them does.
 Result<TransportRate> measure_transport(const TransportSettings& settings);
 
 /// The same over RDMA.
 struct RdmaRate {
   BytesPerSecond nodes;
-  BytesPerSecond writes;           // that processes post which do nothing else, as many at once
-  std::int64_t registrations = 0;  // of memory, by both nodes once they have met
-  Bytes copied;                    // by their processors, of all messages
+  BytesPerSecond writes;           // plain writes of processes that do nothing else, as many at once
+  std::int64_t registrations = 0;  // of memory, by both nodes after they have connected
+  Bytes copied;                    // by CPUs, of all messages
 };
 Result<RdmaRate> measure_rdma(const TransportSettings& settings);
 

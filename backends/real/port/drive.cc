@@ -5,7 +5,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kTick{100'000'000};  // after which deadlines are looked at
+constexpr Duration kTick{100'000'000};  // how often deadlines are checked
 
 std::string waiting(const Node& node, const Plan& plan, const Cluster& cluster) {
   std::string text;

@@ -9,12 +9,12 @@
 namespace weir::real {
 
 struct DriveSettings {
-  Duration patience{30'000'000'000};   // how long no op may end and no byte move
-  std::function<Result<void>()> tick;  // called some ten times a second; what it fails with ends the run
+  Duration patience{30'000'000'000};   // how long nothing may happen: no op ends and no byte moves
+  std::function<Result<void>()> tick;  // called about ten times a second; its error ends the run
 };
 
-/// In the calling thread, the owner of node and port. Fails with the node's first error, naming what it
-/// waited for if nothing has happened for too long.
+/// Runs in the calling thread, which owns node and port. Fails with the node's first error. Fails too if
+/// nothing happens for too long, and then names the ops that wait.
 Result<void> drive(Node& node, RealPort& port, const Plan& plan, const Cluster& cluster,
                    const DriveSettings& settings);
 

@@ -24,7 +24,7 @@ RealPort::RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& wo
 }
 
 Bytes RealPort::window(const Resource& resource) const {
-  constexpr Bytes kCopies(4);  // one moves while others are handed over and looked after
+  constexpr Bytes kCopies(4);  // one copy moves while others are being started or checked
   switch (resource.kind) {
     case Resource::Kind::kNic:
       return settings_.dispatch.window;
@@ -64,7 +64,7 @@ void RealPort::serve(std::uint32_t resource) {
   while (const std::optional<OpId> op = queues_[resource].pop()) start(op_of(*op));
 }
 
-// Whether it is nothing but time that passes.
+// Whether the op does nothing but let time pass.
 bool RealPort::is_timed(const Op& op) const {
   switch (family(op.kind)) {
     case OpFamily::kCompute:
@@ -118,7 +118,7 @@ void RealPort::complete(const Op& op, Instant started, Instant at, const Error* 
 }
 
 void RealPort::done(const Op& op, Instant started, Instant at, const Error* error) {
-  if (!state(op.id).submitted) return;  // it failed before, as its peer was lost
+  if (!state(op.id).submitted) return;  // it has failed already, because its peer was lost
   complete(op, started, at, error);
   if (!asks(op.kind) || is_the_applications(op)) return;
   if (adds_into(op.kind)) {
@@ -154,7 +154,7 @@ void RealPort::ready(const Event& event) {
   if (state.submitted) enqueue(op);
 }
 
-// All that is under way with the peer, and all that will be, fails.
+// Fails all messages with the peer, those under way and all later ones.
 void RealPort::lose(const Event& event) {
   std::unique_ptr<Error>& error = lost_[event.peer.index()];
   if (error) return;

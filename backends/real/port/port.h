@@ -1,5 +1,5 @@
-// One machine's door to the real world: messages through a transport, sums and copies by threads or GPUs,
-// computation on GPUs or as time that passes.
+// One machine's port to the real world. A transport moves messages, threads or GPUs sum and copy, and
+// computation runs on GPUs or just takes its time.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 #include "backends/real/compute/engine.h"
 #include "backends/real/process/clock.h"
 #include "backends/real/process/inbox.h"
-#include "backends/real/wire/transport.h"
+#include "backends/real/transport/transport.h"
 #include "core/hardware/work.h"
 #include "core/run/port.h"
 #include "core/run/queue.h"
@@ -18,20 +18,20 @@ namespace weir::real {
 
 struct PortSettings {
   Dispatch dispatch;
-  int sums = 1;                   // that a NUMA node works on at once: as many threads as it has for them
-  bool works_compute = false;     // compute ops are the workers' too, and take at least their duration
-  Engine* gpus = nullptr;         // works on what GPUs are part of; else that is the workers' and time's
-  Engine* application = nullptr;  // does what compute ops stand for, at its own time and any number at once:
-                                  // hands over gradients, and takes their sums
+  int sums = 1;                   // how many run at once on a NUMA node: its number of threads for sums
+  bool works_compute = false;     // workers do compute ops too, which take at least their duration
+  Engine* gpus = nullptr;         // does ops of GPUs; if null, workers do, and compute ops just take time
+  Engine* application = nullptr;  // does compute ops, any number at once, at its own pace: hands
+                                  // over gradients and takes their sums
 };
 
-/// Resources are those of the simulated world (WorkTable): each has a queue, so that the same policy and the
-/// same window decide in both; but a few copies of GPUs are under way at once, to hide how they begin and
-/// end. A sum waits for one that is under way into overlapping bytes. A compute op takes its duration; the
-/// owner's thread sleeps meanwhile.
+/// Resources are those of the simulated world (WorkTable). Each has a queue, so that both worlds decide by
+/// the same policy and window. One difference: a GPU has a few copies under way at once, to hide their start
+/// and end. A sum waits while another sum into overlapping bytes is under way. A compute op takes its
+/// duration; the owner's thread sleeps meanwhile.
 class RealPort final : public Port {
  public:
-  /// All outlive the port.
+  /// All arguments outlive the port.
   RealPort(const Plan& plan, const Cluster& cluster, const WorkTable& works, MachineId machine,
            const PortSettings& settings, const Clock& clock, Transport& transport, Engine& workers,
            Inbox& inbox);
@@ -40,16 +40,16 @@ class RealPort final : public Port {
   void submit(const Op& op) override;
   void poll(std::vector<Completion>& out) override;
 
-  /// Waits until poll() may bring something, at most so long. False if nothing came.
+  /// Waits at most `longest` until poll() may have something. False if nothing came.
   bool wait(Duration longest);
 
-  /// Bytes that messages have come forward by.
+  /// How many bytes of messages have moved.
   std::int64_t moved() const { return inbox_->moved(); }
 
  private:
-  struct State {  // of an op
+  struct State {  // of one op
     bool submitted = false;
-    bool ready = false;       // a send: the receiver has room for this round
+    bool ready = false;       // for a send: the receiver has room for this round
     std::uint64_t round = 0;  // of the next submission or the one under way
     Instant started;
   };
@@ -86,7 +86,7 @@ class RealPort final : public Port {
   std::vector<State> states_;
   std::vector<Queue> queues_;    // by resource
   std::vector<const Op*> sums_;  // under way
-  std::vector<const Op*> held_;  // started, and waiting for a sum into the same bytes
+  std::vector<const Op*> held_;  // started, but waiting for a sum into the same bytes
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<Event> events_;
   std::vector<Completion> completed_;

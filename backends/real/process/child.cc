@@ -19,7 +19,7 @@ pid_t fork_child() {
   const pid_t process = ::fork();
   if (process != 0) return process;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it ended before that
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before prctl()
   return 0;
 }
 
@@ -42,7 +42,7 @@ Result<void> wait_for_children(const std::vector<pid_t>& processes, const std::s
     std::optional<int> status = process > 0 ? wait_for_child(process, until) : -1;
     if (!status) {
       if (all)
-        all = failure(fmt::format("process {}, {}, has not ended after {}", process, what, text(patience)));
+        all = failure(fmt::format("process {}, {}, did not end within {}", process, what, text(patience)));
       ::kill(process, SIGKILL);
       status = wait_for_child(process, until + patience);
     }

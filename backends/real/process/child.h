@@ -12,16 +12,16 @@
 
 namespace weir::real {
 
-/// As fork(), but the child is killed once this process has ended, however it does. For a caller that lives
-/// as long as its process: the thread that forks is what the child's life hangs on.
+/// Like fork(), but the kernel kills the child when this process ends, however it ends. Call it from a thread
+/// that lives as long as its process, since the child ends with the thread that forks it.
 pid_t fork_child();
 
-/// Waits for this child to end: its status as waitpid() gives it, -1 if it is no child of this process; none
-/// if it is still there at that instant.
+/// The status of this child, as from waitpid(): -1 if it is not a child of this process, none while it still
+/// runs.
 std::optional<int> wait_for_child(pid_t process, Instant until);
 
-/// Waits for all these children, each of which does `what`, to end well. Fails if one does not, or is still
-/// there after so long, stopped for instance; those that are left are killed then.
+/// Waits for these children, each of which does `what`, to end successfully. Fails if one does not, or still
+/// runs after `patience` (it may be stopped). Then kills those that are left.
 Result<void> wait_for_children(const std::vector<pid_t>& processes, const std::string& what,
                                Duration patience);
 

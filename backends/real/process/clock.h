@@ -1,5 +1,5 @@
 // Real time as Instants: nanoseconds of this host's monotonic clock since a moment that all nodes of a job on
-// this host agree on.
+// this host share.
 #pragma once
 
 #include <chrono>
@@ -8,20 +8,20 @@
 
 namespace weir::real {
 
-/// A value. Any thread may ask.
+/// A value. Any thread may use it.
 class Clock {
  public:
-  /// Begins now.
+  /// Starts now.
   Clock() : Clock(monotonic()) {}
-  /// Begins when the host's monotonic clock showed this, which may be in the future: instants before are
-  /// negative.
+  /// Starts when the host's monotonic clock shows this, which may be in the future. Instants before the start
+  /// are negative.
   explicit Clock(Instant begin) : begin_(begin) {}
 
   Instant now() const { return at(monotonic()); }
-  /// When the host's monotonic clock shows this.
+  /// The host's monotonic clock at this instant.
   Instant at(Instant monotonic) const { return Instant((monotonic - begin_).ns()); }
 
-  /// What the host's monotonic clock shows.
+  /// The host's monotonic clock now.
   static Instant monotonic() {
     const auto since = std::chrono::steady_clock::now().time_since_epoch();
     return Instant(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());

@@ -1,4 +1,4 @@
-// A file descriptor that is closed once.
+// Owns a file descriptor and closes it.
 #pragma once
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace weir::real {
 
-/// A resource that may change hands.
+/// A resource that can be moved.
 class Descriptor {
  public:
   Descriptor() = default;

@@ -16,7 +16,7 @@
 namespace weir::real {
 namespace {
 
-// It holds nothing open but the pipe, as others may wait for the end of what it would hold.
+// It keeps only the pipe open, since others may wait for the end of anything that it held.
 [[noreturn]] void stand_by(const std::function<void()>& duty, int pipe) {
   ::dup2(pipe, STDIN_FILENO);
   ::syscall(SYS_close_range, STDOUT_FILENO, ~0U, 0);
@@ -33,21 +33,23 @@ namespace {
 
 Result<Guard> stand_guard(const std::function<void()>& duty) {
   int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const Descriptor there(ends[0]);
   Guard guard;
   guard.pipe = Descriptor(ends[1]);
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // held back in the child for good
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // blocked in the child forever
   guard.process = ::fork();
   if (guard.process == 0) stand_by(duty, there.number());
   const int why = errno;
-  // So that whoever kills this process's group leaves it.
+  // So it survives if this process's group is killed.
   if (guard.process > 0) ::setpgid(guard.process, guard.process);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (guard.process < 0) return failure(fmt::format("no process to clean up: {}", std::strerror(why)));
+  if (guard.process < 0)
+    return failure(fmt::format("cannot start a process to clean up: {}", std::strerror(why)));
   return guard;
 }
 

@@ -1,4 +1,4 @@
-// A process that cleans up after another one, however that one ends: who is killed cannot do so itself.
+// A process that cleans up after another one, however that one ends. A killed process cannot do so itself.
 #pragma once
 
 #include <sys/types.h>
@@ -11,20 +11,20 @@
 
 namespace weir::real {
 
-/// A resource that may change hands.
+/// A resource that can be moved.
 struct Guard {
-  pid_t process = -1;  // a child of the process that made it
-  Descriptor pipe;     // whoever holds a copy of it is guarded
+  pid_t process = -1;  // a child of its maker
+  Descriptor pipe;     // every process that holds a copy is guarded
 };
 
-/// Starts a process that does its duty once no process has the pipe open any more, and ends. It is deaf to
-/// signals, stands in a process group of its own and in the folder "/", and has nothing else open. To be made
-/// before what is to be cleaned up; may be called in a process with threads, and then the duty must do
-/// nothing but make system calls and take memory. Fails if the system has no process for it.
+/// Starts a process that runs `duty` once no process has the pipe open any more, and then ends. It ignores
+/// signals, is in its own process group and in the folder "/", and has nothing else open. Start it before
+/// making what it is to clean up. If the calling process has threads, `duty` may only make system calls and
+/// take memory. Fails if the system cannot start the process.
 Result<Guard> stand_guard(const std::function<void()>& duty);
 
-/// Closes this process's copy of the pipe and waits up to so long for the guard to end; false if it has not
-/// by then. To be called by the process that made it.
+/// Closes this process's copy of the pipe and waits for the guard to end; false if it does not in this time.
+/// Call it from the process that made the guard.
 bool relieve(Guard& guard, Duration patience);
 
 }  // namespace weir::real

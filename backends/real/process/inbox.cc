@@ -41,8 +41,8 @@ bool Inbox::wait(std::optional<Duration> timeout) {
     time = {ns / 1'000'000'000, ns % 1'000'000'000};
   }
   if (::ppoll(&one, 1, timeout ? &time : nullptr, nullptr) <= 0) return false;
-  // Here and not in take(), which then needs no system call under the lock that all engines want. If the
-  // events of this word have been taken already, the caller finds none and waits again.
+  // Cleared here, so that take() needs no system call under the lock that all engines use. If the events have
+  // already been taken, the caller finds none and waits again.
   clear_wake(wake_);
   return true;
 }

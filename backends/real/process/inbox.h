@@ -1,4 +1,4 @@
-// Where the threads of a node's engines leave what has happened, for the one thread that owns the node.
+// Where the threads of a node's engines report events to the one thread that owns the node.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,25 @@
 
 namespace weir::real {
 
-/// What an engine tells.
+/// A report of an engine.
 struct Event {
   enum class Kind : std::uint8_t {
     kDone,    // the op is done
-    kBroken,  // the op has failed: its engine cannot do it
+    kBroken,  // the op failed: its engine cannot do it
     kReady,   // the receiver of this send has room for it
-    kFailed,  // the peer is lost: none of the messages with it will move any more
+    kFailed,  // the peer is lost: messages with it will never move again
   };
   Kind kind = Kind::kDone;
   OpId op;
-  std::uint64_t round = 0;  // ready: which time that the message is sent, from 0
-  Instant started;          // done: when the op began to use its resource, if the engine alone knows
+  std::uint64_t round = 0;  // ready: how often the message was sent before
+  Instant started;          // done: when the op began to use its resource, if only the engine knows
   Instant at;
   MachineId peer;    // failed
   std::string text;  // failed, broken: why
 };
 
-/// Many threads put, one takes. A waiting owner is woken through descriptor(), which can be polled.
+/// Many threads put events, one thread takes them. poll() on descriptor() shows a waiting owner that there
+/// are some.
 class Inbox {
  public:
   Inbox();
@@ -39,16 +40,15 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
 
   void put(Event event);
-  /// Moves all events, in the order in which they came, to the end of `into`.
+  /// Appends all events to `into`, in the order of their arrival.
   void take(std::vector<Event>& into);
-  /// Waits for an event, until `timeout` is over if there is one. False if none came. May be
-  /// true for one that has been taken already, or after end_wait().
+  /// Waits for an event, at most for `timeout` if given. False if none came. May also return true if the
+  /// event was already taken, or after end_wait().
   bool wait(std::optional<Duration> timeout);
-  /// Ends the wait that is under way, or the next one. Any thread.
+  /// Ends the present wait, or the next one. Any thread.
   void end_wait();
 
-  /// Bytes that messages have come forward by, of messages that are not done too: any thread counts and
-  /// reads.
+  /// Bytes by which messages have advanced, finished or not. Any thread may count and read.
   void count(std::size_t bytes) { moved_ += static_cast<std::int64_t>(bytes); }
   std::int64_t moved() const { return moved_; }
 

@@ -1,11 +1,11 @@
-// Where this program lies, beside which an installed one has what it brings along.
+// Where this program is. Installed programs have their companions beside it.
 #pragma once
 
 #include <filesystem>
 
 namespace weir::real {
 
-/// The file of this program; empty where /proc does not tell it.
+/// The file of this program; empty if /proc does not give it.
 std::filesystem::path program_path();
 
 }  // namespace weir::real

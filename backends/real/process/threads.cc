@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kNodes = "/sys/devices/system/node";
 
-// Room for masks: more CPUs than any kernel knows.
+// The size of masks: more CPUs than any kernel supports.
 constexpr int kMostCpus = 1 << 14;
 
 struct FreeMask {
@@ -38,7 +38,7 @@ std::optional<std::string> line_of(const std::string& file) {
   return line;
 }
 
-// The number at the beginning of the text, which is cut off.
+// Cuts the number off the beginning of the text.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -100,13 +100,13 @@ Result<std::vector<int>> cpus_of(int numa) {
   }
   const std::vector<int> allowed = allowed_cpus();
   const std::optional<std::string> list = line_of(fmt::format("{}/node{}/cpulist", kNodes, numa));
-  if (!list) return allowed;  // a system that tells of no nodes
+  if (!list) return allowed;  // a system without information on nodes
   std::vector<int> cpus;
   const std::vector<int> all = numbers_in(*list);
   std::set_intersection(all.begin(), all.end(), allowed.begin(), allowed.end(), std::back_inserter(cpus));
   if (cpus.empty()) {
     return failure(
-        fmt::format("this process may use no CPU of NUMA node {}, which has '{}'; allow it some "
+        fmt::format("this process may use no CPU of NUMA node {} (CPUs '{}'); allow some "
                     "with taskset or numactl",
                     numa, *list));
   }
@@ -115,13 +115,13 @@ Result<std::vector<int>> cpus_of(int numa) {
 
 Result<void> pin_to_cpus(std::span<const int> cpus) {
   const Mask mask = empty_mask();
-  if (!mask) return failure("there is no memory for a mask of CPUs");
+  if (!mask) return failure("not enough memory for a mask of CPUs");
   const std::size_t bytes = CPU_ALLOC_SIZE(kMostCpus);
   for (const int cpu : cpus) {
     if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(static_cast<std::size_t>(cpu), bytes, mask.get());
   }
   if (sched_setaffinity(0, bytes, mask.get()) != 0) {
-    return failure(fmt::format("a thread cannot run on CPUs {} only: {}; this process may use {}",
+    return failure(fmt::format("cannot pin a thread to CPUs {}: {}; this process may use {}",
                                fmt::join(cpus, ", "), std::generic_category().message(errno),
                                fmt::join(allowed_cpus(), ", ")));
   }

@@ -17,7 +17,7 @@ Descriptor make_wake() {
 
 void wake(const Descriptor& descriptor) {
   const std::uint64_t one = 1;
-  // Full or interrupted: it is awake.
+  // Full or interrupted: the thread is awake anyway.
   [[maybe_unused]] const auto written = ::write(descriptor.number(), &one, sizeof one);
 }
 

@@ -5,8 +5,8 @@
 
 namespace weir::real {
 
-/// Can be polled for reading: readable once woken, until cleared. WEIR_CHECK if the system has no descriptor
-/// left.
+/// A descriptor for poll(): readable from wake() until it is cleared. WEIR_CHECK if the system has no
+/// descriptor left.
 Descriptor make_wake();
 /// Any thread.
 void wake(const Descriptor& descriptor);

@@ -26,7 +26,7 @@ void Application::tell_done(OpId op) {
   inbox_->put(std::move(event));
 }
 
-// With the tensor's mutex held.
+// The caller holds the tensor's mutex.
 void Application::begin(Tensor& tensor, OpId backward) {
   tensor.current = std::move(tensor.given.front());
   tensor.given.pop_front();
@@ -55,7 +55,7 @@ void Application::put(const Op& op, std::uint64_t /*round*/) {
     return;
   }
   const std::shared_ptr<Transfer> ended = std::exchange(tensor.current, nullptr);
-  lock.unlock();  // who is told may be about to give the next one
+  lock.unlock();  // because done_ may wake a thread that gives the next transfer
   done_(ended);
   tell_done(op.id);
 }
@@ -94,10 +94,10 @@ Lent Application::lend(const Op& copy) {
   const bool out = plan_->buffer(copy.from.buffer).role == Buffer::Role::kGradient;
   const Slice& slice = out ? copy.from : copy.into;
   const Bytes at = slice.offset - tensor.offset;
-  const Transfer& transfer = *tensor.current;  // which changes before the plan's copies begin, and after
+  const Transfer& transfer = *tensor.current;  // it changes only before or after the plan's copies
   if (at >= transfer.size) return lent;
   const Bytes size = std::min(slice.size, transfer.size - at);
-  // What is read stays as it is.
+  // What is only read stays unchanged.
   std::byte* const all = out ? const_cast<std::byte*>(transfer.in) : transfer.out;  // NOLINT
   lent.bytes = {all + at.count(), static_cast<std::size_t>(size.count())};
   if (transfer.written) lent.after = transfer.written->event();

@@ -1,5 +1,5 @@
-// Where a plan meets who trains: backwards stand for gradients that are handed over, forwards for sums that
-// are taken.
+// Connects a plan with the application that trains. A backward stands for a gradient that is handed over, a
+// forward for a sum that is taken.
 #pragma once
 
 #include <deque>
@@ -17,53 +17,52 @@
 
 namespace weir::real {
 
-/// A tensor of the application on its way: from when it is handed over until it is done, `in` is read and
-/// `out`, which may be the same, is written.
+/// A tensor of the application on its way. From hand-over until it is done, `in` is read and `out` is
+/// written; both may be the same.
 struct Transfer {
   std::string name;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   Bytes size;
-  int device = -1;                     // on which GPU of the host both are; -1: in host memory
-  std::unique_ptr<GpuMoment> written;  // on a GPU: `in` is
+  int device = -1;                     // the GPU of this host that both are on; -1: host memory
+  std::unique_ptr<GpuMoment> written;  // on a GPU: when `in` has been written
 };
 
-/// The tensors of one group on one rank. Rounds of a tensor go one after another; those that are handed over
-/// early wait in line. give() and withdraw() are for any thread, put() is the node's owner's, and copy() and
-/// lend() those of whoever copies.
+/// The tensors of one group on one rank. Rounds of a tensor go one after another; transfers that are handed
+/// over early wait in line. Any thread may call give() and withdraw(). The node's owner calls put(). Whoever
+/// copies calls copy() and lend().
 class Application final : public Engine {
  public:
-  /// `layers`: by tensor, the layer of the plan that has it alone. `done` is called by the node's owner for
-  /// each transfer whose sum has arrived. The plan and the inbox outlive this.
+  /// `layers`: for each tensor, the layer of the plan that contains only it. The node's owner calls `done`
+  /// for each transfer whose sum has arrived. The plan and the inbox outlive this.
   Application(const Plan& plan, MachineId self, std::vector<int> layers, Inbox& inbox,
               std::function<void(const std::shared_ptr<Transfer>&)> done);
 
   void give(std::size_t tensor, std::shared_ptr<Transfer> transfer);
-  /// Once it returns nothing reads or writes memory of the tensor's transfers any more; their rounds never
-  /// end.
+  /// After it returns, nothing reads or writes memory of the tensor's transfers. Their rounds never end.
   void withdraw(std::size_t tensor);
 
   void put(const Op& op, std::uint64_t round) override;
 
   /// Whether the op copies from or into a gradient.
   bool is_part_of(const Op& op) const;
-  /// The device of the transfer that the copy is of; its owner's.
+  /// The device of the transfer that the copy belongs to. Only the node's owner calls it.
   int device_of(const Op& copy) { return of_layer(copy).current->device; }
-  /// The application's memory that the copy reads, or writes: not what a gradient takes up beyond its last
-  /// element, so that the next one begins where any may.
+  /// The application's memory that the copy reads or writes. It excludes a gradient's padding: the bytes
+  /// after its last element that align the next gradient.
   Lent lend(const Op& copy);
-  /// Copies between the application's host memory and `other`, the other end of the copy.
+  /// Copies between the application's host memory and `other`, the copy's other end.
   void copy(const Op& copy, std::span<std::byte> other);
 
  private:
   struct Tensor {
     std::mutex mutex;
-    std::deque<std::shared_ptr<Transfer>> given;  // and not begun
-    OpId waiting;                                 // the backward that waits for the next one, if it does
+    std::deque<std::shared_ptr<Transfer>> given;  // not begun yet
+    OpId waiting;                                 // the backward that waits for the next transfer, if any
     std::shared_ptr<Transfer> current;
-    std::shared_mutex memory;  // shared by whoever copies, withdrawn alone
+    std::shared_mutex memory;  // copies share it; withdraw() holds it alone
     bool withdrawn = false;
-    Bytes offset;  // of the gradient buffer
+    Bytes offset;  // in the gradient buffer
   };
   void begin(Tensor& tensor, OpId backward);
   void tell_done(OpId op);

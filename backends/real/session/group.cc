@@ -87,7 +87,7 @@ Group::~Group() {
   workers_.reset();
 }
 
-// Of a worker.
+// Called by the workers.
 void Group::work(const Op& op) {
   const Plan& plan = plan_->plan;
   if (kept_ && op.kind == OpKind::kUpdate) {

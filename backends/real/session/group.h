@@ -1,5 +1,5 @@
-// Tensors that are planned together, on one machine of a session: their part of the plan, run for as long as
-// the session lasts.
+// Tensors that are planned together, on one machine of a session. It runs the machine's part of their plan
+// until the session ends.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,14 @@ struct GroupSettings {
   PeerSettings peers;  // as machines of the plan's cluster
   Dispatch dispatch;
   int workers = 1;     // threads that sum and copy
-  int io_threads = 1;  // that move bytes
+  int io_threads = 1;  // threads that move bytes
 };
 
-/// Copies between memory of the application and the group's: by its workers, or by the GPU that the memory is
+/// Copies between the application's memory and the group's. Its workers do so, or the GPU that the memory is
 /// on. A resource of the group's thread.
 class ApplicationCopies final : public Engine {
  public:
-  /// All outlive it.
+  /// All arguments outlive it.
   ApplicationCopies(const Plan& plan, MachineId self, const Buffers& buffers, Application& application,
                     Engine& workers, Inbox& inbox);
   void put(const Op& op, std::uint64_t round) override;
@@ -44,32 +44,32 @@ class ApplicationCopies final : public Engine {
   Application* application_;
   Engine* workers_;
   Inbox* inbox_;
-  int device_ = -1;             // that it has opened
-  std::unique_ptr<Gpus> gpus_;  // which is all of these
+  int device_ = -1;             // the device that it has opened
+  std::unique_ptr<Gpus> gpus_;  // GPUs with only that device
   std::unique_ptr<GpuEngine> engine_;
 };
 
-/// A thread of its own owns the machine's node; see the members for who else may call what.
+/// Its own thread owns the machine's node. Each member says who else may call it.
 class Group {
  public:
-  /// Connects with all that take part. Fails if there is no memory, or a peer does not come. `kept` does the
-  /// plan's updates: of a server of kept tensors, whose groups share it and the plan; else null. `done` is
-  /// called by the group's thread.
+  /// Connects with all machines that take part. Fails if memory is missing or a peer does not come. `kept`
+  /// does the plan's updates on servers that keep tensors; their groups share it and the plan. Else it is
+  /// null. The group's thread calls `done`.
   static Result<std::unique_ptr<Group>> open(std::shared_ptr<const TensorPlan> tensors,
                                              std::shared_ptr<KeptTensors> kept, const GroupSettings& settings,
                                              std::span<const Descriptor> listeners,
                                              std::function<void(const std::shared_ptr<Transfer>&)> done);
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
-  /// Ends the thread, wherever it is; nothing touches memory of transfers any more.
+  /// Ends the thread, wherever it is. Afterwards nothing touches memory of transfers.
   ~Group();
 
-  /// All peers are ready; once.
+  /// Call it once, when all peers are ready.
   void begin();
 
-  /// What the application hands over: of ranks. Any thread.
+  /// Where a rank hands its tensors over. Any thread.
   Application& application() { return *application_; }
-  /// Why the group has ended, if it has. Any thread.
+  /// The reason if the group has failed. Any thread.
   std::optional<Error> error() const;
 
  private:

@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Bytes kLine(64);  // of a cache: where slices begin
+constexpr Bytes kLine(64);  // a cache line, where slices begin
 
 Bytes aligned(Bytes size) { return kLine * ((size.count() + kLine.count() - 1) / kLine.count()); }
 

@@ -1,5 +1,5 @@
-// Tensors that CPU machines keep, so that ranks can add to them at their own pace: what is behind
-// asynchronous training (BytePS, OSDI'20, Theorem 2).
+// Tensors that CPU machines keep, to which ranks add at their own pace. Asynchronous training is built on
+// this (BytePS, OSDI'20, Theorem 2).
 #pragma once
 
 #include <map>
@@ -12,18 +12,18 @@
 
 namespace weir::real {
 
-/// What one machine keeps of the tensors of a plan: for each of its updates a slice, zeros at first. Each
-/// rank has a group of its own, and all of these run the same plan, in which an update has the same number:
-/// that makes a slice theirs in common.
+/// One machine's share of a plan's kept tensors: a slice for each update, zeros at first. Each rank has its
+/// own group, and all these groups run the same plan. An update has the same number in each, so the ranks
+/// share its slice.
 class KeptTensors {
  public:
-  /// Fails if the system has no memory for it.
+  /// Fails if the system has too little memory.
   static Result<std::unique_ptr<KeptTensors>> make(const Plan& plan, MachineId self);
   KeptTensors(const KeptTensors&) = delete;
   KeptTensors& operator=(const KeptTensors&) = delete;
 
-  /// Adds the bytes to the update's slice, and gives in them what that is then. Any thread: adds to a slice
-  /// come one after the other, in whatever order.
+  /// Adds the bytes to the update's slice, and overwrites them with the result. Any thread. Additions to a
+  /// slice happen one after the other, in any order.
   void add(const Op& update, std::span<std::byte> bytes);
 
  private:

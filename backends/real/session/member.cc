@@ -8,10 +8,6 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kMemberSlice{100'000'000};
-constexpr Duration kAgain{500'000'000};
-constexpr Duration kMoment{1'000'000'000};  // for the leader to say what it takes for the cause of a failure
-
 int share_of_cpus(const SessionSettings& settings) {
   const int cpus = static_cast<int>(allowed_cpus().size());
   return std::max(1, cpus / std::max(1, settings.local_size));
@@ -40,13 +36,12 @@ Result<std::unique_ptr<SessionMember>> SessionMember::join(const SessionSettings
 
 SessionMember::~SessionMember() = default;
 
-Result<void> SessionMember::take_seat(const std::string& version) {
-  const auto key = session_key(settings_);
-  if (!key) return tl::unexpected(key.error());
-  const auto leader = leader_address(settings_);
-  SeatNote seat{settings_.role.server, settings_.role.number, version, {}};
+// Opens the sockets at which the others find this process.
+Result<SeatNote> SessionMember::listen_for_peers() {
+  SeatNote seat{settings_.role.server, settings_.role.number, "", {}};
   std::string host = settings_.listen;
   if (host.empty()) {
+    const auto leader = leader_address(settings_);
     const auto towards = address_towards(*leader);
     if (!towards)
       return failure(fmt::format("listen: {}; say where peers find this process", towards.error().text));
@@ -63,148 +58,139 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   if (!local) return tl::unexpected(local.error());
   seat.place.local = local->name;
   listeners_.push_back(std::move(local->socket));
+  return seat;
+}
 
+Result<void> SessionMember::take_seat(const std::string& version) {
+  const auto key = session_key(settings_);
+  if (!key) return tl::unexpected(key.error());
+  auto seat = listen_for_peers();
+  if (!seat) return tl::unexpected(seat.error());
+  seat->version = version;
   auto socket = ControlSocket::join(key->key);
   if (!socket) return tl::unexpected(socket.error());
   socket_ = std::move(*socket);
-  socket_->keep_alive();
-  Instant said;
-  // The leader, which knows who is missing, says so before.
-  const Instant until = Clock::monotonic() + Duration::from_seconds(settings_.patience) + kMoment * 2;
+  FollowerTerms terms;
+  terms.seat = *seat;
+  terms.patience = Duration::from_seconds(settings_.patience);
+  terms.unlet = fmt::format(
+      "rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or others have not come",
+      settings_.leader, text(settings_.role), settings_.patience);
+  machine_.emplace(std::move(terms), Clock::monotonic());
   while (!world_) {
-    // What was said may have come to the leader of a session before this one, which has ended since.
-    if (Clock::monotonic() - said > kAgain) {
-      say(seat);
-      said = Clock::monotonic();
-    }
-    const auto welcomed = serve(kMemberSlice);
-    if (!welcomed) return tl::unexpected(welcomed.error());
-    if (*welcomed) return failure("the session was over before it began");
-    if (Clock::monotonic() < until) continue;
-    return failure(
-        fmt::format("rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or "
-                    "others have not come",
-                    settings_.leader, text(settings_.role), settings_.patience));
+    const auto served = serve(kLook);
+    if (!served) return tl::unexpected(served.error());
+    if (*served) return failure("the session was over before it began");
   }
   return {};
 }
 
-// Fails if a group has.
-Result<void> SessionMember::check() {
-  for (const auto& [number, opened] : groups_) {
-    if (const auto error = opened.group->error())
-      return tl::unexpected(fail(Error{world_->with_roles(error->text, *opened.cluster, opened.ranks)}));
+bool SessionMember::step(Duration patience) {
+  const Duration left = std::max(machine_->wake() - Clock::monotonic(), Duration(0));
+  const auto note = socket_->receive(std::min(patience, left));
+  const Instant now = Clock::monotonic();
+  if (note) {
+    machine_->hear(*note, now);
+  } else if (now >= machine_->wake()) {
+    machine_->tick(now);
   }
-  return {};
+  for (bool any = true; any;) {  // actions may lead to more actions
+    const std::vector<FollowerAction> actions = machine_->actions();
+    for (const FollowerAction& action : actions) carry_out(action);
+    any = !actions.empty();
+  }
+  return note.has_value();
+}
+
+Result<void> SessionMember::listen() {
+  while (step(Duration(0))) {
+  }
+  if (!machine_->over()) return {};
+  return tl::unexpected(machine_->error().value_or(Error{"the session is over"}));
 }
 
 Result<bool> SessionMember::serve(Duration patience) {
-  const auto note = socket_->receive(patience);
-  if (note) {
-    silence_.end(Clock::monotonic());
-    heard_ = true;
-    if (auto handled = handle(*note); !handled && !over_) return tl::unexpected(handled.error());
-  } else if (silence_.length(Clock::monotonic()) > kSilence) {
-    told_ = true;  // as far as it can be
-    socket_->drop_unsent();
-    end_groups();
-    return failure(
-        fmt::format("rank 0, which leads the session, has said nothing for {}", weir::text(kSilence)));
+  step(patience);
+  if (!machine_->over()) check_groups();
+  while (machine_->phase() == SessionFollower::Phase::kFailing) step(kLook);
+  return machine_->over() ? finish() : Result<bool>(false);
+}
+
+// If a group has failed, so has this process.
+void SessionMember::check_groups() {
+  for (const auto& [number, opened] : groups_) {
+    if (const auto error = opened.group->error())
+      return give_up(Error{world_->with_roles(error->text, *opened.cluster, opened.ranks)});
   }
-  if (auto well = check(); !well && !over_) return tl::unexpected(well.error());
-  return over_;
 }
 
-void SessionMember::end() {
-  over_ = true;
-  socket_->drop_unsent();
-  events_.ending();
+void SessionMember::give_up(const Error& own) {
+  machine_->fail(world_ ? Error{world_->with_roles(own.text, world_->cluster(), {})} : own,
+                 Clock::monotonic());
 }
 
-void SessionMember::end_groups() {
-  events_.ending();
-  groups_.clear();
-}
-
-Error SessionMember::verdict(const Note& note) {
-  told_ = true;
-  socket_->drop_unsent();
-  end_groups();
-  return Error{reason_in(note)};
-}
-
-// The connections are held until the leader has heard why: else a peer that sees them closed might be heard
-// first, and blame this process. It may say goodbye instead: peers that have heard it before are gone.
 Error SessionMember::fail(const Error& own) {
-  const std::string why = world_ ? world_->with_roles(own.text, world_->cluster(), {}) : own.text;
-  if (!over_ && !std::exchange(told_, true)) {
-    say(FailedNote{why});
-    const Instant until = Clock::monotonic() + kMoment;
-    while (!over_ && Clock::monotonic() < until) {
-      const auto note = socket_->receive(kMemberSlice);
-      if (note && note->type == FailedNote::kType) return verdict(*note);
-      if (note && note->type == GoodbyeNote::kType) end();
-    }
-  }
-  end_groups();
-  return Error{why};
+  give_up(own);
+  while (!machine_->over()) step(kLook);
+  (void)finish();
+  return machine_->error().value_or(own);
 }
 
-Result<void> SessionMember::handle(const Note& note) {
-  const auto with = [&]<class T>(const Result<T>& content, const auto& take) -> Result<void> {
-    if (!content) return tl::unexpected(fail(content.error()));
-    return take(*content);
-  };
-  if (note.type == AliveNote::kType) return {};
-  if (note.type == FailedNote::kType) return tl::unexpected(verdict(note));
-  if (note.type == GoodbyeNote::kType) {
-    end();
-    return {};
+// If the session ends well, the groups stay until everything is done.
+Result<bool> SessionMember::finish() {
+  const std::optional<Error>& error = machine_->error();
+  if (!std::exchange(finished_, true)) {
+    events_.ending();
+    if (error) groups_.clear();
   }
-  if (note.type == WelcomeNote::kType) {
-    return with(content_of<WelcomeNote>(note), [&](const WelcomeNote& welcome) -> Result<void> {
-      auto world = SessionLayout::of(welcome);
-      if (!world) return tl::unexpected(fail(world.error()));
-      world_ = std::move(*world);
-      peers_.self = world_->machine(settings_.role);
-      peers_.machines = welcome.machines;
-      peers_.nics = world_->nics(peers_.self);
-      peers_.transport = welcome.transport;
-      peers_.encrypt = welcome.encrypt;
-      peers_.patience = Duration::from_seconds(settings_.patience);
-      return {};
-    });
-  }
-  if (note.type == OpenNote::kType)
-    return with(content_of<OpenNote>(note), [&](const OpenNote& said) { return open(said); });
-  if (note.type == BeginNote::kType) {
-    return with(content_of<BeginNote>(note), [&](const BeginNote& said) -> Result<void> {
-      const auto opened = groups_.find(said.group);
-      if (opened == groups_.end())
-        return tl::unexpected(fail(Error{"the leader begins a group that is not open"}));
-      opened->second.group->begin();
-      events_.begun(*opened->second.group, opened->second.tensors);
-      return {};
-    });
-  }
-  const auto pass = [](const auto& tell) {
-    return [tell](const auto& said) -> Result<void> {
-      tell(said);
-      return {};
-    };
-  };
-  if (note.type == RefuseNote::kType)
-    return with(content_of<RefuseNote>(note), pass([&](const RefuseNote& said) { events_.refused(said); }));
-  if (note.type == CountNote::kType)
-    return with(content_of<CountNote>(note), pass([&](const CountNote& said) { events_.counted(said); }));
-  if (note.type == MissingNote::kType)
-    return with(content_of<MissingNote>(note), pass([&](const MissingNote& said) { events_.missing(said); }));
-  if (note.type == WatchNote::kType)
-    return with(content_of<WatchNote>(note), pass([&](const WatchNote& said) { events_.watch(said); }));
-  return tl::unexpected(fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}));
+  if (error) return tl::unexpected(*error);
+  return true;
 }
 
-// Of kept tensors once for all ranks' groups.
+void SessionMember::carry_out(const FollowerAction& action) {
+  if (const auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (std::holds_alternative<KeepAlive>(action)) socket_->keep_alive();
+  if (std::holds_alternative<DropUnsent>(action)) socket_->drop_unsent();
+  if (const auto* const make = std::get_if<MakeWorld>(&action)) {
+    const auto ranks = make_world(make->welcome);
+    machine_->welcomed(ranks, Clock::monotonic());
+  }
+  if (const auto* const group = std::get_if<OpenGroup>(&action)) {
+    const auto opened = open(group->open);
+    if (opened || machine_->over()) return machine_->opened(opened, Clock::monotonic());
+    give_up(opened.error());
+  }
+  if (const auto* const begun = std::get_if<BeginGroup>(&action)) begin(begun->group);
+  const auto* const news = std::get_if<TensorNews>(&action);
+  if (news == nullptr) return;
+  if (const auto* const refused = std::get_if<RefuseNote>(news)) events_.refused(*refused);
+  if (const auto* const counted = std::get_if<CountNote>(news)) events_.counted(*counted);
+  if (const auto* const missing = std::get_if<MissingNote>(news)) events_.missing(*missing);
+  if (const auto* const watched = std::get_if<WatchNote>(news)) events_.watch(*watched);
+}
+
+Result<std::size_t> SessionMember::make_world(const Note& note) {
+  const auto welcome = content_of<WelcomeNote>(note);
+  if (!welcome) return tl::unexpected(welcome.error());
+  auto world = SessionLayout::of(*welcome);
+  if (!world) return tl::unexpected(world.error());
+  world_ = std::move(*world);
+  peers_.self = world_->machine(settings_.role);
+  peers_.machines = welcome->machines;
+  peers_.nics = world_->nics(peers_.self);
+  peers_.transport = welcome->transport;
+  peers_.encrypt = welcome->encrypt;
+  peers_.patience = Duration::from_seconds(settings_.patience);
+  return world_->ranks();
+}
+
+void SessionMember::begin(int group) {
+  Opened& opened = groups_.at(group);
+  opened.group->begin();
+  events_.begun(*opened.group, opened.tensors);
+}
+
+// For kept tensors, the groups of all ranks share one plan.
 Result<void> SessionMember::plan(const OpenNote& note, bool kept, MachineId self) {
   if (kept && note.tensors == batch_.tensors) return {};
   auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors, note.ranks);
@@ -222,20 +208,7 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster&
   GroupSettings settings;
   settings.peers = peers_;
   settings.peers.token = token;
-  settings.peers.watch = [&]() -> Result<void> {
-    while (const auto heard = socket_->receive(Duration(0))) {
-      silence_.end(Clock::monotonic());
-      if (heard->type != FailedNote::kType) {
-        if (auto handled = handle(*heard); !handled) return handled;
-        if (over_) return failure("the session is over");
-        continue;
-      }
-      told_ = true;
-      socket_->drop_unsent();
-      return failure(reason_in(*heard));
-    }
-    return {};
-  };
+  settings.peers.watch = [this] { return listen(); };
   settings.dispatch = world_->dispatch();
   settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
   settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
@@ -246,34 +219,28 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster&
     settings.peers.machines.push_back(peers_.machines[machines[i].index()]);
   }
   if (!settings_.role.server || note.ranks.empty()) return settings;
-  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // groups here, of other ranks
+  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // such groups on this server
   settings.workers = std::max(1, settings.workers / alike);
   settings.io_threads = std::max(1, settings.io_threads / alike);
   return settings;
 }
 
-Result<void> SessionMember::open(const OpenNote& note) {
-  if (!world_ || (!groups_.empty() && note.group <= groups_.rbegin()->first))
-    return tl::unexpected(fail(Error{"the leader opens groups out of order"}));
-  const std::vector<int>& ranks = note.ranks;
+Result<OpenedNote> SessionMember::open(const OpenNote& note) {
   const bool kept = std::any_of(note.tensors.begin(), note.tensors.end(),
                                 [](const TensorNote& tensor) { return tensor.kept; });
-  if (!world_->has(ranks) || !SessionLayout::takes_part(settings_.role, ranks) || (kept && ranks.size() != 1))
-    return tl::unexpected(fail(Error{"the leader opens a group of others"}));
   const auto token = token_from(note.token);
-  if (!token) return tl::unexpected(fail(token.error()));
-  const auto cluster = world_->cluster(ranks, kept);
+  if (!token) return tl::unexpected(token.error());
+  const auto cluster = world_->cluster(note.ranks, kept);
   const auto failed = [&](const Error& error) {
-    return tl::unexpected(fail(Error{world_->with_roles(error.text, *cluster, ranks)}));
+    return failure(world_->with_roles(error.text, *cluster, note.ranks));
   };
   const GroupSettings settings = group_settings(note, *cluster, *token);
   if (auto planned = plan(note, kept, settings.peers.self); !planned) return failed(planned.error());
   auto group = Group::open(batch_.plan, batch_.kept, settings, listeners_,
                            [this](const std::shared_ptr<Transfer>& transfer) { events_.done(transfer); });
   if (!group) return failed(group.error());
-  say(OpenedNote{note.group, batch_.plan->hash});
-  groups_[note.group] = {note.tensors, cluster, ranks, std::move(*group)};
-  return {};
+  groups_[note.group] = {note.tensors, cluster, note.ranks, std::move(*group)};
+  return OpenedNote{note.group, batch_.plan->hash};
 }
 
 }  // namespace weir::real

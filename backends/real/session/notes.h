@@ -1,153 +1,20 @@
-// What the processes of a training session say to each other, beside what processes of jobs say too
-// (job/notes.h). The leader is a thread of rank 0's process; ranks and servers are its members.
-//
-//   member                      leader
-//   seat      ------------->                     which it is, its version, where it listens
-//             <-------------    welcome          once all are seated: the cluster and who is found where
-//   declare   ------------->                     ranks: tensors that they know
-//             <-------------    open             tensors that all their ranks know: plan them together;
-//                                              told to these ranks and the servers alone
-//                                              (kept_tensors.h: once for each rank)
-//   opened    ------------->                     it has planned them and is connected to its peers
-//             <-------------    begin            once all have: their rounds may begin
-//   leave     ------------->                     ranks: nothing of it is on its way
-//             <-------------    goodbye          once all ranks have left
-//
-// In between, at any time:
-//   refuse    <------------>                     ranks disagree about a tensor: nobody uses it any more
-//   ask       ------------->                     a rank waits for a tensor for long: who holds it up?
-//             <-------------    count            how often has each rank handed it over?
-//   counted   ------------->                     so often
-//             <-------------    missing          these have not, or nobody; of no tensor: this rank has left
-//   turns     ------------->                     ranks: which tensor had which turn of its label (turns.h)
-//             <-------------    watch            tell of this label too
-//
-// All say `alive` every half second, and may say `failed`, which ends the session for all.
+// How a session's leader describes the session. The other notes of a session, and their order, are in
+// core/protocol/session_notes.h.
 #pragma once
 
 #include "backends/real/job/notes.h"
-#include "core/workload/trace_fields.h"
+#include "core/protocol/session_notes.h"
 
 namespace weir::real {
 
-struct SeatNote {
-  static constexpr std::string_view kType = "seat";
-  bool server = false;
-  int number = 0;  // among ranks, or among servers
-  std::string version;
-  Place place;
-};
-
 struct WelcomeNote {
-  static constexpr std::string_view kType = "welcome";
-  std::string experiment;  // its topology and options are the session's; its trace stands for none
+  static constexpr std::string_view kType = kWelcome;
+  std::string experiment;  // topology and options are the session's; the trace is a placeholder
   std::string strategy;
   std::vector<Place> machines;  // by number in the cluster
   TransportChoice transport = TransportChoice::kAuto;
   bool encrypt = false;
 };
-
-struct TensorNote {
-  std::string name;
-  std::int64_t elements = 0;
-  Dtype dtype = Dtype::kF32;
-  std::int64_t priority = 0;  // larger is more urgent
-  bool kept = false;          // by the servers (kept_tensors.h); else it is summed over ranks
-  std::vector<int> ranks;     // which, in ascending order; all if empty
-  std::string kind;           // what its user makes of the sum, or copies; in words
-  std::int64_t bytes = -1;    // that its user copies; -1 if it is a sum
-  friend bool operator==(const TensorNote&, const TensorNote&) = default;
-};
-
-/// Whether both are the same tensor, however urgent.
-inline bool alike(const TensorNote& a, const TensorNote& b) {
-  return a.elements == b.elements && a.dtype == b.dtype && a.kept == b.kept && a.ranks == b.ranks &&
-         a.kind == b.kind && a.bytes == b.bytes;
-}
-
-struct DeclareNote {
-  static constexpr std::string_view kType = "declare";
-  std::vector<TensorNote> tensors;
-};
-
-struct OpenNote {
-  static constexpr std::string_view kType = "open";
-  int group = 0;
-  std::vector<int> ranks;  // that take part beside the servers, as of a tensor; one if the tensors are kept
-  std::string token;       // of its connections, hexadecimal
-  std::vector<TensorNote> tensors;
-};
-
-struct OpenedNote {
-  static constexpr std::string_view kType = "opened";
-  int group = 0;
-  std::string hash;  // of the plan
-};
-
-struct BeginNote {
-  static constexpr std::string_view kType = "begin";
-  int group = 0;
-};
-
-struct RefuseNote {
-  static constexpr std::string_view kType = "refuse";
-  std::string name;
-  std::string why;
-};
-
-struct AskNote {
-  static constexpr std::string_view kType = "ask";
-  std::string name;
-};
-
-struct CountNote {
-  static constexpr std::string_view kType = "count";
-  std::string name;
-};
-
-struct CountedNote {
-  static constexpr std::string_view kType = "counted";
-  std::string name;
-  std::int64_t times = 0;
-};
-
-struct MissingNote {
-  static constexpr std::string_view kType = "missing";
-  std::string name;
-  std::string who;    // in words; empty if nobody is
-  bool left = false;  // and will not come any more
-};
-
-struct RoundNote {
-  std::string label;
-  std::int64_t turn = 0;
-  std::string tensor;  // its name
-  std::string what;    // in words
-};
-
-struct RoundsNote {
-  static constexpr std::string_view kType = "turns";
-  std::vector<RoundNote> turns;
-};
-
-struct WatchNote {
-  static constexpr std::string_view kType = "watch";
-  std::string label;
-  std::int64_t turn = 0;
-};
-
-struct LeaveNote {
-  static constexpr std::string_view kType = "leave";
-  std::vector<CountedNote> given;  // every tensor that it has handed over
-};
-
-template <class Visitor>
-void fields(Visitor& visitor, SeatNote& note) {
-  visitor.required("server", note.server, "whether it only sums");
-  visitor.required("number", note.number, "which of them", within(0, 1'000'000));
-  visitor.required("version", note.version, "of its program");
-  visitor.required("place", note.place, "where it is found");
-}
 
 template <class Visitor>
 void fields(Visitor& visitor, WelcomeNote& note) {
@@ -156,95 +23,6 @@ void fields(Visitor& visitor, WelcomeNote& note) {
   visitor.required("machines", note.machines, "where each is found");
   visitor.required("transport", note.transport, "what messages move through");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, TensorNote& tensor) {
-  visitor.required("name", tensor.name, "its name");
-  visitor.required("elements", tensor.elements, "how many", at_least(0));
-  visitor.required("dtype", tensor.dtype, "of what type");
-  visitor.required("priority", tensor.priority, "larger is more urgent");
-  visitor.required("kept", tensor.kept, "whether servers keep it");
-  visitor.required("ranks", tensor.ranks, "that sum it; all if none is listed", at_least(0));
-  visitor.required("kind", tensor.kind, "what its user makes of it");
-  visitor.required("bytes", tensor.bytes, "that its user copies; -1: none", at_least(-1));
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, DeclareNote& note) {
-  visitor.required("tensors", note.tensors, "what to sum, or keep");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, OpenNote& note) {
-  visitor.required("group", note.group, "its number", at_least(0));
-  visitor.required("ranks", note.ranks, "that take part; all if none is listed", at_least(0));
-  visitor.required("token", note.token, "of its connections");
-  visitor.required("tensors", note.tensors, "what to sum, or keep");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, OpenedNote& note) {
-  visitor.required("group", note.group, "its number", at_least(0));
-  visitor.required("hash", note.hash, "of the plan");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, BeginNote& note) {
-  visitor.required("group", note.group, "its number", at_least(0));
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, RefuseNote& note) {
-  visitor.required("name", note.name, "of the tensor");
-  visitor.required("why", note.why, "what is wrong with it");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, AskNote& note) {
-  visitor.required("name", note.name, "of the tensor");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, CountNote& note) {
-  visitor.required("name", note.name, "of the tensor");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, CountedNote& note) {
-  visitor.required("name", note.name, "of the tensor");
-  visitor.required("times", note.times, "that it was handed over", at_least(0));
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, MissingNote& note) {
-  visitor.required("name", note.name, "of the tensor");
-  visitor.required("who", note.who, "has not handed it over");
-  visitor.required("left", note.left, "whether it will not come any more");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, RoundNote& note) {
-  visitor.required("label", note.label, "the name that a user gives; empty if none");
-  visitor.required("turn", note.turn, "which of the label", at_least(0));
-  visitor.required("tensor", note.tensor, "its name");
-  visitor.required("what", note.what, "that is, in words");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, RoundsNote& note) {
-  visitor.required("turns", note.turns, "of tensors that were handed over");
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, WatchNote& note) {
-  visitor.required("label", note.label, "the name that a user gives");
-  visitor.required("turn", note.turn, "from which on turns are to be told", at_least(0));
-}
-
-template <class Visitor>
-void fields(Visitor& visitor, LeaveNote& note) {
-  visitor.required("given", note.given, "how often it has handed over what");
 }
 
 }  // namespace weir::real

@@ -1,4 +1,4 @@
-// What calls of a training session come to.
+// What calls of a training session return.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace weir::real {
 
-/// Why a call has failed; frontends/c/weir.h says what each means.
+/// Why a call failed. frontends/c/weir.h explains each.
 enum class SessionStatus { kOk = 0, kInvalid, kState, kMismatch, kLost, kTimeout, kSystem };
 
 struct SessionError {

@@ -8,7 +8,7 @@
 namespace weir::real {
 namespace {
 
-constexpr Duration kHandoverSlice{5'000'000};  // after which what was handed over first is told to the leader
+constexpr Duration kHandoverSlice{5'000'000};  // how often hand-overs are reported to the leader
 constexpr std::chrono::seconds kSpeed{10};
 constexpr std::chrono::seconds kShortest{1};
 
@@ -46,7 +46,7 @@ Session::~Session() {
   if (thread_.joinable()) thread_.join();
 }
 
-// What the others have asked to be told goes out, what the leader says comes in.
+// Sends what other threads have queued for the leader, and handles what the leader says.
 void Session::run() {
   while (true) {
     std::vector<DeclareNote> declare;
@@ -119,12 +119,12 @@ void Session::done(const std::shared_ptr<Transfer>& transfer) {
   changed_.notify_all();
 }
 
-// With the lock, which is let go meanwhile.
+// Call it with the lock held. It releases the lock for a while.
 void Session::refuse(const std::string& name, const std::string& why, std::unique_lock<std::mutex>& lock) {
   Tensor& tensor = tensors_[name];
   if (!tensor.refused.empty()) return;
   tensor.waiting.clear();
-  // Its owner waits for a worker that copies, and nobody for this thread meanwhile.
+  // withdraw() waits for workers that copy. Without the lock, nobody waits for this thread meanwhile.
   Group* const group = tensor.group;
   const std::size_t place = tensor.place;
   lock.unlock();
@@ -175,7 +175,7 @@ Outcome<void> Session::check_open() const {
   return {};
 }
 
-// Whether this session can have such a tensor.
+// Whether this session allows such a tensor.
 Outcome<void> Session::check(const TensorNote& note) const {
   const std::vector<int>& ranks = note.ranks;
   const auto wrong = [&](const std::string& why) {
@@ -199,7 +199,7 @@ Outcome<void> Session::check(const TensorNote& note) const {
                   note.name));
 }
 
-// The tensor of that name, which is among the fresh ones if it was not known.
+// The tensor of that name. If it is new, also adds it to `fresh`.
 Outcome<Session::Tensor*> Session::known(const TensorNote& tensor, DeclareNote& fresh) {
   if (auto can = check(tensor); !can) return tl::unexpected(can.error());
   if (const std::string why = turns_.refused(tensor.name); !why.empty())
@@ -299,8 +299,8 @@ Outcome<Handle> Session::accumulate(const TensorNote& tensor, const void* delta,
   return push_pull(note, delta, weights, on);
 }
 
-// As a sum of the root's bytes, taken for integers, and everybody else's zeros; and of what tells whether all
-// have named the same root: each rank's, and its square.
+// Works as a sum of integers: the root gives its bytes, everybody else zeros. Each rank also appends the root
+// that it named, and its square. Their sums show whether all named the same root.
 Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int64_t bytes, int root,
                                    const std::string& kind) {
   if (root < 0 || root >= settings_.size)

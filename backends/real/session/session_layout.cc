@@ -15,18 +15,19 @@
 namespace weir::real {
 namespace {
 
-// Parts and windows of a session. What each message costs a process counts more here than what is lost while
-// the first parts fill NICs, so parts are what a NIC sends in a moment, and a window is a few of them: with
-// more, urgent tensors wait for what has gone before them.
+// Parts and windows of a session. The cost of each message matters more here than the time until the first
+// parts fill the NICs. So a part is what a NIC sends in kPartTime, and a window is a few parts. With larger
+// windows, urgent tensors would wait longer for those sent before them.
 constexpr Duration kPartTime(4'000'000);
 constexpr Duration kWindowTime(16'000'000);
 constexpr Bytes kLeastPart(64 << 10);
 constexpr Bytes kMostPart(1 << 20);
-constexpr std::int64_t kFewestParts = 4;  // of a window
+constexpr std::int64_t kFewestParts = 4;  // in a window
 constexpr std::int64_t kMostParts = 16;
 constexpr const char* kOrigin = "the session's settings";
 
-// Equal NICs behind one switch: what each sums then depends on their number alone.
+// Machines with equal NICs behind one switch. Each machine's share of the sums then depends only on their
+// number.
 Topology equal_machines(int ranks, int servers, BytesPerSecond rate) {
   Topology topology;
   topology.name = "session";
@@ -56,7 +57,8 @@ void cut_parts(const Cluster& cluster, Options& options) {
   options.credit = static_cast<int>(std::clamp(sent_in(kWindowTime) / part, kFewestParts, kMostParts));
 }
 
-// An experiment is all that its topology and options need to be checked as files are.
+// A placeholder trace. It completes an experiment, so that topology and options are checked like those of
+// files.
 Trace stand_in() { return {"session", "", 1, "sample", {{"tensor", {}, {}, {{"tensor", 1, Dtype::kF32}}}}}; }
 
 Result<Topology> topology_of(const LayoutSettings& settings) {
@@ -83,9 +85,10 @@ Result<Topology> topology_of(const LayoutSettings& settings) {
   return topology;
 }
 
-// The machines of these ranks and all servers. Without racks: ranks come from any of them.
+// The topology of these ranks' machines and all servers. It has no racks, because ranks may come from any of
+// them.
 Topology among(Topology topology, const std::vector<int>& ranks) {
-  int first = 0;  // rank of the group
+  int first = 0;  // first rank of the group
   for (GroupSpec& group : topology.groups) {
     if (gpu_count(group) == 0) continue;
     const int after = first + group.count;
@@ -100,26 +103,11 @@ Topology among(Topology topology, const std::vector<int>& ranks) {
 
 }  // namespace
 
-std::string text(const TensorNote& tensor) {
-  std::string ranks;
-  if (!tensor.ranks.empty()) ranks = fmt::format(" of ranks {}", fmt::join(tensor.ranks, ", "));
-  if (tensor.bytes >= 0)
-    return fmt::format("{} bytes{} to be copied", tensor.bytes,
-                       tensor.kind.empty() ? "" : " of " + tensor.kind);
-  return fmt::format("{} elements of {}{}{}{}", tensor.elements, name(tensor.dtype),
-                     tensor.kind.empty() ? "" : ", " + tensor.kind, tensor.kept ? " to be kept" : "", ranks);
-}
-
-std::string text(const Role& role) {
-  return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
-}
-
 Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
-  constexpr std::array kStrategies = {"unified", "ps", "colocated-ps"};
-  if (std::find(kStrategies.begin(), kStrategies.end(), settings.strategy) == kStrategies.end()) {
-    return failure(fmt::format("strategy: '{}' sums no tensors of a session; try one of {}",
-                               settings.strategy, fmt::join(kStrategies, ", ")));
-  }
+  const auto strategy = strategy_named(settings.strategy);
+  if (!strategy) return failure("strategy: " + strategy.error().text);
+  if (const auto trains = check_trains(**strategy); !trains)
+    return failure("strategy: " + trains.error().text);
   auto topology = topology_of(settings);
   if (!topology) return tl::unexpected(topology.error());
   Experiment experiment;
@@ -150,7 +138,7 @@ Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
   note.strategy = settings.strategy;
   auto world = of(note);
   if (!world) return world;
-  // Whatever keeps tensors from being planned shows with any.
+  // If something prevents planning, it shows with any tensor.
   if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}, {}); !plan)
     return tl::unexpected(plan.error());
   return world;
@@ -201,16 +189,6 @@ std::vector<NicSpec> SessionLayout::nics(MachineId machine) const {
   return nics_of(topology_, cluster_->machine(machine).group);
 }
 
-bool SessionLayout::has(const std::vector<int>& ranks) const {
-  const auto outside = [&](int rank) { return rank < 0 || static_cast<std::size_t>(rank) >= this->ranks(); };
-  return std::none_of(ranks.begin(), ranks.end(), outside) &&
-         std::adjacent_find(ranks.begin(), ranks.end(), std::greater_equal<>()) == ranks.end();
-}
-
-bool SessionLayout::takes_part(const Role& role, const std::vector<int>& ranks) {
-  return role.server || ranks.empty() || std::binary_search(ranks.begin(), ranks.end(), role.number);
-}
-
 std::shared_ptr<const Cluster> SessionLayout::cluster(const std::vector<int>& ranks, bool kept) const {
   if (kept) return std::make_shared<const Cluster>(among(topology_, {0}));
   return ranks.empty() ? cluster_ : std::make_shared<const Cluster>(among(topology_, ranks));
@@ -230,7 +208,7 @@ std::string SessionLayout::with_roles(std::string text, const Cluster& cluster,
   const std::vector<MachineId> ours = machines(cluster, ranks);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const std::string name = "machine " + cluster.machine(MachineId(i)).name;
-    const std::string who = real::text(role(ours[i]));
+    const std::string who = weir::text(role(ours[i]));
     for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + who.size()))
       text.replace(at, name.size(), who);
   }
@@ -243,10 +221,10 @@ Result<std::unique_ptr<TensorPlan>> SessionLayout::plan(const std::vector<Tensor
 }
 
 Result<std::unique_ptr<TensorPlan>> SessionLayout::kept_plan(const std::vector<TensorNote>& tensors) const {
-  const auto strategy = strategy_named("ps");
+  const auto strategy = strategy_named(server_strategy());
   if (!strategy) return tl::unexpected(strategy.error());
   Options options = options_;
-  options.optimizer = Optimizer::kSgd;  // as an update reads a delta, and reads and writes what is kept
+  options.optimizer = Optimizer::kSgd;  // its update reads a delta, and reads and writes what is kept
   return planned(tensors, **strategy, cluster({0}, true), options);
 }
 

@@ -1,4 +1,4 @@
-// What all processes of a training session agree on: the cluster, who is which machine of it, and how its
+// What all processes of a training session agree on: the cluster, which process is which machine, and how
 // tensors are planned.
 #pragma once
 
@@ -14,29 +14,18 @@
 
 namespace weir::real {
 
-/// A process of a session.
-struct Role {
-  bool server = false;  // a CPU machine; else a rank
-  int number = 0;
-};
-/// "rank 2", "server 0".
-std::string text(const Role& role);
-
-/// "10 elements of f32".
-std::string text(const TensorNote& tensor);
-
-/// What leads to a session's world; a value.
+/// The settings that define a session's layout; a value.
 struct LayoutSettings {
   int ranks = 1;
   int servers = 0;
-  std::string strategy = "unified";
-  std::string topology;  // a file; empty: NICs of nic_rate behind one switch
+  std::string strategy = std::string(default_strategy());
+  std::string topology;  // a file; if empty: machines with NICs of nic_rate behind one switch
   std::string settings;  // a settings file; empty: none
-  std::string options;   // a JSON object of options as experiments have them, which go before the file's
-  BytesPerSecond nic_rate = BytesPerSecond(1'250'000'000);  // of each machine, if there is no topology
+  std::string options;   // a JSON object of options as in experiments; they override the file's
+  BytesPerSecond nic_rate = BytesPerSecond(1'250'000'000);  // of each machine, if no topology is given
 };
 
-/// Tensors that are planned together. Neither copied nor moved: the workload reads the trace.
+/// Tensors that are planned together. It cannot be copied or moved, because the workload refers to the trace.
 struct TensorPlan {
   explicit TensorPlan(Trace given) : trace(std::move(given)), workload(trace) {}
   TensorPlan(const TensorPlan&) = delete;
@@ -46,18 +35,18 @@ struct TensorPlan {
   Workload workload;
   Plan plan;
   std::string hash;                        // of the plan
-  std::vector<int> layers;                 // by tensor: the layer that has it alone
-  std::shared_ptr<const Cluster> cluster;  // that it is a plan of
+  std::vector<int> layers;                 // by tensor: the layer that contains only it
+  std::shared_ptr<const Cluster> cluster;  // the cluster of the plan
 };
 
-/// A value that does not change; any thread may read it.
+/// An immutable value; any thread may read it.
 class SessionLayout {
  public:
-  /// Fails, naming the setting, if the settings do not fit each other.
+  /// Fails, naming the setting, if the settings contradict each other.
   static Result<SessionLayout> make(const LayoutSettings& settings);
-  /// The same world from what welcome() says of it.
+  /// The same layout, from a welcome().
   static Result<SessionLayout> of(const WelcomeNote& note);
-  /// Without the places and the transport.
+  /// Leaves the places and the transport empty.
   WelcomeNote welcome() const;
 
   const Cluster& cluster() const { return *cluster_; }
@@ -67,26 +56,24 @@ class SessionLayout {
   MachineId machine(const Role& role) const;
   Role role(MachineId machine) const;
   std::vector<NicSpec> nics(MachineId machine) const;
-  /// Whether these can be a tensor's ranks: some of the session's in ascending order, or none, which stands
-  /// for all of them.
-  bool has(const std::vector<int>& ranks) const;
-  /// Whether a process has a part in tensors of these ranks: servers have in all.
-  static bool takes_part(const Role& role, const std::vector<int>& ranks);
-  /// The cluster of these ranks and the servers, on which plans of their tensors are made; of kept tensors
-  /// that of rank 0, which stands for every other.
+  /// Whether these ranks can share a tensor (are_ranks()).
+  bool has(const std::vector<int>& ranks) const { return are_ranks(ranks, this->ranks()); }
+  /// The cluster of these ranks and the servers, for plans of their tensors. For kept tensors it has rank 0
+  /// alone, which stands for every rank.
   std::shared_ptr<const Cluster> cluster(const std::vector<int>& ranks, bool kept = false) const;
-  /// Which machines of the session those of a cluster are, whose ranks these are.
+  /// Which machine of the session each machine of `cluster` is. `cluster` is the cluster of these ranks.
   std::vector<MachineId> machines(const Cluster& cluster, const std::vector<int>& ranks) const;
-  /// The text with a cluster's machines, whose ranks these are, called by their roles.
+  /// Replaces the names of a cluster's machines in the text by their roles. `cluster` is the cluster of these
+  /// ranks.
   std::string with_roles(std::string text, const Cluster& cluster, const std::vector<int>& ranks) const;
 
-  /// The plan of these tensors of these ranks, in which each goes in rounds of its own
-  /// (Options::independent_layers), the more urgent ones first. The same on every machine.
+  /// Plans these tensors of these ranks. Each tensor has rounds of its own (Options::independent_layers), and
+  /// urgent tensors go first. All machines get the same plan.
   Result<std::unique_ptr<TensorPlan>> plan(const std::vector<TensorNote>& tensors,
                                            const std::vector<int>& ranks) const;
-  /// The plan of kept tensors: one rank's way to the servers and back, with an update in between for each
-  /// part. It is that of every rank, whatever its machine: all must cut and place tensors alike. There are
-  /// servers.
+  /// The plan of kept tensors: from one rank to the servers and back, with an update for each part in
+  /// between. All ranks use this plan, whatever their machine, because all must cut and place tensors alike.
+  /// Needs servers.
   Result<std::unique_ptr<TensorPlan>> kept_plan(const std::vector<TensorNote>& tensors) const;
 
  private:
@@ -95,8 +82,8 @@ class SessionLayout {
                                               std::shared_ptr<const Cluster> cluster,
                                               const Options& options) const;
 
-  std::string text_;  // the experiment
-  std::string name_;  // the strategy
+  std::string text_;  // the experiment as JSON
+  std::string name_;  // the strategy's name
   Topology topology_;
   std::shared_ptr<const Cluster> cluster_;
   const Strategy* strategy_ = nullptr;

@@ -10,7 +10,7 @@
 namespace weir::real {
 namespace {
 
-// Numbers and booleans are JSON's in a document, and texts in the environment.
+// In a document, numbers and booleans are JSON values. In the environment, they are text.
 struct Source {
   std::string_view setting;
   std::array<const char*, 4> variables;
@@ -46,7 +46,7 @@ bool is_text(std::string_view setting) {
   return std::find(kTexts.begin(), kTexts.end(), setting) != kTexts.end();
 }
 
-// The variable's text as the JSON that the setting has in a document.
+// The variable's text as the JSON value that a document would have.
 Result<Json> value_of(std::string_view setting, const std::string& variable, const std::string& text) {
   if (is_text(setting)) return Json(text);
   if (setting == "encrypt") {
@@ -64,8 +64,8 @@ Result<Json> value_of(std::string_view setting, const std::string& variable, con
   return Json(static_cast<int>(number));
 }
 
-// How many tasks of a step of Slurm's run on this node: the counts stand by node, and those of neighbours
-// that are equal once, as in "2(x3),1".
+// How many tasks of a Slurm step run on this node. The variable lists the counts by node. Equal neighbours
+// are merged, as in "2(x3),1".
 Result<std::optional<int>> slurm_local_size(const Environment& environment) {
   std::string variable = "SLURM_STEP_TASKS_PER_NODE";
   auto counts = environment(variable);

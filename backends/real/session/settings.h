@@ -1,5 +1,4 @@
-// What a process of a training session is told about it: by whoever starts it, in a document or in its
-// environment.
+// A process's settings for a training session, from whoever starts it: a document or environment variables.
 #pragma once
 
 #include <functional>
@@ -11,7 +10,7 @@
 
 namespace weir::real {
 
-/// A value; weir.h says what each setting is.
+/// A value. weir.h explains each setting.
 struct SessionSettings {
   Role role;
   int size = 1;
@@ -21,7 +20,7 @@ struct SessionSettings {
   std::string leader;
   std::string secret;
   std::string listen;
-  std::string strategy = "unified";
+  std::string strategy = LayoutSettings().strategy;
   std::string topology;
   std::string settings;
   std::string options;
@@ -33,15 +32,15 @@ struct SessionSettings {
   TransportChoice transport = TransportChoice::kAuto;
 };
 
-/// A variable of the environment; none if it is not set. An empty one counts as not set.
+/// Looks up an environment variable. None if it is unset or empty.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// What the JSON object says, and the environment of what it leaves out. `server`: of a process that only
-/// sums. Complaints name the setting, or the variable.
+/// Reads the JSON object, and the environment for settings that it lacks. `server` is for processes that only
+/// sum. Errors name the setting or the variable.
 Result<SessionSettings> read_session_settings(const std::string& json, const Environment& environment,
                                               bool server);
 
-/// Where the leader listens. Fails unless the setting is "HOST:PORT".
+/// The address at which the leader listens. Fails unless the setting is "HOST:PORT".
 Result<Address> leader_address(const SessionSettings& settings);
 
 }  // namespace weir::real

@@ -7,7 +7,7 @@
 namespace weir::real {
 namespace {
 
-constexpr std::int64_t kUnnamed = 8;  // tensors of a size and type that may be under way without a name
+constexpr std::int64_t kUnnamed = 8;  // how many unnamed tensors of one size and type may be under way
 
 bool same_but_kind(const TensorNote& a, const TensorNote& b) {
   return a.elements == b.elements && a.dtype == b.dtype && a.kept == b.kept && a.bytes == b.bytes;
@@ -23,7 +23,7 @@ std::string SubmissionRounds::name(const TensorNote& tensor) const {
   }
   if (known == labels_.end()) return tensor.name;
   const TensorNote& first = known->second.first;
-  // Of another size it is refused, as the tensor of that name.
+  // If its size differs, it keeps the name, and is refused because that tensor is known.
   if (tensor.kind == first.kind || !same_but_kind(tensor, first)) return tensor.name;
   return fmt::format("{} ({})", tensor.name, tensor.kind);
 }
@@ -45,7 +45,7 @@ void SubmissionRounds::take(const std::string& label, const TensorNote& tensor) 
 
 void SubmissionRounds::watch(const WatchNote& note) {
   Label& one = labels_[note.label];
-  // Before it was to tell it had one kind.
+  // Until turns were reported, the label had one kind.
   const std::int64_t until = std::min(one.from.value_or(one.given), one.given);
   for (std::int64_t turn = note.turn; turn < until; ++turn)
     told_.turns.push_back({note.label, turn, one.first.name, text(one.first)});
@@ -66,22 +66,5 @@ std::string SubmissionRounds::refused(const std::string& label) const {
 }
 
 RoundsNote SubmissionRounds::told() { return std::exchange(told_, {}); }
-
-RoundTable::Finding RoundTable::take(int rank, const RoundNote& turn, std::size_t ranks) {
-  const auto [known, fresh] = labels_.try_emplace(turn.label);
-  Label& label = known->second;
-  Finding finding;
-  if (label.wrong) return finding;
-  finding.watch = !turn.label.empty() && (fresh || turn.turn < label.from);
-  if (finding.watch) label.from = turn.turn;
-  const auto [said, first] = label.turns.try_emplace(turn.turn, Said{turn, rank});
-  const Said& other = said->second;
-  label.wrong = other.turn.tensor != turn.tensor;
-  if (label.wrong)
-    finding.wrong =
-        fmt::format("rank {} has {}, and rank {} {}", other.rank, other.turn.what, rank, turn.what);
-  if (++said->second.times == ranks) label.turns.erase(said);
-  return finding;
-}
 
 }  // namespace weir::real

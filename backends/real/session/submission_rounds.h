@@ -1,8 +1,9 @@
-// What ranks hand over under one name, or without any, turn by turn: in each the same on all ranks.
+// What ranks hand over under one name, or without a name, turn by turn. Each turn must have the same tensor
+// on all ranks.
 //
-// What differs in any way goes as a tensor of its own: sums and averages of one name, and tensors without a
-// name by size and type. So bytes of ranks that disagree never meet. They would wait for each other, but the
-// leader, who is told which tensor had which turn, finds it out.
+// Tensors that differ in any way get different names in the session: sums and averages of one name, and
+// unnamed tensors by size and type. So bytes of ranks that disagree never mix. Such ranks would wait for each
+// other forever. But they report to the leader which tensor had which turn, and the leader notices.
 #pragma once
 
 #include <map>
@@ -15,24 +16,25 @@
 
 namespace weir::real {
 
-/// A rank's side. A label is the name that a user gives a tensor, empty if none. SubmissionRounds of a label
-/// with one kind of tensor are not told: `from` on they are, of which on this rank or another there are two,
-/// and all of those without a name.
+/// A rank's side. A label is the name that a user gives a tensor; it may be empty. While all ranks use a
+/// label for one kind of tensor, its turns are not reported. Once any rank uses two kinds, turns from `from`
+/// on are reported. Turns without a name are always reported.
 class SubmissionRounds {
  public:
-  /// The name under which the session knows what has its next turn, of which `tensor.name` is the label.
+  /// The session's name for the tensor that takes the next turn. `tensor.name` is the label.
   std::string name(const TensorNote& tensor) const;
-  /// The tensor is known from now on.
+  /// Makes the tensor known.
   void add(const std::string& label, const TensorNote& tensor);
-  /// The tensor has its turn.
+  /// The tensor takes its turn.
   void take(const std::string& label, const TensorNote& tensor);
-  /// Another rank has two kinds, since that turn: the leader is to be told what this one had and will have.
+  /// Another rank has had two kinds since that turn. From there on, this rank reports its turns to the
+  /// leader.
   void watch(const WatchNote& note);
-  /// The label can be used no more: all its tensors.
+  /// Makes the label unusable. Returns all its tensors.
   std::vector<std::string> refuse(const std::string& label, const std::string& why);
-  /// Why not; empty if it can.
+  /// The reason why the label is unusable; empty if it is usable.
   std::string refused(const std::string& label) const;
-  /// What the leader is to be told since the last call.
+  /// What to report to the leader since the last call.
   RoundsNote told();
 
  private:
@@ -45,30 +47,6 @@ class SubmissionRounds {
   };
   std::map<std::string, Label> labels_;
   RoundsNote told_;
-};
-
-/// The leader's side.
-class RoundTable {
- public:
-  struct Finding {
-    bool watch = false;  // ranks are to tell of this label from this turn on
-    std::string wrong;   // what ranks disagree about; told once for each label
-  };
-  /// `ranks`: how many sum the tensor.
-  Finding take(int rank, const RoundNote& turn, std::size_t ranks);
-
- private:
-  struct Said {
-    RoundNote turn;  // as the first rank has told it
-    int rank = 0;
-    std::size_t times = 0;
-  };
-  struct Label {
-    std::map<std::int64_t, Said> turns;  // that not all have told
-    std::int64_t from = 0;
-    bool wrong = false;
-  };
-  std::map<std::string, Label> labels_;
 };
 
 }  // namespace weir::real

@@ -1,14 +1,15 @@
-// Where calls of a session wait.
+// The calls of a session that wait.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "backends/real/process/clock.h"
 #include "backends/real/session/session.h"
 #include "core/base/units_text.h"
+#include "core/protocol/tensor_wait.h"
 
 namespace weir::real {
 namespace {
-
-constexpr std::chrono::seconds kSoon{1};  // of waits while somebody has left, and for answers
 
 std::chrono::nanoseconds seconds(double count) {
   return std::chrono::nanoseconds(Duration::from_seconds(count).ns());
@@ -16,7 +17,8 @@ std::chrono::nanoseconds seconds(double count) {
 
 }  // namespace
 
-// Of n ranks' roots: the sum of (root - ours)^2 is 0 where all are ours. Modulo 2^32, as words add up.
+// `sums` has the sum of the roots of all n ranks, and of their squares. The sum of (root - ours)^2 is 0 if
+// all roots are ours. Modulo 2^32, since the sums are 32-bit words.
 bool Session::same_roots(const Way& way) const {
   if (way.root < 0) return true;
   std::array<std::uint32_t, kRootWords> sums{};
@@ -26,7 +28,7 @@ bool Session::same_roots(const Way& way) const {
   return sums[0] == ranks * ours && sums[1] == ranks * ours * ours;
 }
 
-// What wait() returns once there is nothing to wait for.
+// What wait() returns when there is nothing left to wait for.
 Outcome<void> Session::end_of(Handle handle, Way& way) {
   Outcome<void> outcome;
   const Tensor& tensor = tensors_[way.transfer->name];
@@ -54,16 +56,6 @@ Outcome<bool> Session::poll(Handle handle) {
   return way->second.done || ended_ || !tensors_[way->second.transfer->name].refused.empty();
 }
 
-// What the leader has last said of what the tensor waits for; of a kept one for others to declare it.
-std::string Session::waits_for(const std::string& tensor) const {
-  const bool kept = tensors_.at(tensor).note.kept;
-  const auto answer = missing_.find(tensor);
-  if (answer != missing_.end() && !answer->second.who.empty())
-    return fmt::format("not {} by {}", kept ? "declared" : "handed over", answer->second.who);
-  return kept ? "all ranks have declared it, but the CPU machines do not answer"
-              : "all ranks have handed it over";
-}
-
 Outcome<void> Session::wait(Handle handle) {
   std::unique_lock lock(mutex_);
   const auto found = ways_.find(handle);
@@ -72,30 +64,34 @@ Outcome<void> Session::wait(Handle handle) {
   Way& way = found->second;
   const std::string& name = way.transfer->name;
   const auto over = [&] { return way.done || ended_ || !tensors_[name].refused.empty(); };
-  const Moment began = std::chrono::steady_clock::now();
-  Moment warn = began + seconds(settings_.warn_after);
-  const Moment until = began + seconds(settings_.patience);
-  while (!changed_.wait_for(lock, kSoon, over)) {
-    const Moment now = std::chrono::steady_clock::now();
-    const bool late = now >= std::min(warn, until);
-    if (!late && !somebody_left_) continue;
-    missing_.erase(name);
-    to_ask_.push_back(name);
-    changed_.wait_for(lock, kSoon * 4, [&] { return over() || missing_.contains(name); });
+  TensorWait wait(Duration::from_seconds(settings_.warn_after), Duration::from_seconds(settings_.patience),
+                  Clock::monotonic());
+  bool asking = false;
+  while (true) {
+    const auto heard = [&] { return over() || (asking && missing_.contains(name)); };
+    const Duration left = std::max(wait.wake() - Clock::monotonic(), Duration(0));
+    changed_.wait_for(lock, std::chrono::nanoseconds(left.ns()), heard);
     if (over()) break;
     const auto answer = missing_.find(name);
-    const bool known = answer != missing_.end() && !answer->second.who.empty();
-    const bool never = known && answer->second.left;
-    const Duration waited(std::chrono::nanoseconds(now - began).count());
-    const std::string why = fmt::format("rank {} has waited {} for tensor '{}': {}", settings_.role.number,
-                                        rounded(waited), name, waits_for(name));
-    if (now >= until || never) {
-      if (!give_up_) give_up_ = SessionError{never ? SessionStatus::kLost : SessionStatus::kTimeout, why};
-      changed_.wait(lock, over);
-    } else if (late) {
-      fmt::print(stderr, "weir: {}\n", why);
-      warn = now + seconds(settings_.warn_after);
+    const bool answered = asking && answer != missing_.end();
+    const MissingNote* const said = answered ? &answer->second : nullptr;
+    const TensorWait::Step step = wait.step(Clock::monotonic(), somebody_left_, said);
+    if (step == TensorWait::Step::kWait && !answered) continue;
+    asking = step == TensorWait::Step::kAsk;
+    if (asking) {
+      missing_.erase(name);
+      to_ask_.push_back(name);
+      continue;
     }
+    const std::string why =
+        fmt::format("rank {} has waited {} for tensor '{}': {}", settings_.role.number,
+                    rounded(wait.waited()), name, waits_for(said, tensors_.at(name).note.kept));
+    if (step == TensorWait::Step::kWarn) fmt::print(stderr, "weir: {}\n", why);
+    if (step != TensorWait::Step::kGiveUp && step != TensorWait::Step::kLost) continue;
+    const bool lost = step == TensorWait::Step::kLost;
+    if (!give_up_) give_up_ = SessionError{lost ? SessionStatus::kLost : SessionStatus::kTimeout, why};
+    changed_.wait(lock, over);
+    break;
   }
   return end_of(handle, way);
 }

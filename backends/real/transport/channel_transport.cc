@@ -13,9 +13,7 @@
 #include "backends/real/process/clock.h"
 #include "backends/real/process/wake.h"
 #include "backends/real/transport/even_shares.h"
-#include "backends/real/wire/rdma/rdma_channel.h"
-#include "backends/real/wire/shm/shared_channel.h"
-#include "backends/real/wire/tcp/tcp_channel.h"
+#include "backends/real/transport/wires.h"
 #include "core/base/units_text.h"
 
 namespace weir::real {
@@ -23,7 +21,7 @@ namespace weir::real {
 // One thread and its channels.
 class ChannelTransport::Loop {
  public:
-  Loop(const ChannelSettings& settings, const WireContext& context)
+  Loop(const ChannelSettings& settings, const MoverContext& context)
       : settings_(settings),
         context_(context),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -40,13 +38,13 @@ class ChannelTransport::Loop {
     thread_.join();
   }
 
-  void add(std::size_t number, Wire& wire) { seats_.push_back({number, &wire}); }
+  void add(std::size_t number, Mover& mover) { seats_.push_back({number, &mover}); }
 
   void begin() {
     for (std::size_t i = 0; i < seats_.size(); ++i) {
-      const Wire& wire = *seats_[i].wire;
-      watch(EPOLL_CTL_ADD, wire.words(), EPOLLIN, 2 * i);
-      if (const auto data = wire.data()) watch(EPOLL_CTL_ADD, *data, EPOLLIN, 2 * i + 1);
+      const Mover& mover = *seats_[i].mover;
+      watch(EPOLL_CTL_ADD, mover.words(), EPOLLIN, 2 * i);
+      if (const auto data = mover.data()) watch(EPOLL_CTL_ADD, *data, EPOLLIN, 2 * i + 1);
     }
     thread_ = std::thread([this] { run(); });
   }
@@ -68,11 +66,11 @@ class ChannelTransport::Loop {
 
   struct Seat {
     std::size_t number;  // of the channel
-    Wire* wire;
+    Mover* mover;
     bool lost = false;
-    bool writes_words = false;  // waits until its connection takes more
+    bool writes_words = false;  // waits until the connection takes more; so does writes_data
     bool writes_data = false;
-    // Last, from this peer over this channel. One that has never been heard may still be connecting to
+    // When this peer was last heard over this channel. A peer that was never heard may still be connecting to
     // others.
     std::optional<Instant> heard;
   };
@@ -93,30 +91,30 @@ class ChannelTransport::Loop {
       for (int i = 0; i < ready; ++i) serve(events[static_cast<std::size_t>(i)]);
       obey();
       for (Seat& seat : seats_) {
-        if (!seat.lost && seat.wire->can_go_on()) flush(seat);
+        if (!seat.lost && seat.mover->can_go_on()) flush(seat);
       }
       const Instant now = Clock::monotonic();
       if (now - beat >= Duration(1'000'000'000)) {
-        // A thread that was itself held up has not heard what lies there to be read.
+        // A thread that was itself delayed has not yet read what has arrived, so it accuses nobody.
         if (now - beat < settings_.silence / 2) tell_silent(now);
         beat = now;
       }
-      release();  // last, as all that flushes may be held back
+      release();  // last, because every flush may be held back
     }
   }
 
   bool can_go_on() const {
     return std::any_of(seats_.begin(), seats_.end(),
-                       [](const Seat& seat) { return !seat.lost && seat.wire->can_go_on(); });
+                       [](const Seat& seat) { return !seat.lost && seat.mover->can_go_on(); });
   }
 
-  // Goes on with what has been held back long enough, and sees to it that the rest will be.
+  // Flushes what the pace has held back long enough, and sets the timer for the rest.
   void release() {
     std::optional<Instant> first;
     for (Seat& seat : seats_) {
-      if (seat.lost || !seat.wire->held_until()) continue;
-      if (*seat.wire->held_until() <= Clock::monotonic()) flush(seat);
-      if (const auto until = seat.wire->held_until()) first = std::min(first.value_or(*until), *until);
+      if (seat.lost || !seat.mover->held_until()) continue;
+      if (*seat.mover->held_until() <= Clock::monotonic()) flush(seat);
+      if (const auto until = seat.mover->held_until()) first = std::min(first.value_or(*until), *until);
     }
     if (!first || first == alarm_) return;
     alarm_ = first;
@@ -134,30 +132,30 @@ class ChannelTransport::Loop {
     Seat& seat = seats_[event.data.u64 / 2];
     if (seat.lost) return;
     const bool data = event.data.u64 % 2 == 1;
-    Wire& wire = *seat.wire;
+    Mover& mover = *seat.mover;
     if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
       seat.heard = Clock::monotonic();
-      if (const auto read = data ? wire.read_data() : wire.read_words(); !read) {
+      if (const auto read = data ? mover.read_data() : mover.read_words(); !read) {
         return lose(seat, read.error().text);
       }
     }
-    if ((event.events & EPOLLOUT) != 0 || wire.words_wait()) flush(seat);
+    if ((event.events & EPOLLOUT) != 0 || mover.words_wait()) flush(seat);
   }
 
-  // Writes what the connections take, and asks to be told when they take more.
+  // Writes what the connections take, and asks epoll to report when they take more.
   void flush(Seat& seat) {
     if (seat.lost) return;
-    Wire& wire = *seat.wire;
-    if (const auto written = wire.write_words(); !written) return lose(seat, written.error().text);
-    if (const auto written = wire.write_data(); !written) return lose(seat, written.error().text);
+    Mover& mover = *seat.mover;
+    if (const auto written = mover.write_words(); !written) return lose(seat, written.error().text);
+    if (const auto written = mover.write_data(); !written) return lose(seat, written.error().text);
     const auto place = static_cast<std::uint64_t>(&seat - seats_.data());
     const auto want = [&](bool& before, bool now, int descriptor, std::uint64_t number) {
       if (before == now) return;
       before = now;
       watch(EPOLL_CTL_MOD, descriptor, EPOLLIN | (now ? EPOLLOUT : 0U), number);
     };
-    want(seat.writes_words, wire.words_wait(), wire.words(), 2 * place);
-    if (const auto data = wire.data()) want(seat.writes_data, wire.data_wait(), *data, 2 * place + 1);
+    want(seat.writes_words, mover.words_wait(), mover.words(), 2 * place);
+    if (const auto data = mover.data()) want(seat.writes_data, mover.data_wait(), *data, 2 * place + 1);
   }
 
   void obey() {
@@ -169,9 +167,9 @@ class ChannelTransport::Loop {
       Seat& seat = seat_of(command.channel);
       if (seat.lost) continue;
       if (command.op->kind == OpKind::kReceive) {
-        seat.wire->expect(*command.op, command.round);
+        seat.mover->expect(*command.op, command.round);
       } else {
-        seat.wire->start(*command.op, command.round);
+        seat.mover->start(*command.op, command.round);
       }
     }
     for (const Command& command : obeyed_) flush(seat_of(command.channel));
@@ -189,7 +187,7 @@ class ChannelTransport::Loop {
   void tell_silent(Instant now) {
     for (Seat& seat : seats_) {
       if (seat.lost) continue;
-      seat.wire->say_alive();
+      seat.mover->say_alive();
       flush(seat);
       if (!seat.lost && seat.heard && now - *seat.heard > settings_.silence) {
         lose(seat, fmt::format("it has said nothing for {}", weir::text(settings_.silence)));
@@ -199,21 +197,21 @@ class ChannelTransport::Loop {
 
   void lose(Seat& seat, const std::string& why) {
     seat.lost = true;
-    watch(EPOLL_CTL_DEL, seat.wire->words(), 0, 0);
-    if (const auto data = seat.wire->data()) watch(EPOLL_CTL_DEL, *data, 0, 0);
+    watch(EPOLL_CTL_DEL, seat.mover->words(), 0, 0);
+    if (const auto data = seat.mover->data()) watch(EPOLL_CTL_DEL, *data, 0, 0);
     Event event;
     event.kind = Event::Kind::kFailed;
-    event.peer = seat.wire->peer();
+    event.peer = seat.mover->peer();
     event.text = why;
     context_.inbox->put(std::move(event));
   }
 
   ChannelSettings settings_;
-  const WireContext& context_;
+  const MoverContext& context_;
   Descriptor epoll_;
   Descriptor wake_;
-  Descriptor timer_;              // for what paces hold back
-  std::optional<Instant> alarm_;  // for which it was set last
+  Descriptor timer_;              // wakes the thread when the pace lets messages go
+  std::optional<Instant> alarm_;  // the time it was last set for
   std::atomic<bool> stop_ = false;
   std::vector<Seat> seats_;
   std::mutex mutex_;
@@ -222,32 +220,19 @@ class ChannelTransport::Loop {
   std::thread thread_;
 };
 
-namespace {
-
-std::unique_ptr<Wire> wire_of(Channel channel, int place, const WireContext& context,
-                              const ChannelSettings& settings) {
-  if (channel.memory != nullptr) return std::make_unique<SharedChannel>(std::move(channel), place, context);
-  if (channel.rdma != nullptr)
-    return std::make_unique<rdma::RdmaChannel>(std::move(channel), context, settings.poll);
-  return std::make_unique<TcpChannel>(std::move(channel), place, context);
-}
-
-}  // namespace
-
 ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings,
                                    const Plan& plan, MachineId self, const Buffers& buffers, Inbox& inbox)
     : pieces_(plan.messages().size()),
-      context_{&plan, self, &buffers, &inbox, &pieces_},
+      context_{&plan, self, &buffers, &inbox, &pieces_, settings.poll},
       channel_of_(plan.messages().size()) {
   const auto threads = static_cast<std::size_t>(settings.threads);
   for (std::size_t i = 0; i < threads; ++i) loops_.push_back(std::make_unique<Loop>(settings, context_));
   loop_of_ = even_shares(share_out(channels), threads);
-  std::map<Lane, int> places;
   for (Channel& channel : channels) {
-    const std::size_t number = wires_.size();
-    const int place = places[channel.lane]++;
-    wires_.push_back(wire_of(std::move(channel), place, context_, settings));
-    loops_[loop_of_[number]]->add(number, *wires_.back());
+    const std::size_t number = movers_.size();
+    const Wire& wire = wire_of(channel);
+    movers_.push_back(wire.make_mover(std::move(channel), context_));
+    loops_[loop_of_[number]]->add(number, *movers_.back());
   }
   for (const auto& loop : loops_) loop->begin();
 }
@@ -272,7 +257,7 @@ std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& chann
       WEIR_CHECK(!turns.among.empty(), end);
       const std::size_t count = turns.among.size();
       if (plan.op(ends.send).from.size > Pieces::kLargestWhole && count > 1 &&
-          channels[turns.among.front()].rdma == nullptr) {
+          wire_of(channels[turns.among.front()]).traits.cuts_messages) {
         pieces_.cut(MessageId(m), static_cast<int>(count));
         channel_of_[m] = turns.among.front();
         for (const std::size_t channel : turns.among)

@@ -1,5 +1,4 @@
-// Messages over a node's channels, through TCP, RDMA or shared memory: threads that move the bytes of all of
-// them.
+// The threads that move the bytes of all of a node's channels, whatever their wires.
 #pragma once
 
 #include <memory>
@@ -7,29 +6,27 @@
 #include <thread>
 #include <vector>
 
-#include "backends/real/wire/links.h"
-#include "backends/real/wire/transport.h"
-#include "backends/real/wire/wire.h"
+#include "backends/real/transport/transport.h"
+#include "backends/real/wire/channel.h"
+#include "backends/real/wire/mover.h"
 
 namespace weir::real {
 
 struct ChannelSettings {
   int threads = 1;                  // that move bytes; each has its share of the channels
-  Duration silence{4'000'000'000};  // after which a peer that says nothing more is taken for dead
-  Duration poll{50'000};  // RDMA: how long ends of messages are looked for before they are waited for
+  Duration silence{4'000'000'000};  // peers that are silent for longer count as dead
+  Duration poll{50'000};            // as in MoverContext
 };
 
-/// A channel moves bytes through the memory that the peer has handed over for it, if it has (sharing.h), or
-/// over RDMA if it has a connection of it (rdma/connection.h), else over its data connection. Each channel
-/// belongs to one thread. The messages of a lane in one direction take its channels in turn, in the order of
-/// their numbers, so that both ends know which; large ones take all of them, a piece each (pieces.h), but
-/// over RDMA. All that the constructor is given outlives the transport, but the channels, which it takes.
+/// A channel moves bytes over the wire that has joined its two ends (wires.h). Each channel belongs to one
+/// thread. Messages of a lane in one direction take the lane's channels in turn, in the order of message
+/// numbers, so that both ends agree on the channel. If the wire cuts messages, large ones take all channels,
+/// a piece each (pieces.h). The transport owns the channels; all other arguments outlive it.
 class ChannelTransport final : public Transport {
  public:
   ChannelTransport(std::vector<Channel> channels, const ChannelSettings& settings, const Plan& plan,
                    MachineId self, const Buffers& buffers, Inbox& inbox);
-  /// Ends the threads and closes the connections. Nothing may be under way with any peer then, or its bytes
-  /// are lost.
+  /// Ends the threads and closes the connections. Bytes that are still under way with a peer are lost.
   ~ChannelTransport() override;
 
   void expect(const Op& receive, std::uint64_t round) override;
@@ -44,14 +41,14 @@ class ChannelTransport final : public Transport {
   class Loop;
 
   void put(const Op& op, std::uint64_t round);
-  /// Gives every message of this machine its channel, or all channels of its lane. Returns what each channel
-  /// moves in an iteration, both ways.
+  /// Assigns every message of this machine to a channel, or to all channels of its lane. Returns how many
+  /// bytes each channel moves in an iteration, both ways.
   std::vector<Bytes> share_out(const std::vector<Channel>& channels);
 
   Pieces pieces_;
-  WireContext context_;
-  std::vector<std::unique_ptr<Wire>> wires_;
-  std::vector<std::size_t> channel_of_;  // by message; the first of its lane's, which follow it, if it is cut
+  MoverContext context_;
+  std::vector<std::unique_ptr<Mover>> movers_;
+  std::vector<std::size_t> channel_of_;  // by message; if cut, the lane's first, which the others follow
   std::vector<std::size_t> loop_of_;     // by channel
   std::vector<std::unique_ptr<Loop>> loops_;
 };

@@ -11,7 +11,7 @@ std::vector<std::size_t> even_shares(const std::vector<Bytes>& loads, std::size_
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return loads[a] > loads[b]; });
-  std::vector<std::pair<Bytes, int>> sums(places);  // and how many loads they are of
+  std::vector<std::pair<Bytes, int>> sums(places);  // each with its number of loads
   std::vector<std::size_t> place_of(loads.size());
   for (const std::size_t load : order) {
     const auto least = std::min_element(sums.begin(), sums.end());

@@ -8,9 +8,9 @@
 
 namespace weir::real {
 
-/// For each of these loads its place among `places`, so that they have nearly equal sums: the largest first,
-/// each to the place that has least so far, and of those with as much to the one with fewest. At least one
-/// place.
+/// Assigns each load to one of `places`, so that the places get nearly equal sums. The largest load comes
+/// first. Each load goes to the place with the smallest sum so far; on a tie, to the one with the fewest
+/// loads. There is at least one place.
 std::vector<std::size_t> even_shares(const std::vector<Bytes>& loads, std::size_t places);
 
 }  // namespace weir::real

@@ -7,7 +7,7 @@
 namespace weir::real {
 
 Result<void> Exchange::run(int connection, const Meeting& meeting, Instant until, const char* late) {
-  constexpr int kSlice = 100;  // milliseconds, so that the deadline is looked at
+  constexpr int kSlice = 100;  // milliseconds, so that the deadline is checked
   while (gives() || takes()) {
     if (Clock::monotonic() > until) return failure(late);
     if (meeting.watch) {

@@ -1,8 +1,8 @@
-// How two nodes tell each other something over a connection, both at once, as neither may wait for the other
-// to begin.
+// How two nodes tell each other something over a connection. Both send and receive at once, as neither may
+// wait for the other to begin.
 #pragma once
 
-#include "backends/real/wire/links.h"
+#include "backends/real/wire/meeting.h"
 
 namespace weir::real {
 
@@ -14,15 +14,15 @@ class Exchange {
   Exchange& operator=(const Exchange&) = delete;
   virtual ~Exchange() = default;
 
-  /// Blocks until all is given and taken. Fails if that is not so by then, saying `late`, or if the meeting's
-  /// watch or one of the steps below does.
+  /// Blocks until everything has been given and taken. Fails with `late` if that takes longer than `until`,
+  /// and if the meeting's watch or one of the steps below fails.
   Result<void> run(int connection, const Meeting& meeting, Instant until, const char* late);
 
  protected:
-  /// Whether there is more.
+  /// Whether more is to be given, or taken.
   virtual bool gives() const = 0;
   virtual bool takes() const = 0;
-  /// As much as the connection takes, or has, now.
+  /// Move as much as the connection takes, or has, now.
   virtual Result<void> give() = 0;
   virtual Result<void> take() = 0;
 };

@@ -9,7 +9,7 @@ namespace weir::real {
 namespace {
 
 constexpr double kChunk = 128 << 10;
-constexpr double kAhead = 2e6;  // nanoseconds that a timer may be late without loss
+constexpr double kAhead = 2e6;  // how many nanoseconds late a timer may be without loss
 
 }  // namespace
 
@@ -21,7 +21,8 @@ Pace::Pace(BytesPerSecond rate)
   WEIR_CHECK(rate.limited() && rate.value() > 0);
 }
 
-// Bytes that those who have waited longer are to have; never so many that the rest would be no chunk.
+// How many bytes are kept for those who have waited longer. Never so many that less than a chunk would be
+// left.
 double Pace::kept_before(Asker asker) const {
   const auto place = std::find(waiting_.begin(), waiting_.end(), asker) - waiting_.begin();
   return std::min(static_cast<double>(place) * chunk_, most_ - chunk_);

@@ -1,5 +1,5 @@
-// Messages so large that the channels of a lane move a piece each: with a channel of its own each, whoever
-// comes first would wait for all that come after it.
+// Large messages, which all channels of a lane move together, a piece each. If each message had a channel of
+// its own, the first would share the lane with all that start after it, and be late.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace weir::real {
 
-/// One of `count` runs of a message's bytes, one after the other and equally long but for the rest.
+/// One of `count` consecutive runs of a message's bytes. They are equally long, except for the remainder.
 struct Piece {
   int index = 0;
   int count = 1;

@@ -21,8 +21,8 @@
 namespace weir::real {
 namespace {
 
-// Bytes that wait in the kernel before they go on the wire: few, so that the order in which messages were
-// started holds, and enough to keep the wire busy while the sender's thread sleeps.
+// How many bytes may wait in the kernel. Few, so that messages leave in the order in which they were started.
+// Enough to keep the wire busy while the sender's thread sleeps.
 constexpr int kUnsent = 512 * 1024;
 
 void free_all(addrinfo* found) {
@@ -31,11 +31,11 @@ void free_all(addrinfo* found) {
 
 using Found = std::unique_ptr<addrinfo, decltype(&free_all)>;
 
-// An address as the system takes it.
+// An address in the system's form.
 struct Place {
   sockaddr_storage storage = {};
   socklen_t size = 0;
-  sockaddr* at() { return reinterpret_cast<sockaddr*>(&storage); }  // NOLINT: how sockets are told
+  sockaddr* at() { return reinterpret_cast<sockaddr*>(&storage); }  // NOLINT: the form that sockets take
 };
 
 Result<Place> place_of_name(const Address& address) {
@@ -45,7 +45,7 @@ Result<Place> place_of_name(const Address& address) {
     return failure(fmt::format("'{}' is no name of a socket; expected up to {} characters after the '@'",
                                address.host, sizeof local.sun_path - 1));
   }
-  // The first byte is 0 for a name without a file.
+  // A first byte of 0 means a name without a file.
   std::copy(address.host.begin() + 1, address.host.end(), &local.sun_path[1]);
   Place place;
   place.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + address.host.size());
@@ -53,7 +53,7 @@ Result<Place> place_of_name(const Address& address) {
   return place;
 }
 
-// Whether it failed, as the system tells.
+// Returns the system's error code, or 0.
 int find(const Address& address, int flags, Found& found) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
@@ -68,7 +68,7 @@ int find(const Address& address, int flags, Found& found) {
 Result<Place> look_up(const Address& address) {
   if (is_local(address)) return place_of_name(address);
   Found found(nullptr, &free_all);
-  // An address needs no resolver, which may take its time.
+  // A numeric address needs no resolver, which may be slow.
   int failed = find(address, AI_NUMERICHOST, found);
   if (failed == EAI_NONAME) failed = find(address, 0, found);
   if (failed != 0) {
@@ -96,7 +96,7 @@ Descriptor socket_for(const Place& place) {
 }
 
 void set(const Descriptor& socket, int level, int option, int value) {
-  // An option that the system lacks costs speed only.
+  // If the system lacks an option, that costs only speed.
   [[maybe_unused]] const int failed = ::setsockopt(socket.number(), level, option, &value, sizeof value);
 }
 
@@ -175,7 +175,7 @@ Result<Address> numeric(const Address& address) {
 Result<std::string> address_towards(const Address& other) {
   auto place = look_up(other);
   if (!place) return tl::unexpected(place.error());
-  // A connection of datagrams sends nothing.
+  // Connecting a datagram socket sends nothing.
   const Descriptor socket(::socket(place->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.valid() || ::connect(socket.number(), place->at(), place->size) != 0)
     return failure(fmt::format("no way from here to {}: {}", text(other), reason(errno)));
@@ -202,7 +202,7 @@ Result<Descriptor> listen_at(const Address& address) {
 Address listening_at(const Descriptor& socket) {
   sockaddr_storage storage = {};
   socklen_t size = sizeof storage;
-  auto* at = reinterpret_cast<sockaddr*>(&storage);  // NOLINT: how sockets are asked
+  auto* at = reinterpret_cast<sockaddr*>(&storage);  // NOLINT: the form that sockets take
   WEIR_CHECK(::getsockname(socket.number(), at, &size) == 0, errno);
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};

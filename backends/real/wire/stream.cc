@@ -16,7 +16,7 @@
 namespace weir::real {
 namespace {
 
-constexpr std::size_t kMostPlain = std::size_t{64} << 10;  // of a record
+constexpr std::size_t kMostPlain = std::size_t{64} << 10;  // in one record
 constexpr std::size_t kSizeBytes = 4;
 constexpr std::size_t kTagBytes = crypto_aead_chacha20poly1305_ietf_ABYTES;
 constexpr std::size_t kHeader = kSizeBytes + kTagBytes;
@@ -36,7 +36,7 @@ const unsigned char* bytes_of(const Secret& secret) {
 
 msghdr message_of(std::span<const iovec> vectors) {
   msghdr message = {};
-  message.msg_iov = const_cast<iovec*>(vectors.data());  // which the kernel leaves alone
+  message.msg_iov = const_cast<iovec*>(vectors.data());  // the kernel does not change them
   message.msg_iovlen = vectors.size();
   return message;
 }
@@ -47,14 +47,14 @@ struct Stream::Sealing {
   explicit Sealing(const SealKeys& both) : keys(both), out(kHeader + kMostPlain), in(kHeader + kMostPlain) {}
 
   SealKeys keys;
-  std::vector<unsigned char> out;  // the record on its way: size, tag, ciphertext
+  std::vector<unsigned char> out;  // the record being sent: size, tag, ciphertext
   std::size_t out_size = 0;
   std::size_t sent = 0;
   std::uint64_t records_out = 0;
-  std::vector<unsigned char> in;  // the record that comes; its bytes are opened in their place
+  std::vector<unsigned char> in;  // the record being received; it is opened in place
   std::size_t got = 0;
-  std::size_t plain = 0;  // of the opened record: how many bytes; 0 while it is not opened
-  std::size_t given = 0;  // of these
+  std::size_t plain = 0;  // bytes in the opened record; 0 until it is opened
+  std::size_t given = 0;  // how many of them were given to the caller
   std::uint64_t records_in = 0;
 
   std::size_t in_size() const {
@@ -118,7 +118,7 @@ Result<std::size_t> Stream::send(std::span<const iovec> bytes) {
   return size;
 }
 
-// Reads as much of the next record as has come, and opens it once it is whole.
+// Reads what has come of the next record, and opens it once it is complete.
 Result<void> Stream::read_record() {
   Sealing& seal = *sealing_;
   seal.plain = seal.given = 0;

@@ -1,104 +1,72 @@
-// What the threads that move a node's bytes need of a channel, whatever it moves them over.
+// What every wire offers. Each folder beside this file holds one wire (tcp, shm, rdma), and all of them offer
+// the same names: kName, kTraits, available(), join() and make_mover(). Nothing else is known of a wire
+// outside its folder; the table of all wires is transport/wires.h.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/real/memory/buffers.h"
-#include "backends/real/process/inbox.h"
-#include "backends/real/wire/frame.h"
-#include "backends/real/wire/pieces.h"
-#include "core/plan/plan.h"
+#include "backends/real/wire/channel.h"
+#include "backends/real/wire/meeting.h"
+#include "backends/real/wire/mover.h"
+#include "backends/real/wire/nic_place.h"
 
 namespace weir::real {
 
-/// One channel between two nodes. Owned by one thread; never blocks. Words and sizes from the peer are
-/// checked against the plan before a byte of memory is touched; peers that write into memory by themselves
-/// reach what messages land in and nothing else.
-class Wire {
- public:
-  Wire() = default;
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  virtual ~Wire() = default;
-
-  virtual MachineId peer() const = 0;
-  /// The connection that words come over.
-  virtual int words() const = 0;
-  /// The connection that messages come over, if they do.
-  virtual std::optional<int> data() const = 0;
-
-  /// As a transport's; what comes of it is moved by the calls below.
-  virtual void expect(const Op& receive, std::uint64_t round) = 0;
-  virtual void start(const Op& send, std::uint64_t round) = 0;
-  virtual void say_alive() = 0;
-
-  /// Moves what can be moved now, up to a bound so that other channels get their turn. Fails if the
-  /// connection is lost or the peer says what the plan does not allow.
-  virtual Result<void> read_words() = 0;
-  virtual Result<void> read_data() = 0;
-  virtual Result<void> write_words() = 0;
-  virtual Result<void> write_data() = 0;
-
-  /// Whether something is to be written once a connection takes more.
-  virtual bool words_wait() const = 0;
-  virtual bool data_wait() const = 0;
-  /// Whether something can be written at once, after others have had their turn.
-  virtual bool can_go_on() const = 0;
-  /// Until when nothing of a message is to be written though the connection may take it; none if nothing
-  /// holds it back.
-  virtual std::optional<Instant> held_until() const { return {}; }
+/// What holds for all that a wire moves.
+struct WireTraits {
+  /// Only machines of one host can use it: a sender writes into the receiver's memory, which both have
+  /// mapped. That memory must be made for it (Buffers::make_shared).
+  bool within_host = false;
+  /// Devices of the network move the bytes as they lie in memory, so nothing can be sealed. Machines need
+  /// addresses of such devices.
+  bool uses_devices = false;
+  /// Messages leave over the channel's data connection, at the channel's pace.
+  bool paced = false;
+  /// Large messages go in pieces, one over each channel of their lane (pieces.h).
+  bool cuts_messages = false;
+  /// It takes messages from the memory of GPUs and brings them there. Other wires reach host memory only.
+  bool reaches_gpus = false;
 };
 
-/// What all channels of a node share; it outlives them.
-struct WireContext {
-  const Plan* plan;
-  MachineId self;
-  const Buffers* buffers;
-  Inbox* inbox;
-  Pieces* pieces;
-
-  /// Of a message that a channel moves, or moves a piece of: the place is the channel's in its lane.
-  Piece piece(MessageId message, int place) const {
-    const int count = pieces->count(message);
-    return count == 1 ? Piece{} : Piece{place, count};
-  }
+/// All that a wire may need to know in order to join this machine with its peers.
+struct Joining {
+  const Meeting& meeting;
+  const Plan& plan;
+  const Buffers& buffers;      // of this machine
+  std::vector<NicPlace> nics;  // of this machine; none if addresses alone are to choose devices
 };
 
-/// The messages of a channel that the peer has said it has room for, and that have not been started since:
-/// one round of each at most, however often it says so.
-class Rooms {
- public:
-  /// Tells the inbox that the peer has room, if it has for all pieces. Fails if the plan has no such message
-  /// for it, or if it has said so before.
-  Result<void> take(const WireContext& context, MachineId peer, const Frame& word);
-  void start(MessageId message);
-
- private:
-  std::vector<bool> open_;  // by message; empty until the first
+/// Whether a wire may leave channels to another one.
+enum class Use {
+  kIfPossible,
+  kAlways,
 };
 
-/// Tells the inbox that the op is done now, if all of its pieces are: this one, begun then, is.
-void tell_done(const WireContext& context, const Op& op, Instant started);
+/// The lanes that a wire could not join though they might have been its own, and why.
+using Refusals = std::map<Lane, std::string>;
 
-/// The receives of a channel that have been submitted, and whose message has not begun to come.
-class Expected {
- public:
-  /// Of the message, or of a piece of it, which is so large.
-  void add(const Op& receive, std::uint64_t round, Bytes size) {
-    entries_.push_back({&receive, round, size});
-  }
-  /// The receive of the message that the word announces, which is then expected no longer. Fails if there is
-  /// none, or it has another size.
-  Result<const Op*> take(const Frame& word);
+/// One row of the table.
+struct Wire {
+  std::string_view name;  // as users write it
+  WireTraits traits;
 
- private:
-  struct Entry {
-    const Op* op;
-    std::uint64_t round;
-    Bytes size;
-  };
-  std::vector<Entry> entries_;
+  /// Fails, with the reason, if a machine that listens at that address of this host cannot use the wire.
+  Result<void> (*available)(const std::string& host);
+
+  /// Gives a medium to each channel that has none yet and that can be this wire's. What both ends must know
+  /// of each other goes over the channel's data connection, so that it reaches only those who have shown the
+  /// job's token. All peers call it at the same time. Blocks, for the meeting's patience at most. Fails, and
+  /// names the peer, if one of the two ends cannot use a wire that is to be used always, or if a peer says
+  /// what the plan does not allow.
+  Result<Refusals> (*join)(std::vector<Channel>& channels, const Joining& joining, Use use);
+
+  /// What moves the messages of a channel that this wire has joined.
+  std::unique_ptr<Mover> (*make_mover)(Channel channel, const MoverContext& context);
 };
 
 }  // namespace weir::real

@@ -27,17 +27,17 @@ bool sums(const Node& node) {
           node.collective == CollectiveType::kReduceScatterBlock);
 }
 
-/// A rank's iteration as one device runs it, op by op. Times count from its begin.
+/// The iteration of a rank as one device runs it, op by op. Times count from its beginning.
 struct Replay {
   struct Sum {
     const Node* node;
-    Duration ready;  // all that it waits for is computed
+    Duration ready;  // when everything that it waits for is computed
   };
-  std::vector<Sum> sums;            // in the order in which they are ready
-  Duration turn;                    // from forward to backward
-  bool told = false;                // by names of nodes
-  Duration computed;                // all
-  std::map<std::string, int> left;  // what is left out, and how often
+  std::vector<Sum> sums;            // in the order in which they become ready
+  Duration turn;                    // when the backward pass begins
+  bool turn_named = false;          // whether names of nodes show it
+  Duration computed;                // in total
+  std::map<std::string, int> left;  // kinds of nodes that are left out, and how many
 };
 
 bool is_backward(std::string name) {
@@ -46,10 +46,11 @@ bool is_backward(std::string name) {
   return name.find("backward") != std::string::npos || name.find("bwd") != std::string::npos;
 }
 
-/// Which nodes take time on the device: where some are said to be the CPU's and others not, those others.
+/// Whether the node takes time on the device. If there are nodes of both CPU and GPU, only those of the GPU
+/// do.
 bool counts(const Node& node, bool gpu) { return node.type == NodeType::kCompute && !(gpu && node.on_cpu); }
 
-// Bytes are ready when all that the collective waits for, however far away, is computed.
+// Bytes are ready when everything that the collective waits for, directly or indirectly, is computed.
 Result<Replay> replay_of(const std::vector<Node>& nodes, const Graph& graph, const std::string& file,
                          const std::optional<std::string>& group) {
   Replay replay;
@@ -61,20 +62,21 @@ Result<Replay> replay_of(const std::vector<Node>& nodes, const Graph& graph, con
     const Node& node = nodes[at];
     for (const std::size_t parent : graph.parents[at]) done[at] = std::max(done[at], done[parent]);
     if (counts(node, gpu)) {
-      if (!replay.told && is_backward(node.name)) {
-        replay.told = true;
+      if (!replay.turn_named && is_backward(node.name)) {
+        replay.turn_named = true;
         replay.turn = replay.computed;
       }
       replay.computed += node.duration;
       if (replay.computed > kLongestReplay)
-        return failure(fmt::format("{}: its nodes compute for more than a day", file));
+        return failure(fmt::format("{}: the nodes compute for more than a day", file));
       done[at] = replay.computed;
     } else if (node.type == NodeType::kCollective && !node.collective) {
       return failure(fmt::format("{}: {} is a collective without comm_type", file, words(node)));
     } else if (sums(node) && (!group || node.group == *group)) {
       if (graph.parents[at].empty()) {
         return failure(
-            fmt::format("{}: {} sums gradients and waits for nothing: nothing says when its bytes are ready",
+            fmt::format("{}: {} sums gradients but waits for no node, so the trace does not show when its "
+                        "bytes are ready",
                         file, words(node)));
       }
       if (node.size.count() < 1) return failure(fmt::format("{}: {} has no comm_size", file, words(node)));
@@ -103,18 +105,18 @@ Result<void> check_groups(const std::vector<Node>& nodes, const std::string& fil
         fmt::format("{}: no collective sums gradients (all-reduce, reduce or reduce-scatter)", file));
   }
   if (group && groups.count(*group) == 0) {
-    return failure(fmt::format("{}: no collective of group '{}' sums; there are {}", file, *group,
-                               fmt::join(all, ", ")));
+    return failure(fmt::format("{}: no collective of group '{}' sums gradients; the groups are {}", file,
+                               *group, fmt::join(all, ", ")));
   }
   if (!group && groups.size() > 1) {
     return failure(fmt::format(
-        "{}: collectives of several groups (pg_name) sum: {}; say which are gradients', with --group", file,
-        fmt::join(all, ", ")));
+        "{}: collectives of several groups (pg_name) sum: {}; select the group of the gradients with --group",
+        file, fmt::join(all, ", ")));
   }
   return {};
 }
 
-/// What a rank's file holds, kept for as long as its replay points into it.
+/// The content of a rank's file, kept as long as its replay points into it.
 struct Rank {
   std::string file;
   std::vector<Node> nodes;
@@ -132,8 +134,8 @@ Result<Rank> rank_of(const std::string& file, const ChakraImport& what) {
   if (!replay) return tl::unexpected(replay.error());
   if (replay->computed == Duration(0)) {
     return failure(fmt::format(
-        "{}: none of its nodes computes for any time (duration_micros): record or generate a trace "
-        "with the times of an execution",
+        "{}: no node has a compute time (duration_micros); record or generate a trace with the times of an "
+        "execution",
         file));
   }
   rank.replay = std::move(*replay);
@@ -144,25 +146,25 @@ Result<void> check_same(const Rank& a, const Rank& b) {
   const auto text = [](const Rank& rank, std::size_t at) {
     return at < rank.replay.sums.size() ? fmt::format("{} with {}", words(*rank.replay.sums[at].node),
                                                       rounded(rank.replay.sums[at].node->size))
-                                        : std::string("no other");
+                                        : std::string("none");
   };
   const std::size_t count = std::max(a.replay.sums.size(), b.replay.sums.size());
   for (std::size_t i = 0; i < count; ++i) {
     const bool there = i < a.replay.sums.size() && i < b.replay.sums.size();
     if (there && a.replay.sums[i].node->size == b.replay.sums[i].node->size) continue;
-    return failure(fmt::format("{} and {} sum different bytes: their collectives number {} are {} and {}",
-                               a.file, b.file, i + 1, text(a, i), text(b, i)));
+    return failure(fmt::format("{} and {} sum different bytes: in collective {} they have {} and {}", a.file,
+                               b.file, i + 1, text(a, i), text(b, i)));
   }
   return {};
 }
 
-// A third, where names do not tell; never behind the first gradient.
+// If names do not show it, assume a third of the time. It is never after the first gradient.
 Duration turn_of(const Replay& replay) {
   const Duration first = replay.sums.front().ready;
-  return std::min(first, replay.told ? replay.turn : replay.sums.back().ready / 3);
+  return std::min(first, replay.turn_named ? replay.turn : replay.sums.back().ready / 3);
 }
 
-// The forward pass is spread over layers by their backward, which is all that is known of them.
+// Spreads the forward pass over layers in proportion to their backward times, since nothing else is known.
 void spread_forward(Trace& trace, Duration forward) {
   Duration backward;
   for (const Layer& layer : trace.layers) backward += layer.backward;
@@ -184,9 +186,9 @@ Result<Trace> layers_of(const Rank& rank, const ChakraImport& what) {
   for (const Replay::Sum& sum : rank.replay.sums) {
     const std::int64_t bytes = sum.node->size.count();
     if (bytes % each != 0) {
-      return failure(
-          fmt::format("{}: {} has {} bytes, which are no whole {}: --dtype says of what type gradients are",
-                      rank.file, words(*sum.node), bytes, name(what.dtype)));
+      return failure(fmt::format(
+          "{}: {} has {} bytes, which is not a whole number of {}; give the type of gradients with --dtype",
+          rank.file, words(*sum.node), bytes, name(what.dtype)));
     }
     const std::string label = sum.node->name.empty() ? fmt::format("node {}", sum.node->id) : sum.node->name;
     trace.layers.push_back({label, {}, sum.ready - before, {{"gradient", bytes / each, what.dtype}}});
@@ -201,22 +203,22 @@ Result<Trace> layers_of(const Rank& rank, const ChakraImport& what) {
 std::vector<std::string> remarks_of(const Rank& rank, bool update) {
   std::vector<std::string> remarks;
   const Replay& replay = rank.replay;
-  if (!replay.told) {
-    remarks.push_back(
-        fmt::format("no node is called backward: the first third of what is computed, {}, is taken for the "
-                    "forward pass",
-                    rounded(turn_of(replay))));
+  if (!replay.turn_named) {
+    remarks.push_back(fmt::format(
+        "no node has 'backward' in its name: the first third of the computation, {}, is assumed to be "
+        "the forward pass",
+        rounded(turn_of(replay))));
   }
-  if (replay.told && replay.turn > replay.sums.front().ready) {
+  if (replay.turn_named && replay.turn > replay.sums.front().ready) {
     remarks.push_back(
-        "the first gradient is summed before any node that is called backward: all before it is taken for "
-        "the forward pass");
+        "the first gradient is summed before any node with 'backward' in its name: everything before it is "
+        "assumed to be the forward pass");
   }
   const Duration after = replay.computed - replay.sums.back().ready;
   if (after > Duration(0)) {
     remarks.push_back(
         fmt::format("{} after the last gradient {}", rounded(after),
-                    update ? "are spread over the layers' forward by their bytes" : "are left out"));
+                    update ? "are spread over the forward passes of layers by their bytes" : "are left out"));
   }
   for (const auto& [name, count] : replay.left) remarks.push_back(fmt::format("{} {} left out", count, name));
   return remarks;

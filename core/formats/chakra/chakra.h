@@ -1,5 +1,5 @@
-// Traces out of Chakra execution traces (MLCommons): a layer for each collective that sums gradients, with
-// what the device computed until its bytes were there. docs/traces.md says what becomes of what.
+// Makes traces from Chakra execution traces (MLCommons). Each collective that sums gradients becomes a layer,
+// with the computation up to the point where its bytes are ready. docs/traces.md has the rules.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 namespace weir {
 
 struct ChakraImport {
-  std::vector<std::string> files;    // one a rank
-  std::optional<std::string> group;  // whose collectives sum gradients; needed if there are several
+  std::vector<std::string> files;    // one for each rank
+  std::optional<std::string> group;  // the group whose collectives sum gradients; needed if several sum
   Dtype dtype = Dtype::kF32;         // of gradients
   AboutTrace about;
 };
 
-/// Every error names the file and the node. Of several ranks, which must sum the same, the slowest one's
-/// times.
+/// Imports the trace. With several ranks, all must sum the same bytes, and the trace has the times of the
+/// slowest. Every error names the file, and the node if it is about one.
 Result<ImportedTrace> import_chakra(const ChakraImport& what);
 
 }  // namespace weir

@@ -10,8 +10,8 @@
 namespace weir::chakra {
 namespace {
 
-// Goes up from a node that never came to its turn until one comes twice: all of that circle wait for each
-// other.
+// Describes nodes that wait for each other: walks up from a node that never became ready until a node
+// repeats.
 std::string circle(const std::vector<Node>& nodes, const Graph& graph,
                    const std::vector<std::size_t>& missing) {
   constexpr std::size_t kShown = 6;
@@ -45,13 +45,13 @@ Result<Graph> graph_of(const std::vector<Node>& nodes, const std::string& file) 
     const auto [at, fresh] = places.emplace(nodes[i].id, i);
     if (!fresh) {
       return failure(
-          fmt::format("{}: {} and {} have one id", file, words(nodes[at->second]), words(nodes[i])));
+          fmt::format("{}: {} and {} have the same id", file, words(nodes[at->second]), words(nodes[i])));
     }
   }
   Graph graph;
   graph.parents.resize(nodes.size());
   std::vector<std::vector<std::size_t>> children(nodes.size());
-  std::vector<std::size_t> missing(nodes.size(), 0);  // parents that have not had their turn
+  std::vector<std::size_t> missing(nodes.size(), 0);  // number of parents that are not in the order yet
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const std::uint64_t id : nodes[i].parents) {
       const auto parent = places.find(id);
@@ -66,7 +66,7 @@ Result<Graph> graph_of(const std::vector<Node>& nodes, const std::string& file) 
   }
   using Turn = std::tuple<std::uint64_t, bool, std::uint64_t, std::size_t>;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> ready;
-  std::vector<char> behind(nodes.size(), 0);  // a collective
+  std::vector<char> behind(nodes.size(), 0);  // whether it waits for a collective
   const auto add = [&](std::size_t i) { ready.emplace(nodes[i].start_us, behind[i] != 0, nodes[i].id, i); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (missing[i] == 0) add(i);

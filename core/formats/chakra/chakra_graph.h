@@ -1,5 +1,5 @@
-// A Chakra execution trace as the graph that it is: every parent there, no circle, and an order in which one
-// device would run it.
+// The graph of a Chakra execution trace, checked: every parent exists and there is no cycle. It includes an
+// order in which one device would run the nodes.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace weir::chakra {
 
-/// A value. Positions are those of nodes in the list that it was made of, which outlives it.
+/// A value. All numbers are positions in the list of nodes that the graph was made from.
 struct Graph {
   std::vector<std::vector<std::size_t>> parents;
-  /// Every node after its parents; of those that could be next, the one that started first, then that which
-  /// waits for no collective, then that of the smallest id.
+  /// Every node comes after its parents. Among nodes that could be next, the one that started first is taken,
+  /// then one that waits for no collective, then the one with the smallest id.
   std::vector<std::size_t> order;
 };
 
-/// Fails where two nodes have one id, where a parent is missing, and where nodes wait for each other; `file`
-/// is what the nodes were read from.
+/// Fails if two nodes have the same id, if a parent is missing, or if nodes wait for each other. `file` is
+/// the file that the nodes were read from.
 Result<Graph> graph_of(const std::vector<Node>& nodes, const std::string& file);
 
 /// "node 7 ('all-reduce')".

@@ -18,17 +18,17 @@ using protobuf::Wire;
 
 constexpr std::uint64_t kLargestMessage = std::uint64_t{64} << 20;
 constexpr std::int64_t kLongestUs = 86'400'000'000;       // us: a day
-constexpr std::size_t kMostNodes = 20'000'000;            // some 3 GB of memory
-constexpr std::int64_t kMostBytes = 100'000'000'000'000;  // of a trace
+constexpr std::size_t kMostNodes = 20'000'000;            // about 3 GB of memory
+constexpr std::int64_t kMostBytes = 100'000'000'000'000;  // the limit for traces
 constexpr std::uint64_t kLastType = static_cast<std::uint64_t>(NodeType::kCheckpoint);
 constexpr std::array<std::string_view, 10> kCollectives = {
     "all-reduce", "reduce",         "all-gather",           "gather", "scatter", "broadcast",
     "all-to-all", "reduce-scatter", "reduce-scatter-block", "barrier"};
 
-/// An attribute as far as Weir asks for one.
+/// The parts of an attribute that Weir uses.
 struct Attribute {
   std::string_view name;
-  std::optional<std::int64_t> number;  // whatever kind of number the producer took
+  std::optional<std::int64_t> number;  // of any number type
   std::string_view text;
 };
 
@@ -38,7 +38,7 @@ std::optional<std::int64_t> whole(double value) {
 }
 
 std::optional<std::int64_t> number_of(const Field& field) {
-  // Numbers of AttributeProto's fields.
+  // The numbers of fields in AttributeProto.
   enum : std::uint32_t {
     kDouble = 3,
     kFloat = 5,
@@ -101,7 +101,7 @@ Result<Attribute> attribute_of(std::string_view bytes) {
 Result<void> set_attribute(Node& node, const Attribute& attribute) {
   const auto number = [&]() -> Result<std::int64_t> {
     if (attribute.number) return *attribute.number;
-    return failure(fmt::format("its {} is no number", attribute.name));
+    return failure(fmt::format("its {} is not a number", attribute.name));
   };
   if (attribute.name == "is_cpu_op") {
     node.on_cpu = attribute.number.value_or(0) != 0;
@@ -110,14 +110,14 @@ Result<void> set_attribute(Node& node, const Attribute& attribute) {
     if (!type) return tl::unexpected(type.error());
     if (*type < 0 || *type >= static_cast<std::int64_t>(kCollectives.size())) {
       return failure(
-          fmt::format("its comm_type {} is no collective; 0 to {} are", *type, kCollectives.size() - 1));
+          fmt::format("its comm_type is {}; expected a collective, 0 to {}", *type, kCollectives.size() - 1));
     }
     node.collective = static_cast<CollectiveType>(*type);
   } else if (attribute.name == "comm_size") {
     const auto size = number();
     if (!size) return tl::unexpected(size.error());
     if (*size < 0 || *size > kMostBytes) {
-      return failure(fmt::format("its comm_size is {}; 0 to {} bytes are possible", *size, kMostBytes));
+      return failure(fmt::format("its comm_size is {}; expected 0 to {} bytes", *size, kMostBytes));
     }
     node.size = Bytes(*size);
   } else if (attribute.name == "pg_name") {
@@ -136,7 +136,7 @@ Result<void> set_field(Node& node, const Field& field) {
       return {};
     case 3:
       if (field.value > kLastType) {
-        return failure(fmt::format("its type {} is unknown; 1 to {} are known", field.value, kLastType));
+        return failure(fmt::format("its type is {}; expected 1 to {}", field.value, kLastType));
       }
       node.type = static_cast<NodeType>(field.value);
       return {};
@@ -179,7 +179,7 @@ Result<Node> node_of(std::string_view message) {
   return node;
 }
 
-/// Takes the messages out of the file.
+/// Reads the messages from the file.
 class Messages {
  public:
   explicit Messages(InflatedFile& file) : file_(file) {}
@@ -198,13 +198,13 @@ class Messages {
     }
     if (size > kLargestMessage) {
       return failure(
-          fmt::format("its length is {} bytes; a message has {} MiB at most", size, kLargestMessage >> 20));
+          fmt::format("its length is {} bytes; at most {} MiB are allowed", size, kLargestMessage >> 20));
     }
     std::string message;
     while (message.size() < size) {
       if (!file_.more()) {
         return failure(
-            broken(fmt::format("it is cut short: {} of {} bytes are there", message.size(), size)));
+            broken(fmt::format("it is cut short: only {} of {} bytes exist", message.size(), size)));
       }
       message += file_.peek();
       file_.next();
@@ -229,7 +229,7 @@ std::string_view name(CollectiveType type) { return kCollectives[static_cast<std
 Result<std::vector<Node>> read_nodes(const std::string& file) {
   InflatedFile bytes(file);
   if (const auto opened = bytes.open(); !opened) return tl::unexpected(opened.error());
-  // Which may begin a message too, so it counts only once something is wrong.
+  // A message may begin like this too, so this matters only after an error.
   const bool like_json = bytes.more() && (bytes.peek() == '{' || bytes.peek() == '[');
   Messages messages(bytes);
   std::vector<Node> nodes;
@@ -237,22 +237,22 @@ Result<std::vector<Node>> read_nodes(const std::string& file) {
     const auto message = messages.next();
     const auto wrong = [&](const std::string& text) {
       if (!like_json) return failure(fmt::format("{}: message {}: {}", file, count + 1, text));
-      return failure(
-          fmt::format("{}: this looks like JSON; expected a Chakra execution trace, which is protobuf (.et). "
-                      "Recordings of PyTorch's profiler are for weir import kineto; what has 'layers' is a "
-                      "trace of Weir, and needs no import",
-                      file));
+      return failure(fmt::format(
+          "{}: this looks like JSON; expected a Chakra execution trace, which is protobuf (.et). "
+          "Import recordings of PyTorch's profiler with weir import kineto. A file with 'layers' is "
+          "already a Weir trace",
+          file));
     };
     if (!message) return wrong(message.error().text);
     if (!*message) break;
-    if (count > kMostNodes) return wrong(fmt::format("there are more nodes than {}", kMostNodes));
-    if (count == 0) continue;  // GlobalMetadata, which says nothing that is of use here
+    if (count > kMostNodes) return wrong(fmt::format("there are more than {} nodes", kMostNodes));
+    if (count == 0) continue;  // GlobalMetadata, which is not needed here
     auto node = node_of(**message);
     if (!node) return wrong(node.error().text);
     nodes.push_back(std::move(*node));
   }
   if (nodes.empty())
-    return failure(fmt::format("{}: there is no node: this is no Chakra execution trace", file));
+    return failure(fmt::format("{}: there are no nodes; this is not a Chakra execution trace", file));
   return nodes;
 }
 

@@ -1,4 +1,4 @@
-// The nodes of a Chakra execution trace (MLCommons), as its file has them: messages of Protocol Buffers, each
+// Reads the nodes of a Chakra execution trace (MLCommons). The file holds Protocol Buffers messages, each
 // after its length. Source: schema/protobuf/et_def.proto of github.com/mlcommons/chakra.
 #pragma once
 
@@ -25,7 +25,7 @@ enum class NodeType : std::uint8_t {
   kCheckpoint,
 };
 
-/// CollectiveCommType, in its order.
+/// Chakra's CollectiveCommType, in the same order.
 enum class CollectiveType : std::uint8_t {
   kAllReduce,
   kReduce,
@@ -44,17 +44,17 @@ struct Node {
   std::uint64_t id = 0;
   std::string name;
   NodeType type = NodeType::kInvalid;
-  std::vector<std::uint64_t> parents;  // of both kinds; in the file's order
+  std::vector<std::uint64_t> parents;  // control and data dependencies, in the file's order
   std::uint64_t start_us = 0;
   Duration duration;
   bool on_cpu = false;
   std::optional<CollectiveType> collective;
-  Bytes size;         // of a communication; none if it is not told
+  Bytes size;         // of a communication; 0 if the file does not state it
   std::string group;  // pg_name
 };
 
-/// In the file's order. The file may be compressed with gzip. Errors name the message and, as far as it was
-/// read, the node.
+/// Reads the nodes in the order of the file, which may be compressed with gzip. Errors name the message and,
+/// if it was read that far, the node.
 Result<std::vector<Node>> read_nodes(const std::string& file);
 
 }  // namespace weir::chakra

@@ -1,6 +1,5 @@
-// Protocol Buffers' wire format, as far as reading a message field by field needs it: fields that nobody asks
-// for are passed over, whatever later versions of a format put there. Source:
-// protobuf.dev/programming-guides/encoding.
+// Reads a message in Protocol Buffers' wire format field by field. Callers skip fields that they do not know,
+// so later versions of a format can add fields. Source: protobuf.dev/programming-guides/encoding.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +16,16 @@ enum class Wire : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32
 struct Field {
   std::uint32_t number = 0;
   Wire wire = Wire::kVarint;
-  std::uint64_t value = 0;  // of a number, as it stands there
-  std::string_view bytes;   // of kBytes; lies in the message
+  std::uint64_t value = 0;  // of a number, not decoded further
+  std::string_view bytes;   // of kBytes; points into the message
 };
 
-/// Reads a message, which outlives it, from its first field to its last.
+/// Reads a message, which must outlive the reader, from its first field to its last.
 class Reader {
  public:
   explicit Reader(std::string_view message) : rest_(message) {}
 
-  /// The next field; none at the end. Fails where the message is cut short, or is none.
+  /// The next field; none at the end. Fails if the message is cut short or malformed.
   Result<std::optional<Field>> next();
 
  private:
@@ -36,15 +35,15 @@ class Reader {
   std::string_view rest_;
 };
 
-/// The numbers of a repeated field that holds varints, packed or one by one, are added to the list.
+/// Appends the numbers of a repeated field of varints to the list, whether packed or one by one.
 Result<void> append_varints(const Field& field, std::vector<std::uint64_t>& list);
 
-/// What a sint32 or sint64 stands for.
+/// Decodes a sint32 or sint64.
 constexpr std::int64_t unzigzag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-/// A varint's longest form, in bytes.
+/// The length of the longest varint, in bytes.
 inline constexpr int kLongestVarint = 10;
 
 }  // namespace weir::protobuf

@@ -19,13 +19,13 @@ using kineto::Gradient;
 using kineto::Iteration;
 using kineto::Recording;
 
-/// Where the iteration's parts begin and end, on the GPU if there is one.
+/// When the parts of the iteration begin and end, on the GPU if there is one.
 struct Times {
-  std::vector<Instant> forward;   // by layer
-  std::vector<Instant> gradient;  // by layer: the last one is there
+  std::vector<Instant> forward;   // by layer: its beginning
+  std::vector<Instant> gradient;  // by layer: when its last gradient is complete
   Instant begin;
-  Instant turn;  // from forward to backward
-  Instant last;  // gradient
+  Instant turn;  // when the backward pass begins
+  Instant last;  // when the last gradient is complete
   Instant end;
 };
 
@@ -56,8 +56,7 @@ Trace layers_of(const Iteration& iteration, const Times& times, const Clock& clo
     const Instant end = i + 1 < count ? times.forward[i + 1] : times.turn;
     trace.layers.push_back({iteration.layers[i].name, clock.computing(times.forward[i], end), {}, {}});
   }
-  // A layer's backward lasts from when all layers behind it have their gradients, in whatever order these
-  // came.
+  // A layer's backward begins when all later layers have their gradients, in whatever order these came.
   Instant behind = times.turn;
   for (std::size_t i = count; i-- > 0;) {
     trace.layers[i].backward = clock.computing(behind, times.gradient[i]);
@@ -72,9 +71,9 @@ Trace layers_of(const Iteration& iteration, const Times& times, const Clock& clo
   return trace;
 }
 
-// How the job summed gradients, for comparison.
-void tell_collectives(const Recording& recording, const Iteration& iteration, const Times& times,
-                      const Clock& clock, std::vector<std::string>& remarks) {
+// Reports how the job summed gradients, for comparison.
+void report_collectives(const Recording& recording, const Iteration& iteration, const Times& times,
+                        const Clock& clock, std::vector<std::string>& remarks) {
   std::size_t count = 0;
   Bytes size;
   for (const kineto::Collective& one : recording.collectives) {
@@ -87,7 +86,7 @@ void tell_collectives(const Recording& recording, const Iteration& iteration, co
   }
   const Duration exposed = (times.end - times.begin) - clock.computing(times.begin, times.end);
   if (count == 0 && exposed == Duration(0)) return;
-  remarks.push_back(fmt::format("{} {} of {} in all; {} in which only collectives ran are left out", count,
+  remarks.push_back(fmt::format("{} {} of {} in total; {} in which only collectives ran are left out", count,
                                 count == 1 ? "collective" : "collectives", rounded(size), rounded(exposed)));
 }
 
@@ -95,7 +94,8 @@ Clock::Kernels kernels_of(const Iteration& iteration, const Clock& clock) {
   return clock.kernels(iteration.span.begin, iteration.next.value_or(iteration.span.end));
 }
 
-// Whether the GPU's work was recorded and tells which op it is of: else times would be of something else.
+// Checks that the GPU's work was recorded, and with it the ops that launched it. Otherwise times would be
+// wrong.
 Result<void> check_gpu(const Recording& recording, const Iteration& iteration, const Times& times,
                        const Clock& clock) {
   const auto wrong = [&](std::string text) {
@@ -106,16 +106,16 @@ Result<void> check_gpu(const Recording& recording, const Iteration& iteration, c
     return wrong(fmt::format(
         "the kernels of {} of its {} launches are not recorded: {}", missing, launched,
         missing == launched
-            ? "the profiler got nothing of the GPU; record with "
-              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], as a user who may profile it"
-            : "the recording ends too early, or has lost some; record again, fewer iterations, "
-              "and without an error at its end"));
+            ? "the profiler recorded no work of the GPU; record with "
+              "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], as a user who may profile the GPU"
+            : "the recording ends too early or has lost events; record again, with fewer iterations and "
+              "without an error at the end"));
   }
   const auto [all, unlaunched] = clock.work(times.begin, times.end);
   if (static_cast<double>(unlaunched) <= kMuch * static_cast<double>(all)) return {};
   return wrong(
       fmt::format("{} of the {} kernels and copies that ran in it have no recorded launch (the runtime's "
-                  "call with their 'correlation'), which tells the op that they are of: record with "
+                  "call with their 'correlation'), so their ops are unknown; record with "
                   "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
                   unlaunched, all));
 }
@@ -125,25 +125,25 @@ std::vector<std::string> remarks_of(const Recording& recording, const Iteration&
   std::vector<std::string> remarks;
   if (recording.steps.empty()) {
     remarks.push_back(
-        "there are no steps: the whole recording is taken for one iteration; better record with "
+        "there are no steps: the whole recording is assumed to be one iteration; better record with "
         "profile(..., schedule=...) and prof.step() after each iteration");
   } else if (!iteration.next) {
-    remarks.push_back(
-        fmt::format("no step follows {}: what the device does between steps is not in its time; record "
-                    "two, with schedule(..., active=2)",
-                    iteration.name));
+    remarks.push_back(fmt::format(
+        "no step follows {}: its time does not include the work between steps; record two steps, with "
+        "schedule(..., active=2)",
+        iteration.name));
   }
   if (!clock.gpu() && !recording.gpu.empty()) {
-    remarks.push_back(
-        fmt::format("no work of the {} is recorded: times are those of the CPU's thread; if the model is on "
-                    "the GPU, record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
-                    recording.gpu));
+    remarks.push_back(fmt::format(
+        "no work of the {} is recorded: the times come from the CPU thread; if the model is on the "
+        "GPU, record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+        recording.gpu));
   }
   if (const std::size_t count = clock.work(times.begin, times.end).unlaunched; count > 0) {
-    remarks.push_back(
-        fmt::format("{} kernels and copies of the iteration have no recorded launch: they count where "
-                    "they ran, but end no layer",
-                    count));
+    remarks.push_back(fmt::format(
+        "{} kernels and copies of the iteration have no recorded launch: they count when they ran, "
+        "but do not mark the end of a layer",
+        count));
   }
   if (const std::size_t missing = kernels_of(iteration, clock).missing; missing > 0) {
     remarks.push_back(fmt::format(
@@ -151,22 +151,21 @@ std::vector<std::string> remarks_of(const Recording& recording, const Iteration&
   }
   if (clock.elsewhere() > kMuch) {
     remarks.push_back(fmt::format(
-        "other streams or GPUs worked {:.0f} % as much as the one that times are of, and are left "
-        "out: a trace is of one GPU",
+        "other streams or GPUs did {:.0f} % as much work as the stream that times come from; they are left "
+        "out, because a trace describes one GPU",
         100 * clock.elsewhere()));
   }
   if (recording.modules.empty()) {
     remarks.push_back(
-        "layers are called by their ops; names of modules would be recorded with profile(..., "
-        "with_stack=True)");
+        "layers are named after ops; to get names of modules, record with profile(..., with_stack=True)");
   }
   const Duration after = clock.computing(times.last, times.end);
   if (after > Duration(0)) {
     remarks.push_back(
-        fmt::format("{} after the last gradient, where the optimizer stands, {}", rounded(after),
-                    update ? "are spread over the layers' forward by their bytes" : "are left out"));
+        fmt::format("{} after the last gradient, when the optimizer runs, {}", rounded(after),
+                    update ? "are spread over the forward passes of layers by their bytes" : "are left out"));
   }
-  tell_collectives(recording, iteration, times, clock, remarks);
+  report_collectives(recording, iteration, times, clock, remarks);
   return remarks;
 }
 
@@ -181,8 +180,7 @@ std::string source_of(const Recording& recording, const Iteration& iteration, co
 
 Result<Recording> recording_of(const KinetoImport& what) {
   if (what.files.size() > 1 && !what.rank) {
-    return failure(
-        fmt::format("there are {} files: say which rank's to take, with --rank", what.files.size()));
+    return failure(fmt::format("there are {} files; select one with --rank", what.files.size()));
   }
   std::vector<int> found;
   for (const std::string& file : what.files) {
@@ -194,7 +192,7 @@ Result<Recording> recording_of(const KinetoImport& what) {
   const bool none = found.front() < 0;
   return failure(
       fmt::format("{}: {}", fmt::join(what.files, ", "),
-                  none ? "the recording tells no rank (distributedInfo): leave --rank out"
+                  none ? "the recording has no rank (distributedInfo); remove --rank"
                        : fmt::format("of rank {}, none of rank {}", fmt::join(found, ", "), *what.rank)));
 }
 

@@ -9,7 +9,7 @@
 namespace weir::kineto {
 namespace {
 
-// Ordered, and none touching the next.
+// Merges spans into an ordered list in which none touches the next.
 std::vector<Span> merged(std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
   std::vector<Span> all;
@@ -40,7 +40,7 @@ Clock::Clock(const Recording& recording, const Iteration& iteration) {
   expose(merged(std::move(collectives)), merged(std::move(work)));
 }
 
-// The stream on which most was computed: others copy ahead.
+// Follows the stream that computed most. Other streams copy data ahead of time.
 void Clock::follow_stream(const Recording& recording) {
   std::map<int, Duration> busy;
   for (const GpuWork& one : recording.work) {

@@ -1,4 +1,4 @@
-// When things that the CPU's threads did took effect: on the GPU's stream where there is one, else at once.
+// When actions of CPU threads took effect: on the GPU's stream if there is one, otherwise immediately.
 #pragma once
 
 #include <vector>
@@ -13,35 +13,35 @@ class Clock {
   Clock(const Recording& recording, const Iteration& iteration);
 
   bool gpu() const { return !launched_.empty(); }
-  /// How often the CPU launched a kernel, or a graph of some, between these instants, and how often none of
-  /// it was recorded.
+  /// How many kernels, or graphs of kernels, the CPU launched between these instants, and for how many of
+  /// these launches no work was recorded.
   struct Kernels {
     std::size_t launched = 0;
     std::size_t missing = 0;
   };
   Kernels kernels(Instant from, Instant to) const;
-  /// When what is launched at this instant or next begins.
+  /// When the first work begins that the CPU launches at or after this instant.
   Instant begin(Instant cpu) const;
-  /// When what was launched before this instant has ended.
+  /// When all work has ended that the CPU launched before this instant.
   Instant end(Instant cpu) const;
 
-  /// From one instant to another, without the times in which nothing but collectives ran.
+  /// The time between two instants, without times in which only collectives ran.
   Duration computing(Instant from, Instant to) const;
 
-  /// How much work of the stream began between these instants, and how much of it without a recorded launch.
+  /// How many pieces of the stream's work began between these instants, and how many have no recorded launch.
   struct Began {
     std::size_t all = 0;
     std::size_t unlaunched = 0;
   };
   Began work(Instant from, Instant to) const;
-  /// How much other streams worked, but for collectives: 1 is as much as this one.
+  /// How much other streams worked, collectives aside, relative to this stream.
   double elsewhere() const { return elsewhere_; }
 
  private:
   struct Launched {
     Instant at;     // on the CPU
     Instant begin;  // on the GPU
-    Instant end;    // of this and all before
+    Instant end;    // of this and all earlier work
   };
   void follow_stream(const Recording& recording);
   void match_kernels(const Recording& recording);
@@ -49,13 +49,13 @@ class Clock {
 
   std::vector<Launched> launched_;
   double elsewhere_ = 0;
-  std::vector<Instant> unlaunched_;  // when it began
+  std::vector<Instant> unlaunched_;  // when work without a recorded launch began
   struct Kernel {
     Instant at;  // on the CPU
     bool recorded;
   };
   std::vector<Kernel> kernels_;
-  std::vector<Span> exposed_;  // times in which only collectives ran, ordered and apart
+  std::vector<Span> exposed_;  // times in which only collectives ran, ordered and disjoint
 };
 
 }  // namespace weir::kineto

@@ -15,9 +15,9 @@
 namespace weir::kineto {
 namespace {
 
-constexpr std::size_t kDeepest = 1000;  // of nesting
+constexpr std::size_t kDeepest = 1000;  // levels of nesting
 
-/// What the parser reads the file through. The end is an iterator without a file.
+/// The iterator through which the parser reads the file. The end is an iterator without a file.
 class FileIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -40,7 +40,7 @@ class FileIterator {
   InflatedFile* file_;
 };
 
-/// Numbers texts in the order in which they come.
+/// Numbers texts in the order of their first occurrence.
 class Names {
  public:
   explicit Names(std::vector<std::string>& names) : names_(names) {}
@@ -55,7 +55,7 @@ class Names {
   std::unordered_map<std::string, int> numbers_;
 };
 
-/// One event of the list, as its fields come.
+/// The fields of one event, collected as the parser reads them.
 struct Event {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   std::string phase, category, name, process, thread;
@@ -78,7 +78,7 @@ Bytes size_of_type(const std::string& type) {
   return Bytes(found == sizes.end() ? 0 : found->second);
 }
 
-// Categories, as this and earlier versions of PyTorch name them.
+// Categories of events, in current and earlier versions of PyTorch.
 bool is_op(std::string_view category) { return category == "cpu_op" || category == "Operator"; }
 
 bool is_work(std::string_view category) {
@@ -91,8 +91,8 @@ bool is_launch(std::string_view category) {
          category == "Runtime";
 }
 
-// "cudaLaunchKernelExC", "cuLaunchCooperativeKernel", "hipExtModuleLaunchKernel"; "cudaGraphLaunch", whose
-// kernels all have its correlation.
+// Examples: "cudaLaunchKernelExC", "cuLaunchCooperativeKernel", "hipExtModuleLaunchKernel", and
+// "cudaGraphLaunch", whose kernels all have its correlation.
 bool launches_kernels(std::string_view name) {
   const std::size_t launch = name.find("Launch");
   if (launch == std::string_view::npos) return false;
@@ -103,7 +103,7 @@ constexpr std::string_view kGloo = "gloo:";  // before the names of its collecti
 
 bool starts(std::string_view text, std::string_view with) { return text.starts_with(with); }
 
-/// Takes the parser's events; each returns whether to go on. The names are nlohmann's.
+/// Handles the parser's events. Each returns whether to go on. nlohmann prescribes the names.
 class Reader {
  public:
   Reader(const InflatedFile& file, Recording& recording)
@@ -119,7 +119,7 @@ class Reader {
     return number(value, std::abs(value) < 1e18 ? std::llround(value) : 0);
   }
   bool string(std::string& value);
-  bool binary(nlohmann::json::binary_t& /*value*/) { return fail("binary values have no place in JSON"); }
+  bool binary(nlohmann::json::binary_t& /*value*/) { return fail("JSON has no binary values"); }
   bool start_object(std::size_t /*size*/) { return open('{'); }
   bool start_array(std::size_t /*size*/) { return open('['); }
   bool end_object();
@@ -134,17 +134,17 @@ class Reader {
     if (!error.empty()) return false;
     const std::string_view text = cause.what();
     const std::size_t at = text.rfind("syntax error");
-    return fail(fmt::format("this is no JSON: {}", at == text.npos ? text : text.substr(at)));
+    return fail(fmt::format("this is not JSON: {}", at == text.npos ? text : text.substr(at)));
   }
 
   std::string error;
-  bool events = false;  // there is a list of them
+  bool events = false;  // whether there is a list of events
 
  private:
   std::size_t depth() const { return open_.size(); }
   bool in_event() const { return depth() >= 3 && in_events_; }
   const std::string& key_at(std::size_t depth) const { return keys_[depth]; }
-  /// Elements that stand before this one in the list of that depth.
+  /// The number of elements before this one in the list at that depth.
   std::size_t index(std::size_t depth) const { return counts_[depth - 1]; }
 
   bool fail(const std::string& text) {
@@ -155,11 +155,10 @@ class Reader {
     if (depth() == kDeepest) return fail(fmt::format("more than {} levels of nesting", kDeepest));
     if (depth() == 0 && bracket == '[') {
       return fail(
-          "this is a bare list of events, as PyTorch writes it where it was built without Kineto (Debian's "
-          "is), "
-          "or by export_chrome_trace() of torch.autograd.profiler: it tells neither sequence numbers nor "
-          "shapes; "
-          "record with torch.profiler of PyTorch's own packages");
+          "this is a bare list of events without sequence numbers and shapes. PyTorch writes it if built "
+          "without Kineto, as in Debian, or with export_chrome_trace() of torch.autograd.profiler. Record "
+          "with "
+          "torch.profiler from PyTorch's own packages");
     }
     count();
     open_ += bracket;
@@ -193,7 +192,7 @@ class Reader {
   Names threads_;
   std::string open_;  // brackets
   std::vector<std::size_t> counts_;
-  std::vector<std::string> keys_;  // by depth: the last one
+  std::vector<std::string> keys_;  // by depth: the last key
   bool in_events_ = false;
   Event event_;
 };
@@ -257,7 +256,7 @@ bool Reader::end_object() {
 }
 
 bool Reader::take() {
-  // To 2^62 ns, some 146 years: times outside are nonsense that must not wrap around.
+  // 2^62 ns, about 146 years. Larger times are nonsense and would overflow.
   constexpr double kMost = 4.6e15;
   constexpr std::string_view kStep = "ProfilerStep#";
   constexpr std::string_view kModule = "nn.Module: ";
@@ -265,7 +264,7 @@ bool Reader::take() {
   if (category == "gpu_user_annotation") return true;
   const auto timed = [](double time) { return time >= 0 && time < kMost; };
   if (!timed(event_.begin) || !timed(event_.duration)) {
-    // Modules only name what is there, and may not have ended.
+    // Modules only give names, and may not have ended.
     const bool counts = is_op(category) || is_work(category) || is_launch(category) ||
                         starts(event_.name, kStep) || starts(event_.name, kGloo);
     if (!counts) return true;
@@ -286,7 +285,7 @@ bool Reader::take() {
     std::from_chars(event_.name.data() + kStep.size(), end, step.number);
     recording_.steps.push_back(step);
   } else if (take_collective(span)) {
-    // On a thread of its own.
+    // A collective of Gloo runs on its own thread.
   } else if (is_op(category)) {
     take_op(span);
   } else if (is_work(category)) {
@@ -302,7 +301,7 @@ bool Reader::take() {
   return true;
 }
 
-// Gloo's run as annotations on threads of their own; NCCL's are ops that only call it.
+// Gloo's collectives are annotations on their own threads; NCCL's are ops that only call NCCL.
 bool Reader::take_collective(Span span) {
   const bool gloo = starts(event_.name, kGloo);
   const bool called = event_.name == "record_param_comms" && !event_.collective.empty();
@@ -350,7 +349,7 @@ Result<Recording> read_recording(const std::string& file) {
   if (!whole) return failure(reader.error);
   if (!reader.events) {
     return failure(
-        fmt::format("{}: there are no 'traceEvents': this is no recording of PyTorch's profiler", file));
+        fmt::format("{}: there are no 'traceEvents': this is not a recording of PyTorch's profiler", file));
   }
   return recording;
 }

@@ -1,6 +1,6 @@
-// What a recording of PyTorch's profiler (Kineto) holds that tells a training iteration: ops of the CPU's
-// threads, work of GPUs with what launched it, iterations, modules and collectives. One pass over the file,
-// and some 50 bytes an event.
+// Reads from a recording of PyTorch's profiler (Kineto) what describes a training iteration: ops of CPU
+// threads, work of GPUs and its launches, iterations, modules and collectives. It passes over the file once
+// and needs about 50 bytes an event.
 #pragma once
 
 #include <map>
@@ -13,40 +13,40 @@
 namespace weir::kineto {
 
 struct Span {
-  Instant begin;  // since what the recording counts from
+  Instant begin;  // since the recording's zero
   Instant end;
 };
 
 /// An op on a thread of the CPU.
 struct CpuOp {
   Span span;
-  std::int64_t sequence = -1;  // joins an op with its backward; -1: it has none
+  std::int64_t sequence = -1;  // links an op to its backward function; -1: none
   int name = 0;                // in Recording::names
   int thread = 0;              // in Recording::threads
   std::int64_t line = 0;
-  int gradient = -1;  // in Recording::gradients, of an AccumulateGrad
+  int gradient = -1;  // in Recording::gradients, for an AccumulateGrad
 };
 
-/// The first input of an AccumulateGrad, as far as the recording tells.
+/// The first input of an AccumulateGrad, as far as it was recorded.
 struct GradientInput {
   std::vector<std::int64_t> shape;
   bool shaped = false;
   std::string type;  // PyTorch's name of the C++ type: "float", "c10::BFloat16"
 };
 
-/// A kernel, a copy or a memset of a GPU.
+/// A kernel, copy or memset on a GPU.
 struct GpuWork {
   Span span;
-  std::int64_t correlation = 0;  // with the call that launched it
+  std::int64_t correlation = 0;  // the same as that of the call that launched it
   int stream = 0;                // in Recording::threads
   bool collective = false;
 };
 
-/// A call of the GPU's runtime, which may launch work.
+/// A call to the GPU's runtime that may launch work.
 struct Launch {
   std::int64_t correlation = 0;
   Instant at;
-  bool kernel = false;  // it surely launches one
+  bool kernel = false;  // certainly launches one
 };
 
 /// ProfilerStep#N.
@@ -56,18 +56,18 @@ struct Step {
   int thread = 0;
 };
 
-/// The forward of a module ("Linear_3"), where the profiler was asked for it.
+/// The forward pass of a module ("Linear_3"), if the profiler recorded modules.
 struct Module {
   Span span;
   int name = 0;
   int thread = 0;
 };
 
-/// A collective, of NCCL as it was called, of Gloo as it ran.
+/// A collective: for NCCL the call, for Gloo the run.
 struct Collective {
   Span span;
   std::string name;
-  Bytes size;  // none if that is not told
+  Bytes size;  // 0 if it is not recorded
   bool ran = false;
 };
 
@@ -83,9 +83,9 @@ struct Recording {
   std::vector<Step> steps;
   std::vector<Module> modules;
   std::vector<Collective> collectives;
-  std::string gpu;      // the name of the first; empty if none is told
-  int rank = -1;        // of the job; -1 if there is none
-  int world_size = -1;  // how many ranks; -1 if none is told
+  std::string gpu;      // the name of the first GPU; empty if it is not recorded
+  int rank = -1;        // in the job; -1 if it is not recorded
+  int world_size = -1;  // the number of ranks; -1 if it is not recorded
 
   const std::string& name(const CpuOp& op) const { return names[static_cast<std::size_t>(op.name)]; }
 };
@@ -93,7 +93,7 @@ struct Recording {
 /// The recording in the file, which may be compressed with gzip. Errors name the line.
 Result<Recording> read_recording(const std::string& file);
 
-/// What accumulates a gradient, and what runs one function of the backward pass.
+/// The op that accumulates a gradient, and the prefix of ops that run a function of the backward pass.
 inline constexpr std::string_view kAccumulate = "torch::autograd::AccumulateGrad";
 inline constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 

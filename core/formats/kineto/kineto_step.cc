@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kShapes = "record with profile(..., record_shapes=True)";
 
-/// The ops of a thread that no other op of it encloses, in order. Ranges that a program named itself
-/// (record_function) enclose, and are none.
+/// The ops of a thread that are inside no other op of the thread, in order. Ranges that the program itself
+/// named (record_function) do not count as ops.
 std::vector<const CpuOp*> outermost(const Recording& recording, std::vector<const CpuOp*> ops) {
   std::sort(ops.begin(), ops.end(), [](const CpuOp* a, const CpuOp* b) {
     return std::tuple(a->span.begin, b->span.end) < std::tuple(b->span.begin, a->span.end);
@@ -78,7 +78,7 @@ class Finder {
   const Recording& recording_;
   Iteration iteration_;
   int thread_;                                     // of the forward pass
-  std::vector<const CpuOp*> forward_;              // outermost ops of that thread that are no backward
+  std::vector<const CpuOp*> forward_;              // outermost ops of that thread, without the backward pass
   std::map<int, std::vector<Function>> backward_;  // by thread, in order
   std::map<std::int64_t, const CpuOp*> makers_;    // by sequence number: outermost ops
   std::map<const CpuOp*, int> layers_;
@@ -105,7 +105,7 @@ void Finder::sort_ops() {
   }
   std::sort(accumulates_.begin(), accumulates_.end(),
             [](const CpuOp* a, const CpuOp* b) { return a->span.end < b->span.end; });
-  // Ops show the number that the next function will get: the last op that shows it is the one that made it.
+  // An op shows the number of the next function. So the last op that shows a number made that function.
   std::vector<const CpuOp*> inner;
   for (const CpuOp* op : threads[thread_]) {
     if (op->sequence >= 0) inner.push_back(op);
@@ -123,12 +123,12 @@ void Finder::sort_ops() {
 
 Result<void> Finder::find_gradients() {
   if (accumulates_.empty()) {
-    return tl::unexpected(error(recording_.ops.empty()
-                                    ? "there are no ops of the CPU: record with "
-                                      "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
-                                    : "there is no backward pass in it that accumulates gradients "
-                                      "(AccumulateGrad): record whole iterations, with prof.step() after "
-                                      "each, without torch.no_grad()"));
+    return tl::unexpected(error(
+        recording_.ops.empty() ? "there are no CPU ops; record with "
+                                 "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+                               : "there is no backward pass that accumulates gradients (AccumulateGrad); "
+                                 "record whole iterations, with prof.step() after each and without "
+                                 "torch.no_grad()"));
   }
   iteration_.backward = accumulates_.front()->span.begin;
   for (const auto& [thread, functions] : backward_) {
@@ -159,17 +159,17 @@ Result<int> Finder::layer_of(const CpuOp& accumulate) {
   if (last == nullptr) {
     return failure(
         fmt::format("{}: AccumulateGrad comes before any function of the backward pass with a 'Sequence "
-                    "number': the recording begins in the midst of an iteration; record whole ones, with "
+                    "number': the recording begins inside an iteration; record whole iterations, with "
                     "prof.step() after each",
                     where(accumulate)));
   }
   const auto maker = makers_.find(last->sequence);
   if (maker == makers_.end()) {
-    return failure(
-        fmt::format("{}: {} of the backward pass has no op of the forward pass with its 'Sequence number' {} "
-                    "in {} on {}: record whole iterations, with prof.step() after each",
-                    where(*last->op), recording_.name(*last->op).substr(kEvaluate.size()), last->sequence,
-                    iteration_.name, recording_.threads[static_cast<std::size_t>(thread_)]));
+    return failure(fmt::format(
+        "{}: {} of the backward pass has 'Sequence number' {}, but {} has no op of the forward pass "
+        "with that number on {}; record whole iterations, with prof.step() after each",
+        where(*last->op), recording_.name(*last->op).substr(kEvaluate.size()), last->sequence,
+        iteration_.name, recording_.threads[static_cast<std::size_t>(thread_)]));
   }
   const auto [at, fresh] = layers_.emplace(maker->second, static_cast<int>(iteration_.layers.size()));
   if (fresh) iteration_.layers.push_back({maker->second->span.begin, name_of(*maker->second)});
@@ -186,10 +186,10 @@ Error Finder::nested(const CpuOp& accumulate, const CpuOp& function) const {
 Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
   const GradientInput& input = recording_.gradients[static_cast<std::size_t>(accumulate.gradient)];
   if (!input.shaped || input.type.empty()) {
-    return failure(
-        fmt::format("{}: AccumulateGrad has no 'Input Dims' or no 'Input type', which tell the "
-                    "sizes of tensors: {}",
-                    where(accumulate), kShapes));
+    return failure(fmt::format(
+        "{}: AccumulateGrad has no 'Input Dims' or no 'Input type', which give the sizes of tensors; "
+        "{}",
+        where(accumulate), kShapes));
   }
   const auto dtype = dtype_of(input.type);
   if (!dtype) {
@@ -202,7 +202,7 @@ Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
   std::int64_t elements = 1;
   for (const std::int64_t one : input.shape) {
     if (one < 1 || one > kMost / elements) {
-      return failure(fmt::format("{}: a gradient has the shape [{}]; its elements are to be from 1 to {}",
+      return failure(fmt::format("{}: a gradient has the shape [{}]; expected 1 to {} elements",
                                  where(accumulate), fmt::join(input.shape, ", "), kMost));
     }
     elements *= one;
@@ -211,7 +211,7 @@ Result<void> Finder::add_gradient(const CpuOp& accumulate, int layer) {
   return {};
 }
 
-// More than one pass would accumulate the same gradients again, and a trace's layers are those of one.
+// Checks that there is only one pass. A second one would accumulate the same gradients again.
 Result<void> Finder::check_passes() const {
   std::set<const CpuOp*> used;
   for (const auto& [thread, functions] : backward_) {
@@ -222,11 +222,10 @@ Result<void> Finder::check_passes() const {
   }
   for (const CpuOp* op : used) {
     if (op->span.begin < iteration_.gradients.front().done) continue;
-    return failure(
-        fmt::format("{}: {}: a second forward and backward pass begins here, with {}: call prof.step() after "
-                    "each pass, or import "
-                    "a recording of an iteration that has one (no gradient accumulation)",
-                    where(*op), iteration_.name, recording_.name(*op)));
+    return failure(fmt::format(
+        "{}: {}: a second forward and backward pass begins here, with {}; call prof.step() after each "
+        "pass, or import an iteration with only one pass (no gradient accumulation)",
+        where(*op), iteration_.name, recording_.name(*op)));
   }
   return {};
 }
@@ -249,7 +248,7 @@ void Finder::order_layers() {
     gradient.layer = place[static_cast<std::size_t>(gradient.layer)];
 }
 
-// Modules around the op, from the outermost but the model itself to the innermost.
+// The modules around the op, from the outermost to the innermost, without the model itself.
 std::string Finder::name_of(const CpuOp& op) const {
   std::vector<const Module*> around;
   for (const Module& module : recording_.modules) {
@@ -273,12 +272,12 @@ std::string numbers(const std::vector<Step>& steps) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-// Where the file tells no steps: all of it is one. The forward pass is on the thread with most that has a
-// backward.
+// For files without steps: the whole recording is one iteration. The forward pass is on the thread with the
+// most ops that have a backward function.
 Result<Iteration> whole(const Recording& recording) {
   if (recording.ops.empty()) {
     return failure(
-        fmt::format("{}: there are no ops of the CPU: record with activities=[ProfilerActivity.CPU, "
+        fmt::format("{}: there are no CPU ops; record with activities=[ProfilerActivity.CPU, "
                     "ProfilerActivity.CUDA]",
                     recording.file));
   }
@@ -307,24 +306,24 @@ Result<Iteration> iteration_of(const Recording& recording, std::optional<std::in
             [](const Step& a, const Step& b) { return a.span.begin < b.span.begin; });
   if (steps.empty() && number) {
     return failure(
-        fmt::format("{}: there is no ProfilerStep#{}, as there are no steps: record with profile(..., "
+        fmt::format("{}: there is no ProfilerStep#{}, because there are no steps; record with profile(..., "
                     "schedule=...) and prof.step() after each iteration",
                     recording.file, *number));
   }
   if (steps.empty()) return whole(recording);
   for (std::size_t i = 1; i < steps.size(); ++i) {
     if (steps[i].span.begin >= steps[i - 1].span.end && steps[i].number > steps[i - 1].number) continue;
-    return failure(fmt::format(
-        "{}: ProfilerStep#{} and ProfilerStep#{} do not follow each other: import the recording of "
-        "one process at a time",
-        recording.file, steps[i - 1].number, steps[i].number));
+    return failure(
+        fmt::format("{}: ProfilerStep#{} and ProfilerStep#{} are not in sequence; import the recording of "
+                    "one process at a time",
+                    recording.file, steps[i - 1].number, steps[i].number));
   }
   std::size_t at = steps.size() > 1 ? steps.size() - 2 : 0;
   if (number) {
     const auto found =
         std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.number == *number; });
     if (found == steps.end()) {
-      return failure(fmt::format("{}: there is no ProfilerStep#{}; there is {}", recording.file, *number,
+      return failure(fmt::format("{}: there is no ProfilerStep#{}; the steps are {}", recording.file, *number,
                                  numbers(steps)));
     }
     at = static_cast<std::size_t>(found - steps.begin());

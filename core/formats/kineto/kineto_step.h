@@ -1,5 +1,5 @@
 // One training iteration of a recording: which gradients its backward pass accumulates, in which order, and
-// by which op of the forward pass each one's parameter was used first.
+// which op of the forward pass used the parameter of each gradient first.
 #pragma once
 
 #include <optional>
@@ -22,22 +22,22 @@ struct Gradient {
 /// An outermost op of the forward pass that uses parameters.
 struct ForwardOp {
   Instant begin;     // on the CPU
-  std::string name;  // "Block_3.Linear_1" if modules were recorded, else "linear"
+  std::string name;  // "Block_3.Linear_1" if modules were recorded, otherwise "linear"
 };
 
-/// A value. Times are the CPU's.
+/// A value. All times are of the CPU.
 struct Iteration {
   std::string name;  // "ProfilerStep#5"
   Span span;
-  std::optional<Instant> next;      // where the next one begins, if it was recorded
-  Instant backward;                 // where the backward pass begins
+  std::optional<Instant> next;      // when the next one begins, if it was recorded
+  Instant backward;                 // when the backward pass begins
   std::vector<ForwardOp> layers;    // in the order of the forward pass
   std::vector<Gradient> gradients;  // in the order in which they are accumulated
-  std::vector<Span> busy;           // outermost ops of the thread, ordered and apart
+  std::vector<Span> busy;           // outermost ops of the thread, ordered and disjoint
 };
 
-/// The iteration of that number; without one, the last one that another follows, or else the last. What it
-/// lacks is told with the profiler's option that would have recorded it.
+/// The iteration with this number. Without a number: the last one that another follows, or else the last. If
+/// something is missing, the error names the profiler's option that records it.
 Result<Iteration> iteration_of(const Recording& recording, std::optional<std::int64_t> number);
 
 }  // namespace weir::kineto

@@ -7,7 +7,7 @@
 namespace weir::nccl {
 namespace {
 
-constexpr std::size_t kShown = 40;  // of a text that is wrong
+constexpr std::size_t kShown = 40;  // characters of a wrong text
 
 std::string shown(std::string_view text) {
   return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
@@ -57,7 +57,7 @@ int broadcom_generation(const PciTexts& switch_port, SwitchHalf half) {
   const auto id = [](std::string_view text) { return plain_bus_id(text.substr(0, 6)); };
   if (id(switch_port.vendor) != "x1000" || id(switch_port.subsystem_vendor) != "x1000") return 0;
   const std::string device = id(switch_port.device);
-  const std::string_view sub = switch_port.subsystem_device;  // "0xa096": only the first digit tells
+  const std::string_view sub = switch_port.subsystem_device;  // "0xa096": only the first digit matters
   if (sub.size() != 6) return 0;
   if (device == "xc010" && sub[2] == 'a') return 4;
   if (device == "xc030" && sub[2] == (half == SwitchHalf::kUpper ? '0' : '1')) return 5;

@@ -1,4 +1,4 @@
-// Attributes of NCCL's elements, and what its files leave out.
+// Attributes of elements in NCCL's files, and values for what these files leave out.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace weir::nccl {
 
-/// What a user says instead of NCCL's files.
+/// Values from the user for what NCCL's files do not say.
 struct Unsaid {
   std::optional<BytesPerSecond> nic_rate;     // of NICs without a speed
-  std::optional<BytesPerSecond> nvlink_rate;  // of each GPU to a switch, whatever NVLink the file has
+  std::optional<BytesPerSecond> nvlink_rate;  // of each GPU to a switch; overrides the file's NVLinks
   std::optional<BytesPerSecond> memory_rate;  // of each NUMA node
   std::optional<BytesPerSecond> sum_rate;     // of each NUMA node
   std::optional<Duration> latency;            // from NIC to NIC
 };
 
-/// Of the network, where nobody tells it.
+/// The latency of the network if neither the user nor the file states it.
 inline constexpr Duration kUsualLatency(5000);
 
-/// What one line of a topology may stand for.
+/// The largest 'count' of equal devices in a topology.
 inline constexpr int kMostAlike = 128;
 
-/// Adds one GPU or NIC: to the line of its neighbour if the two are alike.
+/// Adds one GPU or NIC. If it equals the last one in the list, raises that one's count.
 template <class Spec>
 void append_alike(std::vector<Spec>& list, Spec one) {
   one.count = 1;
@@ -43,23 +43,23 @@ void append_alike(std::vector<Spec>& list, Spec one) {
   list.push_back(std::move(one));
 }
 
-/// The attribute's text; empty if there is none.
+/// The text of the attribute; empty if it is missing.
 std::string_view text_of(const XmlElement& element, std::string_view attribute);
 
 struct Whole {
-  std::int64_t otherwise = 0;  // where the attribute is missing or empty
+  std::int64_t otherwise = 0;  // if the attribute is missing or empty
   std::int64_t least = 0;
   std::int64_t most = 0;
 };
 
-/// The attribute as a number, decimal or 0x...; one that is none, or beyond the limits, is wrong.
+/// The attribute as a number, decimal or 0x... Reports an error if it is not a number or beyond the limits.
 std::int64_t number_of(const XmlElement& element, std::string_view attribute, const Whole& whole,
                        Remarks& remarks);
 
-/// Bus ids as NCCL compares them: hexadecimal digits alone, small ones, without leading zeros.
+/// The bus id as NCCL compares them: only hexadecimal digits, in lower case, without leading zeros.
 std::string plain_bus_id(std::string_view id);
 
-/// What a PCI device is, as Linux and NCCL write it: "0x1000".
+/// The ids of a PCI device as Linux and NCCL write them: "0x1000".
 struct PciTexts {
   std::string_view vendor;
   std::string_view device;
@@ -67,8 +67,8 @@ struct PciTexts {
   std::string_view subsystem_device;
 };
 
-/// Broadcom's switches of PCIe 4 and 5 show as two levels though they are one. NCCL joins the two, and knows
-/// them by what they say they are: the generation, 0 if it is none of them.
+/// Broadcom's switches of PCIe 4 and 5 appear as two levels of switches. NCCL joins the two and recognizes
+/// them by their ids. Returns the PCIe generation; 0 if it is not such a switch.
 enum class SwitchHalf { kUpper, kLower };
 int broadcom_generation(const PciTexts& switch_port, SwitchHalf half);
 

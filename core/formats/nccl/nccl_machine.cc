@@ -16,7 +16,7 @@ constexpr std::int64_t kMostLanes = 32;
 constexpr std::int64_t kMostNumas = 1'000'000;
 constexpr std::int64_t kMostModel = 100'000;
 constexpr int kMuchSlower = 4;
-constexpr std::size_t kMostCpus = 128;  // each two are joined
+constexpr std::size_t kMostCpus = 128;  // each pair is joined
 constexpr std::size_t kMostSwitches = 1000;
 
 const XmlElement* child(const XmlElement& element, std::string_view name) {
@@ -25,7 +25,7 @@ const XmlElement* child(const XmlElement& element, std::string_view name) {
   return found == element.children.end() ? nullptr : &*found;
 }
 
-/// As the element has them.
+/// The ids of the device, as the element has them.
 PciTexts texts_of(const XmlElement& pci) {
   return {text_of(pci, "vendor"), text_of(pci, "device"), text_of(pci, "subsystem_vendor"),
           text_of(pci, "subsystem_device")};
@@ -68,16 +68,17 @@ GroupSpec MachineReader::read(std::vector<const XmlElement*> cpus) {
   return group_;
 }
 
-/// NCCL joins each two CPUs directly, whatever lies between them.
+/// NCCL joins every two CPUs directly, whatever is between them.
 void MachineReader::add_sockets(const std::vector<const XmlElement*>& cpus) {
   if (cpus.size() < 2) return;
   std::vector<BytesPerSecond> rates;
   for (const XmlElement* cpu : cpus) {
     const auto rate = socket_rate(*cpu);
     if (!rate) {
-      remarks_.assumed(cpu->line,
-                       fmt::format("NCCL knows no rate between sockets of arch '{}' vendor '{}': unlimited",
-                                   text_of(*cpu, "arch"), text_of(*cpu, "vendor")));
+      remarks_.assumed(
+          cpu->line,
+          fmt::format("NCCL has no rate between sockets of arch '{}' vendor '{}': assumed unlimited",
+                      text_of(*cpu, "arch"), text_of(*cpu, "vendor")));
     }
     rates.push_back(rate.value_or(BytesPerSecond::unlimited()));
   }
@@ -96,7 +97,7 @@ std::optional<BytesPerSecond> MachineReader::socket_rate(const XmlElement& cpu) 
       nccl::socket_rate(text_of(cpu, "arch"), vendor, static_cast<int>(family), static_cast<int>(model));
   if (rate && vendor == "GenuineIntel" && text_of(cpu, "modelid").empty()) {
     remarks_.assumed(cpu.line,
-                     fmt::format("<cpu> tells no modelid: its link to other sockets is taken as {}, "
+                     fmt::format("<cpu> has no modelid: its link to other sockets is assumed to have {}, "
                                  "Intel's slowest, as NCCL does",
                                  text(*rate)));
   }
@@ -107,18 +108,18 @@ BytesPerSecond MachineReader::pcie_rate(const XmlElement& pci) {
   std::int64_t width = number_of(pci, "link_width", {0, -1, kMostLanes}, remarks_);
   if (width <= 0) {
     width = kDefaultWidth;
-    remarks_.assumed(pci.line, fmt::format("link_width is missing or 0: taken as {}, as NCCL does", width));
+    remarks_.assumed(pci.line, fmt::format("link_width is missing or 0: assumed {}, as NCCL does", width));
   }
   const std::string_view speed = text_of(pci, "link_speed");
   if (const auto rate = nccl::pcie_rate(speed, static_cast<int>(width))) return *rate;
-  remarks_.assumed(pci.line, fmt::format("link_speed {}: taken as PCIe 3 ({}), as NCCL does",
-                                         speed.empty() ? "is missing or empty" : "is none that NCCL knows",
-                                         kDefaultSpeed));
+  remarks_.assumed(pci.line,
+                   fmt::format("link_speed {}: assumed PCIe 3 ({}), as NCCL does",
+                               speed.empty() ? "is missing or empty" : "is unknown to NCCL", kDefaultSpeed));
   return *nccl::pcie_rate(kDefaultSpeed, static_cast<int>(width));
 }
 
 void MachineReader::add_pci(const XmlElement& pci, const Place& place) {
-  // As NCCL does: what an element holds counts before its class.
+  // As in NCCL, the children of an element matter more than its class.
   const std::string_view kind = text_of(pci, "class");
   const XmlElement* gpu = child(pci, "gpu");
   const XmlElement* nic = child(pci, "nic");
@@ -129,8 +130,8 @@ void MachineReader::add_pci(const XmlElement& pci, const Place& place) {
   } else if (child(pci, "pci") != nullptr) {
     add_switch(pci, place, pcie_rate(pci));
   } else if (!kind.starts_with("0x06") && !kind.starts_with("0x0801")) {
-    remarks_.assumed(
-        pci.line, fmt::format("<pci class=\"{}\"> is no switch, GPU or NIC: left out", kind.substr(0, 20)));
+    remarks_.assumed(pci.line, fmt::format("<pci class=\"{}\"> is not a switch, GPU or NIC: left out",
+                                           kind.substr(0, 20)));
   }
 }
 
@@ -149,7 +150,8 @@ void MachineReader::add_switch(const XmlElement& pci, const Place& place, BytesP
   group_.switches.push_back(spec);
   for (const XmlElement& one : pci.children) {
     if (one.name == "pcilink") {
-      remarks_.assumed(one.line, "a direct link between PCIe switches: left out, since topologies have none");
+      remarks_.assumed(one.line,
+                       "a direct link between PCIe switches: left out, since topologies cannot describe it");
     }
     if (one.name == "pci")
       add_pci(one, {place.numa, spec.name, broadcom_generation(texts_of(pci), SwitchHalf::kUpper)});
@@ -158,9 +160,10 @@ void MachineReader::add_switch(const XmlElement& pci, const Place& place, BytesP
     if (gpu.at != spec.name || gpu.rate.out.value() / kMuchSlower < rate.value()) continue;
     remarks_.assumed(
         pci.line,
-        fmt::format("this switch has {} upwards, and GPUs with {} behind it: kept, as NCCL does, but "
-                    "bridges of virtual machines often tell too little",
-                    text(rate), text(gpu.rate.out)));
+        fmt::format(
+            "this switch has {} upwards, but GPUs with {} behind it: kept, as NCCL does, but bridges of "
+            "virtual machines often report too low rates",
+            text(rate), text(gpu.rate.out)));
     return;
   }
 }
@@ -173,10 +176,10 @@ void MachineReader::add_gpu(const XmlElement& pci, const Place& place, BytesPerS
   if (const BytesPerSecond to_cpu = nvlinks_.add(pci, element); to_cpu.value() > 0) {
     gpu.at = place.numa;
     gpu.rate = {to_cpu, to_cpu};
-    remarks_.assumed(pci.line,
-                     fmt::format("this GPU hangs on its CPU by NVLink or C2C, {}: that is its link, and the "
-                                 "one over PCIe is left out",
-                                 text(to_cpu)));
+    remarks_.assumed(
+        pci.line,
+        fmt::format("this GPU is attached to its CPU by NVLink or C2C, {}: its PCIe link is left out",
+                    text(to_cpu)));
   }
   append_alike(group_.gpus, gpu);
 }

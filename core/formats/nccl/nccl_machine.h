@@ -1,5 +1,5 @@
-// One machine of an NCCL topology as a group of a Weir topology: what NCCL reads from the file, with its
-// rates.
+// Turns one machine of an NCCL topology into a group of a Weir topology. It reads what NCCL reads from the
+// file, and uses NCCL's rates.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace weir::nccl {
 
-/// Reads one machine. Whatever is wrong or had to be assumed goes to the remarks.
+/// Reads one machine. Errors and assumptions go to the remarks.
 class MachineReader {
  public:
   MachineReader(const Unsaid& unsaid, Remarks& remarks)
@@ -23,15 +23,15 @@ class MachineReader {
   /// The machine of these <cpu> elements, without a name.
   GroupSpec read(std::vector<const XmlElement*> cpus);
 
-  /// The longest latency that a <net> told; zero if none did.
+  /// The longest latency of any <net>; zero if none has one.
   Duration latency() const { return nics_.latency(); }
 
  private:
-  /// Where in the tree of PCIe switches a <pci> stands.
+  /// The place of a <pci> in the tree of PCIe switches.
   struct Place {
     std::string numa;
     std::string at;
-    int broadcom = 0;  // the generation of the switch above if it is the upper half of one of Broadcom's
+    int broadcom = 0;  // the generation of the switch above, if that is the upper half of a Broadcom switch
   };
 
   void add_sockets(const std::vector<const XmlElement*>& cpus);

@@ -21,7 +21,7 @@ BytesPerSecond NicReader::unsaid_rate(int line, const char* what) {
   if (unsaid_.nic_rate) return *unsaid_.nic_rate;
   const BytesPerSecond rate = network_rate(kDefaultMbps);
   remarks_.assumed(
-      line, fmt::format("{}: taken as {}, as NCCL does; --nic-rate gives the real one", what, text(rate)));
+      line, fmt::format("{}: assumed {}, as NCCL does; set the real rate with --nic-rate", what, text(rate)));
   return rate;
 }
 
@@ -39,7 +39,7 @@ void NicReader::add(const XmlElement& device, const XmlElement* nic, const std::
     }
   }
   if (nets == 0) {
-    card.ports.push_back(unsaid_rate(device.line, "this NIC has no <net> that tells its speed"));
+    card.ports.push_back(unsaid_rate(device.line, "this NIC has no <net> with a speed"));
   }
   add(card);
 }
@@ -55,22 +55,22 @@ void NicReader::add(const Card& card) {
 }
 
 void NicReader::add_port(const XmlElement& net, Card& card) {
-  // Physical NICs that are fused into a virtual one, which stands beside them.
+  // A physical NIC that is fused into a virtual one, which the file lists too.
   if (text_of(net, "net") == "0") return;
   if (const std::string_view name = text_of(net, "name"); !name.empty()) {
     const std::string port = fmt::format("{} port {}", name, text_of(net, "port"));
     if (std::find(seen_.begin(), seen_.end(), port) != seen_.end()) {
-      remarks_.assumed(net.line, fmt::format("the NIC {} stands here a second time: left out", name));
+      remarks_.assumed(net.line, fmt::format("the NIC {} is listed a second time: left out", name));
       return;
     }
     seen_.push_back(port);
   }
   const std::int64_t mbps = number_of(net, "speed", {0, -kMostMbps, kMostMbps}, remarks_);
-  card.ports.push_back(mbps > 0 ? network_rate(mbps) : unsaid_rate(net.line, "<net> tells no speed"));
-  if (const std::string_view told = text_of(net, "latency"); !told.empty()) {
+  card.ports.push_back(mbps > 0 ? network_rate(mbps) : unsaid_rate(net.line, "<net> has no speed"));
+  if (const std::string_view stated = text_of(net, "latency"); !stated.empty()) {
     double us = 0;
-    const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), us);
-    if (error != std::errc() || end != told.data() + told.size() || !(us >= 0 && us <= kLongestLatency)) {
+    const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), us);
+    if (error != std::errc() || end != stated.data() + stated.size() || !(us >= 0 && us <= kLongestLatency)) {
       remarks_.wrong(net.line, "<net latency>: expected microseconds, such as 1.5");
     } else {
       latency_ = std::max(latency_, Duration(std::llround(us * 1000)));
@@ -80,7 +80,7 @@ void NicReader::add_port(const XmlElement& net, Card& card) {
 
 void NicReader::finish(GroupSpec& group) {
   if (cards_.empty() && unsaid_.nic_rate) {
-    remarks_.assumed(0, "there is no NIC: one of --nic-rate is added at numa0");
+    remarks_.assumed(0, "there is no NIC: added one with --nic-rate at numa0");
     cards_.push_back({"", "numa0", BytesPerSecond::unlimited(), {*unsaid_.nic_rate}});
   }
   int shared = 0;

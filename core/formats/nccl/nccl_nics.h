@@ -1,5 +1,5 @@
-// The NICs of one machine, in an NCCL topology or found on a host: cards with one or more ports behind one
-// PCIe link each.
+// The NICs of one machine, from an NCCL topology or found on a host. A card has one PCIe link and one or more
+// ports.
 #pragma once
 
 #include <string>
@@ -21,15 +21,15 @@ class NicReader {
 
   NicReader(const Unsaid& unsaid, Remarks& remarks) : unsaid_(unsaid), remarks_(remarks) {}
 
-  /// A card on the PCIe place `at`. It has a port for each <net> of its <nic>, and one if that is null or
-  /// empty: files that clouds provide have none. Two functions of one device are one card.
+  /// Adds a card at the PCIe place `at`, with a port for each <net> of its <nic>. If the <nic> is null or
+  /// empty, as in files from clouds, the card has one port. Two functions of one device are one card.
   void add(const XmlElement& device, const XmlElement* nic, const std::string& at, BytesPerSecond pcie);
-  /// A card whose ports are known, or further ports of one.
+  /// Adds a card with known ports, or further ports to a card.
   void add(const Card& card);
-  /// Of a port that tells no speed.
+  /// The rate of a port without a stated speed.
   BytesPerSecond unsaid_rate(int line, const char* what);
 
-  /// Writes the NICs. A card with several ports becomes a switch with a NIC for each.
+  /// Writes the NICs. A card with several ports becomes a switch with one NIC for each port.
   void finish(GroupSpec& group);
 
   Duration latency() const { return latency_; }

@@ -23,7 +23,7 @@ BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* elemen
   gpu.line = pci.line;
   BytesPerSecond to_cpu(0);
   if (element == nullptr) {
-    untold_ = true;
+    unknown_ = true;
   } else {
     const std::int64_t sm = number_of(*element, "sm", {0, 0, 10'000}, remarks_);
     const BytesPerSecond one = nccl::nvlink_rate(static_cast<int>(sm));
@@ -41,7 +41,7 @@ BytesPerSecond NvlinkReader::add(const XmlElement& pci, const XmlElement* elemen
     if (links && sm == 0) {
       remarks_.assumed(
           element->line,
-          fmt::format("<gpu> tells no sm: its NVLinks are taken as {} each, as NCCL does", text(one)));
+          fmt::format("<gpu> has no sm: its NVLinks are assumed to have {} each, as NCCL does", text(one)));
     }
   }
   add(std::move(gpu));
@@ -59,11 +59,11 @@ void NvlinkReader::add_nvlink(const XmlElement& nvlink, BytesPerSecond one, Gpu&
   } else if (kind.starts_with("0x0680")) {
     gpu.to_switch = gpu.to_switch + rate;
   } else if (kind.starts_with("0x03") || (kind.empty() && !target.empty())) {
-    if (kind.empty()) remarks_.assumed(nvlink.line, "<nvlink> tells no tclass: taken as a link to a GPU");
+    if (kind.empty()) remarks_.assumed(nvlink.line, "<nvlink> has no tclass: assumed to lead to a GPU");
     gpu.peers.push_back({target, rate, nvlink.line});
   } else {
-    // NCCL takes what it does not know for a switch.
-    remarks_.assumed(nvlink.line, "<nvlink> leads to no class that is known: taken as a link to an NVSwitch");
+    // NCCL treats unknown classes as switches.
+    remarks_.assumed(nvlink.line, "<nvlink> has an unknown tclass: assumed to lead to an NVSwitch");
     gpu.to_switch = gpu.to_switch + rate;
   }
 }
@@ -79,9 +79,9 @@ void NvlinkReader::finish(GroupSpec& group) {
     finish_switch(group);
   } else if (paired) {
     finish_pairs(group);
-  } else if (untold_ && gpus_.size() > 1) {
+  } else if (unknown_ && gpus_.size() > 1) {
     remarks_.assumed(0,
-                     "has GPUs without <gpu>, whose NVLink is not told: they are joined over PCIe alone; "
+                     "has GPUs without <gpu>, whose NVLinks are unknown: they are joined over PCIe only; "
                      "--nvlink RATE joins them by an NVSwitch");
   }
 }
@@ -91,19 +91,20 @@ void NvlinkReader::finish_switch(GroupSpec& group) {
   for (const Gpu& gpu : gpus_) {
     if (!gpu.peers.empty()) {
       remarks_.assumed(gpu.peers.front().line,
-                       "this GPU has links to GPUs beside those to an NVSwitch: only the latter are kept");
+                       "this GPU has links to GPUs and to an NVSwitch: only those to the NVSwitch are kept");
     }
     if (gpu.to_switch.value() == 0) {
-      remarks_.assumed(gpu.line, "this GPU has no link to the NVSwitch that others have: taken as if it had");
+      remarks_.assumed(gpu.line,
+                       "this GPU has no link to the NVSwitch, but others have: assumed to have one too");
     } else {
       least = std::min(least, gpu.to_switch);
     }
   }
   for (const Gpu& gpu : gpus_) {
     if (gpu.to_switch <= least) continue;
-    remarks_.assumed(gpu.line,
-                     fmt::format("this GPU has {} to the NVSwitch, others less: all are taken as {}",
-                                 text(gpu.to_switch), text(least)));
+    remarks_.assumed(
+        gpu.line, fmt::format("this GPU has {} to the NVSwitch, others have less: all are assumed to have {}",
+                              text(gpu.to_switch), text(least)));
   }
   group.nvlink = NvlinkSpec{NvlinkSwitchSpec{{least, least}, {}}, {}};
 }
@@ -128,10 +129,10 @@ void NvlinkReader::finish_pairs(GroupSpec& group) {
   for (const auto& [ends, rate] : rates) {
     const auto [from, into] = ends;
     const auto back = rates.find({into, from});
-    if (back != rates.end() && into < from) continue;  // written with the other way
+    if (back != rates.end() && into < from) continue;  // written with the other direction
     if (back == rates.end()) {
       remarks_.assumed(lines[ends],
-                       "this NVLink is told by one of its two GPUs only: taken as the same each way");
+                       "only one of the two GPUs lists this NVLink: assumed equal in both directions");
     }
     NvlinkPairSpec pair;
     pair.between = {static_cast<int>(from), static_cast<int>(into)};
@@ -144,10 +145,11 @@ void NvlinkReader::finish_pairs(GroupSpec& group) {
     std::vector<BytesPerSecond> sums(gpus_.size());
     for (const auto& [ends, rate] : rates) sums[ends.first] = sums[ends.first] + rate;
     remarks_.assumed(
-        0, fmt::format("joins {} of {} pairs of GPUs by NVLink: the others meet over PCIe, as GPUs pass "
-                       "nothing on; if NCCL's rings keep to the NVLinks, --nvlink {} (the sum of a "
-                       "GPU's) comes closer",
-                       nvlink.pairs.size(), all, text(*std::min_element(sums.begin(), sums.end()))));
+        0,
+        fmt::format("joins {} of {} pairs of GPUs by NVLink: the others communicate over PCIe, because GPUs "
+                    "forward nothing; if NCCL's rings use only NVLinks, --nvlink {} (the sum over a GPU's "
+                    "NVLinks) is closer",
+                    nvlink.pairs.size(), all, text(*std::min_element(sums.begin(), sums.end()))));
   }
   group.nvlink = nvlink;
 }

@@ -1,5 +1,5 @@
-// The NVLinks of one machine, in an NCCL topology or found on a host: to NVSwitches, between pairs of GPUs,
-// or to the CPU.
+// The NVLinks of one machine, from an NCCL topology or found on a host. They lead to NVSwitches, to other
+// GPUs, or to the CPU.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace weir::nccl {
 
 class NvlinkReader {
  public:
-  /// To a GPU of the machine.
+  /// An NVLink to a GPU of the machine.
   struct Link {
     std::string target;  // bus id, as plain_bus_id() writes it
     BytesPerSecond rate;
@@ -29,10 +29,10 @@ class NvlinkReader {
 
   NvlinkReader(const Unsaid& unsaid, Remarks& remarks) : unsaid_(unsaid), remarks_(remarks) {}
 
-  /// The machine's next GPU: its <pci>, and its <gpu> if it has one. The rate of its links to the CPU (NVLink
-  /// or C2C); zero if it has none.
+  /// Adds the machine's next GPU: its <pci>, and its <gpu> if it has one. Returns the rate of its links to
+  /// the CPU (NVLink or C2C); zero if it has none.
   BytesPerSecond add(const XmlElement& pci, const XmlElement* element);
-  /// The machine's next GPU, whose links are known.
+  /// Adds the machine's next GPU, whose links are known.
   void add(Gpu gpu) { gpus_.push_back(std::move(gpu)); }
 
   /// Writes the links between GPUs.
@@ -46,7 +46,7 @@ class NvlinkReader {
   const Unsaid& unsaid_;
   Remarks& remarks_;
   std::vector<Gpu> gpus_;
-  bool untold_ = false;  // some GPU has no <gpu>
+  bool unknown_ = false;  // some GPU has no <gpu>
 };
 
 }  // namespace weir::nccl

@@ -12,7 +12,7 @@ struct Generation {
   std::int64_t speed;  // of a lane, in 100 Mbps
 };
 
-// Both spellings of Linux; longer ones that begin so ("16.0 GT/s PCIe") are the same.
+// Both spellings of Linux. Longer texts that begin like this ("16.0 GT/s PCIe") mean the same.
 constexpr std::array<Generation, 11> kGenerations = {{{"2.5 GT/s", 15},
                                                       {"5 GT/s", 30},
                                                       {"5.0 GT/s", 30},

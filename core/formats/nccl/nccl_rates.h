@@ -1,5 +1,5 @@
-// The rates that NCCL gives to what its topology files name (src/graph/topo.h of NCCL 2.2x): each way, with
-// the loss of protocols already taken off.
+// The rates that NCCL assigns to devices and links in its topology files (src/graph/topo.h of NCCL 2.2x).
+// They hold for each direction, with protocol overhead already subtracted.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace weir::nccl {
 
-/// width x speed / 80 GB/s, the speed being that of a lane in units of 100 Mbps: 12 GB/s for "8.0 GT/s PCIe"
-/// x16. None if NCCL's table does not hold the text.
+/// width x speed / 80 GB/s, where speed is that of a lane in units of 100 Mbps: 12 GB/s for "8.0 GT/s PCIe"
+/// x16. None if the text is not in NCCL's table.
 std::optional<BytesPerSecond> pcie_rate(std::string_view link_speed, int width);
 
-/// What NCCL takes where link_speed tells nothing, and where the width is 0.
+/// What NCCL assumes if link_speed is missing or unknown, and if the width is 0.
 inline constexpr std::string_view kDefaultSpeed = "8.0 GT/s PCIe";
 inline constexpr int kDefaultWidth = 16;
 
-/// One NVLink of a GPU of that compute capability (90 for an H100).
+/// The rate of one NVLink of a GPU with this compute capability (90 for an H100).
 BytesPerSecond nvlink_rate(int sm);
 
-/// Between two sockets of such CPUs; none if NCCL does not know them.
+/// The rate between two sockets with such CPUs; none if NCCL does not know them.
 std::optional<BytesPerSecond> socket_rate(std::string_view arch, std::string_view vendor, int family,
                                           int model);
 
-/// A NIC's speed in Mbps; what NCCL takes where it is not told.
+/// The rate of a NIC by its speed in Mbps, and the speed that NCCL assumes if it is missing.
 BytesPerSecond network_rate(std::int64_t mbps);
 inline constexpr std::int64_t kDefaultMbps = 10'000;
 

@@ -28,7 +28,7 @@ constexpr std::array<Name, 6> kNames = {{{Test::kAllReduce, "all_reduce"},
                                          {Test::kBroadcast, "broadcast"},
                                          {Test::kSendReceive, "sendrecv"}}};
 
-// "/opt/nccl-tests/build/all_reduce_perf".
+// The test of a program such as "/opt/nccl-tests/build/all_reduce_perf".
 std::optional<Test> test_of(std::string_view program) {
   program = program.substr(program.rfind('/') + 1);
   program = program.substr(0, program.rfind("_perf"));
@@ -61,7 +61,7 @@ std::string not_a_time(double us) {
   return fmt::format("expected a time in microseconds above 0, up to 1e12, not {}", us);
 }
 
-// By the ratio of bus to algorithm bandwidth, which tables round, and by whether elements are reduced.
+// Guesses the test from the ratio of bus to algorithm bandwidth (rounded in tables) and whether it reduces.
 Test guess(double ratio, int ranks, bool reduces) {
   const double shared = bus_factor(Test::kAllGather, ranks);
   const double twice = bus_factor(Test::kAllReduce, ranks);
@@ -71,7 +71,7 @@ Test guess(double ratio, int ranks, bool reduces) {
   return reduces ? Test::kReduce : Test::kBroadcast;
 }
 
-/// A table, line by line.
+/// Reads a table line by line.
 class Table {
  public:
   explicit Table(std::string file) : file_(std::move(file)) {}
@@ -83,7 +83,7 @@ class Table {
       comment(all);
       return {};
     }
-    if (all.size() < 8 || !number(all.front())) return {};  // what the program that started it prints
+    if (all.size() < 8 || !number(all.front())) return {};  // output of the program that started the test
     return row(all, at);
   }
 
@@ -91,8 +91,9 @@ class Table {
     const auto wrong = [&](const std::string& text) { return failure(file_ + ": " + text); };
     if (tested_.times.empty())
       return wrong("there is no line with a size and times; expected nccl-tests' table");
-    if (tested_.ranks == 0) return wrong("no line '# Rank 0 ... on HOST device 0' says which GPUs took part");
-    if (tested_.ranks == 1) return wrong("one GPU alone took part; expected two at least");
+    if (tested_.ranks == 0)
+      return wrong("there is no line '# Rank 0 ... on HOST device 0' for the GPUs that took part");
+    if (tested_.ranks == 1) return wrong("only one GPU took part; expected at least two");
     tested_.hosts = static_cast<int>(hosts_.size());
     tested_.test = named_ ? *named_ : guess(ratio_, tested_.ranks, reduces_);
     return tested_;
@@ -113,8 +114,8 @@ class Table {
     if (all.size() > 4 && all[1] == "Collective" && all[3] == "starting:") named_ = test_of(all[4]);
   }
 
-  // size count type redop root time algbw busbw #wrong [time algbw busbw #wrong]; old ones have no root. The
-  // times begin where, past what names the call, four numbers or "N/A" follow each other.
+  // size count type redop root time algbw busbw #wrong [time algbw busbw #wrong]; old tables have no root.
+  // Times begin after the columns that describe the call, at the first four consecutive numbers or "N/A".
   Result<void> row(const std::vector<std::string>& all, int at) {
     const auto bad = [&] {
       return failure(
@@ -126,7 +127,7 @@ class Table {
     std::size_t first = 2;  // past size and count
     while (first < all.size() && !number(all[first])) ++first;
     const std::size_t left = all.size() - std::min(first, all.size());
-    if (left % 4 == 1 || left % 4 == 3) ++first;  // the root, before times; after them may be a time of day
+    if (left % 4 == 1 || left % 4 == 3) ++first;  // the root; after the times there may be a time of day
     if (!size || *size < 0 || *size > 1e15 || first + 4 > all.size()) return bad();
     reduces_ = all.size() > 3 && all[3] != "none" && !all[3].empty();
     for (; first + 3 < all.size(); first += stride_) {
@@ -136,12 +137,12 @@ class Table {
       if (!time || !algorithm || !bus) return bad();
       if (*size == 0) continue;
       if (!is_time(*time)) return failure(fmt::format("{}:{}: {}", file_, at, not_a_time(*time)));
-      // Old tables have the largest deviation of any element there, far below 1 or, if wrong, no number.
+      // Old tables show the largest deviation of an element here: far below 1, or not a number if wrong.
       const std::string& wrong = all[first + 3];
       if (wrong != "N/A" && number(wrong).value_or(1) >= 1)
         return failure(fmt::format("{}:{}: {} elements were wrong (#wrong)", file_, at, wrong));
       tested_.times.push_back({Bytes(std::llround(*size)), *time * kMicrosecond});
-      if (*algorithm > most_) {  // the least rounded
+      if (*algorithm > most_) {  // the one that rounding changes least
         most_ = *algorithm;
         ratio_ = *bus / *algorithm;
       }
@@ -159,7 +160,7 @@ class Table {
   double ratio_ = 1.0;
 };
 
-// How many GPUs each process has: devices are listed once a process.
+// How many GPUs each process has. Devices are listed once for each process.
 int gpus_of_process(const Value& config) {
   const double gpus = number_in(config, "ngpus").value_or(1) * number_in(config, "nthreads").value_or(1);
   return gpus >= 1 && gpus <= 1024 ? static_cast<int>(gpus) : 1;
@@ -217,7 +218,7 @@ Result<Tested> read_nccl_tests(const Value& document) {
   const auto test = named ? test_of(args->elements()[0].as_string()) : std::nullopt;
   if (!test)
     return wrong(args != nullptr ? *args : document, "args",
-                 "expected the program's name first, as all_reduce_perf");
+                 "expected the name of the program first, such as all_reduce_perf");
   tested.test = *test;
   const Value* config = document.find("config");
   const Value* devices = config == nullptr ? nullptr : config->find("devices");
@@ -232,7 +233,7 @@ Result<Tested> read_nccl_tests(const Value& document) {
   }
   tested.hosts = static_cast<int>(hosts.size());
   if (tested.ranks < 2 || tested.hosts == 0)
-    return wrong(*devices, "config.devices", "expected two GPUs at least, each with its hostname");
+    return wrong(*devices, "config.devices", "expected at least two GPUs, each with its hostname");
   const Value& results = *document.find("results");
   if (!results.is(Value::Kind::kArray))
     return wrong(results, "results", "expected an array, not " + description(results));
@@ -253,7 +254,7 @@ Result<Tested> read_nccl_tests(const Value& document) {
     }
     ++index;
   }
-  if (tested.times.empty()) return wrong(results, "results", "there is no 'time' in it");
+  if (tested.times.empty()) return wrong(results, "results", "no result has a 'time'");
   return tested;
 }
 

@@ -1,5 +1,5 @@
-// What nccl-tests (https://github.com/NVIDIA/nccl-tests) print: the times of a collective among GPUs, by
-// size. Its tables are read, and the JSON that its -J writes.
+// Reads the output of nccl-tests (https://github.com/NVIDIA/nccl-tests): the times of a collective among
+// GPUs, by size. It reads the printed tables and the JSON of option -J.
 #pragma once
 
 #include <string>
@@ -22,20 +22,21 @@ struct Time {
 struct Tested {
   Test test = Test::kAllReduce;
   int ranks = 0;            // GPUs
-  int hosts = 0;            // that they are in
-  std::vector<Time> times;  // out of place and in place, as they stand
+  int hosts = 0;            // of these GPUs
+  std::vector<Time> times;  // out of place and in place, in the order of the output
 };
 
-/// What all ranks' busiest links carry of a call's bytes: "bus bandwidth" is their rate.
+/// How many bytes the busiest links carry for each byte of a call. "Bus bandwidth" is the rate of these
+/// links.
 double bus_factor(Test test, int ranks);
 
-/// What a GPU passes to the next at once of a call of that size, in a ring: its share where all have one,
-/// else all of it.
+/// How many bytes a GPU passes to the next at once, in a ring and for a call of this size: its share if every
+/// GPU has one, otherwise all bytes.
 Bytes passed_at_once(Test test, int ranks, Bytes size);
 
 /// Whether the text looks like a table of nccl-tests.
 bool is_nccl_tests(std::string_view text);
-/// The table. Tests that print no name of theirs are known by the ratio of their two bandwidths.
+/// Reads the table. A test that does not print its name is recognized by the ratio of its two bandwidths.
 Result<Tested> read_nccl_tests(const std::string& text, const std::string& file);
 
 bool is_nccl_tests(const Value& document);

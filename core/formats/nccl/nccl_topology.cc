@@ -18,11 +18,11 @@ namespace {
 using nccl::text_of;
 
 constexpr int kMostEqualMachines = 4096;
-constexpr std::size_t kMostElements = 20'000;  // checks compare each with each
+constexpr std::size_t kMostElements = 20'000;  // checks compare every pair
 
 struct Rule {
   std::string_view name;
-  std::string_view parents;  // with a space on either side of each
+  std::string_view parents;  // each between two spaces
 };
 constexpr std::array<Rule, 11> kRules = {{{"system", ""},
                                           {"cpu", " system "},
@@ -36,17 +36,17 @@ constexpr std::array<Rule, 11> kRules = {{{"system", ""},
                                           {"rma", " nic "},
                                           {"pcilink", " pci "}}};
 
-/// That elements stand where NCCL has them. New ones may come with new versions of NCCL.
+/// Checks that elements are where NCCL puts them. New versions of NCCL may add elements.
 void check_structure(const XmlElement& parent, Remarks& remarks) {
   for (const XmlElement& element : parent.children) {
     const auto* const rule =
         std::find_if(kRules.begin(), kRules.end(), [&](const Rule& one) { return one.name == element.name; });
     if (rule == kRules.end()) {
-      remarks.assumed(element.line, fmt::format("<{}> in <{}> is not known: left out",
+      remarks.assumed(element.line, fmt::format("<{}> in <{}> is unknown: left out",
                                                 element.name.substr(0, 40), parent.name));
     } else if (rule->parents.find(fmt::format(" {} ", parent.name)) == std::string_view::npos) {
       remarks.wrong(element.line,
-                    fmt::format("<{}> stands in <{}>, where NCCL has none", element.name, parent.name));
+                    fmt::format("<{}> is inside <{}>, where NCCL has none", element.name, parent.name));
     } else {
       check_structure(element, remarks);
     }
@@ -65,14 +65,14 @@ struct Machines {
   std::vector<std::string> warnings;
 };
 
-/// Whether NCCL wrote the file itself, in a job that gave GPUs their ranks.
+/// Whether NCCL itself wrote the file, in a job that assigned ranks to GPUs.
 bool dumped(const XmlElement& element) {
   return (element.name == "gpu" && element.find("rank") != nullptr) ||
          std::any_of(element.children.begin(), element.children.end(), dumped);
 }
 
-void tell_what_is_left_out(const XmlElement& system, const nccl::Unsaid& unsaid, const Machines& machines,
-                           Remarks& remarks) {
+void report_omissions(const XmlElement& system, const nccl::Unsaid& unsaid, const Machines& machines,
+                      Remarks& remarks) {
   if (dumped(system)) {
     int gpus = 0;
     int nics = 0;
@@ -80,14 +80,13 @@ void tell_what_is_left_out(const XmlElement& system, const nccl::Unsaid& unsaid,
       gpus += gpu_count(spec);
       nics += nic_count(spec);
     }
-    remarks.assumed(
-        0, fmt::format("lists only what its job used, as NCCL does; GPUs: {}, NICs: {}", gpus, nics));
+    remarks.assumed(0, fmt::format("lists only what NCCL's job used; GPUs: {}, NICs: {}", gpus, nics));
   }
   if (!unsaid.memory_rate) {
-    remarks.assumed(0, "tells no rate of memories: unlimited, so they never bind; --memory-rate gives it");
+    remarks.assumed(0, "has no memory rate: assumed unlimited; set it with --memory-rate");
   }
   if (!unsaid.sum_rate) {
-    remarks.assumed(0, "tells no rate of summation: unlimited, so it never binds; --sum-rate gives it");
+    remarks.assumed(0, "has no sum rate: assumed unlimited; set it with --sum-rate");
   }
 }
 
@@ -96,8 +95,8 @@ Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsa
   if (!system) return tl::unexpected(system.error());
   if (system->name != "system") {
     return failure(fmt::format(
-        "{}:{}: the outermost element is <{}>, and that of a topology <system>; try the file that "
-        "NCCL_TOPO_DUMP_FILE names{}",
+        "{}:{}: the outermost element is <{}>; expected <system>, as in a topology; try the file of "
+        "NCCL_TOPO_DUMP_FILE{}",
         file, system->line, system->name.substr(0, 40),
         system->name == "graphs" ? ", not that of NCCL_GRAPH_DUMP_FILE" : ""));
   }
@@ -107,7 +106,7 @@ Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsa
   }
   Remarks remarks(file);
   check_structure(*system, remarks);
-  // Several hosts share a file where NVLink joins them.
+  // Several hosts share a file if NVLink joins them.
   std::vector<std::pair<std::string_view, std::vector<const XmlElement*>>> hosts;
   for (const XmlElement& cpu : system->children) {
     if (cpu.name != "cpu") continue;
@@ -116,10 +115,10 @@ Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsa
         std::find_if(hosts.begin(), hosts.end(), [&](const auto& one) { return one.first == host; });
     (known == hosts.end() ? hosts.emplace_back(host, 0) : *known).second.push_back(&cpu);
   }
-  if (hosts.empty()) remarks.wrong(system->line, "<system> holds no <cpu>, so no machine");
+  if (hosts.empty()) remarks.wrong(system->line, "<system> has no <cpu>, so there is no machine");
   if (hosts.size() > 1) {
     remarks.assumed(
-        0, fmt::format("{} machines by host_hash; NVLink from one to another is left out", hosts.size()));
+        0, fmt::format("{} machines by host_hash; NVLink between machines is left out", hosts.size()));
   }
   Machines machines;
   for (const auto& [host, cpus] : hosts) {
@@ -128,12 +127,12 @@ Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsa
     machines.latency = std::max(machines.latency, reader.latency());
   }
   if (!remarks.good()) return tl::unexpected(remarks.error());
-  tell_what_is_left_out(*system, unsaid, machines, remarks);
+  report_omissions(*system, unsaid, machines, remarks);
   machines.warnings = remarks.warnings();
   return machines;
 }
 
-/// "gpu" and "cpu", or "gpu-1", "gpu-2" where machines of a kind differ.
+/// Names groups "gpu" and "cpu", or "gpu-1", "gpu-2" if machines of a kind differ.
 void name_groups(std::vector<GroupSpec>& groups) {
   const auto kind = [](const GroupSpec& group) { return gpu_count(group) > 0 ? "gpu" : "cpu"; };
   std::map<std::string, int> all;
@@ -145,19 +144,19 @@ void name_groups(std::vector<GroupSpec>& groups) {
   }
 }
 
-/// What check_topology would tell without the file.
+/// Checks what check_topology checks too, but with an error that names the file.
 Result<void> check_machines(const Topology& topology, const std::string& file) {
   int machines = 0;
   for (const GroupSpec& group : topology.groups) machines += group.count;
   for (const GroupSpec& group : topology.groups) {
     if (group.count > kMostEqualMachines) {
-      return failure(fmt::format("{}: {} equal machines; a group has {} at most", file, group.count,
+      return failure(fmt::format("{}: {} equal machines; a group can have at most {}", file, group.count,
                                  kMostEqualMachines));
     }
     if (machines == 1 || nic_count(group) > 0) continue;
     return failure(
-        fmt::format("{}: there is no NIC, and a machine among {} needs one; NCCL lists NICs where a job "
-                    "spans machines; --nic-rate RATE adds one at numa0",
+        fmt::format("{}: there is no NIC, but each of {} machines needs one; NCCL lists NICs if a job spans "
+                    "machines; --nic-rate RATE adds one at numa0",
                     file, machines));
   }
   return {};
@@ -196,10 +195,8 @@ Result<Imported> import_nccl(const NcclImport& what) {
   if (latency == Duration(0)) {
     latency = nccl::kUsualLatency;
     if (!what.unsaid.latency) {
-      imported.warnings.push_back(
-          fmt::format("{}: tells no latency of the network: taken as {}; --latency gives "
-                      "the real one",
-                      what.files.front(), text(latency)));
+      imported.warnings.push_back(fmt::format("{}: has no network latency: assumed {}; set it with --latency",
+                                              what.files.front(), text(latency)));
     }
   }
   topology.network.latency = what.unsaid.latency.value_or(latency);

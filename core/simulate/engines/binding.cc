@@ -8,13 +8,13 @@
 namespace weir {
 namespace {
 
-// What covers let through, of the link's rate, for it to be worth following whether they do.
+// It is worth tracking covers if together they let through at most this multiple of the link's rate.
 constexpr double kLittleMore = 2.0;
 
 // One path through a link under test.
 struct Through {
   std::uint32_t path;
-  int weight;  // of that link
+  int weight;  // on that link
 };
 
 class Judge {
@@ -22,9 +22,9 @@ class Judge {
   Judge(const std::vector<double>& rates, const Paths& paths)
       : rates_(rates), paths_(paths), barred_(rates.size(), false), shares_(rates.size()) {}
 
-  // Some of the links in `paths` but `tested` and those that are barred, passed by all of them, that together
-  // let at most `most` of the tested one's bytes through; none, if none are found. Chosen one after the
-  // other, the least bytes per second for each path first.
+  // Finds links such that each of `paths` passes one of them, and that together let at most `most` of the
+  // tested link's bytes through. `tested` and barred links do not qualify. None if none are found. A greedy
+  // choice: the least bytes per second for each path first.
   std::optional<std::vector<Cover>> covers(LinkId tested, double most, std::vector<Through> paths) {
     std::vector<Cover> chosen;
     double through = 0.0;
@@ -76,7 +76,7 @@ class Judge {
   const Paths& paths_;
   std::vector<bool> barred_;   // by link
   std::vector<Share> shares_;  // by link
-  std::vector<LinkId> met_;    // those whose shares count
+  std::vector<LinkId> met_;    // links whose shares_ entries are in use
 };
 
 }  // namespace
@@ -87,7 +87,7 @@ Binding::Binding(const std::vector<double>& rates, const Paths& paths, const std
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     for (const LinkUse& use : paths[i]) through[use.link.index()].push_back({i, use.weight});
   }
-  // The fastest first. A link is judged by those that are left, so that no two excuse each other.
+  // Fastest links first. Each link is judged by the links that remain, so that no two excuse each other.
   std::vector<std::size_t> order(rates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

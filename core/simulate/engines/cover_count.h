@@ -1,4 +1,4 @@
-// A link that can bind at times only (binding.h): what its flows can use of it for now.
+// How much its flows can now use of a link that binds only at times (binding.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class CoverCount {
   bool none() const { return covers_.empty(); }
   /// The cover that a flow on this path counts for.
   std::uint32_t cover_of(PathView path) const;
-  /// A flow that counts for this one comes or goes. Whether possible() has changed by that.
+  /// A flow that counts for this cover arrives or leaves. Returns whether that changed possible().
   bool enter(std::uint32_t cover) { return flows_[cover]++ == 0; }
   bool leave(std::uint32_t cover) { return --flows_[cover] == 0; }
   /// The most that all flows can use together, in bytes per second.

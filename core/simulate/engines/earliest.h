@@ -1,4 +1,4 @@
-// Which of many times, each of which may change at any moment, is the earliest.
+// Finds the earliest of many times, each of which may change at any moment.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace weir {
 
-/// Times in seconds of things numbered from 0 on, never unless they are set: a binary tree in which each node
-/// has the earlier of its two children's. A change costs as many steps as it has nodes to change.
+/// Times in seconds of things numbered from 0; never, until they are set. A binary tree in which each node
+/// holds the earlier of its two children's times. A change costs one step for each node that changes.
 class Earliest {
  public:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
-  // Doubles tell no less apart after an hour and many additions.
+  // Events closer than this count as one instant: doubles resolve no less after an hour and many additions.
   static constexpr double kInstant = 1e-12;
 
-  /// There are that many things, more than before.
+  /// Makes room for `count` things, more than before.
   void grow(std::size_t count) {
     if (count <= leaves_) return;
     const std::size_t before = leaves_;
@@ -35,7 +35,7 @@ class Earliest {
       nodes_[node] = now;
     }
   }
-  /// The earliest time, and what has it; the least number, if several do.
+  /// The earliest time, and which thing has it: the lowest number if several do.
   double time() const { return nodes_[1]; }
   std::size_t thing() const {
     std::size_t node = 1;

@@ -13,7 +13,7 @@ void EventEngine::start_timer(std::uint32_t id, Duration duration) {
   timers_.push({now_ + duration.seconds(), id});
 }
 
-// What ends then.
+// Removes what ends at this instant, and returns its ids.
 std::vector<std::uint32_t> EventEngine::take(double at) {
   const double by = at + Earliest::kInstant;
   std::vector<std::uint32_t> ended;

@@ -1,4 +1,4 @@
-// Time of Weir's own fluid engines: from instant to instant, at which something ends.
+// How time passes in Weir's own fluid engines: it jumps from instant to instant at which something ends.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace weir {
 
-/// An engine that knows when its flows end, at the rates that they have now.
+/// An engine that knows when its flows end at their current rates.
 ///
 /// Invariants:
 /// * Time begins at 0, never goes back, and moves only between two calls of `instant`.
-/// * What ends within a picosecond of the earliest ends in one instant with it.
-/// * The same calls give the same instants bit for bit.
+/// * What ends within a picosecond of the earliest end belongs to the same instant.
+/// * The same calls give the same instants, bit for bit.
 class EventEngine : public Engine {
  public:
   double seconds() const final { return now_; }
-  /// To be called within run().
+  /// Call it within run().
   void start_timer(std::uint32_t id, Duration duration) final;
   Result<void> run(const Begin& begin, const OnInstant& instant) final;
 
@@ -30,12 +30,12 @@ class EventEngine : public Engine {
     std::uint32_t id = 0;
     bool operator>(const Timer& other) const { return at > other.at; }
   };
-  /// The one that ends first; at never, if there is none.
+  /// The timer that ends first; its time is kNever if there is none.
   Timer first_timer() const { return timers_.empty() ? Timer() : timers_.top(); }
 
-  /// Gives all flows the rates that they have from now on.
+  /// Gives all flows their rates from now on.
   virtual void share() = 0;
-  /// Ends the flows that end by then, and appends their ids.
+  /// Ends the flows that end up to this time, and appends their ids.
   virtual void end_flows(double by, std::vector<std::uint32_t>& ended) = 0;
 
   Earliest ends_;              // of flows, or of links that hold some

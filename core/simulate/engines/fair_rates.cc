@@ -13,11 +13,11 @@ struct Flow {
 
 }  // namespace
 
-// Progressive filling: raises all rates together; flows over a link that is full keep theirs, the others go
-// on.
+// Progressive filling: raises all rates together. Flows over a link that becomes full keep their rate; the
+// others continue to rise.
 std::vector<double> fair_rates(const std::vector<double>& rates, const std::vector<PathView>& flows) {
-  std::vector<double> room = rates;               // what has not been given away yet
-  std::vector<double> weight(rates.size(), 0.0);  // of the flows that are still raised
+  std::vector<double> room = rates;               // rate not yet given away
+  std::vector<double> weight(rates.size(), 0.0);  // of the flows that still rise
   std::vector<double> given(flows.size(), 0.0);
   std::vector<Flow> open;
   for (std::size_t i = 0; i < flows.size(); ++i) open.push_back({flows[i], i});

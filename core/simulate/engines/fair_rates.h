@@ -1,5 +1,5 @@
-// What each of several flows gets of the links that they share, by the definition of max-min fairness
-// (engine.h). The toy engine of the tests computes with it too, against which SimGrid is held.
+// The rate of each of several flows that share links, computed directly from the definition of max-min
+// fairness (engine.h). The toy engine of the tests uses it too, and SimGrid is checked against that.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace weir {
 
-/// In bytes of flow per second, by flow; `rates` are the links' in bytes per second, by id. Of each flow the
-/// path, which must not be empty.
+/// The rates in bytes of flow per second, by flow. `rates` are the links' in bytes per second, by id. `flows`
+/// are the flows' paths, none of them empty.
 std::vector<double> fair_rates(const std::vector<double>& rates, const std::vector<PathView>& flows);
 
 }  // namespace weir

@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-constexpr double kSame = 1e-12;  // of a rate: more than rounding makes of one that has not changed
+constexpr double kSame = 1e-12;  // relative; more than rounding errors of an unchanged rate
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   ++under_way_;
 }
 
-// A flow has come to a link. Says which of its covers the flow counts for.
+// A flow arrives on a link. Returns the cover that the flow counts for.
 std::uint32_t FluidEngine::enter(LinkId link, PathView path) {
   CoverCount& covered = covered_[link.index()];
   if (covered.none()) return 0;
@@ -89,7 +89,7 @@ std::uint32_t FluidEngine::enter(LinkId link, PathView path) {
   return cover;
 }
 
-// A flow goes from a link that has covers.
+// A flow leaves a link that has covers.
 void FluidEngine::leave(const Hop& hop) {
   CoverCount& covered = covered_[hop.link];
   Shared& shared = links_[hop.link];
@@ -151,7 +151,7 @@ void FluidEngine::concern_held(std::uint32_t link) {
   }
 }
 
-// Rates of the concerned flows are open; others keep what they take.
+// Frees the rates of the concerned flows; all others keep theirs.
 void FluidEngine::prepare() {
   std::uint32_t first = 0;
   for (Met& met : met_) {
@@ -176,9 +176,9 @@ void FluidEngine::prepare() {
   }
 }
 
-// Progressive filling, link by link: the one that is full first says what its open flows get, and leaves the
-// others what these do not take. Those that matter are few, and a look at all finds the next one faster than
-// any order that is kept up.
+// Progressive filling, link by link. The link that fills up first determines the rate of its open flows; the
+// other links keep what these do not use. Only few links matter here, so a scan finds the next one faster
+// than any maintained order would.
 void FluidEngine::fill() {
   const auto level = [](const Met& met) {
     return met.open == 0 ? Earliest::kNever : std::max(0.0, met.room) / static_cast<double>(met.open);
@@ -205,8 +205,8 @@ void FluidEngine::fill() {
   }
 }
 
-// Flows that keep their rates, but have no bottleneck any more beside those that do not, become concerned
-// too; and those that get more of a link than flows whose bottleneck it is. True if there are any.
+// Adds flows to the computation: flows that would keep their rate but lose their bottleneck, and flows that
+// get more of a link than the flows whose bottleneck it is. Returns whether there were any.
 bool FluidEngine::widen() {
   const std::size_t before = concerned_.size();
   const std::size_t links = met_.size();
@@ -215,8 +215,8 @@ bool FluidEngine::widen() {
     Shared& link = links_[met.link];
     if (met.flows == link.flows.size()) continue;
     double most = 0.0;
-    double level = Earliest::kNever;  // what flows will get whose bottleneck it will be
-    std::size_t held = link.held;     // others whose bottleneck it is
+    double level = Earliest::kNever;  // rate of the flows whose bottleneck it will be
+    std::size_t held = link.held;     // number of other flows whose bottleneck it is
     for (const Seat& seat : seats(met)) {
       const Concerned& flow = concerned_[seat.slot];
       most = std::max(most, flow.next);

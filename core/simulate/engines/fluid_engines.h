@@ -1,4 +1,4 @@
-// Which of Weir's own fluid engines simulates to what precision.
+// Chooses Weir's fluid engine for a given precision.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace weir {
 
-/// The fluid engine of that precision, from 0 to below 1: exact if it is 0. `rates` are the links' in bytes
-/// per second, by id, positive and finite.
+/// The fluid engine of this precision, which is from 0 to below 1; 0 means exact. `rates` are the links' in
+/// bytes per second, by id, positive and finite.
 std::unique_ptr<Engine> fluid_engine(const std::vector<double>& rates, double precision);
 
 }  // namespace weir

@@ -10,8 +10,8 @@
 namespace weir {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a link's rate: far more than many additions leave
-// How often links may be looked at in an instant for each of them: many times what ever was seen.
+constexpr double kRounding = 1e-9;  // of a link's rate: far above the error of many additions
+// Limit on examinations of links in one instant, per link: far more than was ever observed.
 constexpr std::size_t kMostLooks = 1000;
 
 }  // namespace
@@ -26,7 +26,7 @@ RoughEngine::RoughEngine(const std::vector<double>& rates, double precision)
     WEIR_CHECK(rates[i] > 0.0 && std::isfinite(rates[i]), i, rates[i]);
 }
 
-// What the link holds has become something or nothing, or how much it takes is another.
+// Sets the link's bounds after it got its first held flow or lost its last one, or after its rate changed.
 void RoughEngine::bound(std::uint32_t link) {
   const Shared& shared = links_[link];
   Use& use = uses_[link];
@@ -43,15 +43,15 @@ void RoughEngine::bound(std::uint32_t link) {
   watch(link);
 }
 
-// The link is looked at if it breaks an invariant.
+// Queues the link for examination if it breaks an invariant.
 void RoughEngine::watch(std::uint32_t link) {
   const Use& use = uses_[link];
   if (use.used >= use.lower && use.used <= use.upper && use.most <= limits_[link]) return;
   if (!std::exchange(links_[link].queued, true)) queued_.push_back(link);
 }
 
-// What each flow gets if all that get more, those that the link holds, and one more of a weight share what
-// others leave.
+// The rate of each flow if these share what the others leave: all flows that get more, those that the link
+// holds, and one more of weight `more`.
 void RoughEngine::find(std::uint32_t number, int more, Taking& found) {
   found.flows.clear();
   const Shared& link = links_[number];
@@ -87,7 +87,7 @@ void RoughEngine::find(std::uint32_t number, int more, Taking& found) {
   found.flows.erase(found.flows.begin() + static_cast<std::ptrdiff_t>(taken), found.flows.end());
 }
 
-// Gives what the link holds the level, and the flows that it takes for it.
+// Gives this level to the flows that the link holds, and takes over the flows found for it.
 void RoughEngine::take_in(std::uint32_t link, const Taking& found) {
   uses_[link].most = found.most;
   set_level(link, found.level);
@@ -106,7 +106,7 @@ void RoughEngine::set_level(std::uint32_t link, double level) {
   watch(link);
 }
 
-// The link leaves room. Its flows that others hold down more are those links' from now on.
+// The link is underused. Its flows that other links hold down more move to those links.
 void RoughEngine::raise(std::uint32_t link) {
   Shared& shared = links_[link];
   double level = 0.0;
@@ -130,7 +130,7 @@ void RoughEngine::raise(std::uint32_t link) {
   set_level(link, level);
 }
 
-// The link of a path that gives a flow the least from now on holds it.
+// The link of the flow's path that gives it the least now holds it.
 void RoughEngine::place(Fresh flow) {
   least_.level = kNever;
   std::uint32_t holder = kNone;
@@ -147,7 +147,7 @@ void RoughEngine::place(Fresh flow) {
   change(flow.slot, links_[holder].level);
 }
 
-// The link cannot bind any more.
+// The link cannot bind any more: its flows move to other links.
 void RoughEngine::evict(std::uint32_t link) {
   while (!links_[link].held.empty()) {
     const Slot slot = links_[link].held.back().slot;
@@ -165,7 +165,7 @@ void RoughEngine::settle(std::uint32_t link) {
   if (use.used > use.upper || (use.used >= use.lower && use.most > limits_[link])) {
     find(link, 0, found_);
     take_in(link, found_);
-    // What is over still is rounding, of rates far above the link's own: counted anew it is gone.
+    // Any remaining excess is a rounding error from rates far above the link's own; a fresh count removes it.
     if (use.used > use.upper) recount(link);
   } else if (use.used < use.lower) {
     raise(link);

@@ -1,4 +1,4 @@
-// The flows of the rough engine: on which links each is, and which link holds it.
+// The flows of the rough engine: which links each one uses, and which link holds it.
 #include <algorithm>
 
 #include "core/base/check.h"
@@ -29,7 +29,7 @@ Result<void> RoughEngine::set_paths(const Paths& paths, const Binding& binding) 
     links_.push_back({.rate = rates_[i], .whole = rates_[i], .idle = !covers.empty()});
   }
   width_ = longest_ - 1;
-  // And of a link that stands where there are no more hops: it never binds.
+  // One extra link that never binds fills the places after a flow's last hop.
   uses_.resize(links_.size() + 1);
   limits_.resize(links_.size() + 1, kNever);
   for (std::uint32_t i = 0; i < links_.size(); ++i) bound(i);
@@ -64,7 +64,7 @@ void RoughEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
   ++under_way_;
 }
 
-// A flow has come to a link. Says which of its covers the flow counts for.
+// A flow arrives on a link. Returns the cover that the flow counts for.
 std::uint32_t RoughEngine::enter(std::uint32_t link, PathView path) {
   CoverCount& covered = covered_[link];
   if (covered.none()) return 0;
@@ -78,7 +78,7 @@ std::uint32_t RoughEngine::enter(std::uint32_t link, PathView path) {
   return cover;
 }
 
-// What its flows use of the link, and the most that others' get, from what each gets.
+// Recomputes the link's use, and the highest rate of flows that other links hold, from the flows' rates.
 void RoughEngine::recount(std::uint32_t link) {
   Use& use = uses_[link];
   use.used = use.most = 0.0;
@@ -89,7 +89,7 @@ void RoughEngine::recount(std::uint32_t link) {
   }
 }
 
-// A flow goes from a link that has covers.
+// A flow leaves a link that has covers.
 void RoughEngine::leave(std::uint32_t link, std::uint32_t cover) {
   CoverCount& covered = covered_[link];
   Shared& shared = links_[link];
@@ -141,7 +141,7 @@ void RoughEngine::count(Shared& link) const {
   link.since = now_;
 }
 
-// The flow, which no link holds, is held by this one from now on. Use is the caller's matter, here and below.
+// From now on this link holds the flow, which no link held. The caller updates links' use, here and below.
 void RoughEngine::hold(Fresh flow, std::uint32_t link) {
   Shared& shared = links_[link];
   const std::span<const Hop> its = hops(flow.slot);
@@ -194,14 +194,14 @@ RoughEngine::Fresh RoughEngine::release(Slot slot) {
   return {slot, left};
 }
 
-// What a flow gets has become more by so much, or less.
+// The flow's rate has changed by this much.
 void RoughEngine::change(Slot slot, double by) {
   const std::uint32_t holder = flows_[slot].holder;
   const double rate = rate_of(slot);
   for (const Hop& hop : hops(slot)) change(hop, by, hop.link == holder ? 0.0 : rate);
 }
 
-// What a flow gets that another link holds, or a link's own.
+// Updates one link's use; `rate` is that of a flow that another link holds, or 0 for the link's own.
 void RoughEngine::change(const Hop& hop, double by, double rate) {
   Use& use = uses_[hop.link];
   if (use.upper == kNever) return;

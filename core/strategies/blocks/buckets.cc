@@ -27,7 +27,7 @@ Buckets ready_at_once(std::string strategy, const Workload& workload, std::vecto
   return buckets;
 }
 
-// By layer, when its gradient may leave the slowest machine, if backward starts at 0.
+// By layer: when its gradient may leave the slowest machine, if backward starts at 0.
 std::vector<Duration> ready_times(const Cluster& cluster, const Workload& workload, const Options& options) {
   double slowest = 1e300;
   for (const MachineId machine : cluster.gpu_machines())
@@ -42,7 +42,7 @@ std::vector<Duration> ready_times(const Cluster& cluster, const Workload& worklo
   return ready;
 }
 
-// The end of the cycle in which that happens.
+// The end of the cycle in which a tensor becomes ready.
 Duration cycle_end(Duration ready, Duration cycle) {
   if (cycle == Duration(0)) return ready;
   return cycle * ((ready.ns() + cycle.ns() - 1) / cycle.ns());
@@ -57,10 +57,12 @@ std::vector<Part> Buckets::parts() const {
 }
 
 Buckets fused_buckets(std::string strategy, const Workload& workload, const Options& options) {
-  return ready_at_once(std::move(strategy), workload, workload.fuse(options.fusion_size));
+  const Bytes largest = options.fusion_size;
+  return ready_at_once(std::move(strategy), workload,
+                       options.independent_layers ? workload.partition(largest) : workload.fuse(largest));
 }
 
-Buckets ddp_buckets(const Workload& workload, const Options& options) {
+Buckets ddp_buckets(std::string strategy, const Workload& workload, const Options& options) {
   std::vector<Part> parts;
   bool full = true;
   for (const Workload::Whole& tensor : workload.tensors()) {
@@ -72,13 +74,14 @@ Buckets ddp_buckets(const Workload& workload, const Options& options) {
     const Bytes limit = parts.size() == 1 ? std::min(kFirstBucket, options.bucket_size) : options.bucket_size;
     full = parts.back().range.size >= limit;
   }
-  return ready_at_once("ddp", workload, std::move(parts));
+  return ready_at_once(std::move(strategy), workload, std::move(parts));
 }
 
-Buckets horovod_buckets(const Cluster& cluster, const Workload& workload, const Options& options) {
+Buckets horovod_buckets(std::string strategy, const Cluster& cluster, const Workload& workload,
+                        const Options& options) {
   const std::vector<Duration> ready = ready_times(cluster, workload, options);
   std::vector<Part> parts;
-  std::vector<Duration> ends;  // of their cycles
+  std::vector<Duration> ends;  // by part: the end of its cycle
   for (const Workload::Whole& tensor : workload.tensors()) {
     const Duration end =
         cycle_end(ready[static_cast<std::size_t>(tensor.part.first_layer)], options.cycle_time);
@@ -91,8 +94,8 @@ Buckets horovod_buckets(const Cluster& cluster, const Workload& workload, const 
       ends.push_back(end);
     }
   }
-  Buckets buckets = ready_at_once("horovod", workload, std::move(parts));
-  // All of a cycle start together, after the last of them is ready.
+  Buckets buckets = ready_at_once(std::move(strategy), workload, std::move(parts));
+  // All buckets of a cycle start together, after the last of them is ready.
   for (std::size_t i = buckets.buckets.size(); i-- > 0;) {
     Bucket& bucket = buckets.buckets[i];
     const bool last = i + 1 == buckets.buckets.size() || ends[i + 1] != ends[i];
@@ -102,16 +105,16 @@ Buckets horovod_buckets(const Cluster& cluster, const Workload& workload, const 
   return buckets;
 }
 
-Buckets byte_scheduler_buckets(const Workload& workload, const Options& options) {
+Buckets byte_scheduler_buckets(std::string strategy, const Workload& workload, const Options& options) {
   std::vector<Part> parts;
   for (const Workload::Whole& tensor : workload.tensors()) {
     const std::vector<Part> pieces = cut(tensor.part, options.partition_size);
     parts.insert(parts.end(), pieces.begin(), pieces.end());
   }
-  Buckets buckets = ready_at_once("bytescheduler", workload, std::move(parts));
+  Buckets buckets = ready_at_once(std::move(strategy), workload, std::move(parts));
   const std::size_t all = std::max<std::size_t>(1, buckets.buckets.size());
-  buckets.windowed = options.credit.has_value();
-  buckets.landing = options.credit ? std::min(all, static_cast<std::size_t>(*options.credit)) : all;
+  buckets.windowed = options.credit && !options.independent_layers;
+  buckets.landing = buckets.windowed ? std::min(all, static_cast<std::size_t>(*options.credit)) : all;
   return buckets;
 }
 

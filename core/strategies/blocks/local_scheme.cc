@@ -16,7 +16,7 @@ std::vector<int> all_gpus(const Machine& machine) {
   return gpus;
 }
 
-// The GPUs under each switch (or right at each NUMA node), in the order of their first GPUs.
+// The GPUs under each switch (or directly at each NUMA node), in the order of their first GPUs.
 std::vector<std::vector<int>> by_switch(const Machine& machine) {
   std::vector<std::vector<int>> groups;
   std::map<std::string, std::size_t> group_of;
@@ -35,7 +35,7 @@ std::vector<std::vector<int>> one_by_one(const Machine& machine) {
   return groups;
 }
 
-// The GPUs whose way to host memory has the fewest links in common with the ways of the NICs: copies of a
+// The GPUs whose routes to host memory share the fewest links with the routes of the NICs. The copies of a
 // root beside a NIC would share its switch with the network (BytePS, OSDI'20, section 4.2.2).
 std::vector<int> roots_of(const Cluster& cluster, MachineId machine) {
   const Machine& spec = cluster.machine(machine);
@@ -163,7 +163,7 @@ LocalCandidates local_candidates(const Cluster& cluster, MachineId id) {
     }
     if (machine.nvlink && switches.size() > 1) found.stages.push_back(LocalStage::kCpuAssisted);
   }
-  // A root's link would carry the whole reduction besides, were there no NVLink.
+  // Without NVLink, the root's link would also carry the whole reduction.
   const bool over_pcie = machine.gpus.size() > 1 && !machine.nvlink;
   if (direct_possible(machine) && !over_pcie) found.stages.push_back(LocalStage::kGpuDirect);
   return found;

@@ -118,9 +118,9 @@ Slice LocalStages::reserve(std::vector<BufferId>& buffers, MachineId machine, in
   return builder_->reserve(buffer, part.range.size, part.dtype);
 }
 
-// A group copies its sum to the NUMA node of staging, the first such group right into staging. Where several
-// groups are nearer to another node, the sums of these meet there first, so that the link between the sockets
-// is crossed once.
+// Where each group's sum lands. Usually a group copies its sum to the NUMA node of staging; the first such
+// group copies directly into staging. If several groups are nearer to another node, their sums meet there
+// first, so that the link between the sockets is crossed only once.
 std::vector<Slice> LocalStages::landings(const LocalWay& way, const Part& part) {
   const Machine& machine = cluster_->machine(way.machine);
   const int near = builder_->buffer(way.staging.buffer).numa;
@@ -145,7 +145,8 @@ std::vector<Slice> LocalStages::landings(const LocalWay& way, const Part& part) 
   return landed;
 }
 
-// The part on the GPUs that copy it: each its share, or the root all of it; or the whole of it on each.
+// The slice of the part on the GPUs that copy it: on each its share, or on the root all of it. If `whole`,
+// all of it on each.
 Slice LocalStages::held(const LocalWay& way, const Part& part, const std::vector<int>& gpus, bool whole) {
   Slice slice = {at(way.machine).gradient, gpus.front(), part.range.offset, part.range.size};
   if (whole) {
@@ -209,7 +210,7 @@ LocalWay LocalStages::out_by(const LocalScheme& scheme, MachineId machine, const
   way.staging = reserve(state.staging, machine, near, Buffer::Role::kStaging, part);
   way.landed = landings(way, part);
 
-  // By NUMA node, the groups' sums that have arrived: the first is what the others are added to.
+  // By NUMA node, the groups' sums that have arrived. The others are added to the first.
   struct Arrived {
     Slice total;
     OpId first;
@@ -262,7 +263,7 @@ void LocalStages::in(const LocalWay& way, const Part& part, const std::vector<Op
   };
   if (way.landed.empty()) return spread(groups.front(), after);
   const OpId summed = groups.size() == 1 ? OpId::none() : join(*builder_, part, way.machine, after);
-  std::map<int, std::pair<Slice, OpId>> at_numa;  // where the sum is, and since when
+  std::map<int, std::pair<Slice, OpId>> at_numa;  // where the sum is, and after which op
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const int numa = builder_->buffer(way.landed[i].buffer).numa;
     const auto [here, fresh] = at_numa.try_emplace(numa, way.staging, summed);
@@ -285,7 +286,7 @@ OpId LocalStages::scheduled(MachineId machine, const Part& part, OpId ready) {
 
 void LocalStages::needed(MachineId machine, const Part& part, OpId op) {
   State& state = at(machine);
-  // Forwards run in order, so the first of the part's layers stands for all of them.
+  // Forwards run in order, so the first of the part's layers represents all of them.
   const bool first = options_.barrier && !options_.independent_layers;
   state.needs[static_cast<std::size_t>(first ? 0 : part.first_layer)].push_back(op);
 }

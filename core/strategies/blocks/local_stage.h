@@ -1,5 +1,5 @@
-// The half of a plan that every strategy shares: on each GPU machine the backward and forward chain, and the
-// way of each part from the GPUs to where machines exchange it, and back. A strategy adds the exchange in
+// The half of a plan that every strategy shares: on each GPU machine, the chain of backward and forward, and
+// the way of each part from the GPUs to where machines exchange it, and back. A strategy adds the exchange in
 // between.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace weir {
 
-/// The local stage of every GPU machine; kAuto of none.
+/// The local stage of every GPU machine; never kAuto.
 using LocalStageOf = std::vector<LocalStage>;  // by machine
 
 /// For strategies in which no part goes to host memory.
@@ -25,17 +25,18 @@ struct LocalWay {
   int nic = 0;
   const LocalScheme* scheme = nullptr;
   Slice staging;              // where machines exchange the part
-  std::vector<Slice> landed;  // by group: where its sum lands in host memory
+  std::vector<Slice> landed;  // by group: where the group's sum lands in host memory
   OpId begun;                 // the first op of the way out that writes the staging slice
-  OpId ready;                 // the machine's sum is there
+  OpId ready;                 // the op after which the machine's sum is complete
 };
 
-/// Cost of the stage per machine with g GPUs and M bytes, reduce-scatter: (g-1)/g M over each hop of the ring
-/// of GPUs and M/g over each GPU's way to host memory, both ways; reduce: M over each hop and over the root's
-/// way; in several groups, each its own. The cluster, the workload and the builder outlive it.
+/// Cost of the stage per machine with g GPUs and M bytes. Reduce-scatter: (g-1)/g M over each hop of the ring
+/// of GPUs and M/g over each GPU's way to host memory, in both directions. Reduce: M over each hop and over
+/// the root's way. Several groups: each group has its own cost. The cluster, the workload and the builder
+/// must outlive it.
 class LocalStages {
  public:
-  /// `stages` holds what each machine's topology allows (local_choice.h).
+  /// Each machine's topology must allow its entry in `stages` (local_choice.h).
   LocalStages(const Cluster& cluster, const Workload& workload, const Options& options,
               const LocalStageOf& stages, PlanBuilder& builder);
 
@@ -44,20 +45,20 @@ class LocalStages {
   GroupId all_gpus(MachineId machine) const { return at(machine).all_gpus; }
 
   /// Adds the way out: from the backward of the part's layers to the machine's sum in the way's staging
-  /// slice. That lies on the NUMA node of the NIC which the part uses, or where the options place it; if
-  /// `direct` and the machine's stage allows it, on a GPU beside that NIC.
+  /// slice. This slice lies on the NUMA node of the part's NIC, or where the options place it. If `direct` is
+  /// set and the machine's stage allows it, it lies on a GPU beside that NIC.
   LocalWay out(MachineId machine, const Part& part, int nic, bool direct = false);
-  /// The same for what one GPU alone has, where the machine's stage is kApart; the way ends with that GPU.
+  /// The same for the gradient of a single GPU, if the machine's stage is kApart.
   LocalWay out_of_gpu(MachineId machine, int gpu, const Part& part, int nic);
-  /// The same by a scheme of the caller's choice, which outlives this, and with staging on the NUMA node
-  /// `near`.
+  /// The same with a scheme that the caller chooses, which must outlive this, and with staging on the NUMA
+  /// node `near`.
   LocalWay out_by(const LocalScheme& scheme, MachineId machine, const Part& part, int nic, int near,
                   bool direct);
-  /// Adds the way in, after all the ops of `after`: from staging to every GPU; the next forward waits for it.
+  /// Adds the way in, after all the ops of `after`: from staging to every GPU. The next forward waits for it.
   void in(const LocalWay& way, const Part& part, const std::vector<OpId>& after);
 
-  /// When the machine's scheduler has let the part go on, which is ready after the op: that op, or the wait
-  /// for part_overhead after it.
+  /// The op after which the machine's scheduler has released a part that is ready after the given op: that op
+  /// itself, or a wait for part_overhead after it.
   OpId scheduled(MachineId machine, const Part& part, OpId ready);
 
   /// The op that finishes the gradient of the layer on all GPUs of the machine.
@@ -68,14 +69,15 @@ class LocalStages {
   OpId released(MachineId machine, int layer) const {
     return backward(machine, options_.overlap || options_.independent_layers ? layer : 0);
   }
-  /// The forward of the part's layers waits for the op too.
+  /// Makes the forward of the part's layers wait for the op too.
   void needed(MachineId machine, const Part& part, OpId op);
 
-  /// Adds the forward chains, and the order of sums if the options ask for one; to be called once, last.
+  /// Adds the forward chains, and orders the sums if the options ask for it. Call it once, after everything
+  /// else.
   void close();
 
  private:
-  // What parts go by that use one NIC, and which is next.
+  // The schemes for parts that use one NIC, and which scheme is next.
   struct Schemes {
     std::vector<LocalMix> mix;
     Turns turns;
@@ -87,7 +89,7 @@ class LocalStages {
     std::vector<OpId> backward;            // by layer
     std::vector<std::vector<OpId>> needs;  // by layer: what its forward waits for
     std::vector<BufferId> staging;         // by NUMA node; none until used
-    std::vector<BufferId> landing;         // by NUMA node: of sums that are not the machine's yet
+    std::vector<BufferId> landing;         // by NUMA node: for sums of only some GPUs
   };
   State& at(MachineId machine) { return state_[machine.index()]; }
   const State& at(MachineId machine) const { return state_[machine.index()]; }
@@ -108,33 +110,33 @@ class LocalStages {
   std::vector<State> state_;
 };
 
-/// A message between two machines: the pair of ops, matched. Edges are the caller's matter.
+/// A message between two machines: a matched pair of ops. The caller adds edges.
 struct Message {
   OpId send;
   OpId receive;
 };
 
-/// Where one end of a message is.
+/// The place of one end of a message.
 struct Endpoint {
   MachineId machine;
   int nic = 0;
   Slice slice;
 };
 
-/// Adds both ends; the part gives dtype, priority and layer.
+/// Adds both ends. The part determines dtype, priority and layer.
 Message add_message(PlanBuilder& builder, const Part& part, const Endpoint& source, const Endpoint& target);
 
 /// Adds into += from on the machine.
 OpId add_sum(PlanBuilder& builder, const Part& part, MachineId machine, const Slice& from, const Slice& into);
 
-/// Adds a wait or a hold of that time, after the op.
+/// Adds a wait or a hold of this duration, after the op.
 OpId add_delay(PlanBuilder& builder, const Part& part, MachineId machine, OpKind kind, Duration time,
                OpId after);
 
-/// What is done when all the ops are: the op itself if there is one, else a join.
+/// An op that is done when all these ops are: the op itself if there is only one, otherwise a join.
 OpId join(PlanBuilder& builder, const Part& part, MachineId machine, const std::vector<OpId>& ops);
 
-/// An op of this kind that works for the part on the machine; slices are the caller's matter.
+/// An op of this kind that works for the part on the machine. The caller sets the slices.
 Op op_for(const Part& part, MachineId machine, OpKind kind);
 
 }  // namespace weir

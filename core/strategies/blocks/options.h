@@ -1,4 +1,4 @@
-// What a user may choose about a strategy; the defaults stand here and nowhere else.
+// The options of strategies that a user may choose. All defaults are here and nowhere else.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace weir {
 
 /// How gradients get from a machine's GPUs to its host memory and back.
 enum class LocalStage {
-  kAuto,           // what the machine's topology asks for (local_choice.h)
-  kReduceScatter,  // reduce-scatter over the GPUs, each copies its share; back: copies, then all-gather
-  kReduce,         // reduce to one GPU, away from the NICs, which copies; back: its copy, then broadcast
-  kReduceInTurn,   // the same, part by part to another of the GPUs that are as far from the NICs
-  kCpuAssisted,    // reduce-scatter under each PCIe switch; the CPU adds up what the switches' GPUs copy
-  kGpuDirect,      // reduce to a GPU under the NIC's switch, which the NIC reads and writes itself
-  kApart,          // nothing: each GPU's gradient goes on its own, and each GPU gets a sum of its own
+  kAuto,           // what suits the machine's topology (local_choice.h)
+  kReduceScatter,  // reduce-scatter over the GPUs; each copies its share; back: copies, then all-gather
+  kReduce,  // reduce to one GPU away from the NICs, which copies the sum; back: its copy, then broadcast
+  kReduceInTurn,  // the same, but part by part to a different GPU of those that are as far from the NICs
+  kCpuAssisted,   // reduce-scatter under each PCIe switch; the CPU adds up the sums of the switches
+  kGpuDirect,     // reduce to a GPU under the NIC's switch, whose memory the NIC reads and writes itself
+  kApart,         // nothing: each GPU's gradient leaves separately, and each GPU gets its own sum
 };
 
 constexpr auto enum_names(LocalStage /*local*/) {
@@ -32,11 +32,11 @@ constexpr auto enum_names(LocalStage /*local*/) {
                                            {LocalStage::kApart, "apart"}}};
 }
 
-/// Over what frameworks that fuse or cut tensors themselves run their all-reduces.
+/// The all-reduce used by frameworks that fuse or cut tensors themselves.
 enum class Collective {
   kFlatRing,      // NCCL's ring over all GPUs
   kHierarchical,  // reduce-scatter in each machine, a ring among machines per GPU, all-gather
-  kNccl,          // NCCL's own all-reduce, which simulated worlds take for its ring
+  kNccl,          // NCCL's own all-reduce, which simulated worlds model as its ring
 };
 
 constexpr auto enum_names(Collective /*collective*/) {
@@ -45,11 +45,11 @@ constexpr auto enum_names(Collective /*collective*/) {
                                            {Collective::kNccl, "nccl"}}};
 }
 
-/// How parts find the machine that sums them.
+/// How parts are assigned to the machines that sum them.
 enum class PartPlacement {
-  kBalanced,  // as closely to the shares as elements allow (placement.h)
-  kHash,      // by BytePS's hash of tensor and part, whatever their sizes (hashed_placement.h)
-  kInTurn,    // whole tensors, one machine after the other, as TensorFlow places them
+  kBalanced,  // as close to the shares as whole elements allow (placement.h)
+  kHash,      // by BytePS's hash of tensor and part, regardless of sizes (hashed_placement.h)
+  kInTurn,    // whole tensors, to the machines in turn, as in TensorFlow
 };
 
 constexpr auto enum_names(PartPlacement /*placement*/) {
@@ -58,12 +58,12 @@ constexpr auto enum_names(PartPlacement /*placement*/) {
                                               {PartPlacement::kInTurn, "in_turn"}}};
 }
 
-/// On which of a machine's NUMA nodes lies what goes through a NIC: staging, landing and accumulating memory.
-/// The cores of that node sum it.
+/// The NUMA node for the bytes that go through a NIC: staging, landing and accumulating memory. The cores of
+/// that node sum them.
 enum class NumaPlacement {
-  kNic,     // that of the NIC
-  kFar,     // the next one, where there is one
-  kSpread,  // all in turn
+  kNic,     // the NIC's own node
+  kFar,     // the next node, if there is one
+  kSpread,  // all nodes in turn
 };
 
 constexpr auto enum_names(NumaPlacement /*placement*/) {
@@ -71,20 +71,20 @@ constexpr auto enum_names(NumaPlacement /*placement*/) {
       {{NumaPlacement::kNic, "nic"}, {NumaPlacement::kFar, "far"}, {NumaPlacement::kSpread, "spread"}}};
 }
 
-/// How what a GPU machine sums itself of its own gradient gets to the sum, and the sum back.
+/// For the part of its own gradient that a GPU machine sums itself: how it gets to the sum, and the sum back.
 enum class Loopback {
-  kMemory,  // it lies where it is summed
-  kNic,     // as messages of the machine to itself, out of its NIC and into it; in simulated worlds alone
+  kMemory,  // through memory: it already lies where it is summed
+  kNic,     // as messages of the machine to itself, out of its NIC and back in; only in simulated worlds
 };
 
 constexpr auto enum_names(Loopback /*loopback*/) {
   return std::array<Named<Loopback>, 2>{{{Loopback::kMemory, "memory"}, {Loopback::kNic, "nic"}}};
 }
 
-/// In which order values of several machines, or of a machine's switches, are added up.
+/// The order in which values of several machines, or of a machine's switches, are added up.
 enum class SumOrder {
-  kReady,  // as they come: the last bits of floating-point sums differ from run to run
-  kPlan,   // as the plan has them: every run gives the same bits
+  kReady,  // as they arrive: the last bits of floating-point sums differ from run to run
+  kPlan,   // in the plan's order: every run gives the same bits
 };
 
 constexpr auto enum_names(SumOrder /*order*/) {
@@ -108,8 +108,8 @@ constexpr auto enum_names(Optimizer /*optimizer*/) {
                                           {Optimizer::kAdam, "adam"}}};
 }
 
-/// How often a step passes over memory for each parameter: the gradient is read, the parameter and whatever
-/// state it has are read and written.
+/// How often an optimizer's step passes over memory for each parameter. It reads the gradient; it reads and
+/// writes the parameter and its state, if any.
 constexpr int memory_passes(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::kNone:
@@ -128,65 +128,67 @@ constexpr int memory_passes(Optimizer optimizer) {
 struct Options {
   /// The largest part of a tensor that parameter servers, trees and the unified strategy send as one message.
   Bytes partition_size = Bytes(4'000'000);
-  /// Where parts of partition_size would leave NICs idle for a noticeable part of the iteration, until the
-  /// first sums are complete and after the last pushes are, parts are cut finer, but not below this. The same
-  /// as partition_size: never cut finer.
+  /// Parts of partition_size may leave NICs idle for a noticeable part of the iteration: until the first sums
+  /// are complete, and after the last pushes are. Then parts are cut finer, but not below this size. If it
+  /// equals partition_size, parts are never cut finer.
   Bytes finest_part = Bytes(131'072);
   /// The largest bucket of neighbouring tensors that ring and hierarchical all-reduce work on at once.
   Bytes fusion_size = Bytes(32'000'000);
-  /// The send window of a NIC: this many times partition_size; none is unlimited. (The credit of BytePS.)
+  /// The send window of a NIC, in units of partition_size; none is unlimited. (The credit of BytePS.)
   std::optional<int> credit = 4;
   Policy policy = Policy::kPriority;
   LocalStage local = LocalStage::kAuto;
-  /// The fraction of the bytes that kCpuAssisted has every GPU copy to host memory unreduced.
+  /// The fraction of the bytes for which, in kCpuAssisted, every GPU copies its unreduced gradient to host
+  /// memory.
   double brute_force = 0.0;
-  /// The unified strategy's CPU machines sum this many times what the optimal split gives them (all of the
-  /// model at most), and the GPU machines the rest: to see that the optimum is one.
+  /// The unified strategy's CPU machines sum this many times their optimal share (at most the whole model),
+  /// and the GPU machines sum the rest. Use it to check that the optimal split is optimal.
   double cpu_share_factor = 1.0;
   PartPlacement placement = PartPlacement::kBalanced;
   NumaPlacement numa = NumaPlacement::kNic;
   SumOrder sum_order = SumOrder::kReady;
   Loopback loopback = Loopback::kMemory;
-  /// Slices of host memory that parts and buckets leave from or land in begin on pages, if they fill one;
-  /// chunks of rings are equal shares of a bucket, and pieces of a part that several machines sum lie in the
-  /// part, wherever they begin.
+  /// Slices of host memory that parts and buckets leave from or land in begin on pages, if they fill one.
+  /// This does not hold for chunks of rings, which are equal shares of a bucket, nor for pieces of a part
+  /// that several machines sum: these lie wherever the bucket or the part puts them.
   bool page_aligned = true;
-  /// Of parameter servers alone.
+  /// For parameter servers only.
   Optimizer optimizer = Optimizer::kNone;
-  int update_passes = 0;  // over memory, that an update takes as long as; 0: as many as it makes
-  /// Sums come only when asked for: a worker sends a request, through the same queue as its pushes, once its
-  /// push of the part is through, as parameter servers do. Without it the owner sends a sum as soon as it is
-  /// complete.
+  int update_passes = 0;  // an update takes as long as so many passes over memory; 0: as it really makes
+  /// Sums are sent only on request, as parameter servers do. A worker sends a request once its push of the
+  /// part is through, in the same queue as its pushes. Without this option the owner sends a sum as soon as
+  /// it is complete.
   bool pull_requests = false;
-  /// Of `ps` alone: no sum leaves before those of all servers are complete, as TensorFlow's
-  /// SyncReplicasOptimizer lets nobody read a parameter before all are updated.
+  /// For parameter servers on CPU machines only: no sum leaves before the sums of all servers are complete.
+  /// TensorFlow's SyncReplicasOptimizer does this: nobody may read a parameter before all are updated.
   bool update_barrier = false;
-  /// A gradient may leave as soon as its layer's backward is done. Without it all gradients leave when the
-  /// whole backward is done: as where collectives and the model take turns on the GPUs, or a framework runs
-  /// the backward as one operator.
+  /// A gradient may leave as soon as its layer's backward is done. Without this option all gradients leave
+  /// when the whole backward is done. That happens if collectives and the model take turns on the GPUs, or if
+  /// a framework runs the backward as one operator.
   bool overlap = true;
-  /// Layers know nothing of each other: the gradient of each comes when it comes, is summed in memory of its
-  /// own, and is read when its sum is there, any number of times more often than another's. What applications
-  /// hand over tensor by tensor needs that (run/node.h, Rounds::kApart); of unified, ps and colocated-ps
-  /// alone. No file sets it, and `overlap`, `barrier` and `update_barrier` mean nothing with it.
+  /// Layers are independent: the gradient of each arrives at any time, is summed in its own memory, and is
+  /// read when its sum is complete. One layer may repeat this more often than another. Applications that hand
+  /// over tensors one by one need this (run/node.h, Rounds::kApart). Strategies without a `cannot_train`
+  /// support it (strategy.h). No file sets it; it makes `overlap`, `barrier` and `update_barrier`
+  /// meaningless.
   bool independent_layers = false;
   /// The next forward waits for all parameters, not only for those of its layer.
   bool barrier = false;
-  /// The fraction of a NIC's rate that the messages of all-reduces reach: NCCL moves 63 Gbps over NICs that
-  /// give 90, which is 0.7. Of every strategy whose sums pass from machine to machine.
+  /// The fraction of a NIC's rate that the messages of all-reduces achieve. Example: NCCL moves 63 Gbps over
+  /// NICs that give 90, which is 0.7. For every strategy in which sums pass from machine to machine.
   double allreduce_efficiency = 1.0;
-  /// What each part or bucket takes on each machine before it may start, one after the other (theta of
-  /// ByteScheduler, section 4.1): negotiation, calls, locks.
+  /// The time that each part or bucket takes on each machine before it may start, one after the other:
+  /// negotiation, calls, locks (theta of ByteScheduler, section 4.1).
   Duration part_overhead;
   Collective collective = Collective::kFlatRing;
-  /// PyTorch's bucket_cap_mb: a bucket of `ddp` is full when it has this much.
+  /// PyTorch's bucket_cap_mb: a bucket of `ddp` is full when it has this many bytes.
   Bytes bucket_size = Bytes(std::int64_t{25} << 20);
   /// Horovod's fusion buffer and its cycle.
   Bytes fusion_buffer = Bytes(std::int64_t{64} << 20);
   Duration cycle_time = Duration(5'000'000);
 };
 
-/// Those that an update takes as long as.
+/// The number of passes over memory that determines how long an update takes.
 constexpr int memory_passes(const Options& options) {
   const int own = memory_passes(options.optimizer);
   return own > 0 && options.update_passes > 0 ? options.update_passes : own;

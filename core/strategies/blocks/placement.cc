@@ -10,13 +10,13 @@
 namespace weir {
 namespace {
 
-// A part may exceed what is left of a share by this fraction of the share.
+// A part may exceed the rest of a share by this fraction of the share.
 constexpr double kShareSlack = 0.0005;
-// A part is not cut into pieces that are smaller than this fraction of a share, and as many bytes: they would
+// A part is not cut into pieces smaller than this fraction of a share, within the limits below: they would
 // cost more than they gain.
 constexpr double kSmallestPiece = 0.004;
 constexpr double kFewestBytes = 256;
-constexpr double kMostBytes = 16384;  // no piece is too small that has as many
+constexpr double kMostBytes = 16384;  // a piece of this size is never too small
 
 class Placer {
  public:
@@ -50,8 +50,8 @@ class Placer {
     return std::clamp(kSmallestPiece * summers_[i].share * total_, kFewestBytes, kMostBytes);
   }
 
-  // Summers of equal shares would all lag most at the same time and be served in a burst, in which the
-  // others starve. A head start of up to one part, different for each of them, spreads them out.
+  // Summers with equal shares would all lag most at the same time. They would be served in a burst, while the
+  // others starve. A different head start for each, of up to one part, spreads them out.
   static std::vector<double> phases(const std::vector<Summer>& summers) {
     std::map<double, double> equals;
     for (const Summer& summer : summers) ++equals[summer.share];
@@ -61,8 +61,8 @@ class Placer {
     return phases;
   }
 
-  // Lags that differ by less than a hundredth of a part are equal: else sizes that differ by an element would
-  // upset the even rhythm in which the machines take turns.
+  // Lags that differ by less than a hundredth of a part count as equal. Otherwise sizes that differ by one
+  // element would upset the even rhythm in which the machines take turns.
   std::size_t most_behind(Bytes next) const {
     const auto bytes = static_cast<double>(next.count());
     std::optional<std::size_t> best;
@@ -80,8 +80,8 @@ class Placer {
     return *best;
   }
 
-  // The bytes of the part that the summer takes: what its share still allows, in whole elements, or all of
-  // it.
+  // The bytes of the part that the summer takes: all of them, or as many whole elements as its share still
+  // allows.
   Bytes fit(std::size_t summer, const Part& part) const {
     const auto bytes = static_cast<double>(part.range.size.count());
     const double room = std::max(left(summer), smallest(summer));
@@ -94,7 +94,7 @@ class Placer {
   const std::vector<Summer>& summers_;
   double total_;
   double seen_ = 0.0;
-  std::vector<double> phases_;  // fractions of a part
+  std::vector<double> phases_;  // head starts, as fractions of a part
   std::vector<double> placed_;
   std::map<MachineId, std::size_t> parts_of_;
 };

@@ -1,5 +1,5 @@
-// Memory that is used again and again in a plan: the edges that keep a slot's next bytes out until the last
-// ones have been read.
+// Memory that a plan uses again and again: the edges that keep new bytes out of a slot until its last bytes
+// have been read.
 #pragma once
 
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace weir {
 
-/// Some slots in one buffer. Every use of a slot waits for the one before it in the order of
-/// use(); the first use of an iteration waits for the last one of the iteration before.
+/// Several slots in one buffer. Every use of a slot waits for the one before it in the order of use(). The
+/// first use in an iteration waits for the last use in the iteration before.
 class Slots {
  public:
   /// Reserves the slots in the buffer, for slices of any dtype.
   Slots(PlanBuilder& builder, BufferId buffer, std::size_t count, Bytes size);
 
-  /// Reserves one more of this size; its number.
+  /// Reserves one more slot of this size and returns its number.
   std::size_t add(PlanBuilder& builder, BufferId buffer, Bytes size);
 
-  /// The same slots, not used yet: for another replica of the buffer.
+  /// The same slots, not yet used: for another replica of the buffer.
   Slots fresh() const;
 
   std::size_t count() const { return slots_.size(); }
   /// The beginning of the slot.
   Slice slice(std::size_t slot, Bytes size) const;
-  /// `write` fills the slot and `read`, which waits for it, is the last to need it.
+  /// `write` fills the slot. `read` waits for it, and is the last op that needs the slot.
   void use(PlanBuilder& builder, std::size_t slot, OpId write, OpId read);
-  /// Adds the edges into the next iteration; to be called once, last.
+  /// Adds the edges into the next iteration. Call it once, after everything else.
   void close(PlanBuilder& builder) const;
 
  private:

@@ -158,5 +158,5 @@ def test_ranks_with_other_parameters_are_told(monkeypatch):
             return [list(numbers), [numbers[0] + 1]]
 
     monkeypatch.setattr(_buckets, "session", Other)
-    with pytest.raises(InvalidError, match="are others on rank 1 than on rank 0"):
+    with pytest.raises(InvalidError, match="differ between rank 1 and rank 0"):
         buckets_of(Doubling(), [4, 4])

@@ -1,6 +1,8 @@
 """Where NCCL sums among the ranks of a host, and where not. NCCL itself is in test_gpus.py."""
 
-import job  # noqa: F401  the path of the package
+import sys
+
+import job
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -92,5 +94,63 @@ class Store:
 def test_a_choice_that_is_none_is_refused(monkeypatch):
     assert _local.chosen({"local": "none"}) == "none"
     monkeypatch.setenv("WEIR_LOCAL", "nvlink")
-    with pytest.raises(ValueError, match="'nvlink' is none of auto, nccl, none"):
+    with pytest.raises(ValueError, match="'nvlink' is not one of auto, nccl, none"):
         _local.chosen({})
+
+
+class Met:
+    """Stands for NCCL, and remembers how it ended."""
+
+    ended = None
+
+    def close(self, failed):
+        self.ended = failed
+
+
+class Here:
+    """A session of two ranks."""
+
+    rank, size, patience, exchange = 1, 2, 1.0, None
+
+    class c:
+        local_rank, local_size, servers = (lambda: 1), (lambda: 2), (lambda: 0)
+
+
+def test_a_session_asks_once_what_sums_within_its_host_and_ends_it(monkeypatch):
+    asked = []
+
+    def answer(choice, place, *more):
+        asked.append((choice, place))
+        return Met()
+
+    monkeypatch.setattr(_local, "meet", answer)
+    local = _local.Local("nccl")
+    gpu = torch.device("cuda", 0)
+    met = local.nccl(Here, gpu, True)
+    assert local.insists and local.nccl(Here, gpu, True) is met
+    assert asked == [("nccl", _local.Place(1, 2, 1, 2, 0))]
+    local.close(True)
+    assert met.ended is True
+    assert local.nccl(Here, gpu, True) is not met and len(asked) == 2
+    monkeypatch.setattr(_local, "meet", lambda *how: None)
+    none = _local.Local("auto")
+    assert not none.insists and none.nccl(Here, gpu, True) is None
+    none.close(False)
+
+
+def test_pytorch_finds_its_part_in_a_session_that_another_frontend_has_begun():
+    job.passed(job.run([sys.executable, "-c", """
+import weir.session
+from weir.torch import _session
+weir.session.init()
+assert not weir.session.session().parts
+first = _session.local()
+assert first is _session.local() and first.insists
+import weir.torch as bps
+bps.init()
+assert _session.local() is first
+bps.shutdown()
+bps.init(local="none")
+assert not _session.local().insists
+bps.shutdown()
+"""], 20, WEIR_LOCAL="nccl"))

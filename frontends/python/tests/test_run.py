@@ -152,9 +152,9 @@ def test_what_a_finished_rank_left_running_is_ended(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["-np", "0", "true"], "'0' is no whole number from 1 on"),
-    (["-np", "two", "true"], "'two' is no whole number"),
-    (["-np", "1", "--env", "A", "true"], "'A' is no KEY=VALUE"),
+    (["-np", "0", "true"], "'0' is not a whole number of 1 or more"),
+    (["-np", "two", "true"], "'two' is not a whole number"),
+    (["-np", "1", "--env", "A", "true"], "'A' is not KEY=VALUE"),
     (["-np", "1"], "no command to run"),
     (["true"], "-np"),
 ])

@@ -85,9 +85,9 @@ def test_times_belong_to_the_layers_that_take_them():
     data = torch.randn(2, 4)
     trace = recorder.record(model, lambda: model(data).sum().backward(), name="slow", steps=5, warm_up=1)
     forward, backward = nanoseconds(trace, "forward"), nanoseconds(trace, "backward")
-    assert 10e6 < forward[1] < 25e6 and max(forward[0], forward[2]) < 5e6
+    assert forward[1] > 10e6 and forward[1] > 2 * max(forward[0], forward[2])
     # Backward through the sleep comes after the slow layer's own gradients are there, and before the first layer's.
-    assert 20e6 < backward[0] < 45e6 and max(backward[1:]) < 5e6
+    assert backward[0] > 20e6 and backward[0] > 2 * max(backward[1:])
 
 
 def test_shared_parameters_are_the_first_ones_and_unused_ones_are_told():

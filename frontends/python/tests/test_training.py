@@ -1,5 +1,6 @@
 """Training on several ranks equals training on one with all ranks' data, whatever the way."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,11 @@ import lessons
 TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-5, torch.bfloat16: 0.1}
 COMPRESSED = 0.02
 
+# The rows of the table of strategies: whether each can train.
+ROWS = (Path(__file__).resolve().parents[3] / "core" / "strategies").glob("*.cc")
+STRATEGIES = {row[1]: ".cannot_train" not in row[0]
+              for path in sorted(ROWS) for row in re.finditer(r"""\.name = "([^"]+)".*?};""", path.read_text(), re.DOTALL)}
+
 
 @pytest.fixture(scope="module", name="alone")
 def trained_alone():
@@ -25,7 +31,26 @@ def trained_alone():
 @pytest.mark.parametrize("ranks, servers", [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (4, 0), (4, 1), (4, 2)])
 def test_training_is_equal_to_training_alone(alone, tmp_path, ranks, servers):
     job.passed(job.weirrun("training.py", tmp_path, ranks=ranks, servers=servers, timeout=90))
-    for way, (_, dtype, how) in lessons.WAYS.items():
+    check_equal(alone, tmp_path, ranks, lessons.WAYS)
+
+
+@pytest.mark.parametrize("strategy", [name for name, trains in STRATEGIES.items() if trains])
+def test_every_strategy_trains_unless_its_row_says_why_not(alone, tmp_path, strategy):
+    ways = ["sgd", "half", "cross-adam", "ddp"]
+    job.passed(job.weirrun("training.py", tmp_path, *ways, ranks=4, servers=2, timeout=90, WEIR_STRATEGY=strategy))
+    check_equal(alone, tmp_path, 4, ways)
+
+
+@pytest.mark.parametrize("strategy", [name for name, trains in STRATEGIES.items() if not trains])
+def test_strategies_that_cannot_train_say_why(tmp_path, strategy):
+    done = job.weirrun("training.py", tmp_path, "sgd", ranks=2, WEIR_STRATEGY=strategy)
+    assert done.returncode != 0
+    assert f"strategy: '{strategy}' cannot train: " in done.stderr
+
+
+def check_equal(alone, tmp_path, ranks, ways):
+    for way in ways:
+        _, dtype, how = lessons.WAYS[way]
         first = torch.load(tmp_path / f"{way}.0.pt")
         assert set(first) == set(alone[way])
         for name, expected in alone[way].items():

@@ -1,7 +1,7 @@
 """Weir: gradient communication of data-parallel training.
 
-``weir.torch`` is the frontend of PyTorch; ``weirrun`` starts the processes of a job on one host. This module
-itself needs no framework.
+``weir.torch`` is the frontend for PyTorch. ``weirrun`` starts the processes of a job on one host. Every module
+of this package except ``weir.torch`` works without a framework. docs/frontends.md shows how to build on them.
 """
 
 from .errors import Error, InvalidError, LostError, MismatchError, ResourceError, StateError, TimeoutError

@@ -1,14 +1,14 @@
-"""The C library as Python functions: weir.h by ctypes, its statuses as exceptions. Knows no framework."""
+"""The C library as Python functions: weir.h through ctypes, with exceptions for its statuses. Knows no framework."""
 
 import ctypes
-import enum
 import functools
 import json
 import os
 from pathlib import Path
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, Optional, Sequence
 
 from . import errors
+from .memory import HOST, Declaration
 
 ABI_VERSION = 4
 KEPT = 1  # WEIR_KEPT
@@ -21,29 +21,6 @@ ERRORS = {
     5: errors.TimeoutError,
     6: errors.ResourceError,
 }
-
-
-class Dtype(enum.IntEnum):
-    """weir_dtype."""
-
-    F16 = 0
-    BF16 = 1
-    F32 = 2
-    F64 = 3
-    I32 = 4
-    I64 = 5
-
-
-class Declaration(NamedTuple):
-    """A tensor to be made known; a larger priority is more urgent. If it is kept, accumulate() adds to it. `kind` as of
-    push_pull()."""
-
-    name: str
-    elements: int
-    dtype: int
-    priority: int
-    kept: bool = False
-    kind: Optional[bytes] = None
 
 
 class _Tensor(ctypes.Structure):
@@ -65,7 +42,7 @@ _INT32 = ctypes.c_int32
 _INT64 = ctypes.c_int64
 _HANDLE = ctypes.POINTER(ctypes.c_int64)
 
-# Name -> what it returns, and its arguments. All that return a status are checked.
+# Name -> the type it returns, and those of its arguments. Every status is checked.
 _STATUS = ctypes.c_int
 _FUNCTIONS: Dict[str, Any] = {
     "weir_abi_version": (_INT32, []),
@@ -93,15 +70,13 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_speed": (_STATUS, [ctypes.POINTER(ctypes.c_double)]),
 }
 
-HOST = -1  # the device of what is in host memory
-
 
 def find() -> Path:
     """Where the library is: $WEIR_LIBRARY, else beside this package."""
     named = os.environ.get("WEIR_LIBRARY")
     path = Path(named) if named else Path(__file__).resolve().parent / "libweir.so"
     if not path.is_file():
-        where = "WEIR_LIBRARY names it" if named else "it would lie there after `pip install`"
+        where = "WEIR_LIBRARY names it" if named else "`pip install` puts it there"
         raise ImportError(
             f"no library of Weir at {path}, though {where}. Build it with `cmake --build --preset release "
             "--target weir_c` and set WEIR_LIBRARY=build/release/frontends/c/libweir.so, or `pip install .`"
@@ -120,7 +95,7 @@ class Library:
                 function.restype = result
                 function.argtypes = arguments
         except (OSError, AttributeError) as why:
-            raise ImportError(f"{path} is no library of Weir that can be used: {why}") from why
+            raise ImportError(f"{path} is not a usable library of Weir: {why}") from why
         version = self._c.weir_abi_version()
         if version != ABI_VERSION:
             raise ImportError(f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
@@ -143,19 +118,19 @@ class Library:
         return self._c.weir_version().decode()
 
     def init(self, settings: Dict[str, Any]) -> None:
-        """Takes part in a session as a rank; `settings` are weir.h's and go before the environment's."""
+        """Takes part in a session as a rank. `settings` are weir.h's and override the environment."""
         self._check(self._c.weir_init(json.dumps(settings).encode()))
 
     def serve(self, settings: Dict[str, Any]) -> None:
-        """Is a CPU machine of a session until the ranks have shut down."""
+        """Runs as a CPU machine of a session until the ranks have shut down."""
         self._check(self._c.weir_serve(json.dumps(settings).encode()))
 
     def shutdown(self) -> None:
-        """Leaves the session once every tensor that is on its way has arrived."""
+        """Leaves the session once every tensor under way has arrived."""
         self._check(self._c.weir_shutdown())
 
     def abort(self, why: str) -> None:
-        """Ends the session for everybody, who are told why."""
+        """Ends the session for all processes, and tells them why."""
         self._check(self._c.weir_abort(why.replace("\0", "?").encode("utf-8", "replace")))
 
     def is_initialized(self) -> bool:
@@ -163,7 +138,7 @@ class Library:
         return self._c.weir_is_initialized() != 0
 
     def rank(self) -> int:
-        """-1 if not initialised, as the next four."""
+        """The number of this rank; -1 if not initialised, as for the next four."""
         return self._c.weir_rank()
 
     def size(self) -> int:
@@ -171,7 +146,7 @@ class Library:
         return self._c.weir_size()
 
     def local_rank(self) -> int:
-        """This rank among those of its host."""
+        """The number of this rank among those of its host."""
         return self._c.weir_local_rank()
 
     def local_size(self) -> int:
@@ -183,8 +158,9 @@ class Library:
         return self._c.weir_servers()
 
     def declare(self, tensors: Iterable[Declaration], ranks: Optional[Sequence[int]] = None) -> None:
-        """Makes tensors known, which are planned together, and summed over all ranks or these alone."""
-        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority, t.kind) for t in tensors]
+        """Makes tensors known. They are planned together, and summed over all ranks or over `ranks` alone."""
+        rows = [_Tensor(t.name.encode(), t.elements, t.dtype, KEPT if t.kept else 0, t.priority, t.kind)
+                for t in tensors]
         array = (_Tensor * len(rows))(*rows)
         if ranks is None:
             self._check(self._c.weir_declare(array, len(rows)))
@@ -193,13 +169,16 @@ class Library:
 
     @functools.cached_property
     def takes_gpus(self) -> bool:
-        """Whether push_pull() takes memory of GPUs here."""
+        """Whether push_pull() takes GPU memory here."""
         return self._c.weir_takes_gpus() != 0
 
     def push_pull(self, name: Optional[bytes], source: int, target: int, elements: int, dtype: int,
                   kind: Optional[bytes] = None, device: int = HOST, stream: Optional[int] = None) -> int:
-        """Begins to sum a tensor over all ranks; its handle. `name` is UTF-8, or None; `kind` is what is made of the sum,
-        the same on all ranks; memory of a GPU is written once all that is on its `stream` so far has been done."""
+        """Begins to sum a tensor over all ranks, and returns its handle.
+
+        `name` is UTF-8, or None. `kind` is what the ranks make of the sum, the same on all. GPU memory is read once all
+        work that is on its `stream` so far has been done.
+        """
         handle = ctypes.c_int64()
         status = self._push_pull(name, source, target, elements, dtype, kind, device, stream, handle)
         if status != 0:
@@ -208,8 +187,10 @@ class Library:
 
     def accumulate(self, name: bytes, delta: int, weights: int, elements: int, dtype: int, device: int = HOST,
                    stream: Optional[int] = None) -> int:
-        """Begins to add to the tensor of that name that CPU machines keep, and to give what it is then; its handle.
-        Memory as of push_pull()."""
+        """Begins to add to the tensor of that name that CPU machines keep, and returns its handle.
+
+        `weights` gets what is kept then. Memory is as in push_pull().
+        """
         handle = ctypes.c_int64()
         status = self._accumulate(name, delta, weights, elements, dtype, device, stream, handle)
         if status != 0:
@@ -217,7 +198,7 @@ class Library:
         return handle.value
 
     def broadcast(self, name: Optional[bytes], data: int, count: int, kind: bytes, root: int) -> int:
-        """Begins to copy bytes of host memory, of a kind, from the root to all; its handle."""
+        """Begins to copy bytes of host memory from the root to all, and returns the handle. `kind` names the dtype."""
         handle = ctypes.c_int64()
         self._check(self._c.weir_broadcast(name, data, count, kind, root, HOST, None, handle))
         return handle.value
@@ -229,7 +210,7 @@ class Library:
         return done.value != 0
 
     def wait(self, handle: int) -> None:
-        """Waits until the tensor has arrived, or failed, and forgets the handle."""
+        """Waits until the tensor has arrived or failed. The handle is not valid afterwards."""
         status = self._wait(handle)
         if status != 0:
             raise self._failure(status)
@@ -239,7 +220,7 @@ class Library:
         self._check(self._c.weir_barrier())
 
     def speed(self) -> float:
-        """Bytes a second that this rank has got back, over the last ten seconds."""
+        """Bytes a second that this rank got back during the last ten seconds."""
         rate = ctypes.c_double()
         self._check(self._c.weir_speed(rate))
         return rate.value
@@ -249,7 +230,7 @@ _loaded: Optional[Library] = None
 
 
 def library() -> Library:
-    """The process's library, loaded when first asked for."""
+    """The process's library. The first call loads it."""
     global _loaded
     if _loaded is None:
         _loaded = Library(find())

@@ -1,4 +1,4 @@
-"""What can go wrong in a session, one exception for each status of the C library."""
+"""What can go wrong in a session: one exception for each status of the C library."""
 
 import builtins
 
@@ -8,24 +8,24 @@ class Error(RuntimeError):
 
 
 class InvalidError(Error, ValueError):
-    """An argument or a setting is wrong; nothing has changed."""
+    """An argument or a setting is wrong. Nothing has changed."""
 
 
 class StateError(Error):
-    """Weir is not initialised, or is already; or a call comes at the wrong time."""
+    """Weir is not initialised, or is already, or the call comes at the wrong time."""
 
 
 class MismatchError(Error):
-    """Ranks disagree about a tensor, which can be used no more; the session goes on."""
+    """Ranks disagree about a tensor, which can no longer be used. The session goes on."""
 
 
 class LostError(Error):
-    """A process of the session is dead, silent or has left; the session is over."""
+    """A process of the session is dead, silent or has left. The session is over."""
 
 
 class TimeoutError(Error, builtins.TimeoutError):
-    """A rank has not done its part in time; the session is over."""
+    """A rank has not done its part in time. The session is over."""
 
 
 class ResourceError(Error):
-    """The system refuses something, such as memory or connections; the session is over."""
+    """The system refuses something, such as memory or connections. The session is over."""

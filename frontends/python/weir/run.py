@@ -1,8 +1,8 @@
-"""weirrun: starts the ranks and CPU machines of a session on this host, and sees that none outlives the others.
+"""weirrun: starts the ranks and CPU machines of a session on this host, and ends all of them together.
 
     weirrun -np 4 --servers 2 python train.py --epochs 3
 
-The first process that fails ends all others, and its status is weirrun's: 128 + the signal if one killed it.
+If a process fails, weirrun ends all others and exits with its status, or with 128 + the signal that killed it.
 """
 
 import argparse
@@ -19,13 +19,13 @@ import time
 from typing import IO, BinaryIO, Dict, List, Optional, Sequence
 
 TERM_SECONDS = 5.0  # from SIGTERM to SIGKILL
-LAST_WORDS_SECONDS = 1.0  # for the others to say what the first failure did to them, before SIGTERM
+LAST_WORDS_SECONDS = 1.0  # for the others to print how the first failure affects them, before SIGTERM
 SLOW_END_SECONDS = 4.0  # for ranks to end, once a server has failed
 PR_SET_PDEATHSIG = 1
 
 
 class Lines:
-    """Passes on what a process writes, whole lines only, each after a prefix."""
+    """Passes on the lines that a process writes, each with a prefix."""
 
     def __init__(self, source: IO[bytes], target: BinaryIO, prefix: bytes):
         self.source = source
@@ -35,7 +35,7 @@ class Lines:
         os.set_blocking(source.fileno(), False)
 
     def forward(self) -> bool:
-        """Passes on what is there; whether more may come."""
+        """Passes on what has been written so far. Returns whether more may come."""
         while True:
             try:
                 block = os.read(self.source.fileno(), 1 << 16)
@@ -48,13 +48,13 @@ class Lines:
             self._write(lines)
 
     def finish(self) -> None:
-        """Passes on the last line, though it has no end."""
+        """Passes on the last line, even if it has no newline."""
         if self._rest:
             self._write([self._rest])
             self._rest = b""
 
     def _write(self, lines: List[bytes]) -> None:
-        # Not by a buffered file: with Python 3.11.2's, what was left of some large writes never came while ranks were ending.
+        # Not through a buffered file: Python 3.11.2's lost the rest of some large writes while ranks were ending.
         left = memoryview(b"".join(self._prefix + line + b"\n" for line in lines))
         while left:
             try:
@@ -64,7 +64,7 @@ class Lines:
 
 
 class Process:
-    """A rank or a CPU machine: the leader of a process group, which dies with weirrun."""
+    """A rank or a CPU machine: the leader of a process group that dies with weirrun."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Dict[str, str], piped: bool):
         self.name = name
@@ -87,7 +87,7 @@ class Process:
         return code if code is None or code >= 0 else 128 - code
 
     def end(self, number: int) -> None:
-        """Sends a signal to the process and what it has started."""
+        """Sends a signal to the process and those that it has started."""
         try:
             os.killpg(self.popen.pid, number)
         except ProcessLookupError:
@@ -139,7 +139,7 @@ class Job:
         return process
 
     def _forward(self, seconds: float) -> None:
-        """Passes output on, for so long or until something else happens."""
+        """Passes output on, until something happens, but at most for so many seconds."""
         for key, _ in self._selector.select(seconds):
             if key.data is not None:
                 if not key.data.forward():
@@ -154,13 +154,13 @@ class Job:
         return self._ranks + self._servers
 
     def _cause(self) -> Optional[Process]:
-        """What has failed, if anything has; of several, what the others' failures follow from."""
+        """The process that has failed, if one has; of several, the one that made the others fail."""
         self._failed += [process for process in self._all() if process.status() and process not in self._failed]
-        # What was killed rather than what then failed, and a rank rather than a server, which ends fast; else the first.
+        # A killed process before those that then failed, and a rank before a server, which ends faster; else the first.
         return min(self._failed, key=lambda process: (process.popen.returncode > 0, process in self._servers), default=None)
 
     def _wait(self, processes: List[Process], seconds: float) -> bool:
-        """Whether they have ended by themselves in that time."""
+        """Whether the processes have ended by themselves within that time."""
         deadline = time.monotonic() + seconds
         while any(process.status() is None for process in processes):
             left = deadline - time.monotonic()
@@ -170,14 +170,14 @@ class Job:
         return True
 
     def run(self) -> int:
-        """Waits for the end of the job; its exit status."""
+        """Waits for the end of the job, and returns its exit status."""
         try:
             while not self._caught:
                 cause = self._cause()
                 if cause is not None:
                     self._wait(self._all(), LAST_WORDS_SECONDS)
                     cause = self._cause() or cause
-                    if cause in self._servers and cause.popen.returncode > 0:  # because of a rank, which ends more slowly
+                    if cause in self._servers and cause.popen.returncode > 0:  # maybe because of a rank, which ends more slowly
                         self._wait(self._ranks, SLOW_END_SECONDS)
                         cause = self._cause() or cause
                     print(f"weirrun: {describe(cause)}; ending the others", file=sys.stderr, flush=True)
@@ -192,7 +192,7 @@ class Job:
             self.end()
 
     def end(self) -> None:
-        """Leaves no process."""
+        """Ends all processes."""
         processes = self._all()
         for process in processes:
             process.end(signal.SIGTERM)
@@ -205,7 +205,7 @@ class Job:
         except BrokenPipeError:
             pass
         for process in processes:
-            process.end(signal.SIGKILL)  # and what the process has started, though it has ended itself
+            process.end(signal.SIGKILL)  # also what the process has started, even if it has ended itself
             process.popen.wait()
         try:
             for key in list(self._selector.get_map().values()):
@@ -217,7 +217,7 @@ class Job:
 
 
 def free_port() -> int:
-    """A port of this host that nobody listens at."""
+    """A port of this host that is not in use."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -227,16 +227,16 @@ def pair(text: str) -> List[str]:
     """KEY=VALUE in two."""
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise argparse.ArgumentTypeError(f"'{text}' is no KEY=VALUE")
+        raise argparse.ArgumentTypeError(f"'{text}' is not KEY=VALUE")
     return [key, value]
 
 
 def count(least: int):
-    """A reader of whole numbers from `least` on."""
+    """A reader of whole numbers of at least `least`."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"'{text}' is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of {least} or more")
         return int(text)
 
     return read
@@ -250,18 +250,18 @@ def parser() -> argparse.ArgumentParser:
         description="Starts the ranks and CPU machines of a session of Weir on this host.")
     result.add_argument("-np", "-n", "--num-proc", dest="ranks", type=count(1), required=True, help="ranks: processes that train")
     result.add_argument("--servers", type=count(0), default=0, help="CPU machines, which only sum (0)")
-    result.add_argument("--strategy", help="unified, ps or colocated-ps (unified)")
+    result.add_argument("--strategy", help="how tensors are summed (docs/pytorch.md lists the strategies)")
     result.add_argument("--env", type=pair, action="append", default=[], metavar="KEY=VALUE",
                         help="sets a variable for all processes; may be repeated")
-    result.add_argument("--no-prefix", action="store_true", help="leave output as it is, without [rank] before each line")
+    result.add_argument("--no-prefix", action="store_true", help="print output as it is, without [rank] before each line")
     result.add_argument("command", nargs=argparse.REMAINDER, help="what each rank runs, such as: python train.py")
     return result
 
 
 def environments(arguments: argparse.Namespace) -> Dict[str, str]:
-    """What all processes of the session have in common."""
+    """The environment that all processes of the session share."""
     common = dict(os.environ)
-    # Of a launcher that weirrun itself runs under: they would be taken for this session's.
+    # A launcher that runs weirrun may have set these: they are not for this session.
     for name in ("WEIR_RANK", "WEIR_SERVER", "WEIR_LOCAL_RANK", "WEIR_LISTEN"):
         common.pop(name, None)
     common.update(
@@ -272,11 +272,11 @@ def environments(arguments: argparse.Namespace) -> Dict[str, str]:
         WEIR_SERVERS=str(arguments.servers))
     if arguments.strategy:
         common["WEIR_STRATEGY"] = arguments.strategy
-    common.setdefault("PYTHONUNBUFFERED", "1")  # what goes to a pipe would come late
+    common.setdefault("PYTHONUNBUFFERED", "1")  # else output to a pipe would come late
     common.update(arguments.env)
     if arguments.ranks > 1 and "OMP_NUM_THREADS" not in common:
         common["OMP_NUM_THREADS"] = "1"
-        print("weirrun: OMP_NUM_THREADS=1 for each rank, so that they do not fight for cores; set it to what suits",
+        print("weirrun: OMP_NUM_THREADS=1 for each rank, so that they do not compete for cores; set it to change that",
               file=sys.stderr, flush=True)
     return common
 

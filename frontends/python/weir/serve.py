@@ -1,5 +1,8 @@
-"""A CPU machine of a session: ``python -m weir.serve``, with WEIR_SERVER, WEIR_SIZE, WEIR_SERVERS, WEIR_LEADER and
-WEIR_SECRET in the environment. Ends when the ranks have shut down; with ``--repeat`` it waits for their next session."""
+"""A CPU machine of a session: ``python -m weir.serve``.
+
+It reads WEIR_SERVER, WEIR_SIZE, WEIR_SERVERS, WEIR_LEADER and WEIR_SECRET from the environment. It ends when the ranks
+have shut down. With ``--repeat`` it waits for their next session.
+"""
 
 import argparse
 import os
@@ -11,9 +14,9 @@ from .errors import Error
 
 
 def main() -> int:
-    """Serves, and says why if that fails."""
+    """Serves, and prints why if that fails."""
     parser = argparse.ArgumentParser(prog="python -m weir.serve", description="A CPU machine of a session, which sums.")
-    parser.add_argument("--repeat", action="store_true", help="serve session after session, until it is ended")
+    parser.add_argument("--repeat", action="store_true", help="serve one session after another, until it is ended")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would wait for the library to return
     try:

@@ -1,46 +1,24 @@
-#include "backends/real/memory/pages.h"
+// The contract of ports over every wire that works on any host. Wires that need devices: tests/rdma.
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 
 namespace weir::real {
 namespace {
 
-#ifdef __SANITIZE_THREAD__
-constexpr bool kThreadSanitizer = true;
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
-
-void check(const std::string& name, const ThreadWorld::Settings& how) {
-  conformance::World world;
-  world.name = fmt::format("{}, {} channels, {} threads", name, how.channels, how.transport.threads);
-  world.exact = false;
-  // The thread sanitizer keeps four times what is touched.
-  world.room = available_memory() / (kThreadSanitizer ? 6 : 2);
-  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
-  conformance::check_port(world);
-}
-
-TEST_CASE("nodes joined by TCP keep the contract of ports", "[conformance]") {
-  const int count = GENERATE(1, 3);  // a loop would pass each section once
+TEST_CASE("nodes joined by any wire keep the contract of ports", "[conformance]") {
+  const Wire* const wire = GENERATE(from_range(wires_of_any_host()));  // a loop would run each section once
+  const int count = GENERATE(1, 3);
   ThreadWorld::Settings how;
+  how.choice = choice_of(wire->name);
   how.channels = how.threads = how.transport.threads = count;
-  check("TCP", how);
+  check_contract(how);
 }
 
 TEST_CASE("nodes joined by sealed connections keep the contract of ports", "[conformance]") {
   ThreadWorld::Settings how;
   how.channels = how.transport.threads = 2;
   how.sealed = true;
-  check("sealed TCP", how);
-}
-
-TEST_CASE("nodes that share memory keep the contract of ports", "[conformance]") {
-  const int count = GENERATE(1, 3);  // a loop would pass each section once
-  ThreadWorld::Settings how;
-  how.channels = how.threads = how.transport.threads = count;
-  how.shared_memory = true;
-  check("shared memory", how);
+  check_contract(how);
 }
 
 }  // namespace

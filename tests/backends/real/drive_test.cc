@@ -1,4 +1,4 @@
-// Runs that end before their plan does.
+// Runs that end before their plan is complete.
 #include "tests/backends/real/world.h"
 #include "tests/catch.h"
 #include "tests/conformance/echo.h"

@@ -1,5 +1,5 @@
-// When NICs are to read and write GPUs themselves: where the topology favours it, and only over RDMA.
-#include "backends/real/compute/host_work.h"
+// When NICs should access GPUs directly: if the topology favours it, and only over RDMA.
+#include "backends/real/transport/transport_choice.h"
 #include "core/analysis/local_choice.h"
 #include "core/strategies/strategy.h"
 #include "tests/catch.h"
@@ -8,7 +8,8 @@
 namespace weir::real {
 namespace {
 
-// Two machines of a GPU and a NIC under one switch, whose link to the processor has that rate.
+// Two machines with a GPU and a NIC under one switch. `rate` is the rate of the switch's link to the
+// processor.
 Cluster beside(const std::string& rate) {
   return cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "switches": [{"name": "p0", "at": "numa0", "rate": ")" +
@@ -49,8 +50,7 @@ TEST_CASE("messages from and to GPUs are refused where they would not go over RD
   const auto unified = *strategy_named("unified");
   const auto direct = unified->plan(cluster, workload, with(LocalStage::kGpuDirect)).value();
   const auto staged = unified->plan(cluster, workload, with(LocalStage::kReduceScatter)).value();
-  for (const auto transport :
-       {TransportChoice::kTcp, TransportChoice::kSharedMemory, TransportChoice::kAuto}) {
+  for (const auto transport : {TransportChoice::kTcp, choice_of("shm"), TransportChoice::kAuto}) {
     const auto refused = check_messages(direct, MachineId(0), transport);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text ==
@@ -58,7 +58,7 @@ TEST_CASE("messages from and to GPUs are refused where they would not go over RD
           "strategy, or another 'local' stage");
     CHECK(check_messages(staged, MachineId(0), transport));
   }
-  CHECK(check_messages(direct, MachineId(0), TransportChoice::kRdma));
+  CHECK(check_messages(direct, MachineId(0), choice_of("rdma")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Messages larger than system calls, 32-bit sizes and 32-bit offsets reach.
+// Messages too large for one system call, for 32-bit sizes and for 32-bit offsets.
 #include "tests/backends/real/trial.h"
 #include "tests/catch.h"
 
@@ -8,9 +8,9 @@ namespace {
 using namespace weir::literals;
 
 void check_everywhere(Bytes large) {
-  for (const bool shared_memory : {false, true}) {
+  for (const Wire* wire : wires_of_any_host()) {
     ThreadWorld::Settings settings;
-    settings.shared_memory = shared_memory;
+    settings.choice = choice_of(wire->name);
     settings.channels = 2;
     check_large(large, settings);
   }

@@ -1,5 +1,5 @@
-// Sums as a plain loop makes them, element by element and with conversions by arithmetic instead of bits:
-// what kernels are held against.
+// Sums by a plain loop over elements, with conversions by arithmetic instead of bits. Tests compare the
+// kernels with them.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace weir::real::oracle {
 
-/// A binary floating-point format of 16 bits, by the bits of its fraction and exponent.
+/// A binary floating-point format of 16 bits, described by the bits of its fraction and exponent.
 struct Format {
   int fraction;
   int exponent;
@@ -47,7 +47,7 @@ inline std::uint16_t narrowed(float value, Format format) {
   const int least = 1 - format.bias();
   const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
   const double steps = std::nearbyint(std::ldexp(magnitude, format.fraction - exponent));
-  // The steps of a normal number hold its leading one, which is why the exponent's field is one less here.
+  // The steps of a normal number include its leading one, so the exponent's field is one less here.
   const int bits = static_cast<int>(steps) + ((exponent - least) << format.fraction);
   return static_cast<std::uint16_t>(sign | std::min(bits, infinity));
 }
@@ -80,7 +80,7 @@ inline void sum_narrow(Format format, std::byte* into, std::span<const std::byte
   }
 }
 
-/// into = terms[0] + terms[1] + ..., where `into` may be the first of them.
+/// into = terms[0] + terms[1] + ...; `into` may be terms[0].
 inline void sum(Dtype dtype, std::byte* into, std::span<const std::byte* const> terms, std::size_t size) {
   switch (dtype) {
     case Dtype::kF16:
@@ -98,7 +98,7 @@ inline void sum(Dtype dtype, std::byte* into, std::span<const std::byte* const> 
   }
 }
 
-/// Whether the element is not a number: which of them comes out of a sum no loop can say.
+/// Whether the element is not a number. Which NaN a sum returns is not defined, so tests ignore it.
 inline bool no_number(Dtype dtype, const std::byte* at) {
   switch (dtype) {
     case Dtype::kF16:
@@ -116,7 +116,7 @@ inline bool no_number(Dtype dtype, const std::byte* at) {
   return false;
 }
 
-/// Where two results differ first, in bytes; `size` if they are the same.
+/// Offset in bytes of the first difference between two results; `size` if there is none.
 inline std::size_t difference(Dtype dtype, const std::byte* one, const std::byte* other, std::size_t size) {
   const auto step = static_cast<std::size_t>(weir::size(dtype).count());
   for (std::size_t at = 0; at < size; at += step) {

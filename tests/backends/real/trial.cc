@@ -12,7 +12,13 @@ namespace {
 
 using namespace weir::literals;
 
-// What lies on GPUs is written and looked at through copies.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kThreadSanitizer = true;
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
+// Writes and reads data on GPUs through copies.
 class Copies {
  public:
   Copies(ThreadWorld& world, const Plan& plan, bool gpus) : world_(world), plan_(plan), gpus_(gpus) {}
@@ -66,6 +72,17 @@ Result<Record> run_trial(const conformance::Trial& trial, ThreadWorld::Settings 
   }
   if (trial.look) trial.look([&](const Extent& extent) { return copies.bytes(extent, true); });
   return record;
+}
+
+void check_contract(const ThreadWorld::Settings& how) {
+  conformance::World world;
+  world.name = fmt::format("{}{}, {} channels, {} threads", how.sealed ? "sealed " : "",
+                           enum_name(how.choice), how.channels, how.transport.threads);
+  world.exact = false;
+  // The thread sanitizer needs four times the memory that is used.
+  world.room = available_memory() / (kThreadSanitizer ? 6 : 2);
+  world.run = [how](const conformance::Trial& trial) { return run_trial(trial, how); };
+  conformance::check_port(world);
 }
 
 void check_large(Bytes large, const ThreadWorld::Settings& settings) {

@@ -1,4 +1,4 @@
-// Runs that several tests make in the world of threads: the conformance suite's, and large messages.
+// Runs in the world of threads that several tests share: those of the conformance suite, and large messages.
 #pragma once
 
 #include "tests/backends/real/world.h"
@@ -6,11 +6,14 @@
 
 namespace weir::real {
 
-/// Runs it so. What lies on GPUs is filled and looked at through copies.
+/// Runs the trial with these settings. Data on GPUs is written and read through copies.
 Result<Record> run_trial(const conformance::Trial& trial, ThreadWorld::Settings settings);
 
-/// That a message of so many bytes arrives whole, and one of a few bytes behind it. Says so where the host
-/// has no memory for it.
+/// Checks that nodes joined in this way keep the contract of ports, clause by clause.
+void check_contract(const ThreadWorld::Settings& how);
+
+/// Checks that a message of this size arrives whole, and a message of a few bytes after it. Prints a warning
+/// if the host has too little memory.
 void check_large(Bytes large, const ThreadWorld::Settings& settings);
 
 }  // namespace weir::real

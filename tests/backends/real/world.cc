@@ -6,11 +6,23 @@
 #include "backends/real/compute/gpu/gpu_engine.h"
 #include "backends/real/compute/host_work.h"
 #include "backends/real/compute/workers.h"
-#include "backends/real/wire/rdma/connection.h"
-#include "backends/real/wire/rdma/join.h"
-#include "backends/real/wire/shm/sharing.h"
+#include "backends/real/wire/rdma/rdma.h"
 
 namespace weir::real {
+namespace {
+
+std::vector<const Wire*> wires_that(bool use_devices) {
+  std::vector<const Wire*> all;
+  for (const Wire& wire : wires()) {
+    if (wire.traits.uses_devices == use_devices) all.push_back(&wire);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<const Wire*> wires_of_any_host() { return wires_that(false); }
+std::vector<const Wire*> wires_over_devices() { return wires_that(true); }
 
 Buffers& ThreadWorld::buffers(MachineId machine, bool gpus) {
   int next = 0;
@@ -28,19 +40,18 @@ Result<std::vector<Channel>> ThreadWorld::join(const Meeting& own, const Descrip
                                                const Settings& settings) {
   auto channels = meet(own, {&listener, 1});
   if (!channels) return channels;
-  Buffers& mine = *buffers_[own.self.index()];
-  if (const auto shared = share_memory(*channels, own, plan_, mine); !shared)
-    return tl::unexpected(shared.error());
-  if (!settings.rdma) return channels;
-  if (const auto joined = rdma::connect(*channels, own, plan_, mine, {rdma::Use::kAlways, {}}); !joined)
-    return tl::unexpected(joined.error());
-  if (!channels->empty()) devices_[own.self.index()] = channels->front().rdma->regions->shared_device();
+  const auto joined = real::join(*channels, {own, plan_, *buffers_[own.self.index()], {}}, settings.choice);
+  if (!joined) return tl::unexpected(joined.error());
+  const std::lock_guard lock(mutex_);
+  for (const Channel& channel : *channels) wires_.emplace(channel.medium->wire());
+  if (!channels->empty()) devices_[own.self.index()] = rdma::device_of(channels->front());
   return channels;
 }
 
 Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const Settings& settings) {
   const std::size_t machines = plan_.machines();
   buffers(MachineId(0), settings.gpus);
+  wires_.clear();
   devices_.assign(machines, nullptr);
   std::vector<Descriptor> listeners;
   Meeting meeting;
@@ -49,11 +60,11 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   meeting.patience = Duration(5'000'000'000);
   meeting.token.fill(std::byte{42});
   for (std::size_t i = 0; i < machines; ++i) {
-    const Address address = settings.shared_memory
-                                ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
-                                : Address{settings.hosts[i % settings.hosts.size()], 0};
+    const bool local = shares_memory(settings.choice);
+    const Address address = local ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
+                                  : Address{settings.hosts[i % settings.hosts.size()], 0};
     listeners.push_back(std::move(listen_at(address).value()));
-    meeting.addresses.push_back({settings.shared_memory ? address : listening_at(listeners.back())});
+    meeting.addresses.push_back({local ? address : listening_at(listeners.back())});
   }
   Record record(plan_.ops().size(), iterations);
   std::vector<Result<void>> results(machines);

@@ -28,7 +28,7 @@ Cluster machines(int gpu, int cpu, const std::string& gpu_rate = "9GB/s") {
                                 gpu, gpu_rate, cpu));
 }
 
-// The bound less the 30 ms of compute, which cannot overlap with anything in a single layer.
+// The bound minus the 30 ms of compute. With a single layer, compute and communication cannot overlap.
 Duration exchange(const Cluster& cluster) {
   const Trace trace = one_layer();
   return cluster_bound(cluster, Workload(trace)).time - 30_ms;
@@ -69,7 +69,8 @@ TEST_CASE("a rack's uplink passes the model once") {
 }
 
 TEST_CASE("what is exchanged early hides behind compute") {
-  // The second layer's 45 MB go while the first computes backward: only the first layer's 45 MB stand alone.
+  // The second layer's 45 MB travel while the first layer computes backward. Only the first layer's 45 MB are
+  // exposed.
   Trace trace;
   trace.name = "two";
   trace.layers = {{"0", 10_ms, 20_ms, {{"a", 11'250'000, Dtype::kF32}}},
@@ -79,7 +80,7 @@ TEST_CASE("what is exchanged early hides behind compute") {
 }
 
 TEST_CASE("a plan's bound counts what the plan moves") {
-  // Colocated servers move 2(n-1)/n M, whatever CPU machines there are: 15 ms with four workers.
+  // Colocated servers move 2(n-1)/n M, however many CPU machines there are: 15 ms with four workers.
   const Trace trace = one_layer();
   const Workload workload(trace);
   const Cluster cluster = machines(4, 4);
@@ -94,7 +95,7 @@ TEST_CASE("a plan's bound counts what the plan moves") {
 TEST_CASE("needs tell bytes, rate and time, and how the first comes about") {
   const Trace trace = one_layer();
   const std::vector<Need> needs = cluster_needs(machines(8, 4), Workload(trace));
-  // Four directions of 9 GB/s for each GPU machine and 3/4 of that for each CPU machine: 198 GB/s for 28 x 90
+  // Each GPU machine has four directions of 9 GB/s, each CPU machine 3/4 of that: 198 GB/s in all for 28 x 90
   // MB.
   REQUIRE(needs.size() == 1 + 1 + 2 * 8);
   CHECK(needs[0].name == "all NICs together");
@@ -165,7 +166,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the critical path goes from backward to forward through what must follow each other") {
-  // Backward on two machines, a message from the first to the second, its sum there, and forward.
+  // Backward on two machines, a message from the first to the second, the sum there, and forward.
   const Cluster cluster = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "gpus": [{"at": "numa0"}], "numa": [{"sum_rate": "1GB/s"}],
     "nics": [{"at": "numa0", "rate": "1GB/s", "latency": "5us"}]}]})");
@@ -248,7 +249,7 @@ TEST_CASE("the split's bound counts what machines send themselves through their 
   const auto [memory, memory_plan] = bound(Loopback::kMemory);
   const auto [nic, nic_plan] = bound(Loopback::kNic);
   CHECK(nic > memory);
-  CHECK(nic_plan - nic <= (memory_plan - memory) * 2);  // no further from what the plan needs
+  CHECK(nic_plan - nic <= (memory_plan - memory) * 2);  // as close to the plan's bound as before
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 namespace weir {
 namespace {
 
-constexpr double kRate = 10e9;  // bytes per second of every NIC that is not told otherwise
+constexpr double kRate = 10e9;  // bytes per second of every NIC unless a test sets another rate
 
-// n one-GPU machines and k CPU machines at 10 GB/s; nothing but NICs takes time.
+// n machines with one GPU and k CPU machines, at 10 GB/s. Only NICs take time.
 Cluster uniform(int n, int k) {
   return cluster_of(fmt::format(R"({{"name": "uniform", "groups": [
     {{"name": "gpu", "count": {}, "gpus": [{{"at": "numa0"}}], "nics": [{{"at": "numa0", "rate": "10GB/s"}}]}},
@@ -38,7 +38,7 @@ TEST_CASE("uniform clusters are split as BytePS's Theorem 1 says") {
       const Shares shares = optimal(uniform(n, k));
       const double d = n * n + k * n - 2 * k;
       CHECK(shares.seconds_per_byte == Approx(2.0 * n * (n - 1) / (d * kRate)).epsilon(1e-6));
-      if (n == 2) continue;  // any split is as good
+      if (n == 2) continue;  // any split is equally good
       CHECK(shares.of_machine.front() == Approx((n - k) / d).epsilon(1e-6).margin(1e-9));
       if (k > 0) CHECK(shares.of_machine.back() == Approx(2.0 * (n - 1) / d).epsilon(1e-6));
     }
@@ -69,7 +69,8 @@ TEST_CASE("two workers gain nothing from CPU machines") {
 }
 
 TEST_CASE("any other split of a uniform cluster takes longer") {
-  // Moves a tenth of the CPU machines' share to the GPU machines, and back: the busiest NIC's time.
+  // How the time of the busiest NIC changes if a tenth of the CPU machines' share moves to the GPU machines,
+  // or back.
   for (const int n : {4, 8, 16}) {
     for (const int k : {1, n / 2, n - 1}) {
       const Shares shares = optimal(uniform(n, k));
@@ -84,8 +85,8 @@ TEST_CASE("any other split of a uniform cluster takes longer") {
 }
 
 TEST_CASE("CPU machines of another rate count as so many of the workers' rate") {
-  // Four workers at 10 GB/s; CPU machines at 5 GB/s take half of what equal ones would: k = 4 slow ones are
-  // as good as 2.
+  // Four workers at 10 GB/s. CPU machines at 5 GB/s take half of the share of equal ones: 4 slow ones are as
+  // good as 2.
   const Shares slow = optimal(cluster_of(R"({"name": "mixed", "groups": [
     {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
     {"name": "cpu", "count": 4, "nics": [{"at": "numa0", "rate": "5GB/s"}]}]})"));
@@ -102,8 +103,8 @@ TEST_CASE("the slower of a NIC's directions counts") {
 }
 
 TEST_CASE("workers of different rates share what is left by water filling") {
-  // Rates 20, 10, 10 GB/s, n = 3: (1 + w_i) / B_i <= T. The two slow ones sum nothing if the fast one can
-  // take it all: 2 / 20 = 0.1 = 1 / 10.
+  // Rates 20, 10, 10 GB/s, n = 3: (1 + w_i) / B_i <= T. The slow machines sum nothing, because the fast one
+  // can sum everything: 2 / 20 = 0.1 = 1 / 10.
   const Shares shares = optimal(cluster_of(R"({"name": "three", "groups": [
     {"name": "fast", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "20GB/s"}]},
     {"name": "slow", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]}]})"));
@@ -121,8 +122,8 @@ TEST_CASE("a single worker keeps its gradient to itself") {
 }
 
 TEST_CASE("what does not bind is not loaded for nothing") {
-  // The slow worker's NIC takes 1 / 2.5 whatever the split is. The fast workers have time enough to sum all,
-  // and take least: every share elsewhere would travel further.
+  // The slow worker's NIC takes 1 / 2.5 for any split. The fast workers have enough time to sum everything,
+  // and that moves the fewest bytes: any share elsewhere would travel further.
   const Shares shares = optimal(cluster_of(R"({"name": "idle", "groups": [
     {"name": "slow", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "2.5GB/s"}]},
     {"name": "fast", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
@@ -134,9 +135,9 @@ TEST_CASE("what does not bind is not loaded for nothing") {
 }
 
 TEST_CASE("a rack's uplink is shared by all who cross it") {
-  // Two racks of two workers. With w = 1/4 each, a rack sends its two workers' halves that are summed
-  // elsewhere, and the sums that it makes for the two others: 2 x 1/2 + 2 x 1/2 = 2 bytes a byte of model
-  // over 5 GB/s; NICs need 1.5 / 10.
+  // Two racks of two workers. With w = 1/4 each, a rack sends the halves of its two workers that are summed
+  // elsewhere, and the sums that it makes for the two others. Per byte of the model, 2 x 1/2 + 2 x 1/2 = 2
+  // bytes cross the uplink of 5 GB/s; NICs need 1.5 / 10.
   const Shares shares = optimal(cluster_of(R"({"name": "racks", "groups": [
     {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]}],
     "network": {"racks": {"size": 2, "uplink": "5GB/s"}}})"));
@@ -145,8 +146,8 @@ TEST_CASE("a rack's uplink is shared by all who cross it") {
 }
 
 TEST_CASE("summation binds where it is slow") {
-  // Four workers that cannot sum and one CPU machine that sums 3 w at 1 GB/s; the rest goes to the workers,
-  // at 2 GB/s: 3 w_c / 1 = 3 w_g / 2 and w_c + 4 w_g = 1 give w_c = 1/9, w_g = 2/9, T = 1/3 ns.
+  // Four workers that sum at 2 GB/s, and one CPU machine that sums 3 w at 1 GB/s: 3 w_c / 1 = 3 w_g / 2 and
+  // w_c + 4 w_g = 1 give w_c = 1/9, w_g = 2/9, T = 1/3 ns.
   const Shares shares = optimal(cluster_of(R"({"name": "sums", "groups": [
     {"name": "gpu", "count": 4, "numa": [{"sum_rate": "2GB/s"}], "gpus": [{"at": "numa0"}],
      "nics": [{"at": "numa0", "rate": "100GB/s"}]},
@@ -158,9 +159,10 @@ TEST_CASE("summation binds where it is slow") {
 }
 
 TEST_CASE("memory binds where it is slow") {
-  // Four workers and one CPU machine. Per byte of model a worker's memory passes 2 bytes between GPU and
-  // host, 2 (1 - w) of pushes and pulls, 2 x 3 w of others', and 3 x 3 w of sums: 4 + 13 w; a CPU machine's 8
-  // w and 9 w. At 53 and 102 GB/s w is 0.1 and 0.6, and the time 0.1 ns. Cores at 20 GB/s hold up nothing.
+  // Four workers and one CPU machine. Per byte of the model, a worker's memory passes 2 bytes between GPU and
+  // host and 2 (1 - w) of pushes and pulls. For the other workers it passes 2 x 3 w, and for sums 3 x 3 w.
+  // That is 4 + 13 w; a CPU machine passes 8 w + 9 w. At 53 and 102 GB/s, w is 0.1 and 0.6, and the time is
+  // 0.1 ns. Cores at 20 GB/s are no bottleneck.
   const Shares shares = optimal(cluster_of(R"({"name": "memory", "groups": [
     {"name": "gpu", "count": 4, "numa": [{"memory_rate": "53GB/s", "sum_rate": "20GB/s"}],
      "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "100GB/s"}]},
@@ -173,8 +175,8 @@ TEST_CASE("memory binds where it is slow") {
 }
 
 TEST_CASE("servers' updates bind where cores are slow, and are no matter of the optimal split") {
-  // Adam passes seven times over four bytes for each element, of which a sum of single precision would take
-  // three a byte at 1 GB/s.
+  // Adam passes seven times over the four bytes of each element. An f32 sum passes three times over each
+  // byte, at 1 GB/s.
   const Cluster cluster = cluster_of(R"({"name": "update", "groups": [
     {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
     {"name": "cpu", "count": 1, "numa": [{"sum_rate": {"f32": "1GB/s", "f16": "5GB/s"}}],
@@ -191,7 +193,7 @@ TEST_CASE("servers' updates bind where cores are slow, and are no matter of the 
 }
 
 TEST_CASE("placement on another NUMA node loads the link between sockets") {
-  // One worker's bytes cross it both ways, all of them or half.
+  // One worker's bytes cross the socket link in both directions, all of them or half.
   const Cluster cluster = cluster_of(R"({"name": "sockets", "groups": [
     {"name": "gpu", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
     {"name": "cpu", "count": 1, "numa": [{}, {}], "sockets": [{"between": [0, 1], "rate": "4GB/s"}],

@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("bytes become two digits each, and come back") {
+TEST_CASE("bytes become two digits each and parse back") {
   const std::array<std::byte, 3> bytes = {std::byte{0}, std::byte{0x7f}, std::byte{0xa5}};
   CHECK(hexadecimal(bytes) == "007fa5");
   CHECK(from_hexadecimal("007fa5") == std::vector<std::byte>(bytes.begin(), bytes.end()));

@@ -21,7 +21,7 @@ TEST_CASE("the nearest known word is found unless all are far away") {
   CHECK(nearest("a", {}) == std::nullopt);
 }
 
-TEST_CASE("of equally near words the first is taken") { CHECK(nearest("p3", {"p1", "p2"}) == "p1"); }
+TEST_CASE("the first of equally near words is taken") { CHECK(nearest("p3", {"p1", "p2"}) == "p1"); }
 
 }  // namespace
 }  // namespace weir

@@ -46,29 +46,29 @@ TEST_CASE("durations are read in whole nanoseconds") {
   CHECK(duration("0.001us") == 1);
 }
 
-TEST_CASE("what is no quantity is told with what would be one") {
-  CHECK(parse_rate("100Gb").error().text == "'100Gb' is no rate; try 100Gbps");
-  CHECK(parse_rate("100").error().text == "'100' is no rate; try 100Gbps");
-  CHECK(parse_rate("12.5GB").error().text == "'12.5GB' is no rate; try 12.5GB/s");
-  CHECK(parse_rate("10gbps").error().text == "'10gbps' is no rate; try 10Gbps");
-  CHECK(parse_rate("fast").error().text == "'fast' is no rate; try 100Gbps");
-  CHECK(parse_rate("").error().text == "'' is no rate; try 100Gbps");
-  CHECK(parse_rate("-1Gbps").error().text == "'-1Gbps' is no rate; try 100Gbps");
-  CHECK(parse_rate("1.Gbps").error().text == "'1.Gbps' is no rate; try 100Gbps");
-  CHECK(parse_rate("1e3Gbps").error().text == "'1e3Gbps' is no rate; try 1Gbps");
-  CHECK(parse_size("4mb").error().text == "'4mb' is no size; try 4MB");
-  CHECK(parse_size("4M").error().text == "'4M' is no size; try 4MB");
-  CHECK(parse_size("unlimited").error().text == "'unlimited' is no size; try 4MiB");
-  CHECK(parse_duration("5").error().text == "'5' is no duration; try 5us");
-  CHECK(parse_duration("5 sec").error().text == "'5 sec' is no duration; try 5s");
+TEST_CASE("the error for a wrong quantity suggests a right one") {
+  CHECK(parse_rate("100Gb").error().text == "'100Gb' is not a rate; try 100Gbps");
+  CHECK(parse_rate("100").error().text == "'100' is not a rate; try 100Gbps");
+  CHECK(parse_rate("12.5GB").error().text == "'12.5GB' is not a rate; try 12.5GB/s");
+  CHECK(parse_rate("10gbps").error().text == "'10gbps' is not a rate; try 10Gbps");
+  CHECK(parse_rate("fast").error().text == "'fast' is not a rate; try 100Gbps");
+  CHECK(parse_rate("").error().text == "'' is not a rate; try 100Gbps");
+  CHECK(parse_rate("-1Gbps").error().text == "'-1Gbps' is not a rate; try 100Gbps");
+  CHECK(parse_rate("1.Gbps").error().text == "'1.Gbps' is not a rate; try 100Gbps");
+  CHECK(parse_rate("1e3Gbps").error().text == "'1e3Gbps' is not a rate; try 1Gbps");
+  CHECK(parse_size("4mb").error().text == "'4mb' is not a size; try 4MB");
+  CHECK(parse_size("4M").error().text == "'4M' is not a size; try 4MB");
+  CHECK(parse_size("unlimited").error().text == "'unlimited' is not a size; try 4MiB");
+  CHECK(parse_duration("5").error().text == "'5' is not a duration; try 5us");
+  CHECK(parse_duration("5 sec").error().text == "'5 sec' is not a duration; try 5s");
 }
 
-TEST_CASE("what no integer holds is told") {
-  CHECK(parse_rate("0Gbps").error().text == "'0Gbps' is no rate: nothing would ever arrive; try 100Gbps");
+TEST_CASE("a quantity that no integer can hold is an error") {
+  CHECK(parse_rate("0Gbps").error().text == "'0Gbps' is not a rate: nothing would ever arrive; try 100Gbps");
   CHECK(parse_rate("100000000Tbps").error().text == "'100000000Tbps' is too large for a rate; try unlimited");
-  CHECK(parse_size("1.5B").error().text == "'1.5B' is no whole number of bytes; round it");
+  CHECK(parse_size("1.5B").error().text == "'1.5B' is not a whole number of bytes; round it");
   CHECK(parse_size("9999999TiB").error().text == "'9999999TiB' is too large for a size");
-  CHECK(parse_duration("0.5ns").error().text == "'0.5ns' is no whole number of nanoseconds; round it");
+  CHECK(parse_duration("0.5ns").error().text == "'0.5ns' is not a whole number of nanoseconds; round it");
 }
 
 TEST_CASE("the exact text is the shortest") {

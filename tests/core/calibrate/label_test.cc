@@ -43,8 +43,8 @@ Label of(const Topology& topology, const std::string& strategy = "unified") {
   return label(test::experiment(topology, strategy, 3, 1));
 }
 
-// By an all-reduce of 4 to 40 MB among four GPUs of each of so many machines; where they are several, nothing
-// else holds them up.
+// A topology calibrated by an all-reduce of 4 to 40 MB among four GPUs on each of `machines`. Several
+// machines have no limit but their NICs.
 Topology measured_with_all_reduces(int machines) {
   const std::string inside = machines == 1 ? R"("nvlink": {"switch": {"rate": "10GB/s"}})"
                                            : R"("nics": [{"at": "numa0", "rate": "10GB/s"}])";
@@ -84,14 +84,14 @@ TEST_CASE("A topology without calibration gives vendor constants throughout") {
   }
 }
 
-TEST_CASE("What conditions a run meets was never measured") {
+TEST_CASE("Conditions of a run are never measured") {
   Experiment experiment = test::experiment(calibrated(), "unified", 3, 1);
   experiment.conditions.incast = Incast{4, 0.1};
   CHECK(label(experiment).trust == Trust::kVendorConstant);
   CHECK(label(experiment).reason.find("conditions") != std::string::npos);
 }
 
-TEST_CASE("A result is calibrated where all that it uses was measured as far as it goes") {
+TEST_CASE("A result is calibrated if every value that it uses was measured in its range") {
   for (const char* strategy : {"unified", "ring", "ps", "hierarchical", "double-tree"}) {
     INFO(strategy);
     CHECK(of(calibrated(), strategy) == Label{Trust::kCalibrated, ""});
@@ -122,7 +122,7 @@ TEST_CASE("A value that measurements did not determine is a vendor constant") {
   CHECK(of(topology) == Label{Trust::kCalibrated, ""});
   overhead.standard_error_percent = 180.0;
   CHECK(of(topology) == Label{Trust::kVendorConstant,
-                              "model.message_overhead was not determined by what was measured (a standard "
+                              "the measurements did not determine model.message_overhead (a standard "
                               "error of 180 %)"});
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("Messages smaller or larger than those that were measured are extrapol
   value(large, "groups.gpu.gpus.0.rate").most_size = Bytes(999'999);
   CHECK(of(large).trust == Trust::kExtrapolated);
   CHECK_THAT(of(large).reason, has_text("groups.gpu.gpus.0.rate was measured with sizes from 1 KB to 1 MB"));
-  // Up to the very end.
+  // Exactly at the limits.
   Topology whole = calibrated();
   const std::map<std::string, Sizes> all = uses(test::experiment(whole, "unified", 3, 1)).values;
   for (CalibratedValue& one : whole.calibration->values) {
@@ -170,7 +170,7 @@ TEST_CASE("What collectives use is counted as benchmarks of collectives count it
         const auto elements = static_cast<int>(bytes / 4);
         Experiment experiment = test::one_tensor(topology, "ddp", elements);
         experiment.options.collective = collective;
-        // Over machines they use more than such a benchmark tells.
+        // Over several machines they use more values than such a benchmark determines.
         if (machines == 1)
           CHECK(label(experiment).trust == (reached ? Trust::kCalibrated : Trust::kExtrapolated));
         const std::string path =
@@ -183,14 +183,14 @@ TEST_CASE("What collectives use is counted as benchmarks of collectives count it
   }
 }
 
-TEST_CASE("More machines than were measured are extrapolated") {
+TEST_CASE("A result for more machines than were measured is extrapolated") {
   const Topology four = calibrated();
   CHECK(label(test::experiment(four, "unified", 3, 1)).trust == Trust::kCalibrated);
   CHECK(label(test::experiment(four, "unified", 2, 1)).trust == Trust::kCalibrated);
   const Label found = label(test::experiment(four, "unified", 3, 2));
   CHECK(found.trust == Trust::kExtrapolated);
   CHECK_THAT(found.reason, has_text("was measured with up to 4 machines, and there are 5"));
-  // What is within a machine does not depend on others.
+  // Values within a machine do not depend on other machines.
   Topology inside = calibrated();
   for (CalibratedValue& one : inside.calibration->values) {
     if (one.machines) one.machines = 5;
@@ -204,7 +204,7 @@ TEST_CASE("A value that was changed after the calibration is not calibrated") {
   CHECK(of(faster).trust == Trust::kVendorConstant);
   CHECK_THAT(of(faster).reason,
              has_text("groups.cpu.nics.0.rate is 20Gbps, not the 10Gbps that was calibrated"));
-  CHECK(of(faster, "ring").trust == Trust::kCalibrated);  // which does not use it
+  CHECK(of(faster, "ring").trust == Trust::kCalibrated);  // a ring does not use it
   Topology one_way = calibrated();
   one_way.groups[0].nics[0].rate.in = BytesPerSecond(1'200'000'000);
   CHECK(of(one_way).trust == Trust::kVendorConstant);
@@ -224,7 +224,7 @@ TEST_CASE("A value that was changed after the calibration is not calibrated") {
   CHECK(of(worded).trust == Trust::kCalibrated);
 }
 
-TEST_CASE("What no calibration tells is a vendor constant once it is stated") {
+TEST_CASE("A stated value that no calibration fits is a vendor constant") {
   Topology memory = calibrated();
   memory.groups[0].numa[0].memory_rate = BytesPerSecond(20'000'000'000);
   CHECK(of(memory) == Label{Trust::kVendorConstant, "groups.gpu.numa.0.memory_rate was not measured"});
@@ -252,11 +252,11 @@ TEST_CASE("What no calibration tells is a vendor constant once it is stated") {
   CHECK(label(updating) == Label{Trust::kVendorConstant, "update_passes was not measured"});
 }
 
-TEST_CASE("Machines made up otherwise, and racks, are beyond what was measured") {
+TEST_CASE("Machines with different parts, or in racks, are beyond what was measured") {
   Topology wider = calibrated();
   wider.groups[0].nics[0].count = 2;
   CHECK(of(wider).trust == Trust::kExtrapolated);
-  CHECK_THAT(of(wider).reason, has_text("was measured on machines made up otherwise"));
+  CHECK_THAT(of(wider).reason, has_text("was measured on machines with different parts"));
   Topology racks = calibrated();
   racks.network.racks = RacksSpec{.size = 2, .uplink = Rates{}};
   CHECK(of(racks).trust == Trust::kExtrapolated);

@@ -9,8 +9,7 @@ namespace {
 constexpr double kOverhead = 20e-6;  // seconds
 constexpr double kSecondsPerByte = 1e-9;
 
-// Times of messages of 4 KB to 16 MB with an error of 1 %, of which some, every tenth or every fifth, are far
-// off.
+// Times of messages of 4 KB to 16 MB with an error of 1 %. Every tenth or fifth is far off.
 LeastSquares line(std::uint64_t seed, int every) {
   Random random(seed);
   constexpr int kPoints = 60;
@@ -39,7 +38,7 @@ TEST_CASE("Outliers of ten and twenty per cent do not move a fit") {
       CHECK(fit.x[0] == Approx(kSecondsPerByte).epsilon(0.01));
       CHECK(fit.x[1] == Approx(kOverhead).epsilon(0.02));
       for (int i = 0; i < with.b.size(); i += every) CHECK(fit.weights[i] == 0.0);
-      // The plain fit, which they do move: so the test can fail.
+      // Outliers do move the plain fit, so this test can fail.
       const Eigen::VectorXd plain = with.a.colPivHouseholderQr().solve(with.b);
       CHECK(std::abs(plain[0] / kSecondsPerByte - 1) > 0.02);
     }
@@ -58,13 +57,13 @@ TEST_CASE("Standard errors say by how much fits differ") {
   CHECK(std::sqrt(said) == Approx(std::sqrt(off)).epsilon(0.2));
 }
 
-TEST_CASE("What is believed beforehand holds where measurements say nothing") {
+TEST_CASE("The prior decides where measurements say nothing") {
   LeastSquares problem;
   problem.a = Eigen::MatrixXd::Zero(8, 2);
   problem.a.col(0).setOnes();
   problem.b = Eigen::VectorXd::Constant(8, 3.0);
   problem.prior_a = Eigen::MatrixXd::Identity(2, 2) * 10.0;
-  problem.prior_b = Eigen::Vector2d(20.0, 50.0);  // 2 and 5, to a tenth
+  problem.prior_b = Eigen::Vector2d(20.0, 50.0);  // 2 and 5, each with a standard deviation of 0.1
   const LeastSquaresFit fit = robust_fit(problem);
   CHECK(fit.x[0] == Approx(3.0).epsilon(1e-4));
   CHECK(fit.x[1] == Approx(5.0));

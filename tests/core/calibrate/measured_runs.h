@@ -1,4 +1,4 @@
-// Runs on clusters of the scene's machines, and what a calibration by them told.
+// Runs on clusters of the scene's machines, and values that a calibration fitted to them.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace weir::test {
 
-/// Values other than the scene's topology says.
+/// The true values, which differ from those of the scene's topology.
 const Values& truth();
 
-/// The run in a world with these values, measured so often with an error of half a per cent; of these so many
-/// in a hundred go wrong.
+/// Adds repetitions of the run in a world with these values, with an error of half a per cent. The fraction
+/// `wrong` of them goes wrong.
 void measure(RealRun run, const Values& values, int repetitions, double wrong, Random& random,
              std::vector<RealRun>& all);
 
@@ -25,7 +25,7 @@ std::vector<RealRun> runs(int repetitions, double wrong, std::uint64_t seed, con
                           const std::vector<const char*>& strategies = {"unified", "ring", "ps"},
                           const Topology& topology = test::topology());
 
-/// The test fails where it was not fitted.
+/// The fitted value; the test fails if there is none.
 const CalibratedValue& value(const Calibrated& all, const std::string& path);
 double rate(const Calibrated& all, const std::string& path);
 

@@ -52,7 +52,7 @@ constexpr const char* kSums = R"({"weir": "1", "size": "64MiB", "numa": 0, "rows
 
 }  // namespace
 
-TEST_CASE("Benchmarks of sums tell the rates of cores by type, and that of memory") {
+TEST_CASE("Benchmarks of sums determine the rates of cores by type, and the rate of memory") {
   const PointFit all = fit(test::topology(), read(kSums));
   CHECK(rate(value(all, "groups.gpu.numa.0.sum_rate.f32")) == Approx(20e9));
   CHECK(rate(value(all, "groups.cpu.numa.0.sum_rate.f16")) == Approx(15e9));
@@ -62,12 +62,12 @@ TEST_CASE("Benchmarks of sums tell the rates of cores by type, and that of memor
   CHECK(all.values().size() == 6);
   const PointFit cpu = fit(test::topology(), read(kSums, "cpu"));
   CHECK(cpu.values().size() == 3);
-  // One thread's own rate is told where the topology counts threads.
+  // The rate of one thread is fitted where the topology counts threads.
   const Topology threads = one_group(R"("numa": [{"sum_rate_per_thread": "1GB/s", "sum_threads": 4}])");
   CHECK(rate(value(fit(threads, read(kSums)), "groups.gpu.numa.0.sum_rate_per_thread.f32")) == Approx(4e9));
 }
 
-TEST_CASE("A fit that nothing is left to judge by has no error") {
+TEST_CASE("A fit with as many unknowns as points has no error") {
   const auto messages = [](int sizes) {
     std::vector<Point> points;
     for (int i = 0; i < sizes; ++i) {
@@ -88,24 +88,23 @@ TEST_CASE("A fit that nothing is left to judge by has no error") {
     CHECK(nic.standard_error_percent.has_value() == (sizes == 3));
     CHECK(nic.residual_percent.has_value() == (sizes == 3));
     CHECK(all.judged(points.front()) == (sizes == 3));
-    const bool told =
-        !all.remarks().empty() && all.remarks().back().ends_with("nothing is left to judge it by");
-    CHECK(told == (sizes < 3));
+    const bool remarked = !all.remarks().empty() && all.remarks().back().ends_with("so its error is unknown");
+    CHECK(remarked == (sizes < 3));
   }
 }
 
-TEST_CASE("What was measured of all NUMA nodes together says nothing of one") {
+TEST_CASE("A measurement of all NUMA nodes together determines no single one") {
   const Topology two = one_group(R"("numa": [{}, {}], "sockets": [{"between": [0, 1]}])");
   std::string together = kSums;
   together.replace(together.find("\"numa\": 0, "), 11, "");
   const PointFit all = fit(two, read(together));
   CHECK(all.values().empty());
   REQUIRE(!all.remarks().empty());
-  CHECK_THAT(all.remarks().front(), has_text("measure with --numa"));
+  CHECK_THAT(all.remarks().front(), has_text("measure one with --numa"));
   CHECK(fit(two, read(kSums)).values().size() == 3);
 }
 
-TEST_CASE("Benchmarks of copies tell a GPU's rate, as the sizes that were measured reach it") {
+TEST_CASE("Benchmarks of copies determine a GPU's rate for the measured sizes") {
   const PointFit all = fit(test::topology(), read(R"({"weir": "1", "benchmark": "copy", "rows": [
     {"device": 0, "part_bytes": 1000000, "bytes_per_s": 43.6e9, "plain_bytes_per_s": 50.8e9, "share": 0.86},
     {"device": 0, "part_bytes": 4000000, "bytes_per_s": 48.0e9, "plain_bytes_per_s": 50.8e9, "share": 0.94},
@@ -121,7 +120,7 @@ TEST_CASE("Benchmarks of copies tell a GPU's rate, as the sizes that were measur
   CHECK(none.error().text == "bench.json: no machine of the topology has a GPU 1");
 }
 
-TEST_CASE("Benchmarks of messages tell rate and overhead, whatever a fifth of them says") {
+TEST_CASE("Benchmarks of messages determine rate and overhead, even if a fifth of the times is wrong") {
   Random random(5);
   std::vector<Point> points;
   for (int i = 0; i < 60; ++i) {
@@ -146,25 +145,25 @@ TEST_CASE("Benchmarks of messages tell rate and overhead, whatever a fifth of th
   CHECK(misses_of(predicted).worst > 70);
 }
 
-TEST_CASE("One size of messages does not tell their overhead") {
+TEST_CASE("One size of messages does not determine their overhead") {
   const PointFit all =
       fit(test::topology(),
           read(R"({"engine": "rdma", "rows": [{"message_bytes": 4000000, "nodes_bytes_per_s": 1e9}]})"));
   CHECK(all.values().size() == 2);
   REQUIRE(all.remarks().size() == 2);
-  CHECK_THAT(all.remarks().front(), has_text("one size alone does not tell the overhead"));
+  CHECK_THAT(all.remarks().front(), has_text("one size alone cannot separate the overhead"));
 }
 
-TEST_CASE("Times that contradict each other tell nothing") {
+TEST_CASE("Times that contradict each other determine nothing") {
   const PointFit all = fit(test::topology(), read(R"({"engine": "rdma", "rows": [
     {"message_bytes": 1000000, "nodes_bytes_per_s": 1e9}, {"message_bytes": 4000000, "nodes_bytes_per_s": 1e8},
     {"message_bytes": 16000000, "nodes_bytes_per_s": 3e9}]})"));
   CHECK(all.values().empty());
   REQUIRE(all.remarks().size() == 1);
-  CHECK_THAT(all.remarks().front(), has_text("bench.json: 3 times of one kind do not tell a rate"));
+  CHECK_THAT(all.remarks().front(), has_text("bench.json: 3 times of one kind do not determine a rate"));
 }
 
-TEST_CASE("Collectives in a machine tell the links among GPUs that bind") {
+TEST_CASE("Collectives in a machine determine the GPU links that limit them") {
   const Topology machine = one_group(R"("switches": [{"name": "p0", "at": "numa0", "rate": "60GB/s"}],
     "gpus": [{"count": 4, "at": "p0", "rate": "50GB/s"}], "nvlink": {"switch": {"rate": "450GB/s"}},
     "nics": [{"at": "p0", "rate": "100Gbps"}])");
@@ -184,7 +183,7 @@ TEST_CASE("Collectives in a machine tell the links among GPUs that bind") {
   CHECK(rate(value(all, "groups.gpu.nvlink.switch.rate")) == Approx(360e9).epsilon(1e-6));
   CHECK(value(all, "groups.gpu.nvlink.switch.latency").value == Value("6us"));
   CHECK(all.values().size() == 2);
-  // Over machines they tell what is left of the NICs.
+  // Over several machines they determine the efficiency of the NICs.
   for (Point& point : points) {
     point.hosts = 2;
     point.seconds = 100e-6 + static_cast<double>(point.size.count()) * 2 * 3 / 4 / (0.8 * 12.5e9);
@@ -196,7 +195,7 @@ TEST_CASE("Collectives in a machine tell the links among GPUs that bind") {
   CHECK(efficiency.least_size == Bytes(250'000));
 }
 
-TEST_CASE("Benchmarks that say something else are told with their line") {
+TEST_CASE("Malformed benchmarks are reported with their line") {
   const auto wrong = [](const std::string& json) {
     const auto document = parse_document(json, "bench.json");
     REQUIRE(document);
@@ -205,8 +204,8 @@ TEST_CASE("Benchmarks that say something else are told with their line") {
     return points.error().text;
   };
   CHECK(wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 0, \"nodes_bytes_per_s\": 1e9}]}") ==
-        "bench.json:2: rows[0].message_bytes: expected a number above 0, as weir bench transport --json "
-        "prints");
+        "bench.json:2: rows[0].message_bytes: expected a number above 0, as printed by weir bench "
+        "transport --json");
   CHECK_THAT(
       wrong("{\"engine\": \"rdma\", \"rows\": [\n{\"message_bytes\": 10, \"nodes_bytes_per_s\": \"fast\"}]}"),
       has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
@@ -217,7 +216,7 @@ TEST_CASE("Benchmarks that say something else are told with their line") {
   CHECK_THAT(
       wrong(R"({"size": "1MB", "rows": [{"dtype": "f31", "sources": 1, "threads": 1, "sum_bytes_per_s": 1e9,
                        "limit_bytes_per_s": 1e9}]})"),
-      has_text("'f31' is no type of elements"));
+      has_text("'f31' is not an element type"));
 }
 
 }  // namespace weir

@@ -19,7 +19,7 @@ void check_truth(const Calibrated& all) {
 
 }  // namespace
 
-TEST_CASE("Runs tell the rate of links, the overhead of messages and the efficiency of all-reduces") {
+TEST_CASE("Runs determine the rate of links, the overhead of messages and the efficiency of all-reduces") {
   const auto all = calibrate(test::topology(), {{}, runs(2, 0.0, 1)}, {});
   REQUIRE(all);
   check_truth(*all);
@@ -32,7 +32,7 @@ TEST_CASE("Runs tell the rate of links, the overhead of messages and the efficie
   CHECK(nic.machines == 8);
   CHECK(nic.sources == std::vector<std::string>{"runs.json"});
   CHECK(nic.least_size < nic.most_size);
-  // What the runs hardly use is told by none.
+  // No run determines a value that the runs hardly use.
   CHECK(std::find(all->untold.begin(), all->untold.end(), "groups.gpu.numa.0.sum_rate.f32") !=
         all->untold.end());
 }
@@ -43,13 +43,13 @@ TEST_CASE("Fifteen per cent of runs that went wrong do not move the fit") {
     REQUIRE(all);
     check_truth(*all);
     CHECK(rate(*all, "groups.gpu.nics.0.rate") == rate(*all, "groups.cpu.nics.0.rate"));  // still as one
-    CHECK(all->runs.fitted.worst > 25);  // they are there, and said to be
+    CHECK(all->runs.fitted.worst > 25);  // the wrong runs are in the data, and reported
     REQUIRE(!all->remarks.empty());
-    CHECK_THAT(all->remarks.front(), has_text("are foretold more than 10 % wrong, up to"));
+    CHECK_THAT(all->remarks.front(), has_text("are predicted more than 10 % wrong, up to"));
   }
 }
 
-TEST_CASE("Fits start at what the runs' experiments say of messages") {
+TEST_CASE("Fits start at what the runs' experiments state about messages") {
   std::vector<RealRun> all = runs(1, 0.0, 1);
   for (RealRun& run : all) {
     Experiment own = *run.experiment;
@@ -62,7 +62,7 @@ TEST_CASE("Fits start at what the runs' experiments say of messages") {
   CHECK(value(*calibrated, "model.message_overhead").was == "500us");
 }
 
-TEST_CASE("Held-out runs are kinds that were never fitted, and are foretold") {
+TEST_CASE("Held-out runs are of kinds that were never fitted, and are predicted") {
   const std::vector<RealRun> measured = runs(2, 0.0, 7);
   const auto all = calibrate(test::topology(), {{}, measured}, {.fraction = 0.5, .seed = 3});
   REQUIRE(all);
@@ -81,14 +81,14 @@ TEST_CASE("Held-out runs are kinds that were never fitted, and are foretold") {
   CHECK(other->runs.held_out.median != all->runs.held_out.median);
 }
 
-TEST_CASE("An earlier calibration stays where nothing new is told") {
+TEST_CASE("An earlier calibration stays where nothing new is determined") {
   Topology topology = test::topology();
   topology.calibration = test::calibration(topology);
   for (CalibratedValue& value : topology.calibration->values) value.was = "40Gbps";
   const auto all = calibrate(topology, {{}, runs(1, 0.0, 1)}, {});
   REQUIRE(all);
   CHECK(value(*all, "groups.gpu.nics.0.rate").was == "10Gbps");
-  for (const CalibratedValue& one : all->topology.calibration->values) {  // as it was stated
+  for (const CalibratedValue& one : all->topology.calibration->values) {  // the value before all calibrations
     if (one.path == "groups.gpu.nics.0.rate") CHECK(one.was == "40Gbps");
   }
   const std::vector<CalibratedValue>& values = all->topology.calibration->values;
@@ -104,34 +104,34 @@ TEST_CASE("An earlier calibration stays where nothing new is told") {
   CHECK(other->topology.calibration->values.size() == other->values.size());
 }
 
-TEST_CASE("Fewer kinds of runs than values and one fit anything, so no value is fitted to them") {
+TEST_CASE("As few kinds of runs as values fit anything, so no value is fitted to them") {
   std::vector<RealRun> one = runs(5, 0.0, 1);
   one.resize(5);  // repetitions of the first
   const auto none = calibrate(test::topology(), {{}, one}, {});
   REQUIRE(!none);
   CHECK_THAT(none.error().text,
-             has_text("one kind of runs tells none of the 4 values that they were to tell: more kinds"));
+             has_text("one kind of runs determines none of the 4 values searched for: more kinds"));
   std::vector<RealRun> few = runs(1, 0.0, 1);
   few.resize(3);
   const auto fitted = calibrate(test::topology(), {{}, few}, {.fraction = 0.01, .seed = 1});
   REQUIRE(fitted);
-  CHECK(fitted->values.size() <= 3);  // of which NICs of two groups are one
-  CHECK_THAT(fitted->remarks.front(), has_text("a fraction of 0.01 of 3 kinds of runs is none"));
-  for (const CalibratedValue& told : fitted->values) CHECK(told.standard_error_percent);
+  CHECK(fitted->values.size() <= 3);  // the NICs of two groups count as one
+  CHECK_THAT(fitted->remarks.front(), has_text("a fraction of 0.01 of 3 kinds of runs is less than one"));
+  for (const CalibratedValue& value : fitted->values) CHECK(value.standard_error_percent);
 }
 
-TEST_CASE("Runs that simulation cannot foretell calibrate nothing") {
+TEST_CASE("Runs that simulation cannot predict calibrate nothing") {
   std::vector<RealRun> instant = runs(1, 0.0, 1);
   for (RealRun& run : instant) run.iteration = Duration(1);
   const auto none = calibrate(test::topology(), {{}, instant}, {});
   REQUIRE(!none);
-  CHECK_THAT(none.error().text, has_text("half of the runs are foretold more than"));
+  CHECK_THAT(none.error().text, has_text("half of the runs are predicted more than"));
 }
 
-TEST_CASE("Nothing measured is nothing fitted") {
+TEST_CASE("Without measurements nothing is fitted") {
   const auto none = calibrate(test::topology(), {}, {});
   REQUIRE(!none);
-  CHECK_THAT(none.error().text, has_text("nothing was measured"));
+  CHECK_THAT(none.error().text, has_text("no measurement fits"));
 }
 
 }  // namespace weir

@@ -20,7 +20,7 @@ Topology unlike_nics() {
   return with_value(test::topology(), "groups.cpu.nics.0.rate", Value("25Gbps")).value();
 }
 
-// Runs in a world with other values: computation hides most of what parameter servers and splits send.
+// Runs whose true values differ, and whose computation hides most of what parameter servers and splits send.
 std::vector<RealRun> hidden_runs(double wrong, std::uint64_t seed) {
   const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
                          {"groups.cpu.nics.0.rate", Value("21Gbps")},
@@ -54,7 +54,7 @@ std::vector<RealRun> hidden_runs(double wrong, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("Runs tell values far from what the topology says, where computation hides what splits take") {
+TEST_CASE("Runs determine values far from the topology's, even if computation hides communication") {
   const auto all = calibrate(unlike_nics(), {{}, hidden_runs(0.1, 1)}, {});
   REQUIRE(all);
   const double nic = rate(*all, "groups.gpu.nics.0.rate");
@@ -65,7 +65,7 @@ TEST_CASE("Runs tell values far from what the topology says, where computation h
   CHECK(all->runs.fitted.median < 0.5);
 }
 
-TEST_CASE("Runs tell a rate that is half or twice what the topology says, and an efficiency that is none") {
+TEST_CASE("Runs determine a rate of half or twice the topology's, and leave an efficiency of 1") {
   for (const char* nic : {"5Gbps", "20Gbps"}) {
     const Values values = {{"groups.gpu.nics.0.rate", Value(nic)}, {"groups.cpu.nics.0.rate", Value(nic)}};
     const auto all = calibrate(test::topology(), {{}, runs(2, 0.0, 1, values)}, {});
@@ -79,7 +79,7 @@ TEST_CASE("Runs tell a rate that is half or twice what the topology says, and an
   }
 }
 
-TEST_CASE("A few kinds of runs tell a rate far from what the topology says") {
+TEST_CASE("A few kinds of runs determine a rate far from the topology's") {
   const Values values = {{"groups.gpu.nics.0.rate", Value("6Gbps")},
                          {"groups.cpu.nics.0.rate", Value("6Gbps")}};
   std::vector<RealRun> few = runs(1, 0.0, 1, values);
@@ -90,7 +90,7 @@ TEST_CASE("A few kinds of runs tell a rate far from what the topology says") {
   CHECK(all->runs.fitted.worst < 2);
 }
 
-TEST_CASE("Rates of groups that are stated alike are told apart where they are not alike") {
+TEST_CASE("Equal stated rates of groups are separated if they differ in truth") {
   const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
                          {"groups.cpu.nics.0.rate", Value("6Gbps")}};
   const auto all = calibrate(test::topology(), {{}, runs(1, 0.0, 1, values)}, {});
@@ -100,7 +100,7 @@ TEST_CASE("Rates of groups that are stated alike are told apart where they are n
   CHECK(all->runs.fitted.worst < 3);
 }
 
-TEST_CASE("Rates are told apart where messages cross links of both") {
+TEST_CASE("Rates are separated even if messages cross links of both groups") {
   const Values values = {{"groups.gpu.nics.0.rate", Value("9.3Gbps")},
                          {"groups.cpu.nics.0.rate", Value("6Gbps")}};
   std::vector<RealRun> all;
@@ -114,19 +114,20 @@ TEST_CASE("Rates are told apart where messages cross links of both") {
   CHECK(rate(*calibrated, "groups.cpu.nics.0.rate") == Approx(6e9 / 8).epsilon(0.02));
 }
 
-TEST_CASE("A value is not told where most runs that hang by it are foretold wrong") {
+TEST_CASE("A value is not determined if most runs that depend on it are predicted wrong") {
   for (const Topology& topology :
-       {test::topology(), unlike_nics()}) {  // of one rate for all NICs, and of two
+       {test::topology(), unlike_nics()}) {  // with one rate for all NICs, and with two
     std::vector<RealRun> all = runs(1, 0.0, 1, truth(), {"ps", "ring", "double-tree", "unified"}, topology);
-    all.resize(all.size() - 3);          // so that of five by ps and two by unified most go wrong
-    for (std::size_t i = 0; i < 5; ++i)  // as no rate of NICs of CPU machines explains
+    all.resize(all.size() - 3);          // leaves five by ps and two by unified, of which most go wrong
+    for (std::size_t i = 0; i < 5; ++i)  // in a way that no rate of CPU machines' NICs explains
       all[i].iteration = all[i].iteration * static_cast<std::int64_t>(i % 3 + 3) / 2;
     const auto calibrated = calibrate(topology, {{}, all}, {});
     REQUIRE(calibrated);
     const std::string cpu = "groups.cpu.nics.0.rate";
     CHECK(std::ranges::find(calibrated->untold, cpu) != calibrated->untold.end());
     CHECK(std::ranges::any_of(calibrated->remarks, [&](const std::string& remark) {
-      return remark == cpu + ": most of the runs that could tell it are foretold wrong: it stays as it was";
+      return remark ==
+             cpu + ": most of the runs that could determine it are predicted wrong, so it stays as it was";
     }));
     CHECK(rate(*calibrated, "groups.gpu.nics.0.rate") == Approx(9.3e9 / 8).epsilon(0.02));
   }

@@ -9,18 +9,18 @@
 
 namespace weir::test {
 
-/// Everything that it states can be fitted: NICs of 10 Gbps, sums of f32 at 5 GB/s, GPUs at 12 GB/s.
+/// All its values can be fitted: NICs of 10 Gbps, sums of f32 at 5 GB/s, GPUs at 12 GB/s.
 std::string topology_text();
 Topology topology();
 
-/// As a file would have it.
+/// Reads the text as an experiment file.
 Experiment experiment_of(const std::string& text);
 
-/// On that topology, or another: two tensors of 8 and 4 MB, in parts of 1 MB.
+/// On this topology: two tensors of 8 and 4 MB, in parts of 1 MB.
 Experiment experiment(const Topology& topology, const std::string& strategy, int gpu_machines,
                       int cpu_machines);
 
-/// On that topology, at its own size: one tensor of so many elements of f32, whole.
+/// On this topology, with its own counts: one whole tensor of so many f32 elements.
 Experiment one_tensor(const Topology& topology, const std::string& strategy, int elements);
 
 /// A calibration of all values that its messages, sums and copies use, as if they had been measured with

@@ -13,7 +13,8 @@ Label label_without_plan(const Experiment& experiment) {
   const Dtype dtype = most_common_dtype(experiment.trace);
   const auto local = choose_local(cluster, dtype, experiment.options).value();
   const auto shares = shares_of(cluster, dtype, experiment.options, local.stages, Summing::kOptimal).value();
-  return label_of_split(shares, local.stages, cluster, Workload(experiment.trace), experiment);
+  return label_of_split(**strategy_named("unified"), shares, local.stages, cluster,
+                        Workload(experiment.trace), experiment);
 }
 
 Label label_by_plan(const Experiment& experiment) {
@@ -25,7 +26,7 @@ Label label_by_plan(const Experiment& experiment) {
 
 }  // namespace
 
-TEST_CASE("A split is trusted as its plan is, whichever values were measured, and how far") {
+TEST_CASE("A split has the label of its plan, whichever values were measured, in whatever range") {
   const Topology bare = test::topology();
   const Calibration all = test::calibration(bare);
   for (const auto& machines :
@@ -56,7 +57,7 @@ TEST_CASE("A split is trusted as its plan is, whichever values were measured, an
   }
 }
 
-TEST_CASE("A split on more machines than were measured is extrapolated, however large") {
+TEST_CASE("A split on more machines than were measured is extrapolated, even if it is too large to plan") {
   Topology topology = test::topology();
   topology.calibration = test::calibration(topology);
   const Label label = label_without_plan(test::experiment(topology, "unified", 500, 100));

@@ -32,7 +32,7 @@ TEST_CASE("machines are numbered group by group and named after their group") {
   CHECK(cluster.cpu_machines() == std::vector<MachineId>{MachineId(2), MachineId(3), MachineId(4)});
 }
 
-TEST_CASE("devices have what the topology says") {
+TEST_CASE("devices have the values of the topology") {
   const Cluster cluster = cluster_of(kFive);
   const Machine& gpu = cluster.machine(MachineId(0));
   const Machine& cpu = cluster.machine(MachineId(3));
@@ -46,7 +46,7 @@ TEST_CASE("devices have what the topology says") {
   CHECK(cpu.numas.at(0).sum_rate.of(Dtype::kF16) == 10_GBps);
 }
 
-TEST_CASE("each machine has links of its own") {
+TEST_CASE("each machine has its own links") {
   const Cluster cluster = cluster_of(kFive);
   const Nic& nic = cluster.machine(MachineId(3)).nics.at(0);
   CHECK(cluster.link(nic.out).name == "cpu[1].nic0.out");
@@ -100,7 +100,7 @@ TEST_CASE("a rack's uplink has the rate of its NICs over the oversubscription") 
   CHECK_FALSE(link_named(cluster, "rack[1].down").machine.valid());
 }
 
-TEST_CASE("a rack's uplink has the rate that is given") {
+TEST_CASE("a rack's uplink has the given rate") {
   const Cluster cluster = racked(R"({"size": 8, "uplink": {"in": "30Gbps", "out": "unlimited"}})");
   CHECK(link_named(cluster, "rack[0].down").rate == 30_Gbps);
   const Route route = cluster.route(MachineId(0), Memory::host(0), 0, MachineId(8), Memory::host(0), 0);

@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-// Whether the value at the path is the link's rate, one way or the other.
+// Whether the value at the path is the link's rate, in either direction.
 bool has_rate(const Value& written, const std::string& path, BytesPerSecond rate) {
   const Value* value = value_at(written, path);
   if (value == nullptr) return false;
@@ -23,7 +23,7 @@ bool has_rate(const Value& written, const std::string& path, BytesPerSecond rate
 
 }  // namespace
 
-TEST_CASE("Every link of every shipped topology has its rate from the value that it is said to") {
+TEST_CASE("every link of every shipped topology has the rate of the value that link_values names") {
   int links = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(WEIR_SOURCE_DIR) + "/topologies")) {
@@ -45,7 +45,7 @@ TEST_CASE("Every link of every shipped topology has its rate from the value that
         CHECK(parse_duration(value_at(written, values[i].latency)->as_string()).value() == link.latency);
       ++links;
     }
-    // Of some machines alone the links have theirs from the same values.
+    // In a subcluster the links have their rates from the same values.
     std::vector<MachineId> some;
     for (std::size_t i = 1; i < cluster.machines().size(); i += 2) some.emplace_back(i);
     if (some.empty()) continue;
@@ -57,14 +57,14 @@ TEST_CASE("Every link of every shipped topology has its rate from the value that
   CHECK(links > 500);
 }
 
-TEST_CASE("A topology with another value differs in that alone") {
+TEST_CASE("a topology with another value differs in that value only") {
   const std::string file = std::string(WEIR_SOURCE_DIR) + "/topologies/gpu-lab-4.json";
   const Topology before = read_topology(file).value();
   Topology after = with_value(before, "groups.cpu.nics.0.rate", Value("9Gbps")).value();
   CHECK(after.groups[1].nics[0].rate.out == BytesPerSecond(1'125'000'000));
   after.groups[1].nics[0].rate = before.groups[1].nics[0].rate;
   CHECK(after == before);
-  // A rate of one type of elements leaves that of all others.
+  // A rate for one element type does not change the rate of the others.
   const Topology sums = with_value(before, "groups.cpu.numa.0.sum_rate.f16", Value("4GB/s")).value();
   CHECK(sums.groups[1].numa[0].sum_rate.of(Dtype::kF16) == BytesPerSecond(4'000'000'000));
   CHECK(sums.groups[1].numa[0].sum_rate.of(Dtype::kF32) == BytesPerSecond(9'000'000'000));
@@ -72,7 +72,7 @@ TEST_CASE("A topology with another value differs in that alone") {
   CHECK(!with_value(before, "groups.cpu.nics.0.rate", Value("9us")));
 }
 
-TEST_CASE("The shape of machines is all but their values and their number") {
+TEST_CASE("the shape of machines depends neither on their values nor on their number") {
   const Topology before = read_topology(std::string(WEIR_SOURCE_DIR) + "/topologies/gpu-lab-4.json").value();
   GroupSpec group = before.groups[0];
   group.count = 17;

@@ -1,4 +1,4 @@
-// Clusters written down in tests, and routes as text.
+// Clusters for tests, and routes as text.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace weir {
 
-/// What the text of a topology file holds; the text must be right.
+/// The topology in this text, which must be valid.
 Topology topology_of(const std::string& text);
 Cluster cluster_of(const std::string& text);
 
-/// The topology of that name among those that users find in topologies/.
+/// The topology with this name in topologies/.
 Topology shipped_topology(const std::string& name);
 
 /// The names of the links, with spaces between them.

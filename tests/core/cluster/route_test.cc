@@ -39,7 +39,7 @@ constexpr const char* kPcie = R"({
   "network": {"latency": "100us"}
 })";
 
-TEST_CASE("bytes from a GPU to the host cross its link, the switch's and the memory bus") {
+TEST_CASE("bytes from a GPU to the host cross its link, the switch's link and the memory bus") {
   const Cluster cluster = cluster_of(kPcie);
   CHECK(inside(cluster, Memory::gpu(2), Memory::host(0)) == "gpu[0].gpu2.up gpu[0].p0.up gpu[0].numa0.bus");
   CHECK(inside(cluster, Memory::host(0), Memory::gpu(2)) ==
@@ -73,7 +73,7 @@ TEST_CASE("traffic between devices crosses the peer rate of a switch, traffic to
         "gpu[0].p1.up gpu[0].socket1-0 gpu[0].p0.down gpu[0].p0.peer.down gpu[0].gpu0.down");
 }
 
-TEST_CASE("a socket link has a rate each way") {
+TEST_CASE("a socket link has a rate in each direction") {
   const Cluster cluster = cluster_of(kPcie);
   const Route out = cluster.route(kFirst, Memory::host(0), Memory::host(1));
   CHECK(names(cluster, out.links) == "gpu[0].numa0.bus gpu[0].socket0-1");
@@ -129,7 +129,7 @@ constexpr const char* kPairs = R"({"name": "pairs", "groups": [{"name": "gpu", "
                          {"between": [1, 2], "rate": "25GB/s"},
                          {"between": [2, 3], "rate": "1GB/s"}]}}]})";
 
-TEST_CASE("NVLink between pairs joins only those, since GPUs pass nothing on") {
+TEST_CASE("NVLink between pairs joins only those pairs, since GPUs forward nothing") {
   const Cluster cluster = cluster_of(kPairs);
   CHECK(inside(cluster, Memory::gpu(0), Memory::gpu(1)) == "gpu[0].nvlink0-1");
   CHECK(inside(cluster, Memory::gpu(1), Memory::gpu(0)) == "gpu[0].nvlink1-0");
@@ -137,12 +137,13 @@ TEST_CASE("NVLink between pairs joins only those, since GPUs pass nothing on") {
   CHECK(inside(cluster, Memory::gpu(0), Memory::gpu(2)) == "gpu[0].gpu0.up gpu[0].gpu2.down");
 }
 
-TEST_CASE("a direct link that is narrower than the way round is not taken") {
+TEST_CASE("a route avoids a direct link that is narrower than a detour") {
   CHECK(inside(cluster_of(kPairs), Memory::gpu(2), Memory::gpu(3)) == "gpu[0].gpu2.up gpu[0].gpu3.down");
 }
 
 TEST_CASE(
-    "of equally wide routes the one over the fewest links is taken, then the one over the lowest numbers") {
+    "the route with the fewest links is taken among equally wide ones, then the one with the lowest "
+    "numbers") {
   // A square of NUMA nodes, 0-1-3 and 0-2-3, and a longer way 0-1-2-3.
   const Cluster cluster = cluster_of(R"({"name": "square", "groups": [{"name": "cpu", "count": 1,
       "numa": [{}, {}, {}, {}],
@@ -153,7 +154,7 @@ TEST_CASE(
   CHECK(inside(cluster, Memory::host(0), Memory::host(2)) == "cpu[0].socket0-2");
 }
 
-TEST_CASE("a wider route is taken though it is longer") {
+TEST_CASE("a wider route is taken even if it is longer") {
   const Cluster cluster = cluster_of(R"({"name": "triangle", "groups": [{"name": "cpu", "count": 1,
       "numa": [{}, {}, {}],
       "sockets": [{"between": [0, 2], "rate": "5GB/s"}, {"between": [0, 1], "rate": "10GB/s"},
@@ -161,7 +162,7 @@ TEST_CASE("a wider route is taken though it is longer") {
   CHECK(inside(cluster, Memory::host(0), Memory::host(2)) == "cpu[0].socket0-1 cpu[0].socket1-2");
 }
 
-TEST_CASE("switches may hang on switches") {
+TEST_CASE("switches may be attached to switches") {
   const Cluster cluster =
       cluster_of(R"({"name": "tree", "groups": [{"name": "gpu", "count": 1, "numa": [{}, {}],
       "sockets": [{"between": [0, 1], "rate": "20GB/s"}],
@@ -173,7 +174,7 @@ TEST_CASE("switches may hang on switches") {
   CHECK(cluster.machine(kFirst).nics.at(0).numa == 1);
 }
 
-TEST_CASE("the nearest NICs of a memory are those over the fewest links") {
+TEST_CASE("the nearest NICs of a memory are those at the fewest links") {
   const Cluster h200(shipped_topology("h200-nvlink"));
   CHECK(h200.nearest_nics(kFirst, Memory::gpu(5)) == std::vector<int>{5});
   CHECK(h200.nearest_nics(kFirst, Memory::host(0)) == std::vector<int>{0, 1, 2, 3});
@@ -212,7 +213,7 @@ TEST_CASE("any memory reaches any other in every direction") {
   }
 }
 
-TEST_CASE("200 machines of 8 GPUs are expanded and routed at once") {
+TEST_CASE("200 machines of 8 GPUs are expanded and routed without delay") {
   Topology topology = shipped_topology("byteps-v100-nvlink");
   for (GroupSpec& group : topology.groups) group.count = 100;
   const auto begin = std::chrono::steady_clock::now();

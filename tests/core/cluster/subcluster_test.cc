@@ -23,7 +23,7 @@ std::vector<std::string> machine_names(const Cluster& cluster) {
   return names;
 }
 
-TEST_CASE("a subcluster has its machines under their names, and their routes over the same links") {
+TEST_CASE("machines of a subcluster keep their names and their routes over the same links") {
   const Cluster all = whole();
   const Subcluster some(all, machines_named({"c[1]", "b[*]", "a[2]", "c[1]"}, all));
   const Cluster& own = some.cluster;
@@ -50,21 +50,21 @@ TEST_CASE("a subcluster has its machines under their names, and their routes ove
   CHECK(own.link(own.machine(MachineId(0)).numas[0].bus).name == "a[2].numa0.bus");
 }
 
-TEST_CASE("all of a cluster is the cluster") {
+TEST_CASE("a subcluster of all machines equals the cluster") {
   const Cluster all = whole();
   CHECK(Subcluster(all).cluster == all);
 }
 
-TEST_CASE("machines are interchangeable in a subcluster if their racks hold equally many there") {
+TEST_CASE("machines are interchangeable in a subcluster if their racks there hold equally many machines") {
   const Cluster all = whole();
   const Subcluster some(all, machines_named(std::vector<std::string>{"a[*]", "c[1]"}, all));
   const auto kind = [&](std::size_t machine) { return some.cluster.machine_class(MachineId(machine)); };
   CHECK(kind(0) == kind(2));
-  CHECK(kind(0) != kind(1));  // beside the CPU machine
+  CHECK(kind(0) != kind(1));  // 1 shares its rack with the CPU machine
   CHECK(kind(3) != kind(1));
 }
 
-TEST_CASE("names with stars name all that fit") {
+TEST_CASE("a pattern with stars names everything that matches") {
   const Cluster all = whole();
   CHECK(machines_named("*[1]", all) == std::vector<MachineId>{MachineId(1), MachineId(4), MachineId(7)});
   CHECK(machines_named("a", all).empty());

@@ -23,8 +23,7 @@ std::vector<std::string> shipped() {
   return names;
 }
 
-TEST_CASE(
-    "every shipped topology is right, bears the name of its file and says where its numbers come from") {
+TEST_CASE("every shipped topology is valid, has the name of its file and says where its numbers come from") {
   REQUIRE(shipped().size() >= 8);
   for (const std::string& name : shipped()) {
     INFO(name);
@@ -35,7 +34,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a topology is written in full and reads back as the same") {
+TEST_CASE("a topology is written in full and reads back as an equal one") {
   for (const std::string& name : shipped()) {
     INFO(name);
     const Topology topology = shipped_topology(name);
@@ -43,7 +42,7 @@ TEST_CASE("a topology is written in full and reads back as the same") {
   }
 }
 
-TEST_CASE("what is written has every default") {
+TEST_CASE("a written topology has every default") {
   const Topology topology = topology_of(R"({"name": "lab", "groups": [{"name": "gpu",
       "nics": [{"at": "numa0", "rate": {"in": "90Gbps", "out": "88Gbps"}}]}]})");
   CHECK(
@@ -64,7 +63,7 @@ TEST_CASE("sum rates are read for all types together or for each") {
   CHECK_FALSE(topology.groups[0].numa[1].sum_rate.of(Dtype::kF64).limited());
 }
 
-TEST_CASE("threads sum as fast as all of them, but no faster than sum_rate") {
+TEST_CASE("the rates of threads add up, but not beyond sum_rate") {
   const auto numa = [](int threads) {
     const Cluster cluster(
         topology_of(R"({"name": "lab", "groups": [{"name": "a", "numa": [{"sum_rate": {"f32": "10GB/s"},

@@ -1,4 +1,4 @@
-// Records whose differences are known.
+// Records with known differences.
 #include "core/compare/difference.h"
 
 #include "tests/catch.h"
@@ -25,7 +25,7 @@ TEST_CASE("stages say how long machines are at them, how long ops take and how l
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;
-  // In the second iteration x lasts 100 ns longer, until its receiver has it, and overlaps y.
+  // In the second iteration x arrives 100 ns later at its receiver, and overlaps y.
   b.of(scene.receive_x, 1).completed = b.of(scene.receive_x, 1).completed + 100_ns;
   const Difference found = difference(scene.recorded(a, 1), scene.recorded(b, 1), 10);
   REQUIRE(found.stages.size() == 4);
@@ -62,8 +62,8 @@ TEST_CASE("errors of single ops are told by class") {
   const CompareScene scene;
   const Record b = scene.record();
   Record a = b;
-  a.of(scene.sum_x, 1).completed = a.of(scene.sum_x, 1).completed + 25_ns;  // 75 for 50
-  a.of(scene.sum_y, 1).started = a.of(scene.sum_y, 1).started + 30_ns;      // 20 for 50
+  a.of(scene.sum_x, 1).completed = a.of(scene.sum_x, 1).completed + 25_ns;  // 75 ns instead of 50
+  a.of(scene.sum_y, 1).started = a.of(scene.sum_y, 1).started + 30_ns;      // 20 ns instead of 50
   const Difference found = difference(scene.recorded(a, 1), scene.recorded(b, 1), 10);
   const auto sums = std::find_if(found.classes.begin(), found.classes.end(),
                                  [](const ClassDifference& one) { return one.name == "sum gpu"; });

@@ -59,7 +59,7 @@ Plan CompareScene::make() {
   forward = builder.add({.machine = MachineId(1), .kind = OpKind::kForward, .layer = 0, .duration = 100_ns});
   builder.order(join, forward);
   Plan built = std::move(builder).build();
-  // Machine by machine, in the order in which they were added.
+  // In the order in which they were added, machine by machine.
   backward = OpId(0), send_x = OpId(1), send_y = OpId(2);
   receive_x = OpId(3), receive_y = OpId(4), sum_x = OpId(5), sum_y = OpId(6), join = OpId(7),
   forward = OpId(8);

@@ -1,4 +1,4 @@
-// A plan small enough that its records can be written by hand, and what comparisons of them must say.
+// A plan whose records are small enough to be written by hand, so that the results of comparisons are known.
 #pragma once
 
 #include "core/cluster/cluster.h"
@@ -7,16 +7,16 @@
 
 namespace weir {
 
-/// Two machines of one GPU. The first computes backward and then sends two messages, x and y; the second
-/// receives both, sums what came with each, and computes forward when a join has both sums.
+/// Two machines with one GPU each. The first computes backward and then sends two messages, x and y. The
+/// second receives both, sums each, joins the two sums, and then computes forward.
 ///
 ///     backward -> x ~> receive x -> sum x \ .
 ///             \-> y ~> receive y -> sum y -> join -> forward
 struct CompareScene {
   CompareScene();
 
-  /// Two iterations of 1000 ns. Backward takes 100, each message 200 from when its sender is charged, each
-  /// sum 50, forward 100; ops are submitted as soon as they are ready.
+  /// Two iterations of 1000 ns. Backward takes 100 ns, each sum 50 ns, forward 100 ns. Each message takes 200
+  /// ns from the time its sender is charged. Ops are submitted as soon as they are ready.
   Record record() const;
   Recorded recorded(const Record& record, int warm_up = 0) const {
     return {plan, cluster, workload, record, warm_up};
@@ -33,7 +33,7 @@ struct CompareScene {
   Plan make();
 };
 
-/// Moves the op's times in the iteration by so much.
+/// Delays all times of the op in this iteration.
 void delay(Record& record, OpId op, int iteration, Duration duration);
 
 }  // namespace weir

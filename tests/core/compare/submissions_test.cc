@@ -1,4 +1,4 @@
-// The order of submission, equal, explained and wrong.
+// Orders of submission that are equal, explained, or wrong.
 #include "core/compare/submissions.h"
 
 #include "tests/catch.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace weir::literals;
 
-// In the iteration y moves before x, so that the second machine sums y first.
+// Swaps x and y in this iteration, so that the second machine sums y first.
 Record swapped(const CompareScene& scene, int iteration) {
   Record record = scene.record();
   std::swap(record.of(scene.send_x, iteration), record.of(scene.send_y, iteration));
@@ -30,14 +30,14 @@ TEST_CASE("equal orders are equal, whatever the times") {
   CHECK(found.iterations == 2);
   REQUIRE(found.machines.size() == 2);
   CHECK(found.machines[0].submitted == 6);
-  CHECK(found.machines[1].submitted == 10);  // joins are none
+  CHECK(found.machines[1].submitted == 10);  // joins do not count
 }
 
 TEST_CASE("ops of one instant have no order") {
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;
-  delay(b, scene.send_x, 0, 1_ns);  // in a both sends are submitted at 100
+  delay(b, scene.send_x, 0, 1_ns);  // in `a`, both sends are submitted at 100
   CHECK(orders(scene.recorded(a), scene.recorded(b)).equal());
   CHECK(orders(scene.recorded(b), scene.recorded(a)).equal());
 }
@@ -69,7 +69,7 @@ TEST_CASE("readiness goes through joins, and from an op to itself in the next it
   delay(b, scene.forward, 0, 800_ns);  // its join waits for the sum that ends at 560
   const Orders found = orders(scene.recorded(a), scene.recorded(b));
   CHECK(found.explained());
-  CHECK(found.a.longest == 900_ns);  // backward runs again at 1000, and could have since 100
+  CHECK(found.a.longest == 900_ns);  // backward runs again at 1000, although it could have run since 100
   CHECK(found.b.longest == 900_ns);
   REQUIRE(found.machines[1].first);
   CHECK(found.machines[1].first->first == Turn{scene.forward, 0});
@@ -80,7 +80,7 @@ TEST_CASE("an op that is submitted before what it waits for has completed is fou
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;
-  b.of(scene.sum_y, 0).submitted = Instant(300);  // its message comes at 510
+  b.of(scene.sum_y, 0).submitted = Instant(300);  // although its message arrives at 510
   const Orders found = orders(scene.recorded(a), scene.recorded(b));
   CHECK(!found.equal());
   CHECK(!found.explained());

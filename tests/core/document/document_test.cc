@@ -35,14 +35,14 @@ TEST_CASE("every value knows its file and line") {
   CHECK(root.find("flags")->find("none")->where() == "a.json:8");
 }
 
-TEST_CASE("a number before the end of its line stands on that line") {
+TEST_CASE("a number at the end of a line belongs to that line") {
   const Value root = document("[1\n,2\n\n,\n3\n]");
   CHECK(root.elements()[0].where() == "a.json:1");
   CHECK(root.elements()[1].where() == "a.json:2");
   CHECK(root.elements()[2].where() == "a.json:5");
 }
 
-TEST_CASE("values keep their kinds and objects their order") {
+TEST_CASE("values keep their kinds, and objects keep their order") {
   const Value root = document(R"({"b": 1, "a": 1.0, "c": "x", "d": false, "e": 123456789012})");
   CHECK(root.members()[0].name == "b");
   CHECK(root.members()[1].name == "a");
@@ -53,26 +53,26 @@ TEST_CASE("values keep their kinds and objects their order") {
   CHECK(json(root).dump() == R"({"b":1,"a":1.0,"c":"x","d":false,"e":123456789012})");
 }
 
-TEST_CASE("what is no JSON is told with its line") {
+TEST_CASE("an error in JSON names the line") {
   CHECK(parse_error("{\n  \"a\": 1,\n}") ==
-        "a.json:3: this is no JSON: unexpected '}'; expected string literal");
-  CHECK(parse_error("{\"a\" 1}") == "a.json:1: this is no JSON: unexpected number literal; expected ':'");
-  CHECK(parse_error("[1,\n2\n") == "a.json:2: this is no JSON: unexpected end of input; expected ']'");
-  CHECK(parse_error("") == "a.json:1: this is no JSON: the file is empty");
-  CHECK(parse_error("[1] []") == "a.json:1: this is no JSON: unexpected '['; expected end of input");
+        "a.json:3: this is not JSON: unexpected '}'; expected string literal");
+  CHECK(parse_error("{\"a\" 1}") == "a.json:1: this is not JSON: unexpected number literal; expected ':'");
+  CHECK(parse_error("[1,\n2\n") == "a.json:2: this is not JSON: unexpected end of input; expected ']'");
+  CHECK(parse_error("") == "a.json:1: this is not JSON: the file is empty");
+  CHECK(parse_error("[1] []") == "a.json:1: this is not JSON: unexpected '['; expected end of input");
   CHECK(parse_error("[\n5us]") ==
-        "a.json:2: this is no JSON: invalid literal; last read: '5u'; expected ']'");
+        "a.json:2: this is not JSON: invalid literal; last read: '5u'; expected ']'");
 }
 
-TEST_CASE("a key that stands twice is an error") {
+TEST_CASE("a key that occurs twice is an error") {
   CHECK(parse_error("{\"a\": 1,\n \"b\": {\"a\": 2},\n \"a\": 3}") ==
-        "a.json:3: the key 'a' stands twice in one object; remove one");
+        "a.json:3: the key 'a' occurs twice in one object; remove one");
 }
 
-TEST_CASE("what no value can hold is an error") {
+TEST_CASE("numbers too large and nesting too deep are errors") {
   CHECK(parse_error("[18446744073709551615]") ==
         "a.json:1: 18446744073709551615 is too large for an integer");
-  CHECK(parse_error("[\n1e999]") == "a.json:2: this is no JSON: number overflow parsing '1e999'");
+  CHECK(parse_error("[\n1e999]") == "a.json:2: this is not JSON: number overflow parsing '1e999'");
   CHECK(parse_error(std::string(101, '[')) == "a.json:1: more than 100 levels of nesting");
 }
 
@@ -91,7 +91,7 @@ Value swept(std::int64_t value) {
   return result;
 }
 
-TEST_CASE("a value is set at a path of names, positions and elements' names") {
+TEST_CASE("the path to set consists of keys, positions and names of elements") {
   Value root = document(kGroups);
   REQUIRE(root.set("groups.cpu.count", swept(2)));
   REQUIRE(root.set("groups.0.nics.0.rate", Value(std::string("2Gbps"))));
@@ -107,7 +107,7 @@ TEST_CASE("setting adds a member that an object lacks") {
   CHECK(root.find("network")->find("latency")->as_string() == "5us");
 }
 
-TEST_CASE("setting below what does not exist is told with what there is") {
+TEST_CASE("setting below a missing value reports what exists") {
   Value root = document(kGroups);
   CHECK(root.set("groups.gpus.count", swept(2)).error().text ==
         "sweep.json:9: groups.gpus.count: groups has no 'gpus'; there are 'gpu', 'cpu'");

@@ -114,7 +114,7 @@ TEST_CASE("every kind of field is read") {
   CHECK(tree.extra.elements().size() == 2);
 }
 
-TEST_CASE("what is left out has the struct's default") {
+TEST_CASE("missing fields have the struct's defaults") {
   const Tree tree = read(R"({"name": "oak", "rate": "1Gbps"})").value();
   CHECK(tree.height == 1.5);
   CHECK(tree.colour == Colour::kRed);
@@ -127,7 +127,7 @@ TEST_CASE("null stands for an absent optional") {
   CHECK_FALSE(read(R"({"name": "oak", "rate": "1Gbps", "root": null})").value().root.has_value());
 }
 
-TEST_CASE("what is written is the full effective configuration") {
+TEST_CASE("the written text is the complete configuration in effect") {
   const Tree tree = read(R"({"name": "oak", "rate": "1Gbps", "leaves": [{"name": "a"}]})").value();
   CHECK(write_fields(tree).dump() ==
         R"({"name":"oak","tall":false,"height":1.5,"seed":1,"colour":"red","part":"4MB","delay":"0s",)"
@@ -135,31 +135,31 @@ TEST_CASE("what is written is the full effective configuration") {
         R"("leaves":[{"name":"a","count":1}],"marks":{},"extra":null})");
 }
 
-TEST_CASE("what is written reads back as the same") {
+TEST_CASE("the written text reads back as the same struct") {
   const std::string once = write_fields(read(kFull).value()).dump();
   CHECK(write_fields(read(once).value()).dump() == once);
 }
 
-TEST_CASE("a missing key is told at its object's line") {
+TEST_CASE("a missing key is reported at the line of its object") {
   CHECK(read_error("{\"rate\": \"1Gbps\", \"leaves\": [\n{}]}") ==
         "t.json:1: 'name' is missing: what it is called\n"
         "t.json:2: leaves[0]: 'name' is missing: what it is called");
 }
 
-TEST_CASE("an unknown key is told with the key that was meant") {
+TEST_CASE("the error for an unknown key suggests the nearest key") {
   CHECK(read_error("{\"name\": \"oak\", \"rate\": \"1Gbps\",\n\"colours\": 1, \"leaves\": [\n{\"name\": "
                    "\"a\", \"cuont\": 2}]}") ==
         "t.json:3: leaves[0]: unknown key 'cuont'; did you mean 'count'?\n"
         "t.json:2: unknown key 'colours'; did you mean 'colour'?");
 }
 
-TEST_CASE("an unknown key that resembles none is told with all keys") {
+TEST_CASE("the error for an unknown key lists all keys if none is near") {
   CHECK(
       read_error("{\"name\": \"oak\", \"rate\": {\"in\": \"1Gbps\", \"out\": \"1Gbps\", \"sideways\": 1}}") ==
       "t.json:1: rate: unknown key 'sideways'; the keys here are 'in', 'out'");
 }
 
-TEST_CASE("a value of the wrong kind is told with the right one") {
+TEST_CASE("the error for a value of the wrong kind names the right kind") {
   const auto with = [](const std::string& field) {
     return read_error("{\"name\": \"oak\", \"rate\": \"1Gbps\",\n" + field + "}");
   };
@@ -170,7 +170,7 @@ TEST_CASE("a value of the wrong kind is told with the right one") {
   CHECK(with("\"colour\": \"green\"") ==
         "t.json:2: colour: expected one of 'red', 'blue', not the string 'green'");
   CHECK(with("\"part\": 4096") == "t.json:2: part: expected a size such as '4MiB', not the integer 4096");
-  CHECK(with("\"part\": \"4M\"") == "t.json:2: part: '4M' is no size; try 4MB");
+  CHECK(with("\"part\": \"4M\"") == "t.json:2: part: '4M' is not a size; try 4MB");
   CHECK(with("\"delay\": null") == "t.json:2: delay: expected a duration such as '5us', not null");
   CHECK(with("\"leaves\": {}") == "t.json:2: leaves: expected an array, not an object");
   CHECK(with("\"leaves\": [[]]") == "t.json:2: leaves[0]: expected an object, not an array");
@@ -183,21 +183,21 @@ TEST_CASE("a shorthand is read as its own type") {
         "t.json:1: rate: expected a rate such as '100Gbps', not the integer 100");
 }
 
-TEST_CASE("a number out of its range is told with the bound") {
+TEST_CASE("the error for a number out of range names the bound") {
   CHECK(read_error("{\"name\": \"oak\", \"rate\": \"1Gbps\", \"height\": 0, \"leaves\": [{\"name\": \"a\", "
                    "\"count\": 0}]}") ==
         "t.json:1: height: 0 is too small; at least 0.5\n"
         "t.json:1: leaves[0].count: 0 is too small; at least 1");
 }
 
-TEST_CASE("a path that stands before the object stands before its complaints") {
+TEST_CASE("the path of the object comes first in its complaints") {
   const Value object = parse_document("{\"nme\": \"a\", \"name\": \"b\"}", "t.json").value();
   CHECK(read_fields<Leaf>(object, "trees[2].leaf").error().text ==
         "t.json:1: trees[2].leaf: unknown key 'nme'; did you mean 'name'?");
   CHECK(read_fields<Leaf>(Value(), "leaf").error().text == "leaf: expected an object, not null");
 }
 
-TEST_CASE("of many complaints the first ten are shown") {
+TEST_CASE("only the first ten complaints are shown") {
   std::string text = "{\"name\": \"oak\", \"rate\": \"1Gbps\", \"leaves\": [";
   for (int i = 0; i < 12; ++i) text += i == 0 ? "1" : ",1";
   const std::string error = read_error(text + "]}");
@@ -205,7 +205,7 @@ TEST_CASE("of many complaints the first ten are shown") {
   CHECK(error.substr(error.rfind('\n')) == "\nand 2 more");
 }
 
-TEST_CASE("the schema says kinds, bounds, defaults and what is required") {
+TEST_CASE("the schema states kinds, bounds, defaults and required fields") {
   CHECK(SchemaWriter::schema<Leaf>().dump() ==
         R"({"type":"object","properties":{"name":{"description":"what it is called","type":"string"},)"
         R"("count":{"description":"how many","type":"integer","minimum":1,"default":1}},)"

@@ -62,7 +62,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "settings make the objects that a file leaves out, and are told by their paths where they are wrong") {
+    "settings make the objects that a file leaves out, and are reported by their paths where they are "
+    "wrong") {
   const Files files("\"question\": \"Why?\"");
   const auto file = files.read({"topology.network.latency=5us", "model.compute_jitter=0.1"}).value();
   CHECK(file.experiment({}).value().topology.network.latency == 5_us);
@@ -76,10 +77,10 @@ TEST_CASE(
         "--set topology.groups.cpu.count: -1 is too small; at least 0");
   CHECK(files.error({"credit=0"}) ==
         "--set credit: expected an integer from 1 to 1000000, or 'unlimited', not the integer 0");
-  CHECK(parse_setting("policy=\xff").error().text == "what it sets is no text in UTF-8");
+  CHECK(parse_setting("policy=\xff").error().text == "expected text in UTF-8");
 }
 
-TEST_CASE("what the reader complains of is complained of once") {
+TEST_CASE("each mistake is reported once") {
   CHECK(
       Files("\"strategies\": [1], \"seeds\": [\"a\", \"b\"]").error() ==
       "experiment.json:2: seeds[0]: expected an integer, not the string 'a'\n"
@@ -88,7 +89,7 @@ TEST_CASE("what the reader complains of is complained of once") {
       "the integer 1");
 }
 
-TEST_CASE("sizes and counts have a greatest value, and complaints name it") {
+TEST_CASE("sizes and counts have a limit, and errors name it") {
   CHECK(Files(R"("partition_size": "2TB", "credit": 2000000000,
     "iterations": 1000000000, "warm_up": 2147483647)")
             .error() ==
@@ -109,7 +110,7 @@ TEST_CASE("the baseline is one of the strategies") {
   CHECK(files.read({R"(strategies=["ps", "ring"])"}).value().experiment({}).value().baseline == "ring");
 }
 
-TEST_CASE("what is wrong with experiment, topology, trace and every point is told in one go, each once") {
+TEST_CASE("all mistakes in experiment, topology, trace and points are reported together, each once") {
   const Files files(R"("strategies": ["rnig"],
 "sweep": {"policy": ["lifo", "fifo"], "credit": [0]})");
   files.folder().write("lab.json", R"({"name": "lab", "groups": [{"name": "gpu", "count": -1}]})");
@@ -124,7 +125,7 @@ TEST_CASE("what is wrong with experiment, topology, trace and every point is tol
   CHECK(text.find("rnig") == text.rfind("rnig"));
 }
 
-TEST_CASE("all mistakes of an experiment are told at their lines") {
+TEST_CASE("all mistakes of an experiment are reported at their lines") {
   const Files files(R"("strategies": ["all", "rnig"],
 "credit": "lots", "partition_size": "10B",
 "seeds": [1, 1], "timelines": ["ring"],
@@ -135,10 +136,10 @@ TEST_CASE("all mistakes of an experiment are told at their lines") {
         "experiment.json:3: credit: expected an integer from 1 to 1000000, or 'unlimited', not the string "
         "'lots'\n"
         "experiment.json:2: strategies[1]: there is no strategy 'rnig'; did you mean 'ring'?\n"
-        "experiment.json:4: seeds[1]: 1 stands here twice");
+        "experiment.json:4: seeds[1]: 1 is listed twice");
 }
 
-TEST_CASE("a strategy may stand in the list several times, under names and options of its own") {
+TEST_CASE("a strategy may be in the list several times, under names and options of its own") {
   const Files files(
       R"("strategies": ["ps", {"name": "ps", "as": "P3", "partition_size": "160KB", "credit": 1}],
     "baseline": "P3", "timelines": ["all"], "policy": "fifo", "sweep": {"credit": [2, 3]})");
@@ -153,19 +154,19 @@ TEST_CASE("a strategy may stand in the list several times, under names and optio
   CHECK(plain.options.credit == 3);
   CHECK(own.options.credit == 1);
   CHECK(own.options.partition_size == 160_KB);
-  CHECK(own.options.policy == Policy::kFifo);  // the experiment's
+  CHECK(own.options.policy == Policy::kFifo);  // from the experiment
   CHECK(write_experiment(experiment)["strategies"][1]["as"] == "P3");
   CHECK(contender(experiment, "P4").error().text.ends_with(", mxnet-ps, P3"));
 }
 
-TEST_CASE("what is wrong with a strategy's own options is told at their lines") {
+TEST_CASE("mistakes in a strategy's own options are reported at their lines") {
   CHECK(Files(R"("strategies": [{"name": "sp", "as": "a"},
     {"name": "ps", "as": "ring"}, {"name": "ps"},
     {"name": "ddp", "as": "b", "policy": "priority", "credit": 4, "bucket_size": "1MB"},
     {"name": "ps", "as": "c", "partition_size": "1B", "credits": 1}, {"name": "ps", "as": "d", "credit": 0}])")
             .error() ==
         "experiment.json:2: strategies[0].name: there is no strategy 'sp'; did you mean 'ps'?\n"
-        "experiment.json:3: strategies[1].as: 'ring' is the name of another; try another\n"
+        "experiment.json:3: strategies[1].as: the name 'ring' is already taken; choose another\n"
         "experiment.json:3: strategies[2]: 'as' is missing: its name in tables and files\n"
         "experiment.json:4: strategies[3].policy: ddp always has \"fifo\"; leave it out\n"
         "experiment.json:4: strategies[3].credit: ddp always has \"unlimited\"; leave it out\n"
@@ -175,16 +176,15 @@ TEST_CASE("what is wrong with a strategy's own options is told at their lines") 
         "integer 0");
 }
 
-TEST_CASE("an exchange that would take months is refused, and what binds it is said") {
+TEST_CASE("an exchange that would take months is refused, and its bottleneck is named") {
   const Files files("\"question\": \"\"");
   CHECK(files.error({"trace.layers.0.tensors.0.elements=1000000000000",
                      "topology.groups.gpu.nics.0.rate=\"1Mbps\""}) ==
-        "lab.json:1: over its slowest link or sum, of 1Mbps, the gradients of all machines (4 TB each) may "
-        "take "
-        "1.92e+08 s; at most 10000000s: raise that rate, or take a smaller model");
+        "lab.json:1: over the slowest link or sum (1Mbps), the gradients of all machines (4 TB each) may "
+        "take 1.92e+08 s; at most 10000000s: raise its rate, or take a smaller model");
 }
 
-TEST_CASE("a file of another kind is told as what it is") {
+TEST_CASE("a file of another kind is reported as such") {
   const Files files("\"question\": \"\"");
   const std::string folder = files.folder().path();
   CHECK(ExperimentFile::read(folder + "/net.json").error().text ==
@@ -195,13 +195,13 @@ TEST_CASE("a file of another kind is told as what it is") {
         "lab.json:1: this is a topology; expected a trace");
 }
 
-TEST_CASE("timelines are of strategies that run") {
+TEST_CASE("timelines are drawn only of compared strategies") {
   CHECK(Files("\"strategies\": [\"ps\"], \"timelines\": [\"ring\"]")
             .error()
             .find("timelines: 'ring' is not among") != std::string::npos);
 }
 
-TEST_CASE("a file that is not there is told where it is named") {
+TEST_CASE("a missing file is reported at the place of its name") {
   const Folder folder;
   const std::string file = folder.write("e.json", "{\"trace\": {},\n\"topology\": \"none/lab.json\"}");
   CHECK(ExperimentFile::read(file).error().text ==
@@ -210,7 +210,7 @@ TEST_CASE("a file that is not there is told where it is named") {
         folder.path() + "/f.json: there is no such file to read");
 }
 
-TEST_CASE("one contender's experiment as text reads as what it was") {
+TEST_CASE("the text of one contender's experiment can be read back") {
   const Files files(R"("strategies": ["ring", {"name": "ps", "as": "mine", "credit": 2}], "seeds": [3],
     "partition_size": "1MB", "timelines": ["mine"])");
   const Experiment experiment = files.read()->experiment({}).value();
@@ -234,7 +234,7 @@ TEST_CASE("an experiment may hold its topology and trace itself") {
   CHECK(experiment.error().text == file + ":4: trace.layers: there is no layer; give at least one");
 }
 
-TEST_CASE("every shipped experiment is right at every point") {
+TEST_CASE("every shipped experiment is valid at every point") {
   int count = 0;
   const std::string root = std::string(WEIR_SOURCE_DIR) + "/experiments";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
@@ -252,7 +252,7 @@ TEST_CASE("every shipped experiment is right at every point") {
   CHECK(count >= 1);
 }
 
-TEST_CASE("the committed schema of experiments is the one that the program writes") {
+TEST_CASE("the committed schema of experiments equals the one that the program writes") {
   // build/.../weir check --schema experiment > schemas/experiment.schema.json
   CHECK(read_text(std::string(WEIR_SOURCE_DIR) + "/schemas/experiment.schema.json").value() ==
         experiment_schema());

@@ -1,4 +1,4 @@
-// What tests of experiment files share.
+// Helpers for tests of experiment files.
 #pragma once
 
 #include "core/experiment/experiment_file.h"
@@ -13,7 +13,7 @@ inline constexpr const char* kTopology = R"({"name": "lab", "groups": [
 inline constexpr const char* kTrace = R"({"name": "net", "layers": [
   {"name": "a", "forward": "1ms", "backward": "2ms", "tensors": [{"name": "w", "elements": 1000}]}]})";
 
-/// A folder with a topology, a trace, and an experiment that has these lines from line 2 on.
+/// A folder with a topology, a trace, and an experiment with these lines from line 2 on.
 class Files {
  public:
   explicit Files(const std::string& lines) {
@@ -29,7 +29,7 @@ class Files {
     return ExperimentFile::read(folder_.path(), parsed);
   }
 
-  /// What is wrong with the file or with the first of its points that is wrong, without the folder's name.
+  /// The error of the file or of its first wrong point, without the folder's name.
   std::string error(const std::vector<std::string>& settings = {}) const {
     const auto file = read(settings);
     std::string text = file ? "" : file.error().text;

@@ -11,7 +11,7 @@
 
 namespace weir {
 
-/// Nobody else's, empty when made, gone with the object.
+/// A private folder, empty at first, removed with the object.
 class Folder {
  public:
   Folder() {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace weir::literals;
 
-// A job on line 4.
+// An experiment with a job on line 4.
 std::string beside(const std::string& job, const std::string& own = R"(["gpu[0]"])") {
   return "\"machines\": " + own + ",\n\"other_jobs\": [\n" + job + "]";
 }
@@ -41,7 +41,7 @@ TEST_CASE("other jobs have traces, machines and options of their own") {
   CHECK(read.other_jobs.front().trace.layers.size() == 1);
 }
 
-TEST_CASE("other jobs can be set and swept, and results are kept under all that they are") {
+TEST_CASE("other jobs can be set and swept, and results are stored under all their fields") {
   const Files files(R"("sweep": {"other_jobs.neighbour.strategy": ["ps", "ring"]}, )" +
                     beside(R"({"name": "neighbour", "trace": "net.json", "strategy": "ps",
                                "machines": ["gpu[1]", "cpu[*]"]})"));
@@ -57,7 +57,7 @@ TEST_CASE("other jobs can be set and swept, and results are kept under all that 
   CHECK(RunInputs(second).text("ring", 1) != before);
 }
 
-TEST_CASE("what is wrong with other jobs is told at its line") {
+TEST_CASE("mistakes in other jobs are reported at their lines") {
   const auto error = [](const std::string& job, const std::string& own = R"(["gpu[0]"])") {
     return Files(beside(job, own)).error();
   };
@@ -78,29 +78,32 @@ TEST_CASE("what is wrong with other jobs is told at its line") {
             .starts_with("experiment.json:4: other_jobs[0].policy: ddp always has \"fifo\""));
   const std::string twice = R"({"name": "n", "trace": "net.json", "strategy": "ring", )" + machines + "}";
   CHECK(error(twice + ",\n" + twice)
-            .find("experiment.json:5: other_jobs[1].name: 'n' is the name of another") != std::string::npos);
+            .find("experiment.json:5: other_jobs[1].name: the name 'n' is already taken") !=
+        std::string::npos);
   CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring"})")
             .starts_with("experiment.json:4: other_jobs[0]: 'machines' is missing"));
   CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["*"]})") ==
-        "experiment.json:4: other_jobs[0].machines: gpu[0] has GPUs, which the experiment's own job "
-        "('machines') has already; jobs share machines without GPUs and the network alone");
+        "experiment.json:4: other_jobs[0].machines: gpu[0] has GPUs and is already a machine of the "
+        "experiment's "
+        "own job ('machines'); jobs share only the network and machines without GPUs");
   CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["tpu"]})")
             .find("none of them") == std::string::npos);
-  CHECK(
-      error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["cpu[0]"]})") ==
-      "experiment.json:4: other_jobs[0].machines: none of them has a GPU; a job needs at least one that has");
+  CHECK(error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["cpu[0]"]})") ==
+        "experiment.json:4: other_jobs[0].machines: none of these machines has a GPU; a job needs at least "
+        "one with a GPU");
   CHECK(
       error(R"({"name": "n", "trace": "net.json", "strategy": "ring", "machines": ["gpu[1]", "tpu[*]"]})") ==
-      "experiment.json:4: other_jobs[0].machines[1]: 'tpu[*]' is the name of no machine; they are called "
-      "gpu[0] to cpu[0]");
+      "experiment.json:4: other_jobs[0].machines[1]: no machine is named 'tpu[*]'; they are named gpu[0] to "
+      "cpu[0]");
   CHECK(error("3").starts_with("experiment.json:4: other_jobs[0]: expected an object"));
   CHECK(Files(R"("machines": ["gpu[7]"])")
             .error()
-            .starts_with("experiment.json:2: machines[0]: 'gpu[7]' is the name of no machine"));
-  CHECK(Files(R"("machines": ["gpu[0]"], "conditions": {"stops": [{"machines": "gpu[*]", "at": "1ms"}]})")
-            .error() ==
-        "experiment.json:2: conditions.stops[0].machines: gpu[1] is none of the experiment's own 'machines'; "
-        "give the stop a 'for'");
+            .starts_with("experiment.json:2: machines[0]: no machine is named 'gpu[7]'"));
+  CHECK(
+      Files(R"("machines": ["gpu[0]"], "conditions": {"stops": [{"machines": "gpu[*]", "at": "1ms"}]})")
+          .error() ==
+      "experiment.json:2: conditions.stops[0].machines: gpu[1] is not one of the experiment's 'machines', so "
+      "its stop must end; give it a 'for'");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_CASE("a Latin hypercube has one sample in each slice of each range") {
   for (std::size_t i = 0; i < file.points(); ++i) CHECK(file.experiment(file.point(i)));
 }
 
-TEST_CASE("the same seed gives the same samples, another one others, and ranges know nothing of each other") {
+TEST_CASE("samples depend on the seed, but not on samples of other ranges") {
   const Files files(kLatin);
   const ExperimentFile file = files.read().value();
   CHECK(texts(files.read().value(), 0) == texts(file, 0));
@@ -63,14 +63,14 @@ TEST_CASE("the same seed gives the same samples, another one others, and ranges 
 }
 
 TEST_CASE("random samples repeat bit for bit on every machine") {
-  // Numbers of another machine, compiler and library.
+  // These numbers come from another machine, compiler and library.
   const std::vector<double> places = spread(Sampling::kRandom, 3, Random(1).split(2));
   const std::vector<double> again = spread(Sampling::kRandom, 4, Random(1).split(2));
   CHECK(std::equal(places.begin(), places.end(), again.begin()));
   for (const double place : spread(Sampling::kRandom, 1000, Random(3))) CHECK((place >= 0 && place < 1));
 }
 
-TEST_CASE("samples stand at every point of a sweep, and repeated ones are left out") {
+TEST_CASE("every point of a sweep has all samples, without repeated ones") {
   const Files files(R"("sweep": {"policy": ["fifo", "priority"]},
     "samples": {"count": 50, "method": "random", "over": {"topology.groups.cpu.count": {"from": 0, "to": 3}}})");
   const ExperimentFile file = files.read().value();
@@ -82,7 +82,7 @@ TEST_CASE("samples stand at every point of a sweep, and repeated ones are left o
   CHECK(file.point(7)[0].text == "priority");
 }
 
-TEST_CASE("one at a time: the first values, then each other one beside the first of the others") {
+TEST_CASE("one at a time: the first values, then each other value with the first of the other lists") {
   const Files files(R"("sweep_by": "one_at_a_time", "sweep": {"credit": [4, 1, 2], "policy": ["fifo"],
     "topology.groups.cpu.count": [1, 0]})");
   const ExperimentFile file = files.read().value();
@@ -97,17 +97,18 @@ TEST_CASE("one at a time: the first values, then each other one beside the first
                   });
 }
 
-TEST_CASE("what is wrong with samples is told at its line") {
+TEST_CASE("what is wrong with samples is reported at its line") {
   const auto error = [](const std::string& over) {
     return Files("\"samples\": {\"count\": 3, \"over\": " + over + "}").error();
   };
-  CHECK(error("{}") == "experiment.json:2: samples.over: expected an object of ranges, not an empty one");
+  CHECK(error("{}") == "experiment.json:2: samples.over: expected an object of ranges, not an empty object");
   CHECK(error(R"({"credit": {"from": 1}})") ==
         "experiment.json:2: samples.over.credit: 'to' is missing: the largest value");
   CHECK(error(R"({"credit": {"from": 4, "to": 4}})") ==
-        "experiment.json:2: samples.over.credit.to: expected more than 'from', 4");
-  CHECK(error(R"({"credit": {"from": 0, "to": 4, "scale": "logarithmic"}})") ==
-        "experiment.json:2: samples.over.credit.from: expected more than 0, as the scale is logarithmic");
+        "experiment.json:2: samples.over.credit.to: expected more than 'from' (4)");
+  CHECK(
+      error(R"({"credit": {"from": 0, "to": 4, "scale": "logarithmic"}})") ==
+      "experiment.json:2: samples.over.credit.from: expected more than 0, because the scale is logarithmic");
   CHECK(error(R"({"partition_size": {"from": "1MB", "to": "2s"}})") ==
         "experiment.json:2: samples.over.partition_size.to: expected the same kind of value as in 'from'");
   CHECK(
@@ -115,7 +116,8 @@ TEST_CASE("what is wrong with samples is told at its line") {
       "experiment.json:2: samples.over.partition_size.from: expected a number, a size such as '4MiB', a rate "
       "such as '100Gbps' or a duration such as '5us', not the string 'little'");
   CHECK(error(R"({"trace": ["trace.json"]})") ==
-        "experiment.json:2: samples.over.trace: whole topologies and traces stand in 'sweep'");
+        "experiment.json:2: samples.over.trace: whole topologies and traces cannot be sampled; list them in "
+        "'sweep'");
   CHECK(error(R"({"seeds": [1]})") == "experiment.json:2: samples.over.seeds: 'seeds' cannot be swept");
   CHECK(Files(R"("samples": {"over": {"credit": [1, 2]}})").error() ==
         "experiment.json:2: samples: 'count' is missing: how many samples; repeated ones are left out");

@@ -6,7 +6,7 @@
 namespace weir {
 namespace {
 
-// What is wrong with a settings file of this text, without the folder's name.
+// The error of a settings file with this text, without the folder's name.
 std::string error(const std::string& text) {
   const Folder folder;
   folder.write("best.json", text);
@@ -14,7 +14,7 @@ std::string error(const std::string& text) {
   return file ? "no error" : file.error().text.substr(folder.path().size() + 1);
 }
 
-TEST_CASE("settings are options of experiments, and take their place") {
+TEST_CASE("settings are options, and replace those of experiments") {
   const Folder folder;
   folder.write("best.json",
                R"({"settings": {"partition_size": "1.5MB", "credit": 8}, "run": {"channels": 2}})");
@@ -30,7 +30,7 @@ TEST_CASE("settings are options of experiments, and take their place") {
   CHECK(experiment->experiment({})->options.credit == 8);
 }
 
-TEST_CASE("what is wrong with settings is told with line and path") {
+TEST_CASE("mistakes in settings are reported with line and path") {
   CHECK(error("{\n\"settings\": {\"partition_sise\": \"1MB\"}}") ==
         "best.json:2: settings: unknown key 'partition_sise'; did you mean 'partition_size'?");
   CHECK_THAT(error("{\n\"settings\": {\n\"partition_size\": 4}}"),
@@ -41,7 +41,7 @@ TEST_CASE("what is wrong with settings is told with line and path") {
   CHECK_THAT(error("{\"run\": {}}"), has_text("settings"));
 }
 
-TEST_CASE("what experiments refuse is told where the settings say it") {
+TEST_CASE("values that experiments refuse are reported at their line in the settings") {
   CHECK_THAT(error("{\"settings\":\n{\"credit\": 0}}"),
              has_text("best.json:2: settings.credit: expected an integer from 1"));
   CHECK_THAT(error("{\"settings\":\n{\"credit\": \"many\"}}"),
@@ -50,7 +50,7 @@ TEST_CASE("what experiments refuse is told where the settings say it") {
              has_text("best.json:2: settings.partition_size: 0B is too small"));
 }
 
-TEST_CASE("settings are written as they are read") {
+TEST_CASE("settings are written as they were read") {
   SettingsFile file{Value::object(), {}, {}};
   file.settings.append("credit", Value(std::int64_t{3}));
   file.run.workers = 2;

@@ -23,7 +23,7 @@ TEST_CASE("a graph shows each device once, with its rates on the edges") {
   CHECK(shows(text, "\"cpu.nic0\" -- network [label=\"90 Gbps\"]"));
 }
 
-TEST_CASE("ways that differ are both told, NVSwitches and racks shown, absent groups left out") {
+TEST_CASE("a graph shows rates that differ by direction, NVSwitches and racks, but no absent groups") {
   const std::string h200 = topology_graphviz(shipped_topology("h200-nvlink"));
   CHECK(shows(h200, "\"gpu.p3\" -- \"gpu.gpu3\" [label=\"in 444 Gbps\\nout 443.2 Gbps\"]"));
   CHECK(shows(h200, "\"gpu.gpu7\" -- \"gpu.nvswitch\" [label=\"3.6 Tbps\""));

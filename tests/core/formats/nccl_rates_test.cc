@@ -7,7 +7,7 @@ namespace {
 
 using namespace weir::literals;
 
-TEST_CASE("PCIe has its width times the speed of a lane, over 80") {
+TEST_CASE("the rate of PCIe is its width times the speed of a lane, over 80") {
   CHECK(pcie_rate("2.5 GT/s PCIe", 16) == 3_GBps);
   CHECK(pcie_rate("5.0 GT/s PCIe", 16) == 6_GBps);
   CHECK(pcie_rate("5 GT/s", 16) == 6_GBps);
@@ -21,7 +21,7 @@ TEST_CASE("PCIe has its width times the speed of a lane, over 80") {
   CHECK_FALSE(pcie_rate("Unknown speed", 16).has_value());
 }
 
-TEST_CASE("an NVLink is as fast as its GPU's generation") {
+TEST_CASE("the rate of an NVLink depends on the generation of its GPU") {
   CHECK(nvlink_rate(60) == 18_GBps);
   CHECK(nvlink_rate(70) == 20_GBps);
   CHECK(nvlink_rate(80) == 20_GBps);
@@ -33,7 +33,7 @@ TEST_CASE("an NVLink is as fast as its GPU's generation") {
   CHECK(nvlink_rate(0) == 20_GBps);
 }
 
-TEST_CASE("sockets are joined as their CPUs are") {
+TEST_CASE("the rate between sockets depends on their CPUs") {
   CHECK(socket_rate("x86_64", "GenuineIntel", 6, 79) == 6_GBps);
   CHECK(socket_rate("x86_64", "GenuineIntel", 6, 85) == 10_GBps);
   CHECK(socket_rate("x86_64", "GenuineIntel", 6, 106) == 10_GBps);
@@ -47,7 +47,7 @@ TEST_CASE("sockets are joined as their CPUs are") {
   CHECK_FALSE(socket_rate("riscv64", "", 0, 0).has_value());
 }
 
-TEST_CASE("a NIC has its speed over 8000") {
+TEST_CASE("the rate of a NIC is its speed over 8000") {
   CHECK(network_rate(100'000) == 100_Gbps);
   CHECK(network_rate(400'000) == 50_GBps);
   CHECK(network_rate(kDefaultMbps) == 10_Gbps);

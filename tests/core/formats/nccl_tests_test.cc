@@ -5,7 +5,7 @@
 namespace weir::nccl {
 namespace {
 
-// In the form of nccl-tests 2.13; times are of no machine.
+// The format is that of nccl-tests 2.13; the times are made up.
 constexpr const char* kTable = R"(mpirun: a line of another program
 # nThread 1 nGpus 1 minBytes 1048576 maxBytes 4194304 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1
 #
@@ -33,7 +33,7 @@ std::string with(std::string text, const std::string& old, const std::string& no
 
 }  // namespace
 
-TEST_CASE("A table of nccl-tests is read with its ranks and hosts") {
+TEST_CASE("a table of nccl-tests is read with its ranks and hosts") {
   REQUIRE(is_nccl_tests(std::string_view(kTable)));
   const auto tested = read_nccl_tests(kTable, "table.txt");
   REQUIRE(tested);
@@ -46,7 +46,7 @@ TEST_CASE("A table of nccl-tests is read with its ranks and hosts") {
   CHECK(tested->times[5].seconds == Approx(261e-6));
 }
 
-TEST_CASE("The test is known by its name, or by its bandwidths") {
+TEST_CASE("a test is recognized by its name, or by its bandwidths") {
   const std::string named =
       with(kTable, "# Using devices", "# Collective test starting: all_gather_perf\n# Using devices");
   CHECK(read_nccl_tests(named, "t")->test == Test::kAllGather);
@@ -57,7 +57,7 @@ TEST_CASE("The test is known by its name, or by its bandwidths") {
   CHECK(read_nccl_tests(with(kTable, "24.20", "12.10"), "t")->test == Test::kReduceScatter);
 }
 
-TEST_CASE("Tables with other columns are read too") {
+TEST_CASE("tables with other columns are read too") {
   const std::string old = with(kTable, "sum      -1 ", "sum ");  // without roots
   CHECK(read_nccl_tests(old, "t")->times.size() == 6);
   CHECK(read_nccl_tests(old, "t")->times[0].seconds == Approx(95.20e-6));
@@ -67,14 +67,14 @@ TEST_CASE("Tables with other columns are read too") {
   CHECK(read_nccl_tests(dated, "t")->times[1].seconds == Approx(94.10e-6));
 }
 
-TEST_CASE("What is no table is told with its line") {
+TEST_CASE("the error for a broken table names the line") {
   const auto wrong = [](const std::string& text) {
     const auto tested = read_nccl_tests(text, "table.txt");
     REQUIRE(!tested);
     return tested.error().text;
   };
   CHECK_THAT(wrong("# nThread 1\n"), has_text("table.txt: there is no line with a size and times"));
-  CHECK_THAT(wrong(with(kTable, "Rank", "Bank")), has_text("says which GPUs took part"));
+  CHECK_THAT(wrong(with(kTable, "Rank", "Bank")), has_text("for the GPUs that took part"));
   CHECK_THAT(wrong(with(kTable, "95.20", "0.00")),
              has_text("expected a time in microseconds above 0, up to 1e12, not 0"));
   CHECK_THAT(wrong(with(kTable, "95.20", "1e300")), has_text("not 1e+300"));
@@ -83,7 +83,7 @@ TEST_CASE("What is no table is told with its line") {
   CHECK_THAT(wrong(with(kTable, "13.97", "fast")), has_text("table.txt:14: expected size, count, type"));
 }
 
-TEST_CASE("The JSON of nccl-tests is read") {
+TEST_CASE("the JSON of nccl-tests is read") {
   constexpr const char* kJson = R"({"version": 2, "args": ["/opt/nccl-tests/build/sendrecv_perf", "-g", "2"],
     "nccl_version": 22703, "config": {"nthreads": 1, "ngpus": 2, "devices": [
       {"rank": 0, "hostname": "a", "device": 0}, {"rank": 2, "hostname": "b", "device": 0}]},

@@ -52,7 +52,7 @@ class File {
   std::string name_;
 };
 
-/// With "F" for the file's name.
+/// The error, with "F" in place of the file's name.
 std::string refusal(const std::string& text, NcclImport what = {}) {
   const File file(text);
   what.files = {file.name()};
@@ -70,7 +70,7 @@ bool warns(const Imported& done, const std::string& text) {
                      [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-TEST_CASE("GPUs behind PCIe switches hang on them, with each link's own rate") {
+TEST_CASE("GPUs behind PCIe switches are attached to them, with each link's own rate") {
   const GroupSpec spec = machine("pcie-2x4");
   CHECK(spec.name == "gpu");
   REQUIRE(spec.numa.size() == 2);
@@ -91,7 +91,7 @@ TEST_CASE("GPUs behind PCIe switches hang on them, with each link's own rate") {
   CHECK(spec.nics[0].pcie == both(12_GBps));
 }
 
-TEST_CASE("NVLinks between GPUs become pairs with as many times the rate of one") {
+TEST_CASE("NVLinks between GPUs become pairs with the rates added up") {
   const Imported done = imported("v100-nvlink");
   const GroupSpec& spec = done.topology.groups.at(0);
   CHECK(spec.switches.size() == 4);
@@ -120,14 +120,14 @@ TEST_CASE("NVLinks to NVSwitches add up to the rate of a switch") {
   CHECK(spec.nics[7].pcie == both(48_GBps));
 }
 
-TEST_CASE("what a dump cannot tell is warned of") {
+TEST_CASE("a warning names everything that a dump lacks") {
   const Imported done = imported("h100-nvswitch");
   CHECK(done.topology.network.latency == 5_us);
   REQUIRE(done.warnings.size() == 4);
-  CHECK(warns(done, "h100-nvswitch.xml: lists only what its job used, as NCCL does; GPUs: 8, NICs: 8"));
-  CHECK(warns(done, "tells no rate of memories: unlimited"));
-  CHECK(warns(done, "tells no rate of summation: unlimited"));
-  CHECK(warns(done, "tells no latency of the network: taken as 5us"));
+  CHECK(warns(done, "h100-nvswitch.xml: lists only what NCCL's job used; GPUs: 8, NICs: 8"));
+  CHECK(warns(done, "has no memory rate: assumed unlimited"));
+  CHECK(warns(done, "has no sum rate: assumed unlimited"));
+  CHECK(warns(done, "has no network latency: assumed 5us"));
   NcclImport what{.files = {data("h100-nvswitch")}};
   what.unsaid.memory_rate = 300_GBps;
   what.unsaid.sum_rate = 100_GBps;
@@ -150,10 +150,10 @@ TEST_CASE("files that clouds provide have GPUs and NICs by their class") {
   CHECK(spec.nics.at(0).rate == both(10_Gbps));
   CHECK_FALSE(spec.nvlink.has_value());
   CHECK(warns(done,
-              "cloud.xml:6: this NIC has no <net> that tells its speed: taken as 10Gbps, as NCCL does; "
-              "--nic-rate gives the real one (here and 7 more times)"));
-  CHECK(warns(done, "whose NVLink is not told"));
-  CHECK_FALSE(warns(done, "its job used"));
+              "cloud.xml:6: this NIC has no <net> with a speed: assumed 10Gbps, as NCCL does; "
+              "set the real rate with --nic-rate (here and 7 more times)"));
+  CHECK(warns(done, "whose NVLinks are unknown"));
+  CHECK_FALSE(warns(done, "job used"));
   NcclImport what{.files = {data("cloud")}};
   what.unsaid.nic_rate = 200_Gbps;
   what.unsaid.nvlink_rate = 240_GBps;
@@ -162,7 +162,7 @@ TEST_CASE("files that clouds provide have GPUs and NICs by their class") {
   CHECK(told.nvlink.value().crossbar.value().rate == both(240_GBps));
 }
 
-TEST_CASE("hidden speeds are taken as NCCL takes them, and told") {
+TEST_CASE("hidden speeds are assumed as NCCL does, with warnings") {
   const Imported done = imported("hidden-speeds");
   const GroupSpec& spec = done.topology.groups.at(0);
   CHECK(spec.sockets.empty());
@@ -172,11 +172,11 @@ TEST_CASE("hidden speeds are taken as NCCL takes them, and told") {
   CHECK(spec.gpus[1].rate == both(6_GBps));   // x8 of an unknown speed
   CHECK(spec.nics.at(0).pcie == both(12_GBps));
   CHECK(spec.nics.at(0).rate == both(10_Gbps));
-  CHECK(warns(done, "hidden-speeds.xml:5: link_width is missing or 0: taken as 16"));
-  CHECK(warns(done, "hidden-speeds.xml:5: link_speed is missing or empty: taken as PCIe 3"));
-  CHECK(warns(done, "hidden-speeds.xml:8: link_speed is none that NCCL knows"));
-  CHECK(warns(done, "hidden-speeds.xml:14: <net> tells no speed: taken as 10Gbps"));
-  CHECK(warns(done, "hidden-speeds.xml:4: this switch has 1.5Gbps upwards, and GPUs with 96Gbps behind it"));
+  CHECK(warns(done, "hidden-speeds.xml:5: link_width is missing or 0: assumed 16"));
+  CHECK(warns(done, "hidden-speeds.xml:5: link_speed is missing or empty: assumed PCIe 3"));
+  CHECK(warns(done, "hidden-speeds.xml:8: link_speed is unknown to NCCL"));
+  CHECK(warns(done, "hidden-speeds.xml:14: <net> has no speed: assumed 10Gbps"));
+  CHECK(warns(done, "hidden-speeds.xml:4: this switch has 1.5Gbps upwards, but GPUs with 96Gbps behind it"));
 }
 
 TEST_CASE("ports of one card share its PCIe link") {
@@ -195,10 +195,10 @@ TEST_CASE("ports of one card share its PCIe link") {
   CHECK(spec.nics[1].rate == both(50_Gbps));
   CHECK(spec.nics[2].rate == both(25_Gbps));
   CHECK(spec.nics[3].at == "numa0");
-  CHECK(warns(done, "two-ports.xml:29: the NIC eth0 stands here a second time: left out"));
+  CHECK(warns(done, "two-ports.xml:29: the NIC eth0 is listed a second time: left out"));
 }
 
-TEST_CASE("NUMA nodes are numbered as their ids are, and each two are joined") {
+TEST_CASE("NUMA nodes are numbered by their ids, and every two are joined") {
   const GroupSpec spec = machine("amd-4-numa");
   REQUIRE(spec.numa.size() == 4);
   REQUIRE(spec.sockets.size() == 6);
@@ -213,7 +213,7 @@ TEST_CASE("NUMA nodes are numbered as their ids are, and each two are joined") {
   CHECK(spec.nvlink->pairs[0].rate == both(80_GBps));
 }
 
-TEST_CASE("equal machines become one group, others one each") {
+TEST_CASE("equal machines become one group, and different ones a group each") {
   NcclImport what{.files = {data("h100-nvswitch"), data("pcie-2x4"), data("h100-nvswitch")}, .name = "mine"};
   const Topology topology = imported(what).topology;
   CHECK(topology.name == "mine");
@@ -226,7 +226,7 @@ TEST_CASE("equal machines become one group, others one each") {
   CHECK(imported(what).topology.groups[0].count == 8);
 }
 
-TEST_CASE("what is imported reads back from its text") {
+TEST_CASE("an imported topology reads back from its text") {
   for (const char* name :
        {"pcie-2x4", "v100-nvlink", "h100-nvswitch", "cloud", "hidden-speeds", "two-ports", "amd-4-numa"}) {
     const Topology topology = imported(name).topology;
@@ -254,16 +254,16 @@ Imported imported_text(const std::string& text) {
   return imported(NcclImport{.files = {file.name()}});
 }
 
-TEST_CASE("a GPU that hangs on its CPU by C2C or NVLink has that link") {
+TEST_CASE("a GPU attached to its CPU by C2C or NVLink has that link") {
   const Imported c2c = imported_text(system_of(gpu_of("0:1:0.0", "<c2c bw=\"44712\" count=\"10\"/>")));
   CHECK(c2c.topology.groups[0].gpus.at(0).rate == both(BytesPerSecond(447'120'000'000)));
-  CHECK(warns(c2c, "hangs on its CPU"));
+  CHECK(warns(c2c, "attached to its CPU"));
   const Imported power = imported_text(system_of(
       gpu_of("0:1:0.0", "<nvlink target=\"0:2:0.0\" count=\"3\" tclass=\"0x068001\"/>", "sm=\"70\"")));
   CHECK(power.topology.groups[0].gpus.at(0).rate == both(60_GBps));
 }
 
-TEST_CASE("NVLinks that do not fit the machine are told") {
+TEST_CASE("NVLinks that do not fit the machine cause warnings") {
   const Imported lone = imported_text(
       system_of(gpu_of("0:1:0.0", "<nvlink target=\"0:9:0.0\" count=\"3\" tclass=\"0x030200\"/>")));
   CHECK(warns(lone, "leads to no other GPU"));
@@ -273,16 +273,16 @@ TEST_CASE("NVLinks that do not fit the machine are told") {
                 gpu_of("0:2:0.0", "<nvlink target=\"fffffff:ffff:ff\" count=\"17\" tclass=\"0x068000\"/>") +
                 gpu_of("0:3:0.0", "")));
   CHECK(uneven.topology.groups[0].nvlink->crossbar->rate == both(BytesPerSecond(350'200'000'000)));
-  CHECK(warns(uneven, "others less: all are taken as 350.2GB/s"));
-  CHECK(warns(uneven, "no link to the NVSwitch that others have"));
+  CHECK(warns(uneven, "others have less: all are assumed to have 350.2GB/s"));
+  CHECK(warns(uneven, "no link to the NVSwitch, but others have"));
   const Imported half = imported_text(system_of(
       gpu_of("0:1:0.0", "<nvlink target=\"0:2:0.0\" count=\"2\" tclass=\"0x030200\"/>", "sm=\"70\"") +
       gpu_of("0:2:0.0", "")));
   CHECK(half.topology.groups[0].nvlink->pairs.at(0) == NvlinkPairSpec{{0, 1}, both(40_GBps), {}});
-  CHECK(warns(half, "told by one of its two GPUs only"));
+  CHECK(warns(half, "only one of the two GPUs lists this NVLink"));
 }
 
-TEST_CASE("the two levels of a Broadcom switch are one, as NCCL has them") {
+TEST_CASE("the two levels of a Broadcom switch become one, as in NCCL") {
   const std::string level =
       " class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\" vendor=\"0x1000\" "
       "device=\"0xc030\" subsystem_vendor=\"0x1000\" subsystem_device=\"";
@@ -293,7 +293,7 @@ TEST_CASE("the two levels of a Broadcom switch are one, as NCCL has them") {
   CHECK(spec.gpus.at(0).at == "p0");
 }
 
-TEST_CASE("more devices alike than one line of a topology may hold take several") {
+TEST_CASE("devices beyond the limit for one entry of a topology take several entries") {
   std::string many;
   for (int i = 0; i < 130; ++i) many += fmt::format("<pci busid=\"{:x}:0\" class=\"0x0302\"/>", i + 16);
   for (int i = 0; i < 130; ++i) many += fmt::format("<pci busid=\"{:x}:0\" class=\"0x0200\"/>", i + 1024);
@@ -319,29 +319,29 @@ TEST_CASE("hosts that share a file become machines") {
   CHECK(warns(done, "2 machines by host_hash"));
 }
 
-TEST_CASE("a machine without NICs cannot be among others unless a rate is given") {
+TEST_CASE("each of several machines needs a NIC, or a rate for one") {
   const std::string text = system_of(gpu_of("0:1:0.0", ""));
   CHECK(refusal(text) == "accepted");
   CHECK(refusal(text, {.count = 2}) ==
-        "F: there is no NIC, and a machine among 2 needs one; NCCL lists NICs where a job spans machines; "
+        "F: there is no NIC, but each of 2 machines needs one; NCCL lists NICs if a job spans machines; "
         "--nic-rate RATE adds one at numa0");
   NcclImport what{.count = 2};
   what.unsaid.nic_rate = 25_Gbps;
   CHECK(refusal(text, what) == "accepted");
-  CHECK(refusal(text, {.count = 4097}).find("F: 4097 equal machines; a group has 4096 at most") == 0);
+  CHECK(refusal(text, {.count = 4097}).find("F: 4097 equal machines; a group can have at most 4096") == 0);
 }
 
-TEST_CASE("what is no topology of NCCL is told with its line") {
-  CHECK(refusal("<system version=\"1\">\n") == "F:2: this is no XML: no element found");
-  CHECK(refusal("<system>\n<cpu numaid=\"0\">\n</system>") == "F:3: this is no XML: mismatched tag");
+TEST_CASE("the error for a broken topology of NCCL names the line") {
+  CHECK(refusal("<system version=\"1\">\n") == "F:2: this is not XML: no element found");
+  CHECK(refusal("<system>\n<cpu numaid=\"0\">\n</system>") == "F:3: this is not XML: mismatched tag");
   CHECK(refusal("\n<graphs version=\"1\"/>") ==
-        "F:2: the outermost element is <graphs>, and that of a topology <system>; try the file that "
-        "NCCL_TOPO_DUMP_FILE names, not that of NCCL_GRAPH_DUMP_FILE");
-  CHECK(refusal("<system/>") == "F:1: <system> holds no <cpu>, so no machine");
+        "F:2: the outermost element is <graphs>; expected <system>, as in a topology; try the file of "
+        "NCCL_TOPO_DUMP_FILE, not that of NCCL_GRAPH_DUMP_FILE");
+  CHECK(refusal("<system/>") == "F:1: <system> has no <cpu>, so there is no machine");
   CHECK(refusal("<system>\n<pci/></system>") ==
-        "F:2: <pci> stands in <system>, where NCCL has none\n"
-        "F:1: <system> holds no <cpu>, so no machine");
-  CHECK(refusal(system_of("<nic>\n<gpu/></nic>")) == "F:4: <gpu> stands in <nic>, where NCCL has none");
+        "F:2: <pci> is inside <system>, where NCCL has none\n"
+        "F:1: <system> has no <cpu>, so there is no machine");
+  CHECK(refusal(system_of("<nic>\n<gpu/></nic>")) == "F:4: <gpu> is inside <nic>, where NCCL has none");
   CHECK(refusal("<system><cpu numaid=\"0\"/>\n<cpu numaid=\"0\"/></system>") ==
         "F:2: a second <cpu> of this machine has numaid 0");
   CHECK(refusal(system_of("<nic><net name=\"a\" speed=\"fast\"/></nic>"))
@@ -366,13 +366,13 @@ TEST_CASE("what is no topology of NCCL is told with its line") {
   CHECK(missing.error().text.find("no/such.xml") == 0);
 }
 
-TEST_CASE("elements that no version of NCCL had yet are left out with a warning") {
+TEST_CASE("unknown elements are left out with a warning") {
   const Imported done = imported_text(system_of("<dev x=\"1\"><gpu/></dev>" + gpu_of("0:1:0.0", "")));
-  CHECK(warns(done, "<dev> in <cpu> is not known: left out"));
+  CHECK(warns(done, "<dev> in <cpu> is unknown: left out"));
   CHECK(gpu_count(done.topology.groups[0]) == 1);
 }
 
-TEST_CASE("broken files end in a topology or in an error") {
+TEST_CASE("broken files give a topology or an error") {
   for (const char* name : {"v100-nvlink", "h100-nvswitch", "two-ports", "hidden-speeds"}) {
     const std::string whole = *read_text(data(name));
     for (std::uint64_t seed = 0; seed < 150; ++seed) {

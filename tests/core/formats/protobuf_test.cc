@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// The one field of the message.
+// The only field of the message.
 Field only(std::string_view message) {
   Reader reader(message);
   const auto field = reader.next();
@@ -26,7 +26,7 @@ std::string broken(std::string_view message) {
   return field.error().text;
 }
 
-TEST_CASE("fields of every wire type are read as the encoding's own page has them") {
+TEST_CASE("fields of every wire type are read as in the examples of the specification") {
   const Field varint = only("\x08\x96\x01"sv);
   CHECK(varint.number == 1);
   CHECK(varint.value == 150);
@@ -38,16 +38,16 @@ TEST_CASE("fields of every wire type are read as the encoding's own page has the
   CHECK(only("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv).value == ~std::uint64_t{0});
 }
 
-TEST_CASE("what is cut short or is no field is told") {
+TEST_CASE("messages that are cut short or malformed are errors") {
   CHECK(broken("\x08\x96"sv) == "a number is cut short");
-  CHECK(broken("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv) == "a number has more than 10 bytes");
-  CHECK(broken("\x12\x07test"sv) == "a field of 7 bytes is cut short: there are 4");
-  CHECK(broken("\x0d\x01\x02"sv) == "a field of 4 bytes is cut short: there are 2");
-  CHECK(broken("\x00\x01"sv) == "no field has the number 0");
-  CHECK(broken("\x0b"sv) == "field 1 is of the wire type 3, which is none in use");
+  CHECK(broken("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"sv) == "a number is longer than 10 bytes");
+  CHECK(broken("\x12\x07test"sv) == "a field of 7 bytes is cut short: only 4 exist");
+  CHECK(broken("\x0d\x01\x02"sv) == "a field of 4 bytes is cut short: only 2 exist");
+  CHECK(broken("\x00\x01"sv) == "0 is not a valid field number");
+  CHECK(broken("\x0b"sv) == "field 1 has the wire type 3, which does not exist");
 }
 
-TEST_CASE("repeated numbers are read packed and one by one") {
+TEST_CASE("repeated numbers are read, whether packed or one by one") {
   std::vector<std::uint64_t> list;
   REQUIRE(append_varints(only("\x22\x06\x03\x8e\x02\x9e\xa7\x05"sv), list));
   REQUIRE(append_varints(only("\x20\x05"sv), list));

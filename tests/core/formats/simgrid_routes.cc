@@ -1,6 +1,6 @@
-// Loads the platform that a topology is exported as with SimGrid, and compares the route between each two
-// memories with the cluster's: the same links with the same rates, and the same latency. SimGrid has one
-// engine a process, so each topology is checked by a process of its own: simgrid_routes TOPOLOGY PLATFORM.
+// Loads the exported platform of a topology with SimGrid. For every two memories it compares SimGrid's route
+// with the cluster's: links, rates and latency must be the same. SimGrid allows one engine in a process, so
+// each topology needs its own process: simgrid_routes TOPOLOGY PLATFORM.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -81,7 +81,7 @@ int compare(const std::string& file, const std::string& platform) {
   for (const End& from : ends(cluster)) {
     for (const End& into : ends(cluster)) {
       const std::string ours = text(cluster, route(cluster, from, into));
-      if (from.name == into.name && ours == "0 ns:") continue;  // SimGrid has a loopback of its own
+      if (from.name == into.name && ours == "0 ns:") continue;  // SimGrid has its own loopback
       const std::string theirs = simgrid_text(from.name, into.name);
       if (theirs != ours) {
         fmt::print("{} to {}:\n  cluster {}\n  SimGrid {}\n", from.name, into.name, ours, theirs);

@@ -3,11 +3,11 @@
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
 
-// That SimGrid finds the cluster's routes in the platform is the test of simgrid_routes.cc.
+// simgrid_routes.cc tests that SimGrid finds the cluster's routes in the platform.
 namespace weir {
 namespace {
 
-TEST_CASE("a platform says what SimGrid is not to bend, and has a host for each memory") {
+TEST_CASE("a platform keeps SimGrid from modifying rates, and has a host for each memory") {
   const auto text = simgrid_platform(shipped_topology("byteps-v100-pcie"));
   REQUIRE(text);
   CHECK(text->find("<prop id=\"network/model\" value=\"CM02\"/>") != std::string::npos);
@@ -17,7 +17,7 @@ TEST_CASE("a platform says what SimGrid is not to bend, and has a host for each 
         std::string::npos);
 }
 
-TEST_CASE("memories near several NICs are dealt out among them") {
+TEST_CASE("memories near several NICs use them in turn") {
   const Cluster cluster = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
       "gpus": [{"count": 3, "at": "numa0"}], "nics": [{"count": 2, "at": "numa0", "rate": "1GB/s"}]}]})");
   CHECK(platform_nic(cluster, MachineId(1), Memory::gpu(0)) == 0);
@@ -25,7 +25,7 @@ TEST_CASE("memories near several NICs are dealt out among them") {
   CHECK(platform_nic(cluster, MachineId(1), Memory::gpu(2)) == 0);
 }
 
-TEST_CASE("a cluster of more machines than full routes can hold is refused") {
+TEST_CASE("a cluster with too many machines for full routes is refused") {
   Topology topology = shipped_topology("toy-two-machines");
   topology.groups[0].count = 512;
   const auto text = simgrid_platform(topology);

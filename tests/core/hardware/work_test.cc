@@ -32,7 +32,7 @@ class Maker {
     total = builder.add({MachineId(1), Buffer::Role::kAccumulator, Memory::Kind::kHost, 0, 1, 8_MB});
   }
 
-  // The work of a plan of this op alone, on machine 0 unless it says otherwise.
+  // The work of this op in a plan with no other op; on machine 0 unless the op names another.
   Work work(Op op) {
     if (!op.machine.valid()) op.machine = MachineId(0);
     builder.add(op);
@@ -111,7 +111,7 @@ TEST_CASE("an update is as many sums of single precision as it passes memory") {
   Maker maker;
   Op op = make_op(OpKind::kUpdate, {}, {maker.total, 0, 0_B, 6_MB});
   op.machine = MachineId(1);
-  op.dtype = Dtype::kF16;  // of parameters in single precision
+  op.dtype = Dtype::kF16;  // the parameters are in single precision
   op.passes = 5;
   const Work work = maker.work(op);
   CHECK(maker.path(work) == "cpu[0].numa0.bus*3 cpu[0].numa0 sum*1");
@@ -127,7 +127,7 @@ TEST_CASE("the shares of a sharded copy move side by side, and share the memory 
   CHECK(work.size == 4_MB);
   CHECK(maker.path(work).find("gpu[0].gpu0.up*1") != std::string::npos);
   CHECK(maker.path(work).find("gpu[0].gpu1.up*1") != std::string::npos);
-  CHECK(maker.path(work).find("*2") != std::string::npos);  // the bus
+  CHECK(maker.path(work).find("*2") != std::string::npos);  // the memory bus
   CHECK(maker.resource(work) == "gpu[0] copy shares out");
   CHECK(maker.table->shortest(OpId(0)) == 400_us);
 }
@@ -157,7 +157,8 @@ TEST_CASE("flows of single GPUs load together what their collective does") {
   CHECK(work.size == macro.of(OpId(0)).size);
 }
 
-// A reduce-scatter of two GPUs passes half of the bytes over each hop, and a copy of the first GPU's all.
+// A reduce-scatter of two GPUs passes half of the bytes over each hop. The first GPU's copy passes all of
+// them.
 TEST_CASE("collectives and copies of a machine have connections in proportion to what they move") {
   Maker maker;
   Op copy = make_op(OpKind::kCopy, {maker.gradient, 0, 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB});

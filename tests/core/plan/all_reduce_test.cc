@@ -1,4 +1,5 @@
-// All-reduces over machines as one op each: what the proof shows of them, and what it finds broken.
+// All-reduces over several machines that are one op on each machine: what the proof shows, and the errors
+// that it finds.
 #include <array>
 
 #include "core/plan/print.h"
@@ -16,7 +17,7 @@ using namespace literals;
 constexpr std::size_t kMachines = 3;
 constexpr Bytes kHalf = 20_B;
 
-// Machines of two GPUs, whose gradient is reduced in two all-reduces, each of a half.
+// Machines of two GPUs. Their gradient is reduced in two all-reduces, one for each half.
 struct Halves {
   using Each = std::array<OpId, kMachines>;
 
@@ -131,7 +132,7 @@ TEST_CASE("machines whose all-reduces come in different orders wait for one anot
   halves.builder.order(halves.reduce[1][2], halves.reduce[0][2]);
   halves.builder.remove_edge(halves.reduce[0][2], halves.reduce[1][2]);
   CHECK_THAT(complaint(halves), has_text("it must wait for op 9"));
-  // Where what one of them waits for waits for another of them.
+  // One of the all-reduces waits for an op that waits for another of them.
   Halves waits;
   waits.builder.order(waits.forward[0], waits.backward[0]);
   CHECK_THAT(complaint(waits), has_text("deadlock: ops wait for one another"));
@@ -142,7 +143,7 @@ TEST_CASE("what an all-reduce reads must be there, and nobody may write it meanw
   early.builder.remove_edge(early.backward[1], early.reduce[0][1]);
   CHECK_THAT(complaint(early), has_text("all-reduce on machine"));
   CHECK(complaint(early) != "proved");
-  Halves elsewhere;  // the backward is waited for by another machine's all-reduce alone
+  Halves elsewhere;  // only the all-reduce of another machine waits for the backward op
   const Slice landed = {
       elsewhere.builder.add({MachineId(0), Buffer::Role::kScratch, Memory::Kind::kGpu, 0, 2, 4_B}), 0, 0_B,
       4_B};
@@ -161,7 +162,7 @@ TEST_CASE("what an all-reduce reads must be there, and nobody may write it meanw
   Halves late;
   late.builder.remove_edge(late.reduce[1][2], late.forward[2]);
   CHECK_THAT(complaint(late), has_text("neither waits for the other"));
-  Halves twice;  // the first half is summed again
+  Halves twice;  // the second all-reduce sums the first half again
   for (const OpId op : twice.reduce[1]) twice.builder.op(op).into.offset = 0_B;
   CHECK_THAT(complaint(twice), has_text("counted twice"));
 }

@@ -1,4 +1,5 @@
-// Small plans by hand, each op at a name, so that a test can break one thing and see the proof name it.
+// Small plans written by hand. Every op has a name, so that a test can break one thing and check that the
+// proof names it.
 #pragma once
 
 #include <array>
@@ -8,8 +9,8 @@
 
 namespace weir::examples {
 
-/// An all-reduce of two machines with one GPU each: each sends the other its half, sums its own half and
-/// sends the sum back.
+/// An all-reduce of two machines with one GPU each. Each sends the other machine's half, sums its own half
+/// and sends the sum back.
 ///
 ///     machine 0: gradient b0 [ own half | other's ]   scratch b2
 ///     machine 1: gradient b1 [ other's | own half ]   scratch b3
@@ -20,8 +21,8 @@ struct AllReduce {
   PlanBuilder builder{"by hand", 2};
   std::array<BufferId, 2> gradient;
   std::array<BufferId, 2> scratch;
-  std::array<MessageId, 2> raw;  // the half that goes to this machine
-  std::array<MessageId, 2> sum;  // the sum that comes from this machine
+  std::array<MessageId, 2> raw;  // the half that this machine receives
+  std::array<MessageId, 2> sum;  // the sum that this machine sends
   std::array<OpId, 2> backward;
   std::array<OpId, 2> send_raw;
   std::array<OpId, 2> receive_raw;
@@ -54,8 +55,8 @@ struct Server {
   Each<OpId> send;
 };
 
-/// One machine of two GPUs that reduces into shards and gathers them; a host buffer takes the shards and
-/// gives them back.
+/// One machine of two GPUs reduces into shards and gathers them. In between, the shards go to a host buffer
+/// and come back.
 struct Local {
   Local();
   Plan plan() const { return PlanBuilder(builder).build(); }
@@ -71,7 +72,7 @@ struct Local {
   OpId forward;
 };
 
-/// Two machines of two GPUs: each reduces into shards, the machines exchange shards and add them, each
+/// Two machines of two GPUs. Each reduces into shards; the machines exchange shards and add them; each
 /// gathers.
 struct Shards {
   Shards();
@@ -85,8 +86,8 @@ struct Shards {
   std::array<OpId, 2> add;
 };
 
-/// The cluster and the model that such a plan is made for: machines with the GPUs of its buffers and the NICs
-/// of its messages, layers of the sizes of its backwards.
+/// The cluster and the model that fit a plan: machines with the GPUs of its buffers and the NICs of its
+/// messages, and layers with the sizes of its backward ops.
 struct Setting {
   explicit Setting(const Plan& plan);
   Setting(const Setting&) = delete;
@@ -98,7 +99,7 @@ struct Setting {
   Workload workload;
 };
 
-/// The proof of the plan in its own setting.
+/// The proof of the plan in the setting that fits it.
 Result<Proof> proof_of(const Plan& plan);
 
 }  // namespace weir::examples

@@ -1,4 +1,4 @@
-// Plans that are right in themselves, for another cluster or another model.
+// Correct plans that do not fit another cluster or another model.
 #include "core/plan/fit.h"
 
 #include <functional>
@@ -14,7 +14,7 @@ using examples::Server;
 using examples::Setting;
 using namespace literals;
 
-// What the proof says against the plan on a cluster, or for a model, that was changed in one thing.
+// The proof's error after one change to the cluster or the model.
 std::string complaint(const Plan& plan, const std::function<void(Topology&)>& change_cluster,
                       const std::function<void(Trace&)>& change_model) {
   const Setting setting(plan);

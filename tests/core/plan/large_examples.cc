@@ -48,7 +48,7 @@ struct Workers {
     return static_cast<std::int64_t>((size.layers - 1 - layer) * size.parts + number) * part;
   }
 
-  // A message and its two ends.
+  // Adds a message: its send and its receive.
   std::pair<OpId, OpId> message(std::size_t source, Slice from, std::size_t target, Slice into,
                                 std::size_t layer) {
     const MessageId id = builder.add_message();
@@ -66,13 +66,13 @@ struct Workers {
   const Size& size;
   Bytes part;
   std::vector<BufferId> gradient;
-  std::vector<std::vector<OpId>> backward;  // by machine, by layer
+  std::vector<std::vector<OpId>> backward;  // [machine][layer]
   std::vector<std::vector<OpId>> forward;
 };
 
-// Landing slots of one sender on the server, used in turn.
+// The landing slots for one sender on the server, which it uses in turn.
 struct Landing {
-  std::vector<OpId> first;  // by slot: its first receive and its last sum
+  std::vector<OpId> first;  // for each slot: its first receive and its last sum
   std::vector<OpId> last;
 };
 

@@ -15,12 +15,12 @@ TEST_CASE("every kind of op has a row of answers that agree with each other", "[
     CHECK(names.insert(name(kind)).second);
     CHECK(is_message(kind) == (meets(kind) == Meets::kOtherEnd));
     CHECK(is_message(kind) == !peer_word(kind).empty());
-    // Nothing is read or written by what only lets time pass, or does nothing.
+    // Delays and control ops, and no others, neither read nor write.
     CHECK((is_delay(kind) || is_control(kind)) == (!reads_from(kind) && !writes_into(kind)));
     if (is_control(kind)) CHECK(!asks(kind));
     if (is_compute(kind)) CHECK(makes_gradients(kind) != takes_sums(kind));
     if (traits(kind).adds_up || traits(kind).rooted) CHECK(is_collective(kind));
-    // A collective works in place, and messages wait within a window where they leave.
+    // A collective works in place. Only messages wait within a window, on the machine that sends them.
     if (is_collective(kind)) CHECK((!reads_from(kind) && writes_into(kind)));
     CHECK((served(kind) == Serving::kWithinWindow) == (is_message(kind) && reads_from(kind)));
   }

@@ -1,4 +1,4 @@
-// The proof at size: it must stay fast enough to run before every run.
+// The speed of the proof on large plans: it must be fast enough to run before every run.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ double prove_timed(const std::string& name, const Plan& plan) {
   return taken.count();
 }
 
-// The longest of the times.
+// Proves several plans and returns the longest time in seconds.
 double prove_all(std::size_t machines, std::size_t layers, std::size_t server_parts, std::size_t ring_parts) {
   double longest = 0;
   const auto prove_one = [&](const std::string& name, const Plan& plan) {
@@ -56,14 +56,14 @@ TEST_CASE("rings and servers of several sizes are proved", "[plan][proof]") {
   prove_all(5, 4, 3, 2);
 }
 
-// Slot by slot, each of thousands of accesses ends at another byte.
+// In each slot, thousands of accesses end at different bytes.
 TEST_CASE("tensors of 20,000 sizes that share four slots are proved in seconds", "[plan][proof]") {
   constexpr double kSeconds = 8;  // measured: 0.2; with sanitizers ten times as much
   REQUIRE(prove_timed("mixed sizes", examples::mixed_sizes(20'000).build()) < kSeconds);
 }
 
 TEST_CASE("a plan of a quarter of a million ops is proved in about a second", "[.][benchmark]") {
-  constexpr double kSeconds = 8;  // of each, on a busy machine
+  constexpr double kSeconds = 8;  // for each plan, on a busy machine
   CHECK(prove_all(16, 50, 63, 4) < kSeconds);
   CHECK(prove_all(64, 10, 80, 1) < kSeconds);
 }

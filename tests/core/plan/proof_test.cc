@@ -1,4 +1,4 @@
-// The proof of right plans, and of plans in which one thing is broken: the message names it.
+// Correct plans are proved. In other plans one thing is broken, and the message names it.
 #include "core/plan/proof.h"
 
 #include <array>
@@ -15,7 +15,7 @@ using examples::Server;
 using examples::Shards;
 using namespace literals;
 
-// What the proof says against the example.
+// The proof's error for the example, or "proved".
 template <class Example>
 std::string complaint(const Example& example) {
   const Result<Proof> proof = examples::proof_of(example.plan());
@@ -57,8 +57,8 @@ TEST_CASE("an edge that rendezvous implies may be left out", "[plan][proof]") {
   // The peer sends its next raw half only after its forward, which waits for this machine's sum.
   REQUIRE(plan.builder.remove_edge(plan.add[0], plan.receive_raw[0]));
   REQUIRE(complaint(plan) == "proved");
-  // The sum comes back only after the peer has received the raw half, but that does not say that nothing
-  // reads its source any more.
+  // The sum comes back only after the peer has received the raw half. But the send of that half may still
+  // read its source.
   REQUIRE(plan.builder.remove_edge(plan.send_raw[0], plan.receive_sum[0]));
   REQUIRE(has(complaint(plan),
               "race: op 1 (send on machine 0 to 1, layer 0) reads b0:0[32+32] and op 5 (receive on machine 0 "
@@ -92,7 +92,7 @@ TEST_CASE("a scratch slot that is reused too early is a race", "[plan][proof]") 
 }
 
 TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[plan][proof]") {
-  // The server updates sums of some layers, so many times, before they go back to the workers.
+  // The server updates the sums of some layers a given number of times before it sends them to the workers.
   struct Updated {
     Server plan;
     OpId update(std::size_t layer) {
@@ -123,10 +123,10 @@ TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[
   twice.plan.builder.order(first, twice.in_order(1));
   REQUIRE(has(complaint(twice.plan), "updated twice: "));
 
-  Updated late;  // beside the sends
+  Updated late;  // runs at the same time as the sends
   late.plan.builder.order(late.plan.add[1], late.update(1));
   REQUIRE(has(complaint(late.plan), "race: "));
-  Updated beside;  // the sum
+  Updated beside;  // runs at the same time as the sum
   beside.before_sends(beside.update(1), 1);
   REQUIRE(has(complaint(beside.plan), "race: "));
   Updated early;
@@ -137,8 +137,8 @@ TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[
 }
 
 TEST_CASE("sums into the same bytes need no order, but what reads them does", "[plan][proof]") {
-  // Machine 0's gradient lands in a buffer of its own, and two sums side by side add to what machine 0
-  // computed.
+  // Machine 0's gradient lands in a buffer of its own. Two sums at the same time add to the gradient that
+  // machine 0 computed.
   const auto two_sums = [](bool ordered) {
     Local plan;
     const BufferId scratch = plan.builder.add({.machine = MachineId(0),
@@ -175,7 +175,7 @@ TEST_CASE("sums into the same bytes need no order, but what reads them does", "[
 
 TEST_CASE("a cycle through messages is a deadlock, told op by op", "[plan][proof]") {
   AllReduce plan;
-  // Each machine sends only after it has received, so both wait.
+  // Each machine sends only after it has received, so both wait forever.
   plan.builder.order(plan.receive_raw[0], plan.send_raw[0]);
   plan.builder.order(plan.receive_raw[1], plan.send_raw[1]);
   const std::string text = complaint(plan);
@@ -281,11 +281,11 @@ TEST_CASE("reduce and broadcast sum over the GPUs of a machine", "[plan][proof]"
 }
 
 TEST_CASE("a shard goes from its GPU to the same GPU of the other machine", "[plan][proof]") {
-  Shards early;  // the sum changes the shard while the peer still takes it
+  Shards early;  // the sum changes the shard while the peer still receives it
   REQUIRE(early.builder.remove_edge(early.send[0], early.add[0]));
   REQUIRE(has(complaint(early), "(send on machine 0 to 1, layer 0) reads b0:0[0+8]"));
 
-  Shards missing;  // the last element stays the sum of one machine
+  Shards missing;  // the last element holds the sum of one machine only
   missing.builder.op(missing.add[1]).into.size = 16_B;
   missing.builder.op(missing.add[1]).from.size = 16_B;
   REQUIRE(has(complaint(missing),

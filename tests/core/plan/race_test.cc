@@ -1,4 +1,4 @@
-// The races that the proof sees against all pairs of accesses, one by one.
+// Compares the races that the proof finds with a check of all pairs of accesses.
 #include "core/plan/race.h"
 
 #include <array>
@@ -46,8 +46,8 @@ bool has_race(const Plan& plan) {
   return false;
 }
 
-// Machine 0 sends two messages, the second when the first is sent; machine 1 has two slots of 4 bytes for
-// them in b1, and behind them two sums.
+// Machine 0 sends two messages, the second after the first is sent. Machine 1 has two slots of 4 bytes for
+// them in b1. The slots after those take two sums.
 struct TwoMessages {
   TwoMessages() {
     const BufferId source =
@@ -132,7 +132,7 @@ TEST_CASE("that a message has landed does not say that its source is read no mor
 }
 
 TEST_CASE("a message is not sent before its slice was free to receive it", "[plan][race]") {
-  // The copy reads before the first message may land; what the second brings comes later than that.
+  // The copy reads before the first message may land; the second message lands later still.
   TwoMessages plan;
   const OpId copy = plan.add(OpKind::kCopy, 8_B, 12_B);
   const OpId over = plan.add(OpKind::kCopy, 4_B, 8_B);

@@ -5,7 +5,7 @@
 namespace weir::examples {
 namespace {
 
-constexpr std::int64_t kElements = 8;  // of a buffer
+constexpr std::int64_t kElements = 8;  // size of a buffer
 
 Slice random_slice(Random& random, BufferId buffer, std::int64_t elements) {
   return {buffer, 0, Bytes(4 * random.between(0, kElements - elements)), Bytes(4 * elements)};

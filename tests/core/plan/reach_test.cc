@@ -1,4 +1,4 @@
-// The search for order against all that follows from the contract of ports, in random plans.
+// Compares the search for order with everything that follows from the contract of ports, in random plans.
 #include "core/plan/reach.h"
 
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-// Ops that say something that no world can do.
+// Ops that no world can execute.
 #include "core/plan/structure.h"
 
 #include <functional>
@@ -13,7 +13,7 @@ using examples::AllReduce;
 using examples::Local;
 using namespace literals;
 
-// What the first step of the proof says against the example, changed in one thing.
+// The first error that the structure check finds after one change to the example.
 template <class Example>
 std::string complaint(const std::function<void(Example&)>& change) {
   Example example;

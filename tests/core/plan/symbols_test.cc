@@ -1,4 +1,4 @@
-// Sets of contributors, and the map from bytes to what they hold.
+// Sets of contributors, and the map from bytes to the contributions that they hold.
 #include "core/plan/symbols.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ TEST_CASE("thousands of writes of any size leave every byte with its last", "[pl
   constexpr std::int64_t kBytes = 5000;
   Random random(1);
   Symbols symbols;
-  std::vector<std::uint32_t> last(kBytes, 0);  // by byte: the writer, and 0 for none
+  std::vector<std::uint32_t> last(kBytes, 0);  // for each byte its writer, or 0 for none
   for (std::uint32_t writer = 1; writer < 6000; ++writer) {
     const std::int64_t longest = writer % 500 == 0 ? kBytes : 4;
     const Bytes offset(random.between(0, kBytes - 1));

@@ -1,4 +1,4 @@
-// Reports and timelines of a small plan whose record is written by hand.
+// Reports and timelines of a small plan. Its record is written by hand.
 #include "core/report/report.h"
 
 #include <array>
@@ -16,8 +16,8 @@ namespace {
 
 using namespace weir::literals;
 
-/// Two machines of one GPU. Both compute 60 ns, on the second's slower GPU 80 ns; the first sends its 1000
-/// bytes in two messages, which pass a NIC of 10 bytes a nanosecond.
+/// Two machines with one GPU each. Compute ops take 60 ns, or 80 ns on the second machine's slower GPU. The
+/// first sends its 1000 bytes in two messages over a NIC of 10 bytes per nanosecond.
 struct Scene {
   Scene()
       : cluster(
@@ -53,8 +53,8 @@ struct Scene {
     plan = std::make_unique<Plan>(std::move(builder).build());
   }
 
-  /// Three iterations of 250, 200 and 300 ns; the second machine ends last. Messages are under way from 50 to
-  /// 110 and from 100 to 150 after the beginning of each.
+  /// Three iterations of 250, 200 and 300 ns; the second machine ends last. In each iteration, messages are
+  /// under way from 50 to 110 ns and from 100 to 150 ns.
   Record record() const {
     Record record(plan->ops().size(), 3);
     Instant begin;
@@ -74,7 +74,7 @@ struct Scene {
           times = {begin, begin + (first ? 50_ns : 100_ns), begin + (first ? 110_ns : 150_ns)};
         }
         if (op.kind == OpKind::kReceive)
-          times = {begin, begin, end};  // waits for its message; counts for nothing
+          times = {begin, begin, end};  // waits for its message; does not count
       }
       begin = end;
     }
@@ -202,7 +202,7 @@ TEST_CASE("short ops of a layer that follow each other are drawn as one that tel
   const Scene scene;
   Record record = scene.record();
   for (const Op& op : scene.plan->ops()) {
-    // 300 ns become 30 ms; the messages stay short.
+    // 300 ns become 30 ms; the messages remain short.
     if (op.kind == OpKind::kForward) record.of(op.id, 2).completed = Instant(30'000'000);
   }
   std::vector<nlohmann::json> sends;
@@ -232,7 +232,7 @@ TEST_CASE("a link is as full as its flows' mean rates make it, each over its tim
       CHECK(steps[i].use == Approx(expected[i].second).margin(0));
     }
   };
-  // 500 bytes in 60 ns and in 40 ns, where 10 bytes a nanosecond pass.
+  // 500 bytes in 60 ns, then in 40 ns; the link passes 10 bytes per nanosecond.
   check(0_ns, {{Instant(50), 50.0 / 60}, {Instant(110), 50.0 / 40}, {Instant(150), 0.0}});
   check(10_ns, {{Instant(60), 1.0}, {Instant(110), 0.0}, {Instant(120), 50.0 / 30}, {Instant(150), 0.0}});
 }

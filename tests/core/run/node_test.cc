@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-// A port that ends what the test tells it to end.
+// A port whose ops end when the test says so.
 class ScriptedPort final : public Port {
  public:
   Instant now() const override { return now_; }
@@ -26,7 +26,7 @@ class ScriptedPort final : public Port {
   }
   void fail(OpId op) { ended_.push_back({op, time, time, &cable_}); }
 
-  std::vector<OpId> submitted;  // and not yet ended
+  std::vector<OpId> submitted;  // and not ended yet
   Instant time;
 
  private:
@@ -55,7 +55,7 @@ struct Fork {
   Plan plan() { return PlanBuilder(builder).build(); }
 };
 
-TEST_CASE("an op is submitted when all that it waits for has completed, at once") {
+TEST_CASE("an op is submitted as soon as everything that it waits for has completed") {
   Fork fork;
   const Plan plan = fork.plan();
   Record record(3, 1);
@@ -81,7 +81,7 @@ TEST_CASE("an op is submitted when all that it waits for has completed, at once"
   CHECK(record.of(fork.c, 0).completed == Instant(9));
 }
 
-TEST_CASE("the next iteration begins where carried edges allow, before this one has ended") {
+TEST_CASE("the next iteration may begin before this one has ended, where carried edges allow it") {
   Fork fork;
   const Plan plan = fork.plan();
   Record record(3, 3);
@@ -92,10 +92,10 @@ TEST_CASE("the next iteration begins where carried edges allow, before this one 
   node.pump(port);
   port.end(fork.b);
   node.pump(port);
-  CHECK(port.submitted == Ids{fork.c, fork.a});  // a of the second iteration beside c of the first
+  CHECK(port.submitted == Ids{fork.c, fork.a});  // a of the second iteration and c of the first
   port.end(fork.a);
   node.pump(port);
-  CHECK(port.submitted == Ids{fork.c, fork.b});  // c of the second waits for its own first run
+  CHECK(port.submitted == Ids{fork.c, fork.b});  // c of the second iteration waits for c of the first
   port.end(fork.b);
   node.pump(port);
   CHECK(port.submitted == Ids{fork.c});  // a third iteration does not begin before the first has ended
@@ -104,7 +104,7 @@ TEST_CASE("the next iteration begins where carried edges allow, before this one 
   CHECK(port.submitted == Ids{fork.c, fork.a});  // the earlier iteration first
 }
 
-TEST_CASE("a node runs all iterations and then rests") {
+TEST_CASE("a node runs all iterations and then stops") {
   Fork fork;
   const Plan plan = fork.plan();
   constexpr int kIterations = 50;
@@ -125,7 +125,7 @@ TEST_CASE("a node runs all iterations and then rests") {
     CHECK(record.of(fork.a, i).submitted >= record.of(fork.b, i - 1).completed);
 }
 
-TEST_CASE("parts of a plan that go apart have iterations of their own") {
+TEST_CASE("independent parts of a plan have their own iterations") {
   PlanBuilder builder("two chains", 1);
   Op op;
   op.machine = MachineId(0);
@@ -145,7 +145,8 @@ TEST_CASE("parts of a plan that go apart have iterations of their own") {
       port.end(next);
       node.pump(port);
     }
-    for (int round = 0; round < 4; ++round) {  // without the other, which is still in its first
+    for (int round = 0; round < 4;
+         ++round) {  // without the other part, which is still in its first iteration
       for (const OpId next : {a, b}) {
         if (std::find(port.submitted.begin(), port.submitted.end(), next) == port.submitted.end()) continue;
         port.end(next);

@@ -18,7 +18,7 @@ TEST_CASE("first come, first served, whatever the priorities") {
   CHECK(queue.pop() == std::nullopt);
 }
 
-TEST_CASE("the most urgent is served first, ties in the order in which they came") {
+TEST_CASE("the most urgent op is served first, ties in order of arrival") {
   Queue queue(Policy::kPriority, 100_B);
   queue.push(OpId(5), 3, 10_B, Instant());
   queue.push(OpId(2), 1, 10_B, Instant());
@@ -30,7 +30,7 @@ TEST_CASE("the most urgent is served first, ties in the order in which they came
   CHECK(queue.pop() == OpId(1));
 }
 
-TEST_CASE("no more bytes are under way than the window allows") {
+TEST_CASE("no more bytes are in flight than the window allows") {
   Queue queue(Policy::kFifo, 25_B);
   for (std::size_t i = 0; i < 4; ++i) queue.push(OpId(i), 0, 10_B, Instant());
   CHECK(queue.pop() == OpId(0));
@@ -65,7 +65,7 @@ TEST_CASE("an urgent op that does not fit holds back those behind it") {
   CHECK(queue.pop() == OpId(2));
 }
 
-TEST_CASE("a window of no bytes serves one op at a time, empty ones beside nothing but themselves") {
+TEST_CASE("a window of no bytes serves one op at a time, but any number of empty ops at once") {
   Queue queue(Policy::kFifo, 0_B);
   queue.push(OpId(0), 0, 1_B, Instant());
   queue.push(OpId(1), 0, 1_B, Instant());
@@ -80,7 +80,7 @@ TEST_CASE("a window of no bytes serves one op at a time, empty ones beside nothi
   CHECK(queue.pop() == OpId(3));
 }
 
-TEST_CASE("a queue tells whether the order of pushes within a nanosecond decided") {
+TEST_CASE("a queue reports whether the order of pushes within a nanosecond decided") {
   const auto tied = [](Policy policy, std::int64_t second_priority, Instant second, Bytes window) {
     Queue queue(policy, window);
     queue.push(OpId(0), 1, 1_B, Instant(5));

@@ -1,4 +1,4 @@
-// What is written is read again, and what is broken is told.
+// Records are read as they were written, and broken files are reported.
 #include "core/run/record_file.h"
 
 #include "tests/catch.h"
@@ -59,18 +59,18 @@ TEST_CASE("a record is read as it was written") {
   }
 }
 
-TEST_CASE("a record's numbers are 24 bytes an op behind one line") {
+TEST_CASE("a record has one line, then 24 bytes for each op") {
   const std::string whole = text(small_header(), small_record());
   CHECK(whole.size() - whole.find('\n') - 1 == std::size_t{2} * 3 * 24);
 }
 
-TEST_CASE("what is no record, or is broken, is told with its file and what is wrong") {
+TEST_CASE("the error for a broken record names the file and what is wrong") {
   const Folder folder;
   const std::string whole = text(small_header(), small_record());
   for (const std::string& none :
        {std::string(), std::string("{}"), std::string("{\"topology\": 1}\n"), std::string(64, '\0')}) {
     const std::string error = error_of(folder, none);
-    CHECK_THAT(error, has_text("x.record: is no record of a run"));
+    CHECK_THAT(error, has_text("x.record: is not a record of a run"));
     CHECK_THAT(error, has_text("--records"));
   }
   CHECK_THAT(error_of(folder, whole.substr(0, whole.size() - 1)), has_text("is cut off") && has_text("144"));
@@ -79,7 +79,7 @@ TEST_CASE("what is no record, or is broken, is told with its file and what is wr
   CHECK_THAT(error_of(folder, whole + "more"), has_text("is too long"));
   std::string other = whole;
   other.replace(other.find("\"weir_record\":1"), 15, "\"weir_record\":7");
-  CHECK_THAT(error_of(folder, other), has_text("form 7; this program reads form 1"));
+  CHECK_THAT(error_of(folder, other), has_text("format 7, but this program reads format 1"));
   other = whole;
   other.replace(other.find("\"ops\":2"), 7, "\"ops\":9000000000000000000");
   CHECK_THAT(error_of(folder, other), has_text("is cut off"));

@@ -60,7 +60,7 @@ TEST_CASE("links lose what conditions take") {
   CHECK(met.factor(out1, 0, kAt(0)) == Approx(0.8));
   CHECK(met.factor(out1, 0, kAt(1)) == Approx(0.4));
   CHECK(met.factor(out1, 0, kAt(2)) == Approx(0.8));
-  CHECK(met.factor(out0, 0, kAt(4)) == Approx(0.6));  // 0.1 GB/s to each of two machines
+  CHECK(met.factor(out0, 0, kAt(4)) == Approx(0.6));  // loses 0.1 GB/s to each of two machines
   CHECK(met.factor(in, 2, kAt(0)) == Approx(1.0));
   CHECK(met.factor(in, 4, kAt(0)) == Approx(0.5));
   CHECK(met.factor(in, 4, kAt(5)) == Approx(0.95 * 0.5));
@@ -124,14 +124,14 @@ TEST_CASE("background traffic leaves nothing only of what it takes at one time")
   CHECK_FALSE(full({kFor(5), {}, {}}, once));
   CHECK_FALSE(full(once, {kFor(1), kFor(1), {}}));
   const Spell again{kFor(1), kFor(2), kFor(6)};
-  CHECK(full(again, {kFor(8), kFor(3), {}}));        // at 8
-  CHECK_FALSE(full(again, {kFor(9), kFor(4), {}}));  // from 9 to 13
-  CHECK(full({kFor(12), kFor(2), {}}, again));       // at 13
+  CHECK(full(again, {kFor(8), kFor(3), {}}));        // both at 8
+  CHECK_FALSE(full(again, {kFor(9), kFor(4), {}}));  // never both
+  CHECK(full({kFor(12), kFor(2), {}}, again));       // both at 13
   CHECK(full(good, again));
   CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(6)}));
-  CHECK(full(again, {kFor(3), kFor(5), kFor(6)}));         // at 7
-  CHECK(full(again, {kFor(3), kFor(2), kFor(8)}));         // at 13 and 19
-  CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(12)}));  // from 3 to 7, then from 15 to 19
+  CHECK(full(again, {kFor(3), kFor(5), kFor(6)}));         // both at 7
+  CHECK(full(again, {kFor(3), kFor(2), kFor(8)}));         // both at 13 and 19
+  CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(12)}));  // never both
 }
 
 TEST_CASE("a flow whose link is scaled takes as long as its bytes then do") {
@@ -151,7 +151,7 @@ TEST_CASE("a flow whose link is scaled takes as long as its bytes then do") {
       [&](std::span<const std::uint32_t> ended) {
         for (const std::uint32_t id : ended) {
           ends.emplace_back(id, engine.seconds());
-          if (id == 9) engine.scale_link(LinkId(0), 0.5);  // 600 and 400 become 250 and 250
+          if (id == 9) engine.scale_link(LinkId(0), 0.5);  // rates of 600 and 400 become 250 and 250
           if (id == 8) engine.scale_link(LinkId(0), 0.0);
           if (id == 7) engine.scale_link(LinkId(0), 1.0);
         }

@@ -25,7 +25,7 @@ T good(Result<T> result) {
   return std::move(*result);
 }
 
-// Layers of as many f32 elements.
+// Layers with these numbers of f32 elements.
 Trace trace_of(const std::vector<std::int64_t>& elements) {
   Trace trace = good(read_trace(std::string(WEIR_SOURCE_DIR) + "/traces/three-layers.json"));
   const Layer layer = trace.layers.at(0);
@@ -46,7 +46,8 @@ Topology topology_of(const std::string& name, int machines) {
 
 constexpr int kIterations = 3;
 
-// By how many nanoseconds the folded run differs from the whole one at most; none if it is not to be had.
+// The largest difference in nanoseconds between the folded run and the whole run; none if folding is
+// impossible.
 std::optional<std::int64_t> difference(const Cluster& cluster, const Plan& plan, const Dispatch& dispatch,
                                        const Model& model, const Conditions& conditions = {}) {
   const WorkTable works(plan, cluster, model.collectives);
@@ -82,7 +83,7 @@ struct Training {
     dispatch = dispatch_of(with, options);
   }
 
-  // Whether the run can be folded; if so it must be the whole's.
+  // Whether the run can be folded. If so, checks that it equals the whole run.
   bool folds(const Model& model = {}, const Conditions& conditions = {}) const {
     const auto apart = difference(*cluster, plan, dispatch, model, conditions);
     CHECK(apart.value_or(0) == 0);
@@ -116,7 +117,7 @@ TEST_CASE("machines that do not all do the same are not folded") {
   CHECK_FALSE(Training("byteps-v100-nvlink", 4, "ps", trace_of(kEven)).folds());
   CHECK_FALSE(Training("byteps-v100-nvlink", 8, "double-tree", trace_of(kEven)).folds());
   CHECK_FALSE(Training("racks-oversubscribed", 32, "ring", trace_of(kEven)).folds());
-  // Chunks of a tensor that does not divide by the machines.
+  // Chunks of a tensor whose size the number of machines does not divide.
   CHECK_FALSE(Training("byteps-v100-nvlink", 4, "ring", trace_of({1 << 20, (1 << 20) + 1})).folds());
 }
 
@@ -127,8 +128,8 @@ TEST_CASE("where the order of ids decides between machines' ops, the whole is si
   CHECK_FALSE(training.folds());
 }
 
-// At some rates memory cannot bind as far as can be told of one machine but could of all, or the other way
-// round, and sums there last whole nanoseconds or not.
+// At some rates, the folded run and the whole run disagree on whether memory can be a bottleneck. Sums may or
+// may not last whole nanoseconds.
 TEST_CASE("where sums are timers in one run and flows in the other, the whole is simulated") {
   int folded = 0;
   int whole = 0;
@@ -143,7 +144,7 @@ TEST_CASE("where sums are timers in one run and flows in the other, the whole is
   CHECK(whole > 0);
 }
 
-// A plan of machines that all do the same, whatever that is.
+// A random plan in which all machines do the same.
 class Symmetric {
  public:
   Symmetric(const Cluster& cluster, std::uint64_t seed)
@@ -165,7 +166,8 @@ class Symmetric {
  private:
   int some(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
 
-  // Of each machine one op, or a message to the machine some way on, behind ops that are there already.
+  // Adds one op on each machine, or a message from each to the machine a fixed distance ahead. The new ops
+  // wait for some earlier ones.
   void add(int nics) {
     const std::size_t n = machines_.size();
     const int kind = some(10);
@@ -222,9 +224,9 @@ class Symmetric {
   std::mt19937_64 random_;
   std::vector<MachineId> machines_;
   PlanBuilder builder_;
-  std::vector<BufferId> host_;  // by machine
+  std::vector<BufferId> host_;  // for each machine
   std::vector<BufferId> gpus_;
-  std::vector<std::vector<OpId>> made_;  // ops by machine
+  std::vector<std::vector<OpId>> made_;  // groups of ops, one for each machine
 };
 
 TEST_CASE("whatever machines do that all do the same, the folded run is the whole's to a nanosecond") {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace weir::literals;
 
-// A machine whose cores sum single precision at 4 GB/s and half precision at 2 GB/s.
+// A machine whose cores sum f32 at 4 GB/s and f16 at 2 GB/s.
 struct Shared {
   Shared()
       : cluster(cluster_of(R"({"name": "one", "groups": [{"name": "cpu", "count": 1,
@@ -58,7 +58,7 @@ TEST_CASE("the network's physics adds up what all jobs carry") {
   const Shared shared;
   const LinkId out = shared.cluster.machine(MachineId(0)).nics[0].out;
   const Path path = {{out, 1}};
-  for (const double twice : {1.0, 2.0}) {  // how fast the engine believes the NIC to be
+  for (const double twice : {1.0, 2.0}) {  // the engine assumes the NIC this many times as fast
     std::vector<double> believed = shared.rates;
     believed[out.index()] *= twice;
     FluidEngine engine(believed);

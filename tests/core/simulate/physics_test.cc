@@ -48,7 +48,7 @@ struct TwoMessages {
   std::vector<OpId> sends;
 };
 
-// Follows these.
+// Records when these messages start and end.
 class Watch {
  public:
   explicit Watch(const TwoMessages& two)
@@ -67,7 +67,7 @@ class Watch {
       physics_.link_scaled(LinkId(i), factor, now);
   }
 
-  // What is wrong once the plan has run so often, at least and at most.
+  // The error after the plan has run between `least` and `most` times, or "none".
   std::string complaint(double least = 1, double most = 1) const {
     const Result<void> verdict = physics_.verdict(now_);
     if (!verdict) return verdict.error().text;

@@ -1,4 +1,4 @@
-// Placements by hash against the few lines of the systems' sources that say them.
+// Compares placements by hash with the few lines in the systems' sources that define them.
 #include "core/strategies/hashed_placement.h"
 
 #include <map>
@@ -48,7 +48,7 @@ TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its
   const auto assigned = assign_as_byteps(cluster, workload, 4_MB, Summing::kOptimal);
   const std::vector<double> found = loads(assigned, 12);
 
-  // global.cc: 4 separate servers come first, then 8 colocated ones.
+  // In global.cc, 4 separate servers come first, then 8 colocated ones.
   std::vector<double> expected(12);
   const double ratio = 2.0 * 4 * 7 / (8 * 12 - 2 * 4);  // 0.636
   for (std::uint64_t tensor = 0; tensor < kTensors; ++tensor) {
@@ -66,7 +66,7 @@ TEST_CASE("BytePS's mixed mode follows the optimal split by slots, and loads its
   for (std::size_t i = 0; i < 8; ++i) CHECK(found[cluster.gpu_machines()[i].index()] == expected[4 + i]);
 
   const double total = std::accumulate(found.begin(), found.end(), 0.0);
-  const double slots = 65;  // the smallest number of slots that is no less than 0.636 x 101
+  const double slots = 65;  // smallest number of slots that is at least 0.636 x 101
   CHECK(std::abs(on_cpus / total - slots / 101) < 0.03);
   const auto imbalance = [&](std::size_t first, std::size_t last) {
     const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(first);
@@ -107,7 +107,7 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_as_mxnet(workload, mxnet_servers(cluster));
   const std::vector<MachineId>& servers = cluster.cpu_machines();
-  REQUIRE(parts.size() == 6);  // from the last layer on
+  REQUIRE(parts.size() == 6);  // from the last layer back
   CHECK(parts[0].owner == servers[3 * 9973 % 3]);
   for (std::size_t i = 0; i < 3; ++i) CHECK(parts[1 + i].owner == servers[i]);
   CHECK(parts[4].owner == servers[1 * 9973 % 3]);
@@ -142,7 +142,7 @@ TEST_CASE("TensorFlow places whole tensors on one server after the other") {
   const Trace trace = trace_of_elements({10, 20'000'000, 30, 40});
   const Workload workload(trace);
   const std::vector<Assigned> parts = assign_in_turn(workload, cluster.cpu_machines());
-  REQUIRE(parts.size() == 4);  // from the last layer on
+  REQUIRE(parts.size() == 4);  // from the last layer back
   for (std::size_t i = 0; i < 4; ++i) CHECK(parts[i].owner == cluster.cpu_machines()[(3 - i) % 3]);
   CHECK(parts[2].part.range.size == 80_MB);
 }

@@ -1,4 +1,4 @@
-// How many ops a plan will have, told before it is made.
+// Predictions of how many ops a plan will have, before it is made.
 #include <algorithm>
 
 #include "core/strategies/strategy.h"

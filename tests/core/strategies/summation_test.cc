@@ -47,7 +47,7 @@ TEST_CASE("a part that many machines sum leaves a machine's GPUs as one, but for
   }
 }
 
-// Two machines of four GPUs, and two servers.
+// Two machines with four GPUs each, and two servers.
 Topology four_gpus() {
   return topology_of(R"({"name": "apart", "groups": [
     {"name": "gpu", "count": 2, "numa": [{}], "gpus": [{"count": 4, "at": "numa0", "rate": "40GB/s"}],

@@ -10,7 +10,7 @@
 namespace weir::tune {
 namespace {
 
-// Four points of two coordinates.
+// Four points with two coordinates each.
 Measurements four() {
   Measurements four;
   four.points.resize(4, 2);
@@ -27,10 +27,10 @@ Eigen::VectorXd at(double x, double y) {
   return point;
 }
 
-// The numbers are NumPy's: K is the covariance matrix of the four points plus 0.01 times the identity, k that
-// of the point with each; k @ solve(K, y), sqrt(1.44 - k @ solve(K, k)), and -y @ solve(K, y) / 2 -
-// slogdet(K)[1] / 2 - 2 * log(2 * pi).
-TEST_CASE("beliefs and the likelihood are those that NumPy computes") {
+// The numbers come from NumPy. K is the covariance matrix of the four points plus 0.01 times the identity; k
+// holds the covariances of the new point with each. The formulas are k @ solve(K, y),
+// sqrt(1.44 - k @ solve(K, k)), and -y @ solve(K, y) / 2 - slogdet(K)[1] / 2 - 2 * log(2 * pi).
+TEST_CASE("beliefs and the likelihood match NumPy's") {
   const GaussianProcess process(four(), Kernel{1.2, 0.1, {0.3, 0.6}});
   CHECK(process.at(at(0.5, 0.5)).mean == Approx(0.03493934107122004));
   CHECK(process.at(at(0.5, 0.5)).deviation == Approx(0.7592424251109583));
@@ -41,7 +41,7 @@ TEST_CASE("beliefs and the likelihood are those that NumPy computes") {
   CHECK(process.log_likelihood() == Approx(-5.218633688331899));
 }
 
-TEST_CASE("coordinates of one owner have one length") {
+TEST_CASE("coordinates of one owner share one length") {
   Measurements measurements = four();
   measurements.owners = {0, 0};
   const GaussianProcess one(measurements, Kernel{1, 0.1, {0.5}});
@@ -49,7 +49,7 @@ TEST_CASE("coordinates of one owner have one length") {
   CHECK(one.log_likelihood() == two.log_likelihood());
 }
 
-// Values of a function that changes along the first coordinate alone, with noise of this deviation.
+// Values of a function that changes only along the first coordinate, with noise of this deviation.
 Measurements waves(double noise) {
   constexpr int kCount = 60;
   Random random(7);
@@ -65,7 +65,7 @@ Measurements waves(double noise) {
   return all;
 }
 
-TEST_CASE("the fitted kernel knows noise, and which coordinate matters") {
+TEST_CASE("the fitted kernel finds the noise and the coordinate that matters") {
   for (const double noise : {0.05, 0.3}) {
     const Kernel kernel = fitted_kernel(waves(noise), 1e-3);
     CHECK(kernel.noise == Approx(noise).epsilon(0.35));
@@ -74,7 +74,7 @@ TEST_CASE("the fitted kernel knows noise, and which coordinate matters") {
   CHECK(fitted_kernel(waves(0), 1e-3).noise < 0.02);
 }
 
-TEST_CASE("equal measurements of one point are no obstacle") {
+TEST_CASE("a point may be measured several times with equal results") {
   Measurements same;
   same.points = Eigen::MatrixXd::Constant(5, 1, 0.5);
   same.values = Eigen::VectorXd::Zero(5);
@@ -85,7 +85,7 @@ TEST_CASE("equal measurements of one point are no obstacle") {
   CHECK(std::isfinite(belief.deviation));
 }
 
-TEST_CASE("expected improvement is the integral of improvements over the belief") {
+TEST_CASE("expected improvement is the integral of the improvement over the belief") {
   for (const Belief belief : {Belief{0, 1}, Belief{1.5, 0.7}, Belief{-2, 0.3}, Belief{4, 1}}) {
     const double best = 0.4;
     double sum = 0;

@@ -34,7 +34,7 @@ Space square(std::size_t size) {
   return Space({Dimension::quantities(numbers), Dimension::quantities(numbers)});
 }
 
-// A bowl whose least value, 1, lies at (6, 13), and which is longer along one diagonal.
+// A bowl with its smallest value, 1, at (6, 13). It is longer along one diagonal.
 double bowl(const Point& point) {
   const double x = (static_cast<double>(point[0]) - 6) / 20;
   const double y = (static_cast<double>(point[1]) - 13) / 20;
@@ -43,21 +43,21 @@ double bowl(const Point& point) {
 
 double best_value(const Search& search) { return *search.attempts()[*search.best()].value; }
 
-TEST_CASE("quantities are near by their ratio, or by their difference where one is 0") {
+TEST_CASE("quantities are compared by their ratio, or by their difference if one is 0") {
   const Space space({Dimension::quantities({1, 10, 100}), Dimension::quantities({0, 1, 4})});
   CHECK(space.coordinates({1, 1})(0) == Approx(0.5));
   CHECK(space.coordinates({1, 1})(1) == Approx(0.25));
   CHECK(space.coordinates({2, 2}) == Eigen::Vector2d(1, 1));
 }
 
-TEST_CASE("every two choices are 1 apart") {
+TEST_CASE("any two choices have distance 1") {
   const Space space({Dimension::choices(3)});
   CHECK((space.coordinates({0}) - space.coordinates({1})).norm() == Approx(1));
   CHECK((space.coordinates({0}) - space.coordinates({2})).norm() == Approx(1));
   CHECK(space.owners() == std::vector<std::size_t>{0, 0, 0});
 }
 
-TEST_CASE("grids are even, have both ends, and no more points than asked for") {
+TEST_CASE("grids are even, contain both ends, and have at most the given number of points") {
   const Space space({Dimension::quantities({1, 2, 3, 4, 5, 6, 7, 8, 9}), Dimension::choices(2)});
   const std::vector<Point> grid = space.grid(11);
   CHECK(grid.size() == 10);
@@ -68,13 +68,13 @@ TEST_CASE("grids are even, have both ends, and no more points than asked for") {
   CHECK(space.grid(1) == std::vector<Point>{{4, 0}});
 }
 
-TEST_CASE("a grid of all points finds the least") {
+TEST_CASE("a grid of all points finds the smallest value") {
   const Search search = searched(square(20), with(Method::kGrid, 400, 1), bowl);
   CHECK(search.attempts().size() == 400);
   CHECK(search.attempts()[*search.best()].point == Point{6, 13});
 }
 
-TEST_CASE("random points come once each") {
+TEST_CASE("each random point comes only once") {
   const Search search = searched(square(4), with(Method::kRandom, 100, 3), bowl);
   std::set<Point> points;
   for (const Attempt& attempt : search.attempts()) points.insert(attempt.point);
@@ -82,7 +82,7 @@ TEST_CASE("random points come once each") {
   CHECK(search.attempts().size() == 16);
 }
 
-TEST_CASE("a bowl's least point is found within 2 % in 15 of 400 points, whatever the seed") {
+TEST_CASE("the lowest point of a bowl is found within 2 % in 15 of 400 points, whatever the seed") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     const Search search = searched(square(20), with(Method::kBayes, 15, seed), bowl);
@@ -91,14 +91,14 @@ TEST_CASE("a bowl's least point is found within 2 % in 15 of 400 points, whateve
   }
 }
 
-TEST_CASE("random points need more of them") {
+TEST_CASE("random search needs more points") {
   int found = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     found += best_value(searched(square(20), with(Method::kRandom, 15, seed), bowl)) <= 1.02 ? 1 : 0;
   CHECK(found < 15);
 }
 
-TEST_CASE("the best of several choices is found, each with a best quantity of its own") {
+TEST_CASE("the best choice is found even if each choice has a different best quantity") {
   std::vector<double> numbers;
   for (int i = 1; i <= 20; ++i) numbers.push_back(i);
   const Space space({Dimension::choices(4), Dimension::quantities(numbers)});
@@ -113,7 +113,7 @@ TEST_CASE("the best of several choices is found, each with a best quantity of it
   }
 }
 
-TEST_CASE("points that are not possible are told, and left") {
+TEST_CASE("a search avoids points reported as impossible") {
   const Function half = [](const Point& point) {
     return point[0] < 5 ? std::nullopt : std::optional(bowl(point));
   };
@@ -125,7 +125,7 @@ TEST_CASE("points that are not possible are told, and left") {
   CHECK(!none.best());
 }
 
-TEST_CASE("with noise the best point is one whose true value is near the best") {
+TEST_CASE("with noise, the true value of the chosen point is near the best") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     INFO("seed " << seed);
     Random random(100 + seed);
@@ -137,7 +137,7 @@ TEST_CASE("with noise the best point is one whose true value is near the best") 
   }
 }
 
-TEST_CASE("the same seed makes the same search, and the first point is the one asked for") {
+TEST_CASE("the same seed gives the same search, which starts at the given first point") {
   SearchSettings settings = with(Method::kBayes, 12, 5);
   settings.first = Point{3, 3};
   const auto points = [&] {
@@ -158,7 +158,7 @@ TEST_CASE("a search ends when all points have been tried") {
   CHECK(search.attempts().size() == 9);
 }
 
-TEST_CASE("spaces too large to look at as a whole are searched too") {
+TEST_CASE("spaces too large to scan completely are searched too") {
   std::vector<double> numbers;
   for (int i = 1; i <= 40; ++i) numbers.push_back(i);
   const Space space(std::vector(4, Dimension::quantities(numbers)));

@@ -24,7 +24,7 @@ std::string layers_error(const std::string& lines) {
   return error("{\"name\": \"net\", \"layers\": [\n" + lines + "]}");
 }
 
-TEST_CASE("every shipped trace is right and reads back as written") {
+TEST_CASE("every shipped trace is valid and reads back as written") {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(WEIR_SOURCE_DIR) + "/traces")) {
     if (entry.path().extension() != ".json") continue;
@@ -38,7 +38,7 @@ TEST_CASE("every shipped trace is right and reads back as written") {
   CHECK(count >= 7);
 }
 
-TEST_CASE("a trace is read with its times, and a tensor is of 32-bit floats unless it says otherwise") {
+TEST_CASE("a trace is read with its times, and tensors are 32-bit floats by default") {
   const Trace trace = trace_of(R"({"name": "net", "batch": 32, "sample": "image", "layers": [
       {"name": "a", "forward": "1ms", "backward": "2ms", "tensors": [{"name": "a.w", "elements": 10}]},
       {"name": "b", "forward": "3us", "backward": "0ns", "tensors": [
@@ -50,10 +50,10 @@ TEST_CASE("a trace is read with its times, and a tensor is of 32-bit floats unle
   CHECK(size(trace) == 46_B);
 }
 
-TEST_CASE("a trace has layers, and tensors to communicate") {
+TEST_CASE("a trace must have layers, and tensors to communicate") {
   CHECK(layers_error("") == "net.json:1: layers: there is no layer; give at least one");
   CHECK(layers_error(R"({"name": "a", "forward": "1ms", "backward": "1ms"})") ==
-        "net.json:1: layers: no layer has a tensor, so there is nothing to communicate; give one at least");
+        "net.json:1: layers: no layer has a tensor, so there is nothing to communicate; give at least one");
 }
 
 TEST_CASE("names of layers and of tensors are unique") {
@@ -69,7 +69,7 @@ TEST_CASE("names of layers and of tensors are unique") {
         "net.json:4: layers[1].name: two layers are called 'a'; rename one");
 }
 
-TEST_CASE("times and sizes of a trace have limits, alone and together") {
+TEST_CASE("times and sizes in a trace have limits, each and in total") {
   const auto layer = [](const std::string& name, const std::string& forward, const std::string& elements) {
     return fmt::format(
         R"({{"name": "{0}", "forward": "{1}", "backward": "0s", "tensors": [{{"name": "{0}.w", "elements": {2}}}]}})",
@@ -84,21 +84,22 @@ TEST_CASE("times and sizes of a trace have limits, alone and together") {
         "net.json:1: layers: the layers take 93600 s together; at most 86400s");
 }
 
-TEST_CASE("names in a trace are text on one line") {
+TEST_CASE("names in a trace fit on one line") {
   CHECK(
       layers_error(
           R"({"name": "a\r", "forward": "0s", "backward": "0s", "tensors": [{"name": "", "elements": 1}]})") ==
-      "net.json:2: layers[0].name: 'a?' is no name; try 1 to 200 bytes of text without control characters\n"
-      "net.json:2: layers[0].tensors[0].name: '' is no name; try 1 to 200 bytes of text without control "
+      "net.json:2: layers[0].name: 'a?' is not a name; try 1 to 200 bytes of text without control "
+      "characters\n"
+      "net.json:2: layers[0].tensors[0].name: '' is not a name; try 1 to 200 bytes of text without control "
       "characters");
 }
 
-TEST_CASE("mistakes in a trace are told at their lines, all at once") {
+TEST_CASE("all mistakes in a trace are reported at once, with their lines") {
   CHECK(layers_error(R"({"name": "a", "forward": "1", "backward": "-1ms",
 "tensors": [{"name": "w", "elements": 0, "dtype": "fp16"},
 {"name": "v", "element": 4}]})") ==
-        "net.json:2: layers[0].forward: '1' is no duration; try 1us\n"
-        "net.json:2: layers[0].backward: '-1ms' is no duration; try 5us\n"
+        "net.json:2: layers[0].forward: '1' is not a duration; try 1us\n"
+        "net.json:2: layers[0].backward: '-1ms' is not a duration; try 5us\n"
         "net.json:3: layers[0].tensors[0].elements: 0 is too small; at least 1\n"
         "net.json:3: layers[0].tensors[0].dtype: expected one of 'f16', 'bf16', 'f32', 'f64', 'i32', 'i64', "
         "not the "

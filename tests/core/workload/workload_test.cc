@@ -17,7 +17,7 @@ Trace trace_of(std::vector<std::vector<Tensor>> layers) {
   return trace;
 }
 
-TEST_CASE("gradients lie in the order in which they become ready, the last layer first") {
+TEST_CASE("gradients are laid out in the order in which they become ready, the last layer first") {
   const Trace trace =
       trace_of({{{"a", 10, Dtype::kF32}}, {}, {{"b", 5, Dtype::kF32}, {"c", 1, Dtype::kF32}}});
   const Workload workload(trace);
@@ -68,7 +68,7 @@ TEST_CASE("neighbours of one dtype are fused into buckets") {
   CHECK(buckets[1].last_layer == 1);
 }
 
-// Bytes between tensors would be read by the forward and summed by nobody.
+// The forward pass would read bytes between tensors, but nobody would sum them.
 TEST_CASE("parts and buckets cover every byte of the buffer once, whatever the dtypes") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
@@ -97,7 +97,7 @@ TEST_CASE("parts and buckets cover every byte of the buffer once, whatever the d
   }
 }
 
-TEST_CASE("shares tile the range on element boundaries, equal to within an element") {
+TEST_CASE("shares cover the range, end between elements and are equal to within an element") {
   const Range range{8_B, 44_B};
   Bytes end = range.offset;
   for (int i = 0; i < 4; ++i) {
@@ -109,7 +109,7 @@ TEST_CASE("shares tile the range on element boundaries, equal to within an eleme
   CHECK(end == range.end());
 }
 
-TEST_CASE("some shares of fewer elements than shares are empty") {
+TEST_CASE("if there are fewer elements than shares, some shares are empty") {
   Bytes total;
   for (int i = 0; i < 8; ++i) total += share({0_B, 12_B}, Dtype::kF32, i, 8).size;
   CHECK(total == 12_B);

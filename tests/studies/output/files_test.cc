@@ -12,7 +12,7 @@
 #include <iterator>
 #include <thread>
 
-#include "studies/output/file_guard.h"
+#include "studies/process/file_guard.h"
 #include "tests/catch.h"
 
 namespace weir {
@@ -83,7 +83,7 @@ TEST_CASE("links stay when what they lead to is written, and devices stay what t
   CHECK(fs::is_symlink(folder.file("device")));
   CHECK(fs::is_character_file("/dev/null"));
   fs::remove(folder.file("real"));
-  REQUIRE(write_text(folder.file("link"), "again"));  // which led nowhere
+  REQUIRE(write_text(folder.file("link"), "again"));  // whose target does not exist
   CHECK(content(folder.file("real")) == "again");
 }
 
@@ -120,10 +120,10 @@ TEST_CASE("guarded files go with their process, whatever ends it and all that it
     const pid_t process = fork();
     if (process == 0) {
       setpgid(0, 0);
-      std::signal(signal, SIG_DFL);  // not the test program's
+      std::signal(signal, SIG_DFL);  // undo the test program's handler
       const auto guard = FileGuard::make({file});
       if (!guard || !write_secret(file, "s")) _exit(1);
-      kill(0, signal);  // as a terminal does to all of a group
+      kill(0, signal);  // like a terminal: to the whole group
       pause();
       _exit(1);
     }

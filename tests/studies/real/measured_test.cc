@@ -1,4 +1,5 @@
-// What a lab's plain connections are to reach, and what is made of the topology by what they did.
+// The rates that a lab's plain connections should reach, and the topology that follows from what they did
+// reach.
 #include "studies/real/measured.h"
 
 #include "core/cluster/topology_file.h"
@@ -9,9 +10,9 @@ namespace {
 
 using real::RawFlow;
 
-constexpr std::int64_t kMega = 1'000'000;  // bytes
+constexpr std::int64_t kMega = 1'000'000;  // in bytes
 
-// Machines whose NICs carry 50 MB/s each way, in racks of two.
+// Machines whose NICs carry 50 MB/s in each direction, in racks of two.
 Topology racked(const std::string& racks) {
   const auto document =
       parse_document(R"({"name":"racked","source":"a test","groups":[{"name":"gpu","count":4,
@@ -43,7 +44,7 @@ TEST_CASE("plain connections are to reach what uplinks on their way and others o
   CHECK(rates(racked(R"("oversubscription":1)")) == Rates{50, 50, 50, 50});
   CHECK(rates(racked(R"("oversubscription":4)")) == Rates{50, 25, 50, 25});
   CHECK(rates(racked(R"("uplink":"80Mbps")")) == Rates{50, 10, 50, 10});
-  // Both machines of a rack send out of it.
+  // Both machines of a rack send to the other rack.
   CHECK(rates(racked(R"("oversubscription":4,"placement":"spread")")) == Rates{12.5, 12.5, 12.5, 12.5});
   CHECK(rates(racked(R"("uplink":{"in":"80Mbps","out":"400Mbps"},"placement":"spread")")) ==
         Rates{5, 5, 5, 5});

@@ -7,7 +7,7 @@ namespace weir {
 namespace {
 
 TEST_CASE("a sum of functions is found again from runs in which all vary together") {
-  // 3 for the one name, 5 for the other, and 2t - t^2, at points of no grid.
+  // 3 for one name, 5 for the other, plus 2t - t^2; the points do not form a grid.
   std::vector<std::vector<AdditiveFit::Basis>> runs;
   std::vector<double> values;
   for (int i = 0; i < 12; ++i) {

@@ -29,7 +29,7 @@ const World kToyWorld = {
     },
     {}};
 
-// Faster than light: all is done at once.
+// A world that breaks physics: everything ends at once.
 const World kWrongWorld = {
     "wrong",
     "",
@@ -61,9 +61,9 @@ struct Scene {
 
   Results run(const World& world) const {
     Results all = results();
-    for (std::size_t i = all.runs().size(); i-- > 0;) {  // not in the order in which they are shown
+    for (std::size_t i = all.runs().size(); i-- > 0;) {  // in another order than they are shown
       const Run& run = all.runs()[i];
-      // Through text, as between processes.
+      // Converts to text and back, as between processes.
       all.add(
           i, outcome_from(text(weir::run(run.trial, file.experiment(file.point(run.point)).value(), world))));
     }
@@ -87,7 +87,7 @@ TEST_CASE(
     "results.csv has the columns that scripts rely on, and a row for each run in the order of the file") {
   const Scene scene;
   const std::vector<std::string> csv = lines(scene.run(kToyWorld).csv());
-  REQUIRE(csv.size() == 11);  // the title, and 12 runs less those of ps without CPU machines
+  REQUIRE(csv.size() == 11);  // the title, and 12 runs without those of ps without CPU machines
   CHECK(csv[0] ==
         "strategy,gpu_machines,cpu_machines,topology.groups.cpu.count,seed,iteration_ns,exposed_"
         "communication_ns,"
@@ -118,7 +118,7 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
   CHECK(json["experiment"]["fusion_size"] == "1MB");
   CHECK(json["experiment"]["barrier"] == false);
   CHECK(json["experiment_file"] == scene.file.name());
-  // Topologies and traces stand whole and once, under the hashes by which rows name them.
+  // Each topology and trace appears once, in full. Rows refer to it by its hash.
   CHECK(json["topologies"].size() == 2);
   CHECK(json["traces"].size() == 1);
   const auto& row = json["rows"][4];
@@ -135,14 +135,14 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
   CHECK_FALSE(json["impossible"][0]["why"].get<std::string>().empty());
   const auto& ring = json["rows"][2];
   CHECK(ring["speedup"] == 1.0);
-  CHECK(ring["links"].size() == 2);  // of six links, a way out and a way in
+  CHECK(ring["links"].size() == 2);  // one out of a machine and one in, of six links
   CHECK_FALSE(ring.contains("timeline"));
-  // Of the last point, with the first seed.
+  // The timeline shows the last point with the first seed.
   const auto& drawn = json["rows"][6];
   CHECK(drawn["timeline"] == "timeline-ring-topology.groups.cpu.count=3-seed1.json");
   CHECK(read_document(scene.folder.path() + "/" + drawn["timeline"].get<std::string>()));
   CHECK(ring["iteration_ns"].get<std::int64_t>() >= ring["bound_ns"].get<std::int64_t>());
-  // Of three GPU machines, each with 1 GB/s in and out: n/(2(n-1)) of that.
+  // Three GPU machines with 1 GB/s in and out: n/(2(n-1)) of that.
   CHECK(ring["goodput_bound_bytes_per_s"] == 750'000'000);
   CHECK(ring["goodput_bytes_per_s"].get<std::int64_t>() <= 750'000'000);
   CHECK(json["rows"][0]["speedup"].get<double>() ==
@@ -213,7 +213,7 @@ TEST_CASE("the files hold what has ended, and take the place of earlier ones onl
   ResultFiles files(results, out.path());
   REQUIRE(files.prepare());
   REQUIRE(files.finish());
-  CHECK(held("results.csv").value() == "old");  // nothing has run
+  CHECK(held("results.csv").value() == "old");  // no run has ended yet
 
   for (std::size_t i = 0; i < results.study().runs_per_point(); ++i) {
     results.add(i, {Outcome::Kind::kImpossible, {}, "no"});
@@ -268,7 +268,7 @@ TEST_CASE(
     for (const Op& op : plan.ops()) {
       for (int i = 0; is_compute(op.kind) && i < 3; ++i) {
         const OpRecord& times = record.of(op.id, i);
-        // To the microsecond: instants are rounded to nanoseconds.
+        // In microseconds, because instants are rounded to nanoseconds.
         computed[{op.machine.index(), op.kind, op.layer, i}] =
             ((times.completed - times.started).ns() + 500) / 1000;
       }

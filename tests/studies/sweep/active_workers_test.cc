@@ -15,7 +15,7 @@
 namespace weir {
 namespace {
 
-// As one of another host leaves it, so long ago.
+// Leaves the file of a worker on another host, last written this many seconds ago.
 void leave(const Folder& folder, const std::string& share, std::time_t seconds_ago) {
   folder.write("at-work-other.json",
                R"({"host": "other", "boot": "b", "numbers": "n", "process": 1, "started": 2, "jobs": 1,
@@ -40,9 +40,9 @@ TEST_CASE("who takes another share of the same design may be beside others, and 
   CHECK_FALSE(enters(folder, {0, 2}));
   CHECK_FALSE(enters(folder, {}));
   CHECK_FALSE(enters(folder, {0, 3}, "another"));
-  CHECK(workers_in(folder.path()).size() == 1);  // who was refused has left nothing
+  CHECK(workers_in(folder.path()).size() == 1);  // the refused workers have left no file
   const auto refused = ActiveWorker::enter(folder.path(), this_worker({}, 1, "d"));
-  // Its seconds go on while the test runs.
+  // The number of seconds grows while the test runs.
   CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it was heard of ") !=
         std::string::npos);
   CHECK(refused.error().text.find(" s ago; if it has died, try again after ") != std::string::npos);
@@ -70,7 +70,7 @@ TEST_CASE("who was killed on this host counts as gone at once, and what it left 
   CHECK(said == '+');
   CHECK_FALSE(enters(folder, {}));
   ::kill(child, SIGKILL);
-  // Until its parent asks how it ended it keeps its number.
+  // The child keeps its process number until its parent asks how it ended.
   siginfo_t about{};
   REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOWAIT) == 0);
   CHECK(enters(folder, {}));

@@ -56,7 +56,7 @@ TEST_CASE("of stored that are added together all are there, or none") {
   const StoredResult first = stored_result("a");
   const StoredResult second = stored_result("b");
   StoredResult wrong = stored_result("c");
-  wrong.seconds = std::numeric_limits<double>::quiet_NaN();  // which SQLite takes for nothing
+  wrong.seconds = std::numeric_limits<double>::quiet_NaN();  // SQLite stores this as null
   CHECK_FALSE(file->add_all({&first, &wrong, &second}));
   CHECK(SweepResults::read(folder.path()).value().found.empty());
   REQUIRE(file->add_all({&first, &second}));
@@ -79,7 +79,7 @@ TEST_CASE(
   }
   int last = -1;
   std::size_t before = 0;
-  constexpr int kEnough = 2500;  // the log has been folded into the file several times by then
+  constexpr int kEnough = 2500;  // enough to fold the log into the file several times
   while (last < kEnough) {
     REQUIRE(::read(told[0], &last, sizeof last) == sizeof last);
     if (last % 100 != 0) continue;
@@ -105,7 +105,7 @@ TEST_CASE(
   const auto file = ResultStore::make(folder.path(), "host").value();
   for (int i = 0; i < 20; ++i) REQUIRE(file->add(stored_result(std::to_string(i))));
   const std::string log = log_in(folder);
-  // As of a writer whose last bytes have not arrived: shorter and shorter.
+  // As if a writer's last bytes had not arrived; each copy is shorter.
   const Folder copies;
   const std::string copy = copies.path() + "/runs-x.db";
   std::filesystem::copy_file(log.substr(0, log.size() - 4), copy);

@@ -17,13 +17,13 @@
 namespace weir::real {
 namespace {
 
-// For NCCL to begin what it has been told. All is connected by then, so only what is broken takes so long.
+// How long NCCL may take to begin a call. By then everything is connected, so only a fault takes so long.
 constexpr Duration kStarting{10'000'000'000};
-// Until it is asked again: where the engine's thread waits, and where a machine does.
+// The pause between two questions to NCCL: while the engine's thread waits, and while a machine waits.
 constexpr auto kSoon = std::chrono::microseconds(2);
 constexpr auto kSlice = std::chrono::microseconds(200);
 
-// The name of this host's network interface that has the address, IPv4 or IPv6; empty if none has.
+// The name of this host's network interface with that address, IPv4 or IPv6; empty if there is none.
 std::string interface_of(const std::string& address) {
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return {};
@@ -52,18 +52,18 @@ void set_unless_set(const char* name, const std::string& value) { ::setenv(name,
 
 void introduce_to_nccl(MachineId machine, const std::vector<std::string>& addresses) {
   set_unless_set("NCCL_HOSTID", fmt::format("weir-{}", machine));
-  set_unless_set("NCCL_RUNTIME_CONNECT", "0");  // when all meet, not with the first of each size
+  set_unless_set("NCCL_RUNTIME_CONNECT", "0");  // connect now, not at the first collective of each size
   std::string interfaces;
   for (const std::string& address : addresses) {
     const std::string name = interface_of(address);
-    if (name.empty()) return;  // a host's name: NCCL chooses
+    if (name.empty()) return;  // it is a host's name: let NCCL choose
     interfaces += (interfaces.empty() ? "=" : ",") + name;
   }
   set_unless_set("NCCL_SOCKET_IFNAME", interfaces);
 }
 
 struct Clique::Parts {
-  // How long, and how, what NCCL does is waited for.
+  // How long to wait for NCCL, and how.
   struct Patience {
     Instant until;
     std::chrono::microseconds pause;
@@ -83,8 +83,8 @@ struct Clique::Parts {
 
   const Nccl& nccl;
   const Gpus& gpus;
-  int all;                          // GPUs, of all machines
-  std::vector<ncclComm_t> members;  // by GPU; none once they are abandoned
+  int all;                          // number of GPUs of all machines
+  std::vector<ncclComm_t> members;  // by GPU; empty once abandoned
 
   ~Parts() { abandon(); }
 
@@ -95,7 +95,7 @@ struct Clique::Parts {
     members.clear();
   }
 
-  // Calls begin(i) for each GPU, as one operation of NCCL's, and waits until that is under way.
+  // Calls begin(i) for each GPU, as one group call of NCCL, and waits until it is under way.
   template <class Begin>
   Result<void> together(const char* what, const Patience& patience, const Begin& begin) const {
     auto well = nccl.tried(nccl.group_start(), what);
@@ -121,7 +121,7 @@ struct Clique::Parts {
     return status == ncclInProgress ? Result<void>() : nccl.tried(status, what);
   }
 
-  // ncclSuccess or ncclInProgress.
+  // Returns ncclSuccess or ncclInProgress.
   Result<ncclResult_t> state_of(std::size_t member, const char* what) const {
     ncclResult_t state = ncclSuccess;
     auto well = nccl.tried(nccl.comm_get_async_error(members[member], &state), what);
@@ -130,7 +130,7 @@ struct Clique::Parts {
     return state;
   }
 
-  // All see each other once a first all-reduce has ended.
+  // Runs a first all-reduce. When it has ended, all GPUs are connected.
   Result<void> connect(const Patience& patience) {
     std::vector<void*> words(members.size(), nullptr);
     auto well = Result<void>();
@@ -153,7 +153,7 @@ struct Clique::Parts {
         ++i;
       }
     }
-    if (!well) abandon();  // or what runs might never end, and memory not be freed
+    if (!well) abandon();  // otherwise what runs might never end, and the memory never be freed
     for (void* word : words) (void)cudaFree(word);
     return well;
   }

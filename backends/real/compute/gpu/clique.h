@@ -1,4 +1,4 @@
-// The GPUs of all machines of a job, which NCCL has meet for all-reduces over machines.
+// The GPUs of all machines of a job, connected by NCCL for all-reduces over machines.
 #pragma once
 
 #include <functional>
@@ -14,41 +14,42 @@ struct CUstream_st;  // what a cudaStream_t points to
 
 namespace weir::real {
 
-/// Has NCCL, in this process and where the environment does not say otherwise, take the machine for a host of
-/// its own, whose network is at these addresses: machines of a lab share a host. To be called before threads
-/// are started.
+/// Makes NCCL in this process treat the machine as a separate host whose network has these addresses.
+/// Machines of a lab need this because they share one host. Leaves environment variables that are already
+/// set. Call it before threads are started.
 void introduce_to_nccl(MachineId machine, const std::vector<std::string>& addresses);
 
 /// One owner thread at a time.
 class Clique {
  public:
-  /// Where all are to meet, as text that every machine needs; one machine makes it, of those that come. Fails
+  /// A meeting place for all GPUs, as text. One of the machines makes it, and every machine needs it. Fails
   /// without NCCL.
   static Result<std::string> place();
 
   struct Member {
-    int first = 0;  // of the machine's GPUs, among all
-    int all = 0;    // GPUs, of all machines
+    int first = 0;  // number of the machine's first GPU among all GPUs
+    int all = 0;    // number of GPUs of all machines
   };
-  /// Waits until all have come and are connected, which takes NCCL a second or so. Fails when `watch`, which
-  /// is called meanwhile, does, and after that time. The GPUs outlive it.
+  /// Waits until all GPUs are connected, which takes NCCL about a second. Fails after `patience`, or when
+  /// `watch` fails, which is called meanwhile. The GPUs outlive the clique.
   static Result<std::unique_ptr<Clique>> meet(const Gpus& gpus, const std::string& place, Member member,
                                               Duration patience, const std::function<Result<void>()>& watch);
   Clique(const Clique&) = delete;
   Clique& operator=(const Clique&) = delete;
-  /// Waits for nothing: what is under way ends without a result.
+  /// Does not wait: all-reduces under way end without a result.
   ~Clique();
 
-  /// Whether it can be done: it is over the GPUs that have met, all of them.
+  /// Fails unless the op is over all GPUs that have met.
   Result<void> check(const Op& op, const Plan& plan) const;
-  /// Hands an all-reduce to the machine's GPUs, each on its stream: in place, as the op says. All machines
-  /// hand over the same ones in the same order. Fails when `watch` does, which is called if NCCL takes its
-  /// time.
+  /// Hands an all-reduce to the machine's GPUs, each on its stream, in place as the op says. All machines
+  /// must hand over the same all-reduces in the same order. If NCCL is slow, calls `watch`, and fails when
+  /// that does.
   Result<void> start(const Op& op, const Plan& plan, const Buffers& buffers,
                      std::span<CUstream_st* const> streams, const std::function<Result<void>()>& watch);
-  /// Fails, with NCCL's words, if something under way has gone wrong.
+  /// Fails, with NCCL's message, if something under way has gone wrong.
   Result<void> well() const;
-  /// Ends what is under way, which others may have left. Nothing can be started any more.
+  /// Ends what is under way, for example because other machines have left it. Nothing can be started
+  /// afterwards.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// A build without CUDA has no GPUs that could meet.
+// For builds without CUDA: there are no GPUs that could meet.
 #include "backends/real/compute/gpu/clique.h"
 
 namespace weir::real {

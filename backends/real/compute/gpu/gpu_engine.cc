@@ -117,9 +117,9 @@ struct GpuEngine::Parts {
   }
 
   void run() {
-    ::prctl(PR_SET_TIMERSLACK, 1000UL);  // or each short wait would take 50 us more
-    std::optional<Instant> until;        // when it gives up what is under way
-    Instant last = Clock::monotonic();   // that something happened
+    ::prctl(PR_SET_TIMERSLACK, 1000UL);  // otherwise each short wait would take 50 us more
+    std::optional<Instant> until;        // when to give up what is under way
+    Instant last = Clock::monotonic();   // when something last happened
     std::vector<const Op*> taken;
     for (;;) {
       {
@@ -142,8 +142,8 @@ struct GpuEngine::Parts {
     unfinished = unfinished || !running.empty();
   }
 
-  // Until it looks again: a little of the time for which nothing has happened, so that what is short is seen
-  // soon, and what is long costs the processor little.
+  // The pause until it looks again, in proportion to the time since something last happened. So it notices
+  // the end of short work soon, and long work costs little processor time.
   static Duration pause_after(Instant last) {
     const Duration waited = Clock::monotonic() - last;
     return std::clamp(Duration(waited.ns() / 20), Duration(5'000), Duration(20'000));
@@ -154,8 +154,8 @@ struct GpuEngine::Parts {
     early.push_back(&op);
   }
 
-  // Copies, once their memory has been written. No stream waits for that: where ranks are lost, it may never
-  // be.
+  // Starts copies once their memory has been written. No stream waits for that, because it may never happen
+  // if a rank is lost.
   bool start_early() {
     bool any = false;
     for (; !early.empty(); early.pop_front(), any = true) {
@@ -170,7 +170,7 @@ struct GpuEngine::Parts {
 
   void start(const Op& op, Lent lent) {
     Running running_op{&op, Clock::monotonic(), {}, {}};
-    (void)cudaGetLastError();  // what an earlier op has left, and told
+    (void)cudaGetLastError();  // clears the error of an earlier op, which has been reported
     const Result<void> begun = issue(op, running_op, lent);
     auto marked = begun;
     for (Span& span : running_op.spans) {
@@ -238,7 +238,7 @@ struct GpuEngine::Parts {
     return {};
   }
 
-  // Between memory of an application on the machine's one GPU and the host's.
+  // Copies between the application's memory, on the machine's one GPU, and host memory.
   Result<void> copy_lent(const Op& op, Running& into, Lent& lent) {
     const bool out = plan.buffer(op.from.buffer).place == Memory::Kind::kGpu;
     const auto host = buffers.bytes(out ? op.into : op.from, op.dtype);
@@ -270,7 +270,7 @@ struct GpuEngine::Parts {
     return stop ? failure("the job ends") : Result<void>();
   }
 
-  // Tells what has ended; whether anything has.
+  // Reports what has ended. Returns whether anything has.
   bool look() {
     const std::size_t before = running.size();
     for (std::size_t i = 0; i < running.size();) {
@@ -299,7 +299,7 @@ struct GpuEngine::Parts {
     return true;
   }
 
-  // False, as it has not ended; fails if it will not. NCCL tells nobody who does not ask.
+  // Returns false, since the op has not ended; fails if it never will. NCCL reports errors only when asked.
   Result<bool> still_well(const Running& one) const {
     constexpr Duration kLong{1'000'000'000};
     if (meets(one.op->kind) != Meets::kMachines || Clock::monotonic() - one.issued < kLong) return false;
@@ -307,8 +307,8 @@ struct GpuEngine::Parts {
     return false;
   }
 
-  // It began when it was handed over, or when what was before it on its stream had ended. Events that keep
-  // the time would tell, but cost each copy some 5 us.
+  // The op began when it was handed over, or when the op before it on its stream had ended. Events that
+  // record times would be exact, but cost each copy about 5 us.
   void done(Running& one) {
     Event event;
     event.op = one.op->id;
@@ -340,7 +340,7 @@ struct GpuEngine::Parts {
     return lanes[static_cast<std::size_t>(gpu)].streams[static_cast<std::size_t>(way)];
   }
 
-  // Makes the GPU the current one. The op then has work there.
+  // Makes the GPU the current one. Notes that the op has work there.
   Result<void> begin(Running& one, int gpu, Way way) {
     if (auto current = on(gpu); !current) return current;
     for (const Span& span : one.spans) {
@@ -369,12 +369,12 @@ struct GpuEngine::Parts {
   Inbox& inbox;
   Lender lender;
   GpuGroups groups;
-  Clique* clique;  // of all machines' GPUs; none if the plan needs none
+  Clique* clique;  // over all machines' GPUs; null if the plan needs none
   std::vector<std::span<std::byte>> pinned;
   std::vector<Lanes> lanes;     // by GPU
-  std::deque<const Op*> early;  // copies whose memory has not been written yet; of the thread, as the next
+  std::deque<const Op*> early;  // copies whose memory is not written yet; only the thread's, like `running`
   std::vector<Running> running;
-  bool unfinished = false;  // whether something may be under way that nobody looks after
+  bool unfinished = false;  // whether work may be under way that nobody watches
   std::mutex mutex;
   std::condition_variable more;
   std::vector<const Op*> fresh;

@@ -1,5 +1,5 @@
-// What a machine's GPUs do: copies between their memories and the host's, sums in theirs, collectives over
-// them (NCCL), and computation as time during which they are busy.
+// What a machine's GPUs do: copies to and from host memory, sums in GPU memory and collectives (NCCL).
+// Computation only keeps the GPUs busy for its time.
 #pragma once
 
 #include <functional>
@@ -14,31 +14,30 @@
 
 namespace weir::real {
 
-/// Memory of an application on a GPU, which stands for what a copy reads or writes of a gradient.
+/// Memory of an application on a GPU. A copy uses it in place of a gradient's memory.
 struct Lent {
-  std::span<std::byte> bytes;                // perhaps fewer than the copy's: there are no more; none if it
-                                             // has been taken back
-  void* after = nullptr;                     // a cudaEvent_t: once it has ended; null if there is none
+  std::span<std::byte> bytes;                // without the padding that the copy may have; empty if withdrawn
+  void* after = nullptr;                     // a cudaEvent_t that must end before the copy starts, or null
   std::shared_lock<std::shared_mutex> held;  // until the copy has ended
 };
-/// Of a copy that reads or writes a gradient. Called by the engine's thread, again until `after` has ended.
+/// Gives the memory for a copy that reads or writes a gradient. The engine's thread calls it, and calls it
+/// again until `after` has ended.
 using Lender = std::function<Lent(const Op& copy)>;
 
-/// Each kind of work has a stream of its own on each GPU, so that both directions of copies, collectives and
-/// computation go on side by side; ops of one stream follow each other in the order in which they are put.
-/// One thread hands everything to CUDA and watches for what has ended: so all GPUs see collectives in one
-/// order, as NCCL demands. A group of one GPU has nothing to do.
+/// Each kind of work has its own stream on each GPU. So copies in both directions, collectives and
+/// computation run side by side. Ops of one stream run in the order in which they were put. One thread hands
+/// everything to CUDA and checks what has ended. So all GPUs see collectives in one order, as NCCL demands.
+/// Collectives of a group of one GPU do nothing.
 class GpuEngine final : public Engine {
  public:
-  /// The machine's ops of this plan; all arguments outlive the engine. Host memory that copies use is pinned
-  /// now, and the groups of GPUs that the plan names meet, which takes NCCL a second or so. Fails where
-  /// memory cannot be pinned, or a group needs NCCL and there is none. With a lender gradients are the
-  /// application's. All-reduces over machines need a clique, which is abandoned where one of them does not
-  /// end.
+  /// Prepares the machine's ops of this plan. All arguments outlive the engine. Pins the host memory that
+  /// copies use, and connects the plan's groups of GPUs, which takes NCCL about a second. Fails if memory
+  /// cannot be pinned, or if a group needs NCCL and it is missing. With a lender, the application owns the
+  /// gradients. All-reduces over machines need a clique. The engine abandons it if one of them does not end.
   static Result<std::unique_ptr<GpuEngine>> make(Gpus& gpus, const Plan& plan, MachineId machine,
                                                  const Buffers& buffers, Inbox& inbox, Lender lender = {},
                                                  Clique* clique = nullptr);
-  /// Waits for what is under way, as far as it ends within some seconds.
+  /// Waits some seconds for work that is under way.
   ~GpuEngine() override;
 
   void put(const Op& op, std::uint64_t round) override;

@@ -1,4 +1,4 @@
-// GPUs of a build without CUDA: there are none, so nothing is ever put.
+// For builds without CUDA: there are no GPUs, so nobody puts anything.
 #include "backends/real/compute/gpu/gpu_engine.h"
 
 namespace weir::real {

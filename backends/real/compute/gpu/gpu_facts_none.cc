@@ -1,4 +1,4 @@
-// What a build without CUDA says of GPUs.
+// What a build without CUDA says about GPUs.
 #include "backends/real/compute/gpu/gpu_facts.h"
 
 namespace weir::real {

@@ -7,19 +7,19 @@
 namespace weir::real {
 namespace {
 
-// What one member of a group does.
+// What one member of a group calls.
 struct Member {
   const Nccl& nccl;
   ncclComm_t comm;
   cudaStream_t stream;
   ncclDataType_t type;
 
-  // In place, with the result on `root` or from it.
+  // In place. The result is on `root`, or comes from it.
   ncclResult_t rooted(bool out, std::span<std::byte> memory, std::size_t elements, int root) const {
     return out ? nccl.reduce(memory.data(), memory.data(), elements, type, ncclSum, root, comm, stream)
                : nccl.broadcast(memory.data(), memory.data(), elements, type, root, comm, stream);
   }
-  // In place, with shares of one size.
+  // In place. All shares have the same size.
   ncclResult_t shared(bool out, std::span<std::byte> memory, std::span<std::byte> own,
                       std::size_t each) const {
     return out ? nccl.reduce_scatter(memory.data(), own.data(), each, type, ncclSum, comm, stream)
@@ -84,7 +84,7 @@ Result<void> GpuGroups::start(const Op& op, const Buffers& buffers,
     const auto share_of = [&](int holder) { return on(share(whole, op.dtype, holder, count)); };
     if (elements % gpus.size() == 0)
       return member.shared(out, memory, share_of(static_cast<int>(i)), elements / gpus.size());
-    // Shares of unlike sizes go one by one.
+    // Shares of different sizes go one by one.
     ncclResult_t result = ncclSuccess;
     for (int holder = 0; holder < count && result == ncclSuccess; ++holder) {
       const auto part = share_of(holder);

@@ -1,4 +1,4 @@
-// Collectives over groups of a machine's GPUs, by NCCL. For this folder.
+// Collectives over groups of a machine's GPUs, through NCCL. Internal to this folder.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,23 +12,25 @@
 
 namespace weir::real {
 
-/// The groups that a plan names. Reductions have connections of their own, so that they go on beside what is
-/// gathered. One owner thread; all GPUs so see collectives in one order, as NCCL demands.
+/// The groups that a plan names. Reductions have connections of their own, so that they run beside gathers.
+/// One owner thread, so that all GPUs see collectives in one order, as NCCL demands.
 class GpuGroups {
  public:
-  /// Both outlive it.
+  /// Both arguments outlive this.
   GpuGroups(const Gpus& gpus, const Plan& plan) : gpus_(&gpus), plan_(&plan) {}
   GpuGroups(const GpuGroups&) = delete;
   GpuGroups& operator=(const GpuGroups&) = delete;
   ~GpuGroups();
 
-  /// Lets the group's GPUs meet, if they have not yet and are several. Takes NCCL a second or so.
+  /// Connects the group's GPUs, if there are several and they are not connected yet. Takes NCCL about a
+  /// second.
   Result<void> meet(GroupId group);
-  /// Whether it has met; of a group of one there is nothing to do.
+  /// Whether the group is connected. A group of one GPU never is, as it has nothing to do.
   bool has(GroupId group) const { return groups_.contains(group); }
-  /// Hands a collective to the GPUs, on the streams of its members: in place, as the plan says.
+  /// Hands a collective to the GPUs, on the streams of the group's members, in place as the plan says.
   Result<void> start(const Op& op, const Buffers& buffers, std::span<const cudaStream_t> streams) const;
-  /// Nothing can be started any more. By force it does not wait for what is under way.
+  /// Ends everything; nothing can be started afterwards. With `by_force` it does not wait for what is under
+  /// way.
   void end(bool by_force);
 
  private:

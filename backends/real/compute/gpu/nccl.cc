@@ -8,7 +8,7 @@ namespace {
 
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));  // NOLINT: what dlsym gives
+  function = reinterpret_cast<Function>(::dlsym(library, name));  // NOLINT: dlsym returns void*
   return function != nullptr;
 }
 

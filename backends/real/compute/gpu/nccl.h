@@ -1,5 +1,5 @@
-// NCCL as far as it is used here, loaded when it is first needed: so one build runs where NCCL is and where
-// it is not. For this folder.
+// The functions of NCCL that Weir uses, loaded at first use. So one build runs both with and without NCCL.
+// Internal to this folder.
 #pragma once
 
 #include <nccl.h>
@@ -26,11 +26,11 @@ struct Nccl {
   decltype(&::ncclGetUniqueId) get_unique_id;
   decltype(&::ncclGetVersion) get_version;
 
-  /// As long as the process lives. Fails if the system's loader does not find libnccl.so.2, or finds one that
-  /// lacks these. Any thread may ask.
+  /// The result lives as long as the process. Fails if the system's loader does not find libnccl.so.2, or if
+  /// one of these functions is missing. Any thread may call it.
   static Result<const Nccl*> load();
 
-  /// Fails with what was tried and NCCL's own words.
+  /// Fails with what was tried and NCCL's own message.
   Result<void> tried(ncclResult_t status, const char* what) const;
 };
 

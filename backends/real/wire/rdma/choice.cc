@@ -14,7 +14,7 @@
 namespace weir::real::rdma {
 namespace {
 
-// What librdmacm knows of an address: the device and the port that have it.
+// What librdmacm knows about an address: the device and the port that have it.
 class Binding {
  public:
   explicit Binding(const Verbs& verbs) : verbs_(verbs) {}
@@ -59,7 +59,7 @@ Result<Choice> with_address(const std::string& host) {
   if (failed_with == 0) failed_with = (*verbs)->query_port(id.verbs, id.port_num, &port);
   if (failed_with != 0) return failed(name + " says nothing of itself", failed_with);
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
-  // The same address may stand there for RoCE v1 too, which no router lets through.
+  // The list may also have this address for RoCE v1, which routers do not forward.
   for (const ibv_gid_entry& gid : all_gids(**verbs, id.verbs, device)) {
     if (gid.port_num == id.port_num && gid.gid_type == (ethernet ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_IB) &&
         std::memcmp(gid.gid.raw, id.route.addr.addr.ibaddr.sgid.raw, sizeof gid.gid.raw) == 0)
@@ -106,7 +106,7 @@ Result<Choice> choose(const std::string& host, std::span<const NicPlace> places,
 const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> places, int nic) {
   struct Candidate {
     const Port* port;
-    std::size_t nics = 0;  // that have it
+    std::size_t nics = 0;  // how many NICs use it
   };
   std::vector<Candidate> all;
   for (const Port& port : ports) {
@@ -121,7 +121,7 @@ const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> pl
   for (int i = 0; i <= nic; ++i) {
     const NicPlace& place = places[static_cast<std::size_t>(i)];
     if (place.port && i < nic) continue;
-    // mlx5_2 before mlx5_10, on all hosts.
+    // Shorter names first: mlx5_2 before mlx5_10, on all hosts.
     const auto rank = [&](const Candidate& one) {
       const Port& port = *one.port;
       const int distance = !port.numa ? 1 : *port.numa == place.numa ? 0 : 2;

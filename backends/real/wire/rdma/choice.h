@@ -3,14 +3,13 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backends/real/wire/nic_place.h"
 #include "backends/real/wire/rdma/survey.h"
 #include "core/base/result.h"
-#include "core/cluster/topology.h"
 
 namespace weir::real::rdma {
 
@@ -22,20 +21,15 @@ struct Choice {
   friend auto operator<=>(const Choice&, const Choice&) = default;
 };
 
-/// What the topology says of one of this machine's NICs.
-struct NicPlace {
-  std::optional<RdmaPortSpec> port;
-  int numa = 0;  // the nearest node
-};
-
-/// Of the NIC with number `nic`, at whose address, `host`, the machine listens: the port that the topology
-/// names; else the one that has the address, of RoCE the NIC's own, of InfiniBand that of IP over it; else
-/// the nearest one. Without places only the address counts. Fails, saying why, if there is none.
+/// The port of the NIC with number `nic`, at whose address, `host`, the machine listens. It is the port that
+/// the topology names; else the one that has the address (RoCE has the NIC's own, InfiniBand that of IP over
+/// it); else the nearest one. Without places only the address counts. Fails, with the reason, if there is
+/// none.
 Result<Choice> choose(const std::string& host, std::span<const NicPlace> places, int nic);
 
-/// Of the ports that are up and have an address for machines, those that the fewest NICs have already, as the
-/// topology names them or as they come: of them one at the NIC's NUMA node, else one that tells no node, else
-/// any. Null if there is none.
+/// Considers ports that are up and have an address that machines can use. Takes those that the fewest NICs
+/// have already, because the topology says so or because they came first. Of these it returns one at the
+/// NIC's NUMA node, else one of no known node, else any. Null if there is none.
 const Port* nearest(const std::vector<Port>& ports, std::span<const NicPlace> places, int nic);
 
 }  // namespace weir::real::rdma

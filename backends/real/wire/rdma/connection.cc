@@ -26,7 +26,7 @@ Aim aim_at(const Connection& connection, const Extent& extent, std::size_t done)
 
 Bytes chunk_of(Bytes size) {
   constexpr std::int64_t kLeast = 64 << 20;
-  constexpr std::int64_t kMost = 16;  // chunks
+  constexpr std::int64_t kMost = 16;  // number of chunks
   return Bytes(std::max(kLeast, (size.count() + kMost - 1) / kMost));
 }
 
@@ -40,7 +40,7 @@ std::vector<Write> writes_of(const Connection& connection, const Plan& plan, con
   std::vector<std::span<std::byte>> from = buffers.bytes(send.from, send.dtype);
   const auto chunk = static_cast<std::size_t>(chunk_of(send.from.size).count());
   std::vector<Write> writes;
-  std::size_t part = 0;  // of `from`
+  std::size_t part = 0;  // index into `from`
   std::size_t in_chunk = 0;
   for (const Extent& extent : Extents(plan, into.into, into.dtype)) {
     const auto size = static_cast<std::size_t>(extent.range.size.count());

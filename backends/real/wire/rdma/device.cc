@@ -55,8 +55,8 @@ Device::~Device() {
 
 std::string Device::name() const { return fmt::format("{} port {}", context_->device->name, port_); }
 
-// Some drivers tell nothing of their removal, and hold it up until all that use the device have ended: what
-// the system says of it is gone by then. A device that comes back is another one.
+// Some drivers do not report a removal. They delay it until nobody uses the device, but its entry in the
+// system disappears at once. A device that comes back has another entry.
 std::optional<std::uint64_t> Device::entry() const {
   struct stat status = {};
   if (::stat(context_->device->dev_path, &status) != 0) return std::nullopt;
@@ -67,7 +67,7 @@ Result<void> Device::well() const {
   if (entry_ && entry() != entry_) return failure(name() + " of this host was removed");
   ibv_async_event event = {};
   while (verbs_->get_async_event(context_, &event) == 0) {
-    // A port that is down may come back; queues whose retries end before say so themselves.
+    // A port that is down may come back. If retries run out before, the queues report it themselves.
     if (event.event_type == IBV_EVENT_DEVICE_FATAL || event.event_type == IBV_EVENT_CQ_ERR) lost_ = true;
     verbs_->ack_async_event(&event);
   }

@@ -1,5 +1,3 @@
-#include "backends/real/wire/rdma/join.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +26,7 @@ Offer offer_of(const Connection& own, const std::vector<Replica>& replicas) {
   return offer;
 }
 
-// Of offers, with one peer.
+// Exchanges offers with one peer.
 class OfferExchange final : public Exchange {
  public:
   OfferExchange(Stream& stream, const Offer& own) : stream_(stream), out_(encode(own)) {}
@@ -69,16 +67,15 @@ class OfferExchange final : public Exchange {
   OfferReader in_;
 };
 
-// This machine's devices and what they know of its memory, made when first asked for.
+// This machine's devices and their registered memory. Made at first use.
 class Devices {
  public:
-  Devices(const Meeting& meeting, const Plan& plan, const Buffers& buffers, std::span<const NicPlace> places)
-      : meeting_(meeting), plan_(plan), buffers_(buffers), places_(places) {}
+  explicit Devices(const Joining& joining) : joining_(joining) {}
 
   Result<std::shared_ptr<const Regions>> at(int nic) {
     const auto chosen = choices_.try_emplace(nic);
     Result<Choice>& choice = chosen.first->second;
-    if (chosen.second) choice = choose(meeting_.address(meeting_.self, nic).host, places_, nic);
+    if (chosen.second) choice = choose(address(nic).host, joining_.nics, nic);
     if (!choice) return tl::unexpected(choice.error());
     const auto opened = regions_.try_emplace(*choice);
     if (opened.second) opened.first->second = open(*choice);
@@ -89,27 +86,26 @@ class Devices {
   Result<std::shared_ptr<const Regions>> open(const Choice& choice) const {
     auto device = Device::open(choice);
     if (!device) return tl::unexpected(device.error());
-    return Regions::make(std::move(*device), plan_, meeting_.self, buffers_);
+    return Regions::make(std::move(*device), joining_.plan, joining_.meeting.self, joining_.buffers);
   }
 
-  const Meeting& meeting_;
-  const Plan& plan_;
-  const Buffers& buffers_;
-  std::span<const NicPlace> places_;
+  const Address& address(int nic) const { return joining_.meeting.address(joining_.meeting.self, nic); }
+
+  const Joining& joining_;
   std::map<int, Result<Choice>> choices_;  // by NIC
   std::map<Choice, Result<std::shared_ptr<const Regions>>> regions_;
 };
 
-class Joining {
+class Pairing {
  public:
-  Joining(const Meeting& meeting, const Plan& plan, const Buffers& buffers, const Wishes& wishes)
-      : meeting_(meeting),
-        plan_(plan),
-        use_(wishes.use),
-        devices_(meeting, plan, buffers, wishes.places),
-        until_(Clock::monotonic() + meeting.patience) {}
+  Pairing(const Joining& joining, Use use)
+      : meeting_(joining.meeting),
+        plan_(joining.plan),
+        use_(use),
+        devices_(joining),
+        until_(Clock::monotonic() + meeting_.patience) {}
 
-  // What the two tell each other. Returns why there is to be no connection, if so.
+  // Exchanges offers with the peer. Returns the reason if there will be no connection.
   Result<std::optional<std::string>> offer(Channel& channel) {
     const MachineId peer = channel.lane.peer;
     auto own = prepare(channel.lane.nic);
@@ -125,12 +121,14 @@ class Joining {
     const auto into = landings(plan_, peer, meeting_.self);
     if (const auto fits = check(theirs->landings, into); !fits) return tl::unexpected(fits.error());
     for (std::size_t i = 0; i < into.size(); ++i) own->landings[into[i]] = theirs->landings[i];
-    channel.rdma = std::make_shared<Connection>(std::move(*own));
-    attempts_.push_back({channel.rdma, theirs->end, {}, false});
+    const auto connection = std::make_shared<Connection>(std::move(*own));
+    channel.medium = std::make_unique<RemoteMemory>(connection);
+    attempts_.push_back({connection, theirs->end, {}, false});
     return std::nullopt;
   }
 
-  // Connects all that have been offered, several at a time: one without a way to the peer takes a second.
+  // Connects all that were offered, several at a time, because each one without a route to the peer takes a
+  // second.
   void connect() {
     std::atomic<std::size_t> next = 0;
     const auto some = [&] {
@@ -145,7 +143,8 @@ class Joining {
     for (std::thread& thread : threads) thread.join();
   }
 
-  // Once both are connected, begins to try out the channel's connection. Returns why there is none, if so.
+  // Starts the trial of the channel's connection once both ends are connected. Returns the reason if there is
+  // none.
   Result<std::optional<std::string>> begin_trial(Channel& channel) {
     Attempt& attempt = attempt_of(channel);
     auto why = not_both(channel, attempt.result);
@@ -153,11 +152,11 @@ class Joining {
     return why;
   }
 
-  // Waits until all that are tried out have been, or time is up for them together.
+  // Waits until all trials have ended, or the time for all of them is over.
   Result<void> try_out(const std::vector<Channel>& channels) {
     std::vector<Attempt*> all;
     for (const Channel& channel : channels) {
-      if (channel.rdma != nullptr) all.push_back(&attempt_of(channel));
+      if (connection_of(channel)) all.push_back(&attempt_of(channel));
     }
     const Instant until = Clock::monotonic() + kTrial;
     while (!std::all_of(all.begin(), all.end(), ended) && Clock::monotonic() < until) {
@@ -174,7 +173,7 @@ class Joining {
     return {};
   }
 
-  // What has come of the trial. Returns why there is to be no connection, if so.
+  // The result of the trial. Returns the reason if there will be no connection.
   Result<std::optional<std::string>> judge(Channel& channel) {
     return not_both(channel, attempt_of(channel).result);
   }
@@ -188,7 +187,8 @@ class Joining {
     return both.taken();
   }
 
-  // Why one of the two, of which this one has come to that, did not come as far. Fails if the other is lost.
+  // Tells the peer whether this end succeeded. Returns the reason if either end failed. Fails if the peer is
+  // lost.
   Result<std::optional<std::string>> not_both(Channel& channel, const Result<void>& done) {
     Offer verdict;
     if (!done) verdict.refusal = done.error().text;
@@ -197,7 +197,7 @@ class Joining {
     return refused(verdict, *theirs);
   }
 
-  // Why one of the two refuses, if one does, which is an error where there must be RDMA.
+  // Returns the reason if one of the two refuses. Fails instead if RDMA is required.
   Result<std::optional<std::string>> refused(const Offer& own, const Offer& theirs) const {
     const bool here = !own.refusal.empty();
     const std::string& why = here ? own.refusal : theirs.refusal;
@@ -226,12 +226,13 @@ class Joining {
     std::shared_ptr<Connection> connection;
     Endpoint peer;
     Result<void> result;
-    bool ended;  // the trial
+    bool ended;  // whether the trial has ended
   };
 
   Attempt& attempt_of(const Channel& channel) {
-    return *std::find_if(attempts_.begin(), attempts_.end(),
-                         [&](const Attempt& one) { return one.connection == channel.rdma; });
+    return *std::find_if(
+        attempts_.begin(), attempts_.end(),
+        [own = connection_of(channel)](const Attempt& one) { return one.connection == own; });
   }
 
   static bool ended(Attempt* attempt) {
@@ -252,39 +253,40 @@ class Joining {
 
 }  // namespace
 
-// As in share_memory(): every node goes through its peers in order, each time, so none waits for ever. All
-// that takes long where a peer is not reached is done for all together. What is refused, both know of.
-Result<std::map<Lane, std::string>> connect(std::vector<Channel>& channels, const Meeting& meeting,
-                                            const Plan& plan, const Buffers& buffers, const Wishes& wishes) {
-  std::map<Lane, std::string> on_tcp;
-  Joining joining(meeting, plan, buffers, wishes);
-  // A step with every peer.
+// As with shared memory, every node goes through its peers in order in each step, so no node waits forever.
+// Steps that take long for unreachable peers run for all peers at once. Both ends know of every refusal.
+Result<Refusals> join(std::vector<Channel>& channels, const Joining& joining, Use use) {
+  const Meeting& meeting = joining.meeting;
+  Refusals refusals;
+  if (meeting.sealed) return refusals;
+  Pairing pairing(joining, use);
+  // Does one step with every peer.
   const auto each = [&](auto step, const auto& takes_part) -> Result<void> {
     for (Channel& channel : channels) {
       if (!takes_part(channel)) continue;
-      const Result<std::optional<std::string>> why = (joining.*step)(channel);
+      const Result<std::optional<std::string>> why = (pairing.*step)(channel);
       if (!why) return failure(fmt::format("{}: {}", meeting.peer(channel.lane), why.error().text));
       if (!*why) continue;
-      channel.rdma = nullptr;
-      on_tcp.try_emplace(channel.lane, **why);
+      channel.medium = nullptr;
+      refusals.try_emplace(channel.lane, **why);
     }
     return {};
   };
   const auto wants = [&](const Channel& channel) {
-    return channel.memory == nullptr && !on_tcp.contains(channel.lane);
+    return channel.medium == nullptr && !refusals.contains(channel.lane);
   };
-  const auto has = [](const Channel& channel) { return channel.rdma != nullptr; };
-  auto done = each(&Joining::offer, wants);
+  const auto has = [](const Channel& channel) { return connection_of(channel) != nullptr; };
+  auto done = each(&Pairing::offer, wants);
   if (!done) return tl::unexpected(done.error());
-  joining.connect();
-  done = each(&Joining::begin_trial, has);
-  if (done) done = joining.try_out(channels);
-  if (done) done = each(&Joining::judge, has);
+  pairing.connect();
+  done = each(&Pairing::begin_trial, has);
+  if (done) done = pairing.try_out(channels);
+  if (done) done = each(&Pairing::judge, has);
   if (!done) return tl::unexpected(done.error());
   for (Channel& channel : channels) {
-    if (on_tcp.contains(channel.lane)) channel.rdma = nullptr;
+    if (refusals.contains(channel.lane)) channel.medium = nullptr;
   }
-  return on_tcp;
+  return refusals;
 }
 
 }  // namespace weir::real::rdma

@@ -24,7 +24,7 @@ void fields(Visitor& visitor, Landing& landing) {
 
 namespace {
 
-// As it is written.
+// An offer in the form in which it is sent.
 struct Text {
   std::string refusal;
   std::uint32_t number = 0;
@@ -55,7 +55,7 @@ std::vector<std::byte> encode(const Offer& offer) {
   const Text content = {
       offer.refusal, end.number,   end.first_packet, end.lid, {end.gid.begin(), end.gid.end()},
       end.mtu,       end.ethernet, offer.landings};
-  // A reason may quote what a driver says, whatever bytes these are.
+  // The refusal may quote a driver's message, which may contain any bytes.
   const std::string text = json_text(write_fields(content));
   std::vector<std::byte> bytes(kPrefix + text.size());
   for (std::size_t i = 0; i < kPrefix; ++i) bytes[i] = static_cast<std::byte>(text.size() >> (8 * i));

@@ -18,16 +18,16 @@ namespace {
 
 constexpr int kDepth = 256;
 constexpr std::uint32_t kInline = 64;  // bytes
-// What a request's number says: that it is room for what a peer tells; else how many writes have ended with
-// it, and whether its end is to be told.
+// What a request's number means. kReceive: it is room for a message from the peer. Otherwise it counts the
+// writes that have ended with it, and kTells says whether their end is to be reported.
 constexpr std::uint64_t kReceive = 1ULL << 63;
 constexpr std::uint64_t kTells = 1ULL << 62;
 
-// A packet that nobody answers is sent again after 4.096 us x 2^16 or, as devices may, up to four times as
-// long; six times, so its peer is lost after 2 to 8 s. Seven times would be for ever on some devices.
+// An unanswered packet is sent again after 4.096 us x 2^16; devices may wait up to four times as long. After
+// six retries, in 2 to 8 s, the peer is lost. Seven would mean forever on some devices.
 constexpr std::uint8_t kTimeout = 16;
 constexpr std::uint8_t kRetries = 6;
-// A peer that tells more at once than there is room for waits until its ends have been looked at.
+// If a peer sends more notices than there is room for, it waits until this end has polled.
 constexpr std::uint8_t kForEver = 7;
 constexpr std::uint8_t kNotReadyTimer = 12;  // 0.64 ms
 
@@ -62,7 +62,7 @@ Result<void> QueuePair::open() {
   wish.cap.max_recv_sge = 1;
   wish.cap.max_inline_data = kInline;
   pair_ = verbs.create_qp(device_->domain(), &wish);
-  if (pair_ == nullptr) {  // some copy nothing into their queues
+  if (pair_ == nullptr) {  // some devices cannot copy data into their queues
     wish.cap.max_inline_data = 0;
     pair_ = verbs.create_qp(device_->domain(), &wish);
   }
@@ -188,7 +188,8 @@ Result<void> QueuePair::post(const Write& write) {
     request.send_flags |= IBV_SEND_INLINE;
     device_->counts().copied += size;
   }
-  // Told of is each that the peer is told of; of long rows of others enough that the queue does not fill.
+  // A write is signaled if the peer is notified of it. In long rows of other writes, enough are signaled that
+  // the queue does not fill.
   if (write.tells || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {
     request.send_flags |= IBV_SEND_SIGNALED;
     request.wr_id = std::exchange(unsignaled_, 0) | (write.tells ? kTells : 0);
@@ -199,7 +200,7 @@ Result<void> QueuePair::post(const Write& write) {
   return {};
 }
 
-// What is flushed tells only that something else has failed, which may stand behind it in the queue, or come
+// A flushed request only shows that another one has failed. That one may come later in the queue, or arrive
 // there a moment later.
 tl::unexpected<Error> QueuePair::lost(ibv_wc ended) {
   const Instant until = Clock::monotonic() + Duration(200'000'000);

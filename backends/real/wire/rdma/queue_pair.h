@@ -33,12 +33,12 @@ struct Write {
   std::uint32_t key = 0;  // of the region
   std::uint64_t into = 0;
   std::uint32_t peer_key = 0;
-  std::optional<std::uint32_t> tells;  // the peer once it, and all before it, are there
+  std::optional<std::uint32_t> tells;  // tells the peer once this and all earlier writes are there
   bool on_gpu = false;                 // `from`, where no processor reads
   int entries = 1;                     // that describe it to the device, up to kMostEntries; to measure them
 };
 
-/// What has ended: writes in their order, up to and with one that was to be told; or one of the peer's.
+/// What has ended: this end's writes, in order, up to and including one that is reported; or a peer's write.
 struct Ended {
   bool received = false;
   std::uint32_t told = 0;  // received: by the peer's write
@@ -95,7 +95,7 @@ class QueuePair {
   std::uint32_t first_packet_ = 0;
   int trials_ = 0;                // that have ended, of both
   std::uint64_t writes_ = 0;      // that have not ended
-  std::uint64_t unsignaled_ = 0;  // since the last that will be told of
+  std::uint64_t unsignaled_ = 0;  // since the last that will be reported
 };
 
 }  // namespace weir::real::rdma

@@ -50,7 +50,7 @@ Result<ibv_mr*> Regions::enter(std::span<std::byte> part, int access) const {
                 errno);
 }
 
-// As a DMA-BUF; else a module of the kernel may know the address for one of a GPU.
+// Registers GPU memory as a DMA-BUF. If that fails, tries its address, which a kernel module may recognize.
 Result<ibv_mr*> Regions::enter_gpu(const Result<DmaBuf>& gpu, std::span<std::byte> part, std::size_t at,
                                    int access) const {
   const Verbs& verbs = device_->verbs();

@@ -59,7 +59,7 @@ class Regions {
   explicit Regions(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
   Result<void> add(const Replica& replica, const Buffers& buffers, std::span<std::byte> bytes, bool remote);
   Result<ibv_mr*> enter(std::span<std::byte> part, int access) const;
-  /// Memory of a GPU, of which `part` begins at `at`.
+  /// Enters memory of a GPU. `part` begins at the memory's byte `at`.
   Result<ibv_mr*> enter_gpu(const Result<DmaBuf>& gpu, std::span<std::byte> part, std::size_t at,
                             int access) const;
 

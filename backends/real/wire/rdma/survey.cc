@@ -61,7 +61,7 @@ void add_ports(const Verbs& verbs, ibv_context* context, std::vector<Port>& port
 Result<std::vector<Port>> ports_of(const Verbs& verbs) {
   int count = 0;
   ibv_device** const devices = verbs.get_device_list(&count);
-  if (devices == nullptr && errno == ENOSYS) return {};  // a kernel without RDMA
+  if (devices == nullptr && errno == ENOSYS) return {};  // the kernel has no RDMA
   if (devices == nullptr) return failed("no RDMA devices can be listed", errno);
   std::vector<Port> ports;
   for (int i = 0; i < count; ++i) {
@@ -76,7 +76,7 @@ Result<std::vector<Port>> ports_of(const Verbs& verbs) {
     verbs.close_device(context);
   }
   verbs.free_device_list(devices);
-  // A device without a file is not listed.
+  // The list omits devices without a device file.
   std::error_code none;
   for (const auto& known : std::filesystem::directory_iterator("/sys/class/infiniband", none)) {
     if (count > 0) break;

@@ -18,7 +18,7 @@ class Library {
   template <class Function>
   void find(const char* name, Function& function) {
     if (!missing_.empty()) return;
-    function = reinterpret_cast<Function>(::dlsym(library_, name));  // NOLINT: what dlsym gives
+    function = reinterpret_cast<Function>(::dlsym(library_, name));  // NOLINT: dlsym returns void*
     if (function == nullptr) missing_ = fmt::format("RDMA is off here: {} lacks {}", name_, name);
   }
 
@@ -31,7 +31,7 @@ class Library {
 
  private:
   const char* name_;
-  void* library_;  // stays, as long as the process lives
+  void* library_;  // stays loaded as long as the process lives
   std::string missing_;
 };
 

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 import weir.torch as weir
+from weir import session
 from weir.torch import _session
 
 weir.init()
@@ -15,7 +16,7 @@ optimizer = weir.DistributedOptimizer(torch.optim.SGD(parts.parameters(), lr=1.0
                                       backward_passes_per_step=2)
 other = nn.ModuleList([nn.Linear(700, 700) for _ in range(weir.size())]).cuda()
 second = weir.DistributedOptimizer(torch.optim.SGD(other.parameters(), lr=1.0), other.named_parameters())
-nccl = _session.session().nccl(torch.device("cuda", weir.local_rank()), True)
+nccl = _session.local().nccl(session.session(), torch.device("cuda", weir.local_rank()), True)
 print("by NCCL" if nccl else "by the session", flush=True)
 
 
@@ -46,7 +47,7 @@ def check(step):
 
 for step in range(1, 5):
     check(step)
-ranks, servers = weir.size(), _session.session().c.servers()
+ranks, servers = weir.size(), session.session().c.servers()
 weir.suspend()
 weir.resume(ranks, servers)
 for step in range(5, 7):

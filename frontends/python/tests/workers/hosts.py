@@ -7,7 +7,8 @@ import torch
 import torch.distributed
 
 import weir.torch as weir
-from weir.torch import _buckets, _local, _session
+from weir import session
+from weir.torch import _buckets, _local
 
 RANKS = 2  # of a host
 SIZES = [300_000, 17, 0, 40_003, 1, 500_000, 3]  # elements; the first fills a bucket
@@ -87,7 +88,7 @@ torch.distributed.is_nccl_available = lambda: True
 _local._gpu = lambda device: weir.rank()
 weir.init()
 rank, size = weir.rank(), weir.size()
-current = _session.session()
+current = session.session()
 place = _local.Place(rank, size, rank % RANKS, RANKS, current.c.servers())
 met = _local.meet("auto", place, 30.0, torch.device("cpu"), True, current.exchange)
 assert met is not None and met.spans and met.peers == list(range(rank % RANKS, size, RANKS))

@@ -1,4 +1,4 @@
-"""Trains small models in every way; rank r saves the parameters of each as FOLDER/WAY.r.pt."""
+"""Trains small models in these ways, or in every way; rank r saves the parameters of each as FOLDER/WAY.r.pt."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,8 @@ import lessons
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
+    ways = sys.argv[2:] or lessons.WAYS
     weir.init()
-    for way in lessons.WAYS:
+    for way in ways:
         model = lessons.train(way, weir.rank(), weir.size(), weir)
         torch.save(model, folder / f"{way}.{weir.rank()}.pt")

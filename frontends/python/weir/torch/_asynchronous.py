@@ -1,32 +1,22 @@
 """Asynchronous training: CPU machines keep the weights, and each rank adds its own updates at its own pace."""
 
 import contextlib
-import os
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Type
 
 import torch
 
-from .._library import Declaration
-from ..errors import Error, InvalidError, StateError
+from .. import asynchronous as neutral
+from .. import names
+from ..arguments import check_passes
+from ..errors import StateError
+from ..memory import Declaration
+from ..session import Session, session
+from ..transfers import Transfer
 from ._gradients import Named, named_for
 from ._memory import DTYPES
 from ._optimizer import members
-from ._session import Session, session
-from ._transfers import Transfer, begin_accumulate
+from ._transfers import begin_accumulate
 from .compression import Compression, Compressor
-
-VARIABLES = ("WEIR_ASYNC", "BYTEPS_ENABLE_ASYNC")
-
-
-def enabled() -> Optional[str]:
-    """The variable of the environment that asks for asynchronous training, if one does."""
-    for name in VARIABLES:
-        value = os.environ.get(name, "").strip().lower()
-        if value in ("1", "true"):
-            return name
-        if value not in ("", "0", "false"):
-            raise InvalidError(f"{name}: expected 0 or 1, got '{value}'")
-    return None
 
 
 class Slot:
@@ -54,8 +44,7 @@ class Weights:
         self._known: Set[torch.Tensor] = set()
         self._frozen: Dict[torch.Tensor, str] = {}
         self._session: Session = session()
-        index = self._session.new_model()
-        self._prefix = "Weights." if index == 0 else f"Weights{index}."
+        self._prefix = names.prefix("Weights", self._session.new_model())
         self.add(named)
 
     def add(self, named: Sequence[Named]) -> None:
@@ -105,36 +94,25 @@ class Weights:
 
 
 def _begin(slots: Sequence[Slot]) -> None:
-    """All ranks begin with rank 0's weights, which are the first that are kept, and none goes on before all have them."""
-    current = session()
-    if current.rank == 0:
-        _exchange(slots, lambda slot: slot.buffer.copy_(slot.parameter))
-    current.c.barrier()
-    if current.rank != 0:
-        _exchange(slots, lambda slot: slot.buffer.zero_())
-    current.c.barrier()
+    """All ranks begin with rank 0's weights."""
+    neutral.begin(lambda: _exchange(slots, lambda slot: slot.buffer.copy_(slot.parameter)),
+                  lambda: _exchange(slots, lambda slot: slot.buffer.zero_()))
 
 
 def _exchange(slots: Sequence[Slot], fill: Callable[[Slot], Any]) -> None:
-    """Adds what `fill` puts into each buffer to what is kept, and takes that over. The first slots leave first."""
+    """Adds what `fill` puts into each buffer to what is kept, and takes over what is kept then."""
     current = session()
-    transfers: List[Transfer] = []
-    failure: Optional[Error] = None
+
+    def start(slot: Slot) -> Transfer:
+        fill(slot)
+        return begin_accumulate(current, slot.key, slot.buffer)
+
+    def take(slot: Slot, kept: torch.Tensor) -> None:
+        slot.parameter.copy_(kept)
+        slot.version = slot.parameter._version
+
     with torch.no_grad():
-        try:
-            for slot in slots:
-                fill(slot)
-                transfers.append(begin_accumulate(current, slot.key, slot.buffer))
-        except Error as why:
-            failure = why
-        for slot, transfer in zip(slots, transfers):
-            try:
-                slot.parameter.copy_(transfer.wait())
-                slot.version = slot.parameter._version
-            except Error as why:  # of one tensor, maybe: the library must be done with all
-                failure = failure or why
-    if failure is not None:
-        raise failure
+        neutral.exchange(slots, start, take)
 
 
 class Asynchronous(torch.optim.Optimizer):
@@ -167,7 +145,7 @@ class Asynchronous(torch.optim.Optimizer):
 
     def set_backward_passes_per_step(self, passes: int) -> None:
         """Changes nothing: gradients add up until zero_grad(), however many backward passes a step has."""
-        _check_passes(passes)
+        check_passes(passes)
 
     def add_param_group(self, param_group: dict) -> None:
         """As the optimizer's; the new parameters are rank 0's, and kept too. All ranks call it."""
@@ -175,21 +153,10 @@ class Asynchronous(torch.optim.Optimizer):
         self._weights.add(named_for(self, None))
 
 
-def _check_passes(passes: int) -> None:
-    if passes < 1:
-        raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
-
-
 def asynchronous(optimizer: torch.optim.Optimizer, named: Sequence[Named], compression: Type[Compressor], average: bool,
                  predivide: float, passes: int) -> Any:
     """The optimizer as one that trains asynchronously; it shares state and groups with it."""
-    if compression is not Compression.none:
-        raise InvalidError("compression is for gradients that are summed; in asynchronous training changes of weights "
-                           "travel, as they are")
-    if not average or predivide != 1.0:
-        raise InvalidError("op=Sum and gradient_predivide_factor are for gradients that are summed, and asynchronous "
-                           "training sums none")
-    _check_passes(passes)
+    neutral.check(compression is not Compression.none, average, predivide, passes)
     own = type(optimizer)
     result: Any = object.__new__(type(own.__name__, (Asynchronous, own), {}))
     result.__dict__.update(members(optimizer))

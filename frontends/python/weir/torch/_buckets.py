@@ -1,25 +1,26 @@
 """Gradients in buckets, which NCCL sums among the ranks of a host, and the session over hosts if there are several.
 
-NCCL wants the same calls in the same order on all ranks. So buckets leave in the order that follows from that of the
-parameters, whatever the order in which hooks are called, and come back in the reverse one: the parameters that the next
-forward uses first are in the last bucket.
+NCCL needs the same calls in the same order on all ranks. So buckets leave in an order that follows from that of the
+parameters, whatever the order in which hooks are called. They come back in reverse: the parameters that the next forward
+uses first are in the last bucket.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 import torch
 
-from .._library import Declaration
 from ..errors import InvalidError, StateError
+from ..memory import Declaration
+from ..session import session
+from ..transfers import Transfer
 from ._local import Nccl, digest
 from ._memory import DTYPES
-from ._session import session
 from ._sums import scale
-from ._transfers import Transfer, begin_sum
+from ._transfers import begin_sum
 
-BUCKET_BYTES = 25 << 20  # large enough that calls cost nothing beside them, small enough that the first leaves early
+BUCKET_BYTES = 25 << 20  # large enough that calls cost little, small enough that the first leaves early
 FIRST_BYTES = 1 << 20
-SHARE_BYTES = 256  # to a multiple of which shares are padded
+SHARE_BYTES = 256  # shares are padded to a multiple of this
 
 
 class Host:
@@ -32,7 +33,7 @@ class Host:
         self._works: List[Any] = []
 
     def begin(self, tensors: List[torch.Tensor]) -> None:
-        """Begins to sum what is whole on the current stream."""
+        """Begins to sum tensors that are complete on the current stream."""
         self._works = self._nccl.sum(self._model, tensors, self._average)
 
     def done(self) -> bool:
@@ -46,9 +47,12 @@ class Host:
 
 
 class Hosts:
-    """A bucket's way where there are several hosts: NCCL sums among the ranks of each, which leaves each rank a share,
-    the session sums shares over ranks of the same place, and NCCL gives all ranks of a host all shares. So a host sends
-    every gradient once, whatever the number of its GPUs."""
+    """A bucket's way where there are several hosts.
+
+    NCCL sums among the ranks of each host and leaves each rank a share. The session sums shares over the ranks of the
+    same place on all hosts. Then NCCL gives all shares to all ranks of a host. So a host sends every gradient once,
+    however many GPUs it has.
+    """
 
     def __init__(self, nccl: Nccl, model: int, average: bool, key: str, elements: int, dtype: torch.dtype,
                  priority: int):
@@ -69,8 +73,11 @@ class Hosts:
         self._warm_up(elements)
 
     def _warm_up(self, elements: int) -> None:
-        """Does once all that a round does on the GPU: CUDA loads kernels then, and NCCL connects for this size, which may
-        wait for all that runs, so later for other ranks."""
+        """Does once all that a round does on the GPU.
+
+        CUDA then loads kernels, and NCCL connects for this size. Both may wait for whatever runs on the GPU, and later
+        that would be other ranks.
+        """
         first = elements // 2
         self._tensors = [self._share.new_zeros(size) for size in (first, elements - first)]
         self._gather()
@@ -119,7 +126,7 @@ class Hosts:
 
 
 class Bucket:
-    """Gradients of one dtype that are summed together; `tensors` are those that are there, by their place."""
+    """Gradients of one dtype that are summed together. `tensors` are those that have come, by their place."""
 
     def __init__(self, dtype: torch.dtype) -> None:
         self.dtype = dtype
@@ -143,7 +150,7 @@ class Member(NamedTuple):
 
 
 class Share:
-    """A gradient on its way with its bucket, as a Transfer is alone; it comes averaged if an average is meant."""
+    """A gradient on its way in its bucket, like a Transfer of one tensor. It arrives averaged if an average is meant."""
 
     __slots__ = ("_tensor", "_buckets", "_place", "_round")
 
@@ -164,7 +171,7 @@ class Share:
 
 
 class Buckets:
-    """The gradients of a model, which has a number of its own: a bucket leaves once it and those before it are whole."""
+    """The gradients of a model, which has its own number. A bucket leaves once it and those before it are complete."""
 
     def __init__(self, nccl: Nccl, model: int, average: bool, prefix: str):
         self._nccl = nccl
@@ -182,14 +189,16 @@ class Buckets:
         return key in self._places
 
     def add(self, members: Sequence[Member]) -> None:
-        """Takes gradients in, in the order in which backward makes them. None is on its way. InvalidError if other ranks
-        have others, or these in another order: all ranks call it."""
+        """Takes gradients in, in the order in which backward makes them, while none is on its way.
+
+        All ranks call it. InvalidError if other ranks have others, or have them in another order.
+        """
         told = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
         for rank, (other,) in enumerate(session().exchange("parameters", [told])):
             if other != told:
-                raise InvalidError(f"parameters of model {self._model} that are trained are others on rank {rank} than on "
-                                   f"rank {session().rank}, stand in another order, or are averaged on one and summed on the "
-                                   "other; all ranks must have the same")
+                raise InvalidError(f"the trained parameters of model {self._model} differ between rank {rank} and rank "
+                                   f"{session().rank}, or their order does, or one averages and the other sums; all "
+                                   "ranks must have the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:
@@ -212,7 +221,7 @@ class Buckets:
             session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], self._nccl.peers)
 
     def begin(self, key: Any, tensor: torch.Tensor) -> Share:
-        """A gradient is there, and is not touched until its share has been waited for."""
+        """A gradient is complete. Nobody touches it until its share has been waited for."""
         number, place = self._places[key]
         dense = tensor.contiguous()
         self._buckets[number].tensors[place] = dense
@@ -241,7 +250,7 @@ class Buckets:
         """The bucket's sums are there, for what is put on the current stream from now on."""
         if of_round >= self._round:
             raise StateError("a gradient is waited for before all of its model are there: call synchronize() of the "
-                             "optimizer, which sees to the others")
+                             "optimizer, which hands over the others")
         if of_round == self._round - 1:
             self._finish_to(number)
 

@@ -1,18 +1,16 @@
-"""Broadcasts: tensors, models, optimizers and objects of one rank for all."""
+"""Broadcasts: tensors, models and optimizers of one rank for all."""
 
-import ctypes
-import pickle
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 import torch
 
+from ..arguments import all_ranks
+from ..objects import broadcast_object
+from ..session import session
+from ..transfers import Transfer, issue
 from ._memory import check_tensor
-from ._session import session
-from ._sums import all_ranks, push_pull
-from ._transfers import Copied, Transfer, begin_copy, issue
-
-HEAD_BYTES = 4096  # of a pickled object, which are sent with its length
-LENGTH_BYTES = 8
+from ._sums import push_pull
+from ._transfers import begin_copy
 
 
 def _detached(tensor: torch.Tensor) -> torch.Tensor:
@@ -57,13 +55,13 @@ def broadcast_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
 def broadcast_async(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:
     """As broadcast(), but returns a handle for synchronize() at once."""
     all_ranks(process_set)
-    return issue(Copied(_copy(_detached(tensor).clone(), root_rank, name)))
+    return issue(_copy(_detached(tensor).clone(), root_rank, name))
 
 
 def broadcast_async_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:
     """As broadcast_async(), into the tensor itself."""
     all_ranks(process_set)
-    return issue(Copied(_copy(tensor, root_rank, name)))
+    return issue(_copy(tensor, root_rank, name))
 
 
 Parameters = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], Iterable[torch.Tensor]]
@@ -77,12 +75,13 @@ def broadcast_parameters(params: Parameters, root_rank: int = 0, prefix: str = "
         if tensor is None:
             continue
         if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"'{name}' is a {type(tensor).__name__} and no tensor: use broadcast_object()")
+            raise TypeError(f"'{name}' is a {type(tensor).__name__} and not a tensor: use broadcast_object()")
         where = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
-        if tensor.numel() > 0 and where in seen:  # shared, as embeddings are: must not be written twice at once
+        if tensor.numel() > 0 and where in seen:  # shared, as embeddings may be: not to be written twice at once
             continue
         seen.add(where)
-        transfers.append(_copy(tensor, root_rank, _unambiguous(f"{prefix}{name}", tensor)))
+        distinct = session().copied.name(f"{prefix}{name}", (tensor.numel(), tensor.dtype))
+        transfers.append(_copy(tensor, root_rank, distinct))
     for transfer in transfers:
         transfer.wait()
 
@@ -96,17 +95,6 @@ def _named(params: Parameters) -> List[Tuple[str, Any]]:
     if all(isinstance(item, torch.Tensor) for item in items):
         return [(str(index), item) for index, item in enumerate(items)]
     raise TypeError("params must be a dict, pairs of names and tensors, or tensors")
-
-
-def _unambiguous(name: str, tensor: torch.Tensor) -> str:
-    """Another name if the last tensor of this name had another size or dtype: it was another model's."""
-    copied = session().copied
-    kind = (tensor.numel(), tensor.dtype)
-    before, changes = copied.get(name, (kind, 0))
-    if before != kind:
-        changes += 1
-    copied[name] = (kind, changes)
-    return name if changes == 0 else f"{name}#{changes}"
 
 
 class _Placeholder:
@@ -143,7 +131,7 @@ def _filled(value: Any, device: torch.device, tensors: List[torch.Tensor]) -> An
 
 
 def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, root_rank: int = 0, prefix: str = "Parameter.") -> None:
-    """Gives all ranks' optimizers the state of one: learning rates and other settings, and what it has gathered."""
+    """Gives all ranks' optimizers the state of one: learning rates and other settings, and what it has accumulated."""
     tensors: List[torch.Tensor] = []
     if session().rank == root_rank:
         broadcast_object(_outline(optimizer.state_dict(), tensors), root_rank)
@@ -158,36 +146,3 @@ def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, root_rank: int =
 
 def _broadcast_state(tensors: List[torch.Tensor], root_rank: int, prefix: str) -> None:
     broadcast_parameters([(f"state.{index}", tensor) for index, tensor in enumerate(tensors)], root_rank, prefix)
-
-
-def broadcast_object(obj: Any = None, root_rank: int = 0, name: Optional[str] = None, process_set: Any = None) -> Any:
-    """Rank `root_rank`'s object, which must be one that pickle takes. The others' is not looked at."""
-    all_ranks(process_set)
-    label = name or "object"
-    here = session().rank == root_rank
-    # A message of fixed size, enough for small objects, and one that a few sizes are enough for.
-    head = torch.zeros(HEAD_BYTES, dtype=torch.uint8)
-    data = b""
-    if here:
-        data = pickle.dumps(obj, protocol=4)
-        first = len(data).to_bytes(LENGTH_BYTES, "little") + data[:HEAD_BYTES - LENGTH_BYTES]
-        head[:len(first)] = torch.frombuffer(bytearray(first), dtype=torch.uint8)
-    _copy(head, root_rank, f"{label}.head").wait()
-    if here and len(data) <= HEAD_BYTES - LENGTH_BYTES:
-        return obj
-    received = _bytes(head)
-    length = int.from_bytes(received[:LENGTH_BYTES], "little")
-    received = received[LENGTH_BYTES:]
-    if length > len(received):
-        rest = length - len(received)
-        padded = 1 << (rest - 1).bit_length()
-        tail = torch.zeros(padded, dtype=torch.uint8)
-        if here:
-            tail[:rest] = torch.frombuffer(bytearray(data[-rest:]), dtype=torch.uint8)
-        _copy(tail, root_rank, f"{label}.{padded}").wait()
-        received += _bytes(tail)
-    return obj if here else pickle.loads(received[:length])
-
-
-def _bytes(tensor: torch.Tensor) -> bytes:
-    return ctypes.string_at(tensor.data_ptr(), tensor.numel())

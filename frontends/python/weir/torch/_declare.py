@@ -4,14 +4,18 @@ from typing import Optional
 
 import torch
 
-from .._library import Declaration
-from ._memory import check_tensor, dtype_code, kind_of
-from ._session import session
+from ..arguments import kind_of
+from ..memory import Declaration
+from ..session import session
+from ._memory import check_tensor, dtype_code
 
 
 def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0, average: bool = True) -> None:
-    """Makes a tensor for push_pull() known, so that the first sum does not have to plan for it. Without the tensor, as
-    BytePS calls it, nothing is known yet that could be planned, and nothing happens. `average` as of push_pull()."""
+    """Makes a tensor for push_pull() known, so that its first sum does not have to wait for a plan.
+
+    BytePS's scripts do not pass the tensor: then there is nothing to plan yet, and nothing happens. `average` is
+    that of push_pull().
+    """
     current = session()
     if not name:
         raise ValueError("a tensor that is declared needs a name")

@@ -5,14 +5,18 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 
 import torch
 
-from .._library import Declaration
+from .. import names
+from ..arguments import check_passes, kind_of
 from ..errors import Error, InvalidError, StateError
+from ..memory import Declaration
+from ..session import Session, session
+from ..transfers import Transfer
 from ._buckets import Buckets, Member, Share
-from ._hooks import when_accumulated
-from ._memory import DTYPES, kind_of
-from ._session import Session, session
+from ._hooks import Hooked, when_accumulated
+from ._memory import DTYPES
+from ._session import local
 from ._sums import scale
-from ._transfers import Transfer, begin_sum
+from ._transfers import begin_sum
 from .compression import Compression, Compressor
 
 Named = Tuple[str, torch.Tensor]
@@ -50,8 +54,7 @@ class Gradients:
     def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none, average: bool = True,
                  predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
                  begun: Optional[Callable[[], None]] = None):
-        if passes < 1:
-            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        check_passes(passes)
         self.active = True
         self.fresh = False  # backward has made some since the last step
         self.settled = False  # synchronized since then
@@ -68,12 +71,14 @@ class Gradients:
         self._buckets: Optional[Buckets] = None
         self._met: Optional[Session] = None  # the session to which that applies
         self._model = session().new_model(self)
-        self.prefix = "Gradient." if self._model == 0 else f"Gradient{self._model}."
+        self.prefix = names.prefix("Gradient", self._model)
         self.add(named)
 
     def add(self, named: Sequence[Named], underway: bool = False) -> None:
-        """Takes parameters in, in the order in which forward uses them: the earlier, the more urgent. Not into buckets while
-        other gradients may be underway."""
+        """Takes parameters in, in the order in which forward uses them: earlier ones are more urgent.
+
+        While other gradients may be `underway`, it does not put these into buckets.
+        """
         new = []
         for name, parameter in named:
             if parameter in self.slot_of:
@@ -98,16 +103,16 @@ class Gradients:
             self._watch(slot)
 
     def meet(self) -> None:
-        """Finds out what sums in the session as it is now: NCCL, for which ranks wait for each other, or the session."""
+        """Finds out what sums in the present session: the session itself, or NCCL, for which ranks wait for each other."""
         self._met, self._buckets = session(), None
         devices = {slot.parameter.device for slot in self.slots}
         on_gpus = [device for device in devices if device.type == "cuda"]
         if on_gpus and session().size > 1:
-            nccl = session().nccl(on_gpus[0], len(devices) == 1)
+            nccl = local().nccl(session(), on_gpus[0], len(devices) == 1)
             if nccl is not None and len(devices) == 1:
                 self._buckets = Buckets(nccl, self._model, self._average, self.prefix)
                 self._buckets.add(self._members(self.slots))
-        elif session().insists_on_nccl and session().size > 1 and self.slots:
+        elif local().insists and session().size > 1 and self.slots:
             raise InvalidError("local=nccl: gradients are not on GPUs")
         if self._buckets is None:
             self._declare(self.slots)
@@ -118,12 +123,12 @@ class Gradients:
         return [Member(slot, slot.name, like.dtype, like.numel()) for slot, like in likes]
 
     def _like(self, slot: Slot) -> torch.Tensor:
-        """A tensor without memory that is otherwise like what is handed over for the slot."""
+        """A tensor without memory, with the size and dtype of what is handed over for the slot."""
         packed, _ = self._compression.compress(slot.parameter.detach())
         return packed.to("meta")
 
     def _declare(self, slots: Sequence[Slot]) -> None:
-        """The earlier, the more urgent."""
+        """Makes gradients known to the library. Earlier ones are more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
             session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place,
@@ -131,7 +136,7 @@ class Gradients:
                                  for place, (slot, like) in enumerate(zip(slots, likes))])
 
     def _watch(self, slot: Slot) -> None:
-        # Weak: a parameter must not keep an optimizer alive, nor hand over for one that is gone.
+        # Weak: a parameter must not keep an optimizer alive, nor hand its gradient over for one that is gone.
         reference = weakref.ref(self)
 
         def hook(*_: Any) -> None:
@@ -143,8 +148,7 @@ class Gradients:
 
     def set_passes(self, passes: int) -> None:
         """From the next step on, gradients are handed over after so many backward passes."""
-        if passes < 1:
-            raise InvalidError(f"backward_passes_per_step is {passes}: it must be 1 or more")
+        check_passes(passes)
         self._passes = passes
         for slot in self.slots:
             slot.left = passes
@@ -207,8 +211,10 @@ class Gradients:
         slot.parameter.grad = gradient
 
     def begin_rest(self) -> None:
-        """Hands over what backward has not, so that all ranks hand over the same; of parameters, too, that were frozen
-        and are not any more."""
+        """Hands over what backward has not, so that all ranks hand over the same.
+
+        That includes the gradients of parameters that were frozen and no longer are.
+        """
         thawed = [(name, parameter) for parameter, name in self._frozen.items() if parameter.requires_grad]
         if thawed:
             for _, parameter in thawed:
@@ -241,8 +247,10 @@ class Gradients:
 
 
 def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]]) -> List[Named]:
-    """The optimizer's parameters with their names, in the order in which forward uses them: as `named_parameters` has
-    them, else as the optimizer's groups do. ValueError if those do not fit."""
+    """The optimizer's parameters with their names, in the order in which forward uses them.
+
+    Names and order are those of `named_parameters`, else of the optimizer's groups. ValueError if they do not fit.
+    """
     owned = [(f"group{g}.{index}", parameter) for g, group in enumerate(optimizer.param_groups)
              for index, parameter in enumerate(group["params"])]
     if named_parameters is None:
@@ -250,8 +258,7 @@ def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Itera
     named = list(named_parameters)
     if not all(isinstance(item, tuple) and len(item) == 2 for item in named):
         raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
-    names = [name for name, _ in named]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    twice = names.repeated([name for name, _ in named])
     if twice:
         raise ValueError(f"named_parameters has names more than once: {', '.join(twice)}")
     known = {id(parameter) for _, parameter in named}

@@ -1,4 +1,4 @@
-"""The ranks of one host, each a process with a GPU of its own, among which NCCL sums: there is no network to plan for."""
+"""NCCL among the ranks of one host, each with a GPU of its own: there is no network to plan for."""
 
 import hashlib
 import os
@@ -9,6 +9,8 @@ import torch
 import torch.distributed
 
 from ..errors import InvalidError, ResourceError
+from ..frontend import Part
+from ..session import Session
 
 CHOICES = ("auto", "nccl", "none")
 MEETING = timedelta(seconds=30)  # to reach rank 0, which is there already
@@ -19,10 +21,10 @@ _stores: List[Any] = []  # rank 0's serves the others as long as it lives
 
 
 def chosen(settings: Dict[str, Any]) -> str:
-    """What sums gradients of GPUs of one host: takes it out of the settings, which go before WEIR_LOCAL."""
+    """The setting `local`, which is taken out of the settings. It overrides WEIR_LOCAL."""
     choice = settings.pop("local", None) or os.environ.get("WEIR_LOCAL") or "auto"
     if choice not in CHOICES:
-        raise InvalidError(f"local: '{choice}' is none of {', '.join(CHOICES)}")
+        raise InvalidError(f"local: '{choice}' is not one of {', '.join(CHOICES)}")
     return choice
 
 
@@ -50,8 +52,11 @@ class Nccl:
         return self._streams[model]
 
     def prepare(self, model: int) -> None:
-        """Makes the model's communicator and uses it, before anything is on its way: it is there when all ranks of this
-        host have called this, and no rank that waits for another one's sums can keep it from that later."""
+        """Makes the model's communicator and uses it, before anything is on its way.
+
+        It exists once all ranks of this host have called this. Later, a rank that waits for another one's sums could
+        prevent it.
+        """
         if model in self._groups:
             return
         share = torch.zeros(1, device=self.device)
@@ -64,8 +69,10 @@ class Nccl:
         torch.cuda.synchronize(self.device)
 
     def sum(self, model: int, tensors: List[torch.Tensor], average: bool) -> List[Any]:
-        """Begins to sum, or average, each over the ranks of this host, in place, after what is on the current stream.
-        Nothing orders the calls of one model among those of another, so each has a communicator of its own."""
+        """Begins to sum or average each over the ranks of this host, in place, after what is on the current stream.
+
+        Nothing orders the calls of two models. So each model has its own communicator.
+        """
         group = self._group(model)
         how = torch.distributed.ReduceOp.AVG if average else torch.distributed.ReduceOp.SUM
         if COALESCES and len(tensors) > 1:
@@ -97,7 +104,7 @@ class Nccl:
         return group
 
     def close(self, failed: bool) -> None:
-        """Once all ranks have left the session; or, if it has failed, at once, whatever is on its way."""
+        """Called once all ranks have left the session; or if it has failed, at once, even with sums on their way."""
         if self._groups and not failed:
             torch.cuda.synchronize(self.device)
         for group in self._groups.values():
@@ -106,6 +113,37 @@ class Nccl:
             if end is not None:
                 end()
         self._groups.clear()
+
+
+class Local(Part):
+    """What sums gradients on GPUs within this host, in one session."""
+
+    def __init__(self, choice: str):
+        self._choice = choice
+        self._asked = False
+        self._nccl: Optional[Nccl] = None
+
+    @property
+    def insists(self) -> bool:
+        """Whether gradients that NCCL cannot sum are an error."""
+        return self._choice == "nccl"
+
+    def nccl(self, current: Session, device: torch.device, on_gpus: bool) -> Optional[Nccl]:
+        """What sums gradients on GPUs, or None if the session itself does.
+
+        All ranks ask. The first time they wait for each other, and say on which device theirs are and whether all are.
+        """
+        if not self._asked:
+            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(), current.c.servers())
+            self._nccl = meet(self._choice, place, current.patience, device, on_gpus, current.exchange)
+            self._asked = True
+        return self._nccl
+
+    def close(self, failed: bool) -> None:
+        """As a Part's."""
+        if self._nccl is not None:
+            self._nccl.close(failed)
+        self._nccl, self._asked = None, False
 
 
 class Place(NamedTuple):
@@ -118,14 +156,16 @@ class Place(NamedTuple):
     servers: int
 
 
-# Gives numbers that each rank calls it with to all, by rank. A label is for so many numbers.
+# Gives every rank's numbers to all, by rank. A label always has the same count of numbers.
 Exchange = Callable[[str, Sequence[int]], List[List[int]]]
 
 
 def meet(choice: str, place: Place, patience: float, device: torch.device, on_gpus: bool,
          exchange: Exchange) -> Optional[Nccl]:
-    """NCCL among the ranks of this host, whose gradients are on `device`, or None if it is not to be used, or cannot be.
-    All ranks of the session call it and come to the same. `on_gpus`: whether all of this rank's gradients are on it."""
+    """NCCL among the ranks of this host, or None if it cannot or must not be used. All ranks get the same answer.
+
+    All ranks of the session call it. This rank's gradients are on `device`, all of them if `on_gpus`.
+    """
     if place.size == 1:
         return None
     own, refused = None, None
@@ -145,7 +185,7 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
             raise InvalidError(f"local=nccl: {refusal}")
         return None
     if choice == "auto" and place.local_size == place.size and place.servers > 0:
-        return None  # CPU machines of the same host: they are there to be tried out
+        return None  # CPU machines of the same host: somebody wants to try them out
     first = place.rank - place.local_rank
     advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
               "it)")
@@ -174,7 +214,7 @@ class Said(NamedTuple):
 
 
 def _refusal(place: Place, ranks: List[Said]) -> Optional[str]:
-    """Why NCCL cannot sum on each host; the same on all ranks but for whom it names."""
+    """Why NCCL cannot sum on each host: the same on all ranks, except for the rank that it names."""
     def who(wrong: Callable[[Said], bool]) -> Optional[int]:
         return next((rank for rank, said in enumerate(ranks) if wrong(said)), None)
 
@@ -202,7 +242,7 @@ def _refusal(place: Place, ranks: List[Said]) -> Optional[str]:
 
 
 def _gpu(device: torch.device) -> int:
-    """The same for the same GPU of a host, whatever number the process knows it by."""
+    """A number for the GPU: the same in all processes of the host, whatever number each knows the GPU by."""
     index = torch.cuda.current_device() if device.index is None else device.index
     known = getattr(torch.cuda.get_device_properties(index), "uuid", None)
     if not known:
@@ -212,5 +252,5 @@ def _gpu(device: torch.device) -> int:
 
 
 def digest(text: str) -> int:
-    """63 bits of it."""
+    """63 bits of the text's hash."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1

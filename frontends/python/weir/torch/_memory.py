@@ -1,37 +1,26 @@
-"""What of tensors the C library takes: dtypes that it sums, and where their elements lie."""
+"""PyTorch's tensors as the memory that weir.transfers takes: which dtypes are summed, and where the elements are."""
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import torch
 
-from .._library import HOST, Dtype, Library
+from .. import dtypes
+from .._library import Library
+from ..memory import HOST, Memory
 
-DTYPES: Dict[torch.dtype, int] = {
-    torch.float16: int(Dtype.F16),
-    torch.bfloat16: int(Dtype.BF16),
-    torch.float32: int(Dtype.F32),
-    torch.float64: int(Dtype.F64),
-    torch.int32: int(Dtype.I32),
-    torch.int64: int(Dtype.I64),
-}
+DTYPES: Dict[torch.dtype, int] = {getattr(torch, name): int(dtype) for name, dtype in dtypes.NAMES.items()}
 
 
 def dtype_code(tensor: torch.Tensor) -> int:
-    """weir_dtype of the tensor; TypeError if Weir does not sum such."""
+    """weir_dtype of the tensor; TypeError if Weir does not sum its dtype."""
     code = DTYPES.get(tensor.dtype)
     if code is None:
-        names = ", ".join(str(dtype) for dtype in DTYPES)
-        raise TypeError(f"Weir sums no tensors of {tensor.dtype}, only of {names}")
+        raise dtypes.unsupported(tensor.dtype, DTYPES)
     return code
 
 
-def kind_of(average: bool) -> bytes:
-    """What is made of a sum, for ranks to compare."""
-    return b"averaged" if average else b"summed"
-
-
 def check_tensor(value: Any, what: str) -> None:
-    """TypeError if it is none."""
+    """TypeError if it is not a tensor."""
     if not isinstance(value, torch.Tensor):
         raise TypeError(f"{what} must be a torch.Tensor, and is a {type(value).__name__}")
 
@@ -43,8 +32,10 @@ def check_dense(tensor: torch.Tensor, what: str) -> None:
 
 
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor itself if it lies in host memory without gaps, else a copy that does. Elements of GPUs come to pinned
-    memory; their stream is waited for, so that the copy is whole when the library reads it."""
+    """The tensor itself if it is in host memory without gaps, else such a copy.
+
+    Elements of GPUs are copied to pinned memory. This waits for their stream, as the library may read the copy at once.
+    """
     if tensor.is_cpu:
         return tensor if tensor.is_contiguous() else tensor.contiguous()
     _check_device(tensor)
@@ -54,14 +45,18 @@ def host_copy(tensor: torch.Tensor) -> torch.Tensor:
     return staged
 
 
-def sum_source(tensor: torch.Tensor, library: Library) -> Tuple[torch.Tensor, int, Optional[int]]:
-    """The tensor itself if the library can sum it as it is, else a copy that it can sum; and its device and stream as
-    the library takes them."""
+def summable(tensor: torch.Tensor, code: int, library: Library) -> Memory:
+    """The memory of the tensor itself if the library can sum it there, else of a copy. The owner shows which."""
     if tensor.is_cpu or not library.takes_gpus:
-        return host_copy(tensor), HOST, None
+        return memory_of(host_copy(tensor), code)
     _check_device(tensor)
     stream = torch.cuda.current_stream(tensor.device).cuda_stream
-    return tensor.contiguous(), tensor.device.index, stream
+    return memory_of(tensor.contiguous(), code, tensor.device.index, stream)
+
+
+def memory_of(tensor: torch.Tensor, code: int, device: int = HOST, stream: Optional[int] = None) -> Memory:
+    """The memory of a tensor without gaps. `code` is its weir_dtype."""
+    return Memory(tensor.data_ptr(), tensor.numel(), code, device, stream, tensor)
 
 
 def _check_device(tensor: torch.Tensor) -> None:

@@ -5,9 +5,10 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Type
 
 import torch
 
+from ..arguments import Op, all_ranks, averages, check_predivide
+from ..asynchronous import enabled
 from ..errors import InvalidError, StateError
 from ._gradients import Gradients, Named, named_for
-from ._sums import Op, all_ranks, averages
 from .compression import Compression, Compressor
 
 ADVICE = "call step(), or synchronize(), first"
@@ -112,16 +113,15 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
         raise TypeError(f"DistributedOptimizer() takes no argument {', '.join(map(repr, more))}, or takes it once only")
     all_ranks(process_set)
     average = averages(None, op)
-    if gradient_predivide_factor <= 0 or (gradient_predivide_factor != 1.0 and not average):
-        raise InvalidError("gradient_predivide_factor must be more than 0, and wants op=Average")
+    check_predivide(gradient_predivide_factor, average)
     if cross_barrier and model is None:
-        raise InvalidError("cross_barrier wants the model, whose forward is to wait: model=model")
+        raise InvalidError("cross_barrier needs the model, whose forward waits: pass model=model")
     if isinstance(optimizer, (Distributed, _asynchronous.Asynchronous)):
         raise InvalidError("the optimizer is distributed already")
-    if _asynchronous.enabled() is not None if asynchronous is None else asynchronous:
+    if enabled() is not None if asynchronous is None else asynchronous:
         if cross_barrier:
-            raise InvalidError("cross_barrier has forward wait for sums of gradients, and asynchronous training has none: "
-                               "take one of both")
+            raise InvalidError("with cross_barrier, forward waits for sums of gradients, and asynchronous training has none: "
+                               "use one of the two")
         return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression, average,
                                           gradient_predivide_factor, backward_passes_per_step)
     gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,

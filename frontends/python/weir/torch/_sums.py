@@ -1,51 +1,19 @@
 """Sums and averages over all ranks, under the names of BytePS (push_pull) and Horovod (allreduce)."""
 
-import enum
-from typing import Any, List, Optional, Sequence, Type, Union
+from typing import Any, List, Optional, Sequence, Type
 
 import torch
 
+from ..arguments import Op, all_ranks, averages, kind_of
 from ..errors import InvalidError
-from ._memory import check_tensor, kind_of
-from ._session import session
-from ._transfers import Group, Pending, Transfer, begin_sum, issue, synchronize
+from ..names import of_group
+from ..session import session
+from ..transfers import Group, Pending, Then, issue, synchronize
+from ._memory import check_tensor
+from ._transfers import begin_sum
 from .compression import Compression, Compressor
 
-
-class Op(enum.IntEnum):
-    """How tensors of the ranks become one; Weir has Average and Sum."""
-
-    Average = 0
-    Sum = 1
-    Adasum = 2
-    Min = 3
-    Max = 4
-    Product = 5
-
-
-Average, Sum, Adasum, Min, Max, Product = Op
 Name = Optional[str]
-
-
-def averages(average: Optional[bool], op: Optional[Union[Op, int]]) -> bool:
-    """Whether an average is meant, and not a sum, by Horovod's two ways to say it."""
-    if average is not None and op is not None:
-        raise InvalidError("give either average or op, not both")
-    if op is None:
-        return average is None or bool(average)
-    try:
-        meant = Op(op)
-    except ValueError:
-        raise InvalidError(f"op is {op!r}: it must be Average or Sum") from None
-    if meant not in (Op.Average, Op.Sum):
-        raise InvalidError(f"op={meant.name} is not supported: Weir averages and sums")
-    return meant == Op.Average
-
-
-def all_ranks(process_set: Any) -> None:
-    """InvalidError if a set of some ranks is asked for."""
-    if process_set is not None:
-        raise InvalidError("process_set must be None: a session of Weir has all ranks")
 
 
 def scale(tensor: torch.Tensor, factor: float, divisor: int) -> None:
@@ -60,60 +28,20 @@ def scale(tensor: torch.Tensor, factor: float, divisor: int) -> None:
                 tensor.div_(divisor, rounding_mode="floor")
 
 
-class Summed(Pending):
-    """A sum on its way, and what it is to be scaled with."""
-
-    def __init__(self, transfer: Transfer, factor: float, divisor: int):
-        self._transfer = transfer
-        self._factor = factor
-        self._divisor = divisor
-
-    def done(self) -> bool:
-        return self._transfer.done()
-
-    def result(self) -> torch.Tensor:
-        output = self._transfer.wait()
-        scale(output, self._factor, self._divisor)
-        return output
-
-
-class Unpacked(Pending):
-    """A compressed sum."""
-
-    def __init__(self, inner: Pending, compression: Type[Compressor], ctx: Any):
-        self._inner = inner
-        self._compression = compression
-        self._ctx = ctx
-
-    def done(self) -> bool:
-        return self._inner.done()
-
-    def result(self) -> torch.Tensor:
-        return self._compression.decompress(self._inner.result(), self._ctx)
-
-
-class Given(Pending):
-    """Of an in-place form: its result is the tensor that was given."""
-
-    def __init__(self, tensor: torch.Tensor, inner: Pending):
-        self._tensor = tensor
-        self._inner = inner
-
-    def done(self) -> bool:
-        return self._inner.done()
-
-    def result(self) -> torch.Tensor:
-        self._inner.result()
-        return self._tensor
-
-
-def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: bool, after: float) -> Summed:
+def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: bool, after: float) -> Pending:
+    """A sum on its way, which is scaled once it has arrived."""
     current = session()
     encoded = None if name is None else name.encode()
-    return Summed(begin_sum(current, encoded, tensor, output, kind_of(average)), after, current.size if average else 1)
+    divisor = current.size if average else 1
+
+    def scaled(result: torch.Tensor) -> torch.Tensor:
+        scale(result, after, divisor)
+        return result
+
+    return Then(begin_sum(current, encoded, tensor, output, kind_of(average)), scaled)
 
 
-SUMMED = "what is to be summed"  # in complaints
+SUMMED = "what is to be summed"  # in errors
 
 
 def _check(tensor: torch.Tensor, before: float, after: float) -> None:
@@ -133,7 +61,9 @@ def _new(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, a
     else:
         output = torch.empty(source.shape, dtype=source.dtype, device=source.device)
     summed = _summed(source, output, name, average, after)
-    return summed if compression is Compression.none else Unpacked(summed, compression, ctx)
+    if compression is Compression.none:
+        return summed
+    return Then(summed, lambda result: compression.decompress(result, ctx))
 
 
 def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0) -> Pending:
@@ -142,7 +72,7 @@ def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, 
     source = tensor.detach()
     if before != 1.0:
         source.mul_(before)
-    return Given(tensor, _summed(source, source, name, average, after))
+    return Then(_summed(source, source, name, average, after), lambda _: tensor)
 
 
 class _Differentiable(torch.autograd.Function):
@@ -171,8 +101,8 @@ def push_pull(tensor: torch.Tensor, average: bool = True, name: Name = None, ver
               compression: Type[Compressor] = Compression.none) -> torch.Tensor:
     """The average of a tensor over all ranks, or its sum, as a new tensor; gradients flow through it.
 
-    A name means the same tensor on every rank; tensors without one are told apart by their order. `version` and
-    `priority` are BytePS's and make no difference: the tensors of a model get theirs from DistributedOptimizer.
+    A name means the same tensor on every rank. Tensors without a name are matched by their order. `version` and
+    `priority` are BytePS's and make no difference: DistributedOptimizer sets the priorities of a model's tensors.
     Averages of integers are rounded down.
     """
     del version, priority
@@ -188,8 +118,10 @@ def push_pull_inplace(tensor: torch.Tensor, average: bool = True, name: Name = N
 
 def push_pull_async(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
                     priority: int = 0) -> int:
-    """As push_pull(), but returns a handle at once: synchronize() of it returns the result. Until then nobody may
-    write to the tensor."""
+    """As push_pull(), but returns a handle at once, of which synchronize() returns the result.
+
+    Nobody may write to the tensor before that.
+    """
     del version, priority
     return issue(_new(tensor, name, average))
 
@@ -204,7 +136,7 @@ def push_pull_async_inplace(tensor: torch.Tensor, average: bool = True, name: Na
 def allreduce(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
               compression: Type[Compressor] = Compression.none, op: Optional[Op] = None, prescale_factor: float = 1.0,
               postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
-    """As push_pull(); with op=Sum, or average=False, the sum. The factors multiply what goes in and what comes out."""
+    """As push_pull(), or with op=Sum or average=False the sum. The factors multiply what goes in and what comes out."""
     all_ranks(process_set)
     return _out_of_place(tensor, name, averages(average, op), prescale_factor, postscale_factor, compression)
 
@@ -230,10 +162,6 @@ def allreduce_async_(tensor: torch.Tensor, average: Optional[bool] = None, name:
     return issue(_same(tensor, name, averages(average, op), prescale_factor, postscale_factor))
 
 
-def _names(name: Name, count: int) -> List[Name]:
-    return [None if name is None else f"{name}.{index}" for index in range(count)]
-
-
 def grouped_allreduce(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
                       compression: Type[Compressor] = Compression.none, op: Optional[Op] = None,
                       prescale_factor: float = 1.0, postscale_factor: float = 1.0,
@@ -245,9 +173,9 @@ def grouped_allreduce(tensors: Sequence[torch.Tensor], average: Optional[bool] =
         check_tensor(tensor, SUMMED)
     if any(tensor.requires_grad for tensor in tensors) and torch.is_grad_enabled():
         return [_out_of_place(tensor, own, mean, prescale_factor, postscale_factor, compression)
-                for tensor, own in zip(tensors, _names(name, len(tensors)))]
+                for tensor, own in zip(tensors, of_group(name, len(tensors)))]
     return Group([_new(tensor, own, mean, prescale_factor, postscale_factor, compression)
-                  for tensor, own in zip(tensors, _names(name, len(tensors)))]).result()
+                  for tensor, own in zip(tensors, of_group(name, len(tensors)))]).result()
 
 
 def grouped_allreduce_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
@@ -264,7 +192,7 @@ def grouped_allreduce_async(tensors: Sequence[torch.Tensor], average: Optional[b
     all_ranks(process_set)
     mean = averages(average, op)
     return issue(Group([_new(tensor, own, mean, prescale_factor, postscale_factor)
-                        for tensor, own in zip(tensors, _names(name, len(tensors)))]))
+                        for tensor, own in zip(tensors, of_group(name, len(tensors)))]))
 
 
 def grouped_allreduce_async_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
@@ -274,4 +202,4 @@ def grouped_allreduce_async_(tensors: Sequence[torch.Tensor], average: Optional[
     all_ranks(process_set)
     mean = averages(average, op)
     return issue(Group([_same(tensor, own, mean, prescale_factor, postscale_factor)
-                        for tensor, own in zip(tensors, _names(name, len(tensors)))]))
+                        for tensor, own in zip(tensors, of_group(name, len(tensors)))]))

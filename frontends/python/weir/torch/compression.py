@@ -1,34 +1,12 @@
-"""How gradients are made smaller on their way: pairs of compress and decompress."""
+"""How gradients are made smaller on their way: Weir's compressors for PyTorch."""
 
 from typing import Any, Tuple
 
 import torch
 
+from ..compression import Compressor, NoneCompressor
 
-class Compressor:
-    """Makes another tensor of a gradient, which is summed in its place, and a gradient of the sum."""
-
-    @staticmethod
-    def compress(tensor: torch.Tensor) -> Tuple[torch.Tensor, Any]:
-        """What is summed, and what decompress() needs to know."""
-        raise NotImplementedError
-
-    @staticmethod
-    def decompress(tensor: torch.Tensor, ctx: Any) -> torch.Tensor:
-        """The tensor as it was before compress()."""
-        raise NotImplementedError
-
-
-class NoneCompressor(Compressor):
-    """Leaves tensors as they are."""
-
-    @staticmethod
-    def compress(tensor: torch.Tensor) -> Tuple[torch.Tensor, Any]:
-        return tensor, None
-
-    @staticmethod
-    def decompress(tensor: torch.Tensor, ctx: Any) -> torch.Tensor:
-        return tensor
+__all__ = ["Compression", "Compressor", "FP16Compressor", "NoneCompressor"]
 
 
 class FP16Compressor(Compressor):
@@ -44,7 +22,7 @@ class FP16Compressor(Compressor):
 
 
 class Compression:
-    """What `compression` of an optimizer may be; own Compressors may be too."""
+    """What `compression` of an optimizer may be, besides Compressors of your own."""
 
     none = NoneCompressor
     fp16 = FP16Compressor

@@ -10,8 +10,9 @@ from typing import Any, Callable, Dict, Iterable, List, Optional
 
 import torch
 
+from ..asynchronous import enabled
 from ..errors import InvalidError
-from ._asynchronous import Asynchronous, enabled
+from ._asynchronous import Asynchronous
 from ._gradients import Slot
 from ._optimizer import Distributed, DistributedOptimizer, distributed, members
 
@@ -123,17 +124,17 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     by layer. After `num_steps` steps, in synchronize() and in the state_dict() of model and optimizer all updates are
     applied; whoever reads parameters otherwise calls synchronize() before.
 
-    It is for optimizers that update each parameter by itself, as those of torch.optim but LBFGS do, and for models
+    It is for optimizers that update each parameter by itself, as all of torch.optim except LBFGS do, and for models
     whose parameters are used by the forward of the module that owns them.
     """
     if isinstance(optimizer, torch.optim.LBFGS):
-        raise InvalidError("LBFGS updates all parameters together, which a cross barrier cannot")
+        raise InvalidError("LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
     if isinstance(optimizer, Asynchronous):
         raise InvalidError("the optimizer trains asynchronously, without sums of gradients that a forward could wait for")
     if not isinstance(optimizer, Distributed):
         if enabled() is not None:
             raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients that a forward "
-                               "could wait for: unset it, or take DistributedOptimizer without a cross barrier")
+                               "could wait for: unset it, or use DistributedOptimizer without a cross barrier")
         optimizer = DistributedOptimizer(optimizer, _names(model, optimizer))
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")

@@ -5,12 +5,13 @@ from typing import Any, Iterator, List, Type
 
 import torch
 
+from ..arguments import all_ranks
+from ..asynchronous import enabled
 from ..errors import InvalidError
-from ._asynchronous import enabled
-from ._copies import begin_copy, broadcast_parameters
+from ..session import session
+from ._copies import broadcast_parameters
 from ._gradients import Gradients
-from ._session import session
-from ._sums import all_ranks
+from ._transfers import begin_copy
 from .compression import Compression, Compressor
 
 
@@ -30,7 +31,7 @@ class DistributedDataParallel(torch.nn.Module):
         all_ranks(process_group)
         if enabled() is not None:
             raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel averages gradients: "
-                               "unset it, or take DistributedOptimizer")
+                               "unset it, or use DistributedOptimizer")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.require_backward_grad_sync = True

@@ -1,4 +1,4 @@
-// Gradients whose sums are known, and what is noticed where one is wrong.
+// Gradients with known sums, and the detection of wrong sums.
 #include "backends/real/compute/gradients.h"
 
 #include <fmt/format.h>

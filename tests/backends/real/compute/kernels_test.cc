@@ -18,7 +18,7 @@ constexpr std::array kDtypes = {Dtype::kF16, Dtype::kBf16, Dtype::kF32,
 
 using Memory = std::vector<std::byte>;
 
-// For each set of instructions that this machine has, slower ones too.
+// Runs the test with each instruction set of this machine, including slower ones.
 template <class Test>
 void with_all_instructions(const Test& test) {
   for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -32,7 +32,7 @@ void with_all_instructions(const Test& test) {
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-// Any bits at all: half of the elements of f32 are then below 1, one in 256 is no finite number.
+// Random bits. As f32, half of the elements are below 1, and one in 256 is not finite.
 Memory any_bits(std::size_t size, Random& random) {
   Memory memory(size);
   for (std::byte& byte : memory) byte = static_cast<std::byte>(random.next());
@@ -43,10 +43,11 @@ struct Case {
   Dtype dtype;
   std::size_t size;
   std::size_t sources;
-  std::size_t shift;  // of each operand further from an aligned address
+  std::size_t shift;  // of each further operand from an aligned address
 };
 
-// The sums of kernels, with and without what was there, against plain loops; and nothing beyond is written.
+// Compares the kernels' sums, with and without the old content, with plain loops. Nothing beyond may be
+// written.
 void check_sums(const Case& one, Random& random) {
   INFO(name(one.dtype) << ", " << one.size << " bytes, " << one.sources << " sources, shift " << one.shift);
   std::vector<Memory> memories;
@@ -120,18 +121,18 @@ TEST_CASE("bf16 is rounded to nearest, ties to even") {
     const auto plus = [](int a, int b) {
       return sum_of(Dtype::kBf16, static_cast<Bits>(a), static_cast<Bits>(b));
     };
-    CHECK(plus(0x3F80, 0x3B80) == 0x3F80);  // 1 + 2^-8 is half-way, and 1 is even
-    CHECK(plus(0x3F81, 0x3B80) == 0x3F82);  // the next is half-way too, and its even neighbour is above
-    CHECK(plus(0x3F80, 0x3B81) == 0x3F81);  // a little more than half-way
-    CHECK(plus(0x7F7F, 0x7F7F) == 0x7F80);  // twice the largest is infinite
-    CHECK(plus(0x7F7F, 0x7B00) == 0x7F80);  // half of its last bit more is, too
-    CHECK(plus(0x7F7F, 0x7A80) == 0x7F7F);  // a quarter is not
+    CHECK(plus(0x3F80, 0x3B80) == 0x3F80);  // 1 + 2^-8 is half-way; 1 is even
+    CHECK(plus(0x3F81, 0x3B80) == 0x3F82);  // half-way again; the even neighbour is above
+    CHECK(plus(0x3F80, 0x3B81) == 0x3F81);  // slightly more than half-way
+    CHECK(plus(0x7F7F, 0x7F7F) == 0x7F80);  // twice the largest number is infinite
+    CHECK(plus(0x7F7F, 0x7B00) == 0x7F80);  // so is half of its last bit more
+    CHECK(plus(0x7F7F, 0x7A80) == 0x7F7F);  // but not a quarter
     CHECK(plus(0x0001, 0x0001) == 0x0002);  // denormals are added
     CHECK(plus(0x0001, 0x8001) == 0x0000);
     CHECK(plus(0x7F80, 0x3F80) == 0x7F80);
     CHECK(plus(0xFF80, 0x3F80) == 0xFF80);
-    CHECK((plus(0x7F80, 0xFF80) & 0x7FFF) > 0x7F80);  // infinity less infinity is no number
-    CHECK((plus(0x7F81, 0x3F80) & 0x7FFF) > 0x7F80);  // nor is what becomes of one
+    CHECK((plus(0x7F80, 0xFF80) & 0x7FFF) > 0x7F80);  // infinity minus infinity is NaN
+    CHECK((plus(0x7F81, 0x3F80) & 0x7FFF) > 0x7F80);  // so is a sum with NaN
     CHECK(plus(0x8000, 0x8000) == 0x8000);
   });
 }
@@ -142,7 +143,7 @@ TEST_CASE("f16 is rounded to nearest, ties to even") {
     const auto plus = [](int a, int b) {
       return sum_of(Dtype::kF16, static_cast<Bits>(a), static_cast<Bits>(b));
     };
-    CHECK(plus(0x3C00, 0x1000) == 0x3C00);  // 1 + 2^-11 is half-way, and 1 is even
+    CHECK(plus(0x3C00, 0x1000) == 0x3C00);  // 1 + 2^-11 is half-way; 1 is even
     CHECK(plus(0x3C01, 0x1000) == 0x3C02);
     CHECK(plus(0x3C00, 0x1001) == 0x3C01);
     CHECK(plus(0x7BFF, 0x4C00) == 0x7C00);  // 65504 + 16 is half-way to infinity
@@ -179,14 +180,14 @@ TEST_CASE("every f16 and bf16 plus any other is what a plain loop makes of them"
 
 TEST_CASE("a sum of many is rounded once") {
   const std::uint16_t one = 0x3F80;   // 1
-  const std::uint16_t tiny = 0x3B80;  // 2^-8, which alone is lost beside 1
+  const std::uint16_t tiny = 0x3B80;  // 2^-8, which is lost if added to 1 alone
   std::uint16_t into = one;
   const std::vector<const std::byte*> sources(8, reinterpret_cast<const std::byte*>(&tiny));
   add(Dtype::kBf16, reinterpret_cast<std::byte*>(&into), sources, Bytes(2));
   CHECK(into == 0x3F84);  // 1 + 8 x 2^-8
   for (int i = 0; i < 8; ++i)
     add(Dtype::kBf16, reinterpret_cast<std::byte*>(&into), {sources.data(), 1}, Bytes(2));
-  CHECK(into == 0x3F84);  // and one by one all are lost
+  CHECK(into == 0x3F84);  // added one by one, all are lost
 }
 
 TEST_CASE("integers wrap around") {

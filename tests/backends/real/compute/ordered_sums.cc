@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kWorkers = 5;
 constexpr std::int64_t kElements = 40'000;
 
-// Each worker's gradient, of numbers large and small, whose sum depends on the order; and a pause of another
-// length in each run.
+// Writes each worker's gradient, a mix of large and small numbers whose sum depends on the order. Pauses for
+// another time in each run.
 void backward(ThreadWorld& world, const Op& op, std::uint64_t run) {
   const auto bytes =
       world.buffers(op.machine).bytes(Extent{op.into.buffer, 0, {op.into.offset, op.into.size}});

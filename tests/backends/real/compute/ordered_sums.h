@@ -1,4 +1,4 @@
-// Floating-point sums that are added up in the plan's order.
+// Floating-point sums that are added in the plan's order.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,9 @@
 
 namespace weir::real {
 
-/// The bytes of all machines' sums, of gradients of numbers large and small whose sum depends on the order,
-/// by a strategy with sums in the plan's order. Machines are ready at other times in each run.
+/// Sums gradients by a strategy that adds in the plan's order, and returns the bytes of every machine's sums.
+/// The gradients mix large and small numbers, so that their sum depends on the order. In each run, machines
+/// become ready at different times.
 std::vector<std::vector<std::byte>> ordered_sums(const std::string& strategy, std::uint64_t run,
                                                  ThreadWorld::Settings settings);
 

@@ -16,5 +16,17 @@ TEST_CASE("sums in the plan's order come to the same bits in every run") {
   }
 }
 
+TEST_CASE("sums over any wire are the same as over TCP, bit by bit") {
+  for (const char* strategy : {"unified", "ps", "ring"}) {
+    const auto over_tcp = ordered_sums(strategy, 2, {});
+    for (const Wire* wire : wires_of_any_host()) {
+      INFO(strategy << " over " << wire->name);
+      ThreadWorld::Settings settings;
+      settings.choice = choice_of(wire->name);
+      CHECK(ordered_sums(strategy, 1, settings) == over_tcp);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::real

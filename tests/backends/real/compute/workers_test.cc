@@ -32,7 +32,7 @@ TEST_CASE("a thread takes what lies on its NUMA node first, and leaves nothing u
     while (events.size() < ops.size() && inbox.wait(Duration(10'000'000'000))) inbox.take(events);
     CHECK(events.size() == ops.size());
   }
-  // The thread may have taken the first before the others came.
+  // The thread may have taken the first op before the others were put.
   CHECK((done == std::vector<std::size_t>{0, 2, 1, 3}));
 }
 

@@ -48,14 +48,14 @@ Finding find(const Findings& findings, const std::string& subject) {
   return found == findings.end() ? Finding{"nothing of " + subject, Grade::kWrong, "", ""} : *found;
 }
 
-TEST_CASE("a host with all it needs is well", "[discovery]") {
+TEST_CASE("a host with everything in order has no findings", "[discovery]") {
   CHECK(worst(check_host(box(0), good_limits())) == Grade::kOk);
   CHECK(worst(check_gpus(box(8), good_limits())) == Grade::kOk);
   CHECK(worst(check_cuda(box(1), good_state(1))) == Grade::kOk);
   CHECK(worst({}) == Grade::kOk);
 }
 
-TEST_CASE("RDMA is judged by its ports, its addresses and what may be locked", "[discovery]") {
+TEST_CASE("RDMA is judged by its ports, its addresses and the limit of locked memory", "[discovery]") {
   const HostLimits limits = good_limits();
   rdma::Port roce{
       "mlx5_0 port 1", "", true, true, 4096, 4096, {{0, "RoCE v1", "10.0.0.1"}, {3, "RoCE v2", "10.0.0.1"}}};
@@ -84,7 +84,7 @@ TEST_CASE("RDMA is judged by its ports, its addresses and what may be locked", "
   CHECK(check_rdma({failure("no library"), failure("no library")}, little)[0].found == "no library");
 }
 
-TEST_CASE("each limit that binds is told with its remedy", "[discovery]") {
+TEST_CASE("each limit that matters is reported with its remedy", "[discovery]") {
   HostLimits limits = good_limits();
   limits.cpus = 4;
   CHECK(find(check_host(box(0), limits), "cpus").grade == Grade::kNote);
@@ -98,7 +98,8 @@ TEST_CASE("each limit that binds is told with its remedy", "[discovery]") {
   CHECK(find(check_host(box(0), limits), "huge pages").grade == Grade::kNote);
 }
 
-TEST_CASE("a large job's connections count with the NICs against files that may be open", "[discovery]") {
+TEST_CASE("the connections of a large job over all NICs count against the limit of open files",
+          "[discovery]") {
   HostLimits limits = good_limits();
   HostParts parts = box(0);
   parts.nics.resize(1);
@@ -113,7 +114,7 @@ TEST_CASE("a large job's connections count with the NICs against files that may 
   CHECK_THAT(find(check_host(parts, limits), "open files").remedy, has_text("root"));
 }
 
-TEST_CASE("NICs are told with what slows them", "[discovery]") {
+TEST_CASE("NICs are reported with what slows them", "[discovery]") {
   HostParts parts = box(0);
   CHECK(find(check_nics(parts), "nics").grade == Grade::kWarning);
   HostParts::Nic nic;
@@ -134,7 +135,7 @@ TEST_CASE("NICs are told with what slows them", "[discovery]") {
   CHECK(find(check_nics(parts), "nics").grade == Grade::kWarning);
 }
 
-TEST_CASE("GPUs without a driver are told, and a host without GPUs in one line", "[discovery]") {
+TEST_CASE("GPUs without a driver are reported, and a host without GPUs in one line", "[discovery]") {
   HostParts parts;
   parts.no_driver = "no library";
   CHECK(check_gpus(parts, good_limits()).size() == 1);
@@ -159,7 +160,7 @@ TEST_CASE("a GPU in a narrow slot, or with lanes or NVLinks down, is named", "[d
   parts.gpus[0].nvlinks.pop_back();
   const Finding link = find(check_gpus(parts, good_limits()), "nvlink");
   CHECK(link.grade == Grade::kWarning);
-  CHECK_THAT(link.found, has_text("17 NVLinks that are up and 1 that are down"));
+  CHECK_THAT(link.found, has_text("17 NVLinks up and 1 down"));
   for (HostParts::Gpu& gpu : parts.gpus) {
     gpu.nvlinks.clear();
     gpu.nvlinks_down = 4;
@@ -167,7 +168,7 @@ TEST_CASE("a GPU in a narrow slot, or with lanes or NVLinks down, is named", "[d
   CHECK(find(check_gpus(parts, good_limits()), "nvlink").grade == Grade::kNote);
 }
 
-TEST_CASE("MIG and an IOMMU in the way are told", "[discovery]") {
+TEST_CASE("MIG and an interfering IOMMU are reported", "[discovery]") {
   HostParts parts = box(1);
   parts.gpus[0].mig = true;
   CHECK(find(check_gpus(parts, good_limits()), "mig").grade == Grade::kWarning);
@@ -193,13 +194,13 @@ TEST_CASE("a driver older than CUDA works within a major version only", "[discov
   CHECK(check_cuda(box(0), state).empty());
 }
 
-TEST_CASE("what CUDA and NCCL cannot do is told with what they said", "[discovery]") {
+TEST_CASE("failures of CUDA and NCCL are reported with their own messages", "[discovery]") {
   GpuState state = good_state(2);
   const HostParts parts = box(2);
   CHECK(find(check_cuda(parts, state), "nvls").grade == Grade::kNote);
   CHECK(find(check_cuda(parts, state), "peers").grade == Grade::kOk);
   state.apart->emplace_back(0, 1);
-  CHECK_THAT(find(check_cuda(parts, state), "peers").found, has_text("1 of 2 ways"));
+  CHECK_THAT(find(check_cuda(parts, state), "peers").found, has_text("1 of 2 paths"));
   state.pinned = failure("no memory");
   CHECK(find(check_cuda(parts, state), "pinned memory") ==
         Finding{"pinned memory", Grade::kWrong, "no memory",
@@ -209,7 +210,7 @@ TEST_CASE("what CUDA and NCCL cannot do is told with what they said", "[discover
   CHECK(find(check_cuda(box(1), state), "nvls").subject == "nothing of nvls");
   state.ids->pop_back();
   CHECK(find(check_cuda(parts, state), "visible gpus").grade == Grade::kNote);
-  CHECK(find(check_cuda(parts, state), "nccl").grade == Grade::kNote);  // one GPU needs none
+  CHECK(find(check_cuda(parts, state), "nccl").grade == Grade::kNote);  // one GPU does not need NCCL
   state.ids = failure("no CUDA device");
   CHECK(find(check_cuda(parts, state), "visible gpus").grade == Grade::kWrong);
 }

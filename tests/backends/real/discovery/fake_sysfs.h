@@ -1,4 +1,4 @@
-// A folder of a test's own in place of /sys.
+// A folder that replaces /sys in a test.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace weir::real {
 
-/// A resource: the folder goes with it.
+/// A resource: its destructor removes the folder.
 class FakeSysfs {
  public:
   FakeSysfs() {

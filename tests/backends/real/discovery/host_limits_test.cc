@@ -6,7 +6,7 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("limits of the system are read where it tells them", "[discovery]") {
+TEST_CASE("limits of the system are read from the files that have them", "[discovery]") {
   const FakeSysfs sysfs;
   sysfs.write("fs/cgroup/cpu.max", "150000 100000");
   sysfs.write("kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
@@ -20,10 +20,10 @@ TEST_CASE("limits of the system are read where it tells them", "[discovery]") {
   CHECK(limits.cpus >= 1);
   sysfs.write("self/status", "Name:\tweir\nCapEff:\t0000000000004000");  // CAP_IPC_LOCK
   CHECK_FALSE(read_limits(sysfs.root(), sysfs.root()).locked);
-  const HostLimits untold = read_limits("/nowhere", "/nowhere");
-  CHECK_FALSE(untold.cpu_quota);
-  CHECK(untold.huge_pages.empty());
-  CHECK_FALSE(untold.iommu_passes);
+  const HostLimits unknown = read_limits("/nowhere", "/nowhere");
+  CHECK_FALSE(unknown.cpu_quota);
+  CHECK(unknown.huge_pages.empty());
+  CHECK_FALSE(unknown.iommu_passes);
 }
 
 }  // namespace

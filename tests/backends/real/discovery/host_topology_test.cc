@@ -67,12 +67,12 @@ GroupSpec machine(const HostParts& parts, const TopologyWishes& wishes = {}) {
   return made(parts, wishes).topology.groups.at(0);
 }
 
-bool told(const Imported& done, const std::string& part) {
+bool remarked(const Imported& done, const std::string& part) {
   return std::any_of(done.warnings.begin(), done.warnings.end(),
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
-/// Two sockets with a switch each: two GPUs and a NIC of two ports, and two GPUs.
+/// Two sockets with a switch each. One switch has two GPUs and a NIC with two ports, the other has two GPUs.
 HostParts pcie_box() {
   HostParts parts = host(2);
   parts.switches = {{place("0000:10:00.0", "", 0, kGen4)}, {place("0000:80:00.0", "", 1, kGen4)}};
@@ -109,11 +109,11 @@ TEST_CASE("switches that devices share become switches, and a card's ports share
   CHECK(group.numa[1].memory == Bytes(std::int64_t{64} << 30));
 }
 
-TEST_CASE("a bridge that one device has for itself is left out, and slows the device", "[discovery]") {
+TEST_CASE("a bridge above only one device is left out, and its limit applies to the device", "[discovery]") {
   HostParts parts = pcie_box();
   parts.gpus.resize(3);
   parts.switches[1].place.link = {"8.0 GT/s PCIe", 16};
-  // A switch above a switch, each with nothing else.
+  // One switch above another, each without further devices.
   parts.switches.push_back({place("0000:84:00.0", "0000:80:00.0", 1, kGen4)});
   parts.gpus[2].place.above = "0000:84:00.0";
   const GroupSpec group = machine(parts);
@@ -137,7 +137,7 @@ TEST_CASE("the two halves of one of Broadcom's switches are one", "[discovery]")
   CHECK(group.gpus[1].count == 2);
 }
 
-TEST_CASE("NVLinks to switches join all GPUs, at the rate of a GPU's links together", "[discovery]") {
+TEST_CASE("NVLinks to switches join all GPUs, at the summed rate of a GPU's links", "[discovery]") {
   HostParts parts = pcie_box();
   for (HostParts::Gpu& one : parts.gpus) {
     one.capability = 90;
@@ -148,7 +148,7 @@ TEST_CASE("NVLinks to switches join all GPUs, at the rate of a GPU's links toget
   REQUIRE(group.nvlink->crossbar);
   CHECK(group.nvlink->crossbar->rate == both(BytesPerSecond(18 * nccl::nvlink_rate(90).value())));
   parts.gpus[1].nvlinks.resize(17);
-  CHECK(told(made(parts), "others less"));
+  CHECK(remarked(made(parts), "others have less"));
   TopologyWishes wishes;
   wishes.unsaid.nvlink_rate = 400_GBps;
   CHECK(machine(parts, wishes).nvlink->crossbar->rate == both(400_GBps));
@@ -173,7 +173,7 @@ TEST_CASE("NVLinks between GPUs become pairs with the sum of their rates", "[dis
   CHECK(group.nvlink->pairs[1].rate == both(20_GBps));
 }
 
-TEST_CASE("one GPU alone has no NVLink to anyone", "[discovery]") {
+TEST_CASE("a lone GPU has no NVLinks", "[discovery]") {
   HostParts parts = host(1);
   parts.gpus = {gpu(place("0000:12:00.0", "", 0, kGen5), 90)};
   parts.gpus[0].nvlinks.assign(18, {HostParts::Nvlink::Target::kSwitch, ""});
@@ -184,7 +184,7 @@ TEST_CASE("one GPU alone has no NVLink to anyone", "[discovery]") {
   CHECK(group.gpus[0].memory.count() == (std::int64_t{80'000'000'000} >> 20 << 20));
 }
 
-TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is assumed or said",
+TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is assumed or given",
           "[discovery]") {
   HostParts parts = host(1);
   parts.nics = {nic("eth0", place("0000:00:03.0", "", 0, {}), std::nullopt)};
@@ -194,8 +194,8 @@ TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is a
   CHECK(done.topology.name == "box");
   CHECK(group.nics[0].rate == both(10_Gbps));
   CHECK_FALSE(group.nics[0].pcie.out.limited());
-  CHECK(told(done, "eth0 tells no speed: taken as 10Gbps"));
-  CHECK(told(done, "latency is taken as 5us"));
+  CHECK(remarked(done, "eth0 reports no speed: assumed 10Gbps"));
+  CHECK(remarked(done, "latency is taken as 5us"));
   TopologyWishes wishes;
   wishes.unsaid.nic_rate = 25_Gbps;
   wishes.unsaid.latency = 20_us;
@@ -206,10 +206,10 @@ TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is a
   CHECK(said.topology.groups[0].count == 4);
   CHECK(said.topology.network.latency == 20_us);
   CHECK(said.topology.name == "cloud");
-  CHECK_FALSE(told(said, "eth0"));
+  CHECK_FALSE(remarked(said, "eth0"));
 }
 
-TEST_CASE("NICs that cannot carry gradients are left out, which is told", "[discovery]") {
+TEST_CASE("NICs that cannot carry gradients are left out with a remark", "[discovery]") {
   HostParts parts = host(1);
   parts.nics = {nic("eth0", place("0000:01:00.0", "", 0, kGen4), 100'000),
                 nic("eth1", place("0000:02:00.0", "", 0, kGen4), 100'000),
@@ -223,15 +223,15 @@ TEST_CASE("NICs that cannot carry gradients are left out, which is told", "[disc
   REQUIRE(done.topology.groups[0].nics.size() == 2);
   CHECK(done.topology.groups[0].nics[0].rate == both(100_Gbps));
   CHECK(done.topology.groups[0].nics[1].rate == both(1_Gbps));
-  CHECK(told(done, "eth1 is down"));
-  CHECK(told(done, "eth2 is a virtual function"));
-  CHECK(told(done, "usb0 is on USB"));
-  CHECK(told(done, "eno1 has 1 Gbps, a tenth or less"));
+  CHECK(remarked(done, "eth1 is down"));
+  CHECK(remarked(done, "eth2 is a virtual function"));
+  CHECK(remarked(done, "usb0 is on USB"));
+  CHECK(remarked(done, "eno1 has 1 Gbps, a tenth or less"));
 }
 
-TEST_CASE("without a NIC one machine is a topology, several are none unless a rate is said", "[discovery]") {
+TEST_CASE("without a NIC one machine is a topology, but several need a given rate", "[discovery]") {
   const HostParts parts = host(1);
-  CHECK(told(made(parts), "--nic-rate"));
+  CHECK(remarked(made(parts), "--nic-rate"));
   TopologyWishes wishes;
   wishes.count = 2;
   const auto refused = host_topology(parts, wishes);
@@ -241,11 +241,10 @@ TEST_CASE("without a NIC one machine is a topology, several are none unless a ra
   CHECK(machine(parts, wishes).nics.size() == 1);
 }
 
-TEST_CASE("what was measured counts, what a user says counts more, and the source tells which",
-          "[discovery]") {
+TEST_CASE("a user's values override measured ones, and the source says which were measured", "[discovery]") {
   HostParts parts = host(1);
   parts.gpus = {gpu(place("0000:12:00.0", "", 0, kGen5), 90)};
-  CHECK(told(made(parts), "--measure"));
+  CHECK(remarked(made(parts), "--measure"));
   CHECK_THAT(made(parts).topology.source, has_text("nothing measured"));
   parts.numas[0].memory_rate = 90_GBps;
   parts.numas[0].sum_rate = SumRates{{{Dtype::kF32, 30_GBps}}, 20_GBps};
@@ -257,7 +256,7 @@ TEST_CASE("what was measured counts, what a user says counts more, and the sourc
   CHECK(group.numa[0].memory_rate == 90_GBps);
   CHECK(group.numa[0].sum_rate.of(Dtype::kF32) == 30_GBps);
   CHECK(group.gpus[0].rate == both(52_GBps));
-  CHECK_FALSE(told(done, "--measure"));
+  CHECK_FALSE(remarked(done, "--measure"));
   CHECK_THAT(done.topology.source, has_text("discovered on box, 2026-03-01"));
   CHECK_THAT(done.topology.source, has_text("measured: sums, memory, copies of GPUs"));
   wishes.unsaid.sum_rate = 5_GBps;
@@ -271,7 +270,7 @@ TEST_CASE("NUMA nodes without CPUs are left out, and devices keep the right ones
   const Imported done = made(parts);
   CHECK(done.topology.groups[0].numa.size() == 2);
   CHECK(done.topology.groups[0].gpus[0].at == "numa1");
-  CHECK(told(done, "NUMA node 0 has no CPU"));
+  CHECK(remarked(done, "NUMA node 0 has no CPU"));
 }
 
 TEST_CASE("GPUs that no driver shows are left out, and a remark says why", "[discovery]") {
@@ -280,10 +279,10 @@ TEST_CASE("GPUs that no driver shows are left out, and a remark says why", "[dis
   parts.no_driver = "there is no driver";
   const Imported done = made(parts);
   CHECK(done.topology.groups[0].gpus.empty());
-  CHECK(told(done, "1 of 1 NVIDIA GPUs on PCI are not shown by the driver (there is no driver)"));
+  CHECK(remarked(done, "the driver does not list 1 of 1 NVIDIA GPUs on PCI (there is no driver)"));
 }
 
-TEST_CASE("what is made passes the checks of topology files", "[discovery]") {
+TEST_CASE("the result passes the checks of topology files", "[discovery]") {
   for (const HostParts& parts : {host(1), host(4), pcie_box()}) {
     CHECK(check_topology(made(parts).topology));
   }

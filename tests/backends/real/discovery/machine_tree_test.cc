@@ -23,7 +23,7 @@ const HostParts::Nic& nic(const HostParts& parts, const std::string& name) {
   return *found;
 }
 
-TEST_CASE("NUMA nodes have the memory, cores and sockets that hwloc tells", "[discovery]") {
+TEST_CASE("NUMA nodes have the memory, cores and sockets that hwloc reports", "[discovery]") {
   const HostParts parts = read("/nowhere");
   CHECK(parts.host == "two-sockets");
   CHECK(parts.arch == "x86_64");
@@ -39,7 +39,7 @@ TEST_CASE("NUMA nodes have the memory, cores and sockets that hwloc tells", "[di
   }
 }
 
-TEST_CASE("devices hang on the switches above them, ports of CPUs and of switches aside", "[discovery]") {
+TEST_CASE("devices belong to the switches above them, without ports of CPUs and switches", "[discovery]") {
   const HostParts parts = read("/nowhere");
   REQUIRE(parts.switches.size() == 2);
   CHECK(parts.switches[0].place.id == "00ab:3a:00.0");
@@ -57,7 +57,8 @@ TEST_CASE("devices hang on the switches above them, ports of CPUs and of switche
   CHECK(nic(parts, "ens1f0np0").full_name == "MT2892 Family [ConnectX-6 Dx]");
 }
 
-TEST_CASE("a PCIe link is the slower of the device and the port above it, at their fastest", "[discovery]") {
+TEST_CASE("a PCIe link has the fastest speed that both the device and the port above support",
+          "[discovery]") {
   const FakeSysfs sysfs;
   sysfs.pci("00ab:39:00.0", "32.0 GT/s PCIe", "16");
   sysfs.pci("00ab:3a:00.0", "16.0 GT/s PCIe", "16");
@@ -75,7 +76,7 @@ TEST_CASE("a PCIe link is the slower of the device and the port above it, at the
   CHECK(parts.gpu_devices[2].link == PcieLink());
 }
 
-TEST_CASE("halves of Broadcom's switches are known by what they say they are", "[discovery]") {
+TEST_CASE("halves of Broadcom's switches are recognized by their ids", "[discovery]") {
   const FakeSysfs sysfs;
   const std::string folder = "bus/pci/devices/00ab:3a:00.0/";
   sysfs.write(folder + "vendor", "0x1000");
@@ -88,7 +89,7 @@ TEST_CASE("halves of Broadcom's switches are known by what they say they are", "
   CHECK(parts.switches[1].broadcom_lower == 0);
 }
 
-TEST_CASE("interfaces tell speed, state, kind and driver", "[discovery]") {
+TEST_CASE("interfaces report speed, state, kind and driver", "[discovery]") {
   const FakeSysfs sysfs;
   sysfs.net("ens1f0np0", "up", "100000");
   sysfs.net("ens1f1np1", "unknown", "-1");
@@ -112,7 +113,7 @@ TEST_CASE("interfaces tell speed, state, kind and driver", "[discovery]") {
   CHECK(nic(parts, "usb0").kind == HostParts::Nic::Kind::kUsb);
 }
 
-TEST_CASE("InfiniBand is told by its ports, Ethernet by its interface", "[discovery]") {
+TEST_CASE("InfiniBand NICs are ports, Ethernet NICs are interfaces", "[discovery]") {
   const FakeSysfs sysfs;
   sysfs.net("ibp177s0", "down", "-1");
   sysfs.write("class/infiniband/mlx5_2/ports/1/link_layer", "InfiniBand");
@@ -129,7 +130,7 @@ TEST_CASE("InfiniBand is told by its ports, Ethernet by its interface", "[discov
   CHECK_FALSE(nic(parts, "ens1f0np0").infiniband);
 }
 
-TEST_CASE("a file that is none of hwloc's is refused", "[discovery]") {
+TEST_CASE("a file that is not hwloc's is refused", "[discovery]") {
   const FakeSysfs folder;
   folder.write("broken.xml", "<nothing>");
   const auto parts = read_machine({folder.root() + "/broken.xml", "/nowhere"});
@@ -146,7 +147,7 @@ TEST_CASE("this host can be read", "[discovery]") {
   for (const HostParts::Nic& one : parts->nics) CHECK(one.name != "lo");
 }
 
-TEST_CASE("GPUs are where their ids stand on PCI, and as NVML knows where they do not", "[discovery]") {
+TEST_CASE("GPUs get their places from PCI by id, or else from NVML", "[discovery]") {
   HostParts parts;
   DevicePlace place;
   place.id = "00ab:3c:00.0";

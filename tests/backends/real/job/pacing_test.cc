@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "backends/real/transport/wires.h"
 #include "tests/catch.h"
 #include "tests/core/cluster/links.h"
 
@@ -70,7 +71,7 @@ TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill t
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) {
     message(builder, 0, 1, 200_KB);
-    message(builder, 0, 2, 100_KB);  // machine 0 sends for 3 ms, longer than any other link works
+    message(builder, 0, 2, 100_KB);  // machine 0 sends for 3 ms, the longest of all links
     message(builder, 1, 0, 100_KB);
   }
   const Paces rates = paces_of(std::move(builder));
@@ -100,7 +101,7 @@ TEST_CASE("what waits for large messages is not paced") {
 TEST_CASE("what waits for one message after the other is not paced") {
   PlanBuilder builder("by hand", 3);
   std::optional<Message> before;
-  for (int i = 0; i < 10; ++i) {  // there and back: 2 ms, and 6 ms at a third of the rate
+  for (int i = 0; i < 10; ++i) {  // there and back: 2 ms; 6 ms at a third of the rate
     const Message there = message(builder, 0, 1, 100_KB);
     if (before) builder.order(before->receive, there.send);
     before = message(builder, 1, 0, 100_KB);
@@ -117,10 +118,23 @@ TEST_CASE("a plan that wants each message soon is not paced") {
   for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
 }
 
-// A channel of machine 0 whose data connection ends nowhere.
-Channel channel_to(std::size_t peer, int index) {
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return {{MachineId(peer)}, index, Stream(), Stream(std::move(socket)), nullptr, nullptr};
+class NamedMedium final : public Medium {
+ public:
+  explicit NamedMedium(std::string_view wire) : wire_(wire) {}
+  std::string_view wire() const override { return wire_; }
+
+ private:
+  std::string_view wire_;
+};
+
+// A channel of machine 0. Nothing is at the other end of its data connection.
+Channel channel_to(std::size_t peer, int index, std::string_view wire = "tcp") {
+  Channel channel;
+  channel.lane.peer = MachineId(peer);
+  channel.index = channel.place = index;
+  channel.data = Stream(Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+  channel.medium = std::make_unique<NamedMedium>(wire);
+  return channel;
 }
 
 unsigned long kernels_pace(const Channel& channel) {
@@ -147,6 +161,16 @@ TEST_CASE("a kernel paces a single slow connection, and Weir all others, those o
   CHECK(channels[2].pace != nullptr);
   CHECK(channels[3].pace == channels[2].pace);
   for (std::size_t i = 1; i < channels.size(); ++i) CHECK(kernels_pace(channels[i]) == free);
+}
+
+TEST_CASE("only wires that send over data connections are paced") {
+  for (const Wire& wire : wires()) {
+    std::vector<Channel> channels;
+    for (const int index : {0, 1}) channels.push_back(channel_to(1, index, wire.name));
+    const std::map<Lane, BytesPerSecond> rates = {{{MachineId(1)}, BytesPerSecond(100'000'000)}};
+    pace(channels, rates, 1.0);
+    for (const Channel& channel : channels) CHECK((channel.pace != nullptr) == wire.traits.paced);
+  }
 }
 
 TEST_CASE("as many connections as keep threads evenly busy, or one that has a pace for itself") {

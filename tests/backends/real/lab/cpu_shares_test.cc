@@ -16,7 +16,7 @@ namespace {
 
 using Weights = std::vector<std::int64_t>;
 
-// Machines of so many cores on each of their NUMA nodes; of 0, the topology does not say.
+// Machines with this number of cores on each of their NUMA nodes; 0 means that it is not stated.
 Cluster cluster(const std::vector<std::vector<int>>& machines) {
   std::string groups;
   for (const std::vector<int>& numas : machines) {
@@ -32,7 +32,7 @@ Cluster cluster(const std::vector<std::vector<int>>& machines) {
   return Cluster(read_topology(document.value(), "").value());
 }
 
-TEST_CASE("the group of CPU time is found in the hierarchy that has the controller") {
+TEST_CASE("the control group for CPU time is found in the hierarchy that has the controller") {
   const std::string mounts =
       "31 23 0:28 / /sys/fs/cgroup ro - tmpfs tmpfs ro,mode=755\n"
       "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 master:1 - cgroup cgroup rw,cpu,cpuacct\n"
@@ -46,7 +46,7 @@ TEST_CASE("the group of CPU time is found in the hierarchy that has the controll
         CpuGroup{2, "/sys/fs/cgroup/unified/user.slice"});
 }
 
-TEST_CASE("what is mounted may begin below the root of a hierarchy") {
+TEST_CASE("a mount may begin below the root of a hierarchy") {
   const std::string mounts = "32 31 0:29 /docker/a /sys/fs/cgroup rw - cgroup2 cgroup rw,nsdelegate\n";
   CHECK(cpu_group(mounts, "0::/docker/a\n") == CpuGroup{2, "/sys/fs/cgroup"});
   CHECK(cpu_group(mounts, "0::/docker/a/b\n") == CpuGroup{2, "/sys/fs/cgroup/b"});
@@ -56,34 +56,34 @@ TEST_CASE("what is mounted may begin below the root of a hierarchy") {
   CHECK_FALSE(cpu_group(mounts, ""));
 }
 
-TEST_CASE("machines weigh as their cores, and as the largest where nobody says") {
+TEST_CASE("machines weigh as their cores, and as the largest machine if cores are not stated") {
   CHECK(cores_of(cluster({{1}, {2, 3}, {0}})) == std::vector<int>{1, 5, 5});
   CHECK(cores_of(cluster({{0}, {0, 0}})) == std::vector<int>{1, 1});
   CHECK(cpu_weights({1, 3}, 1, 8).machines == Weights{1024, 3072});
   CHECK(cpu_weights({1, 3}, 2, 8).machines == Weights{100, 300});
 }
 
-TEST_CASE("weights stay in proportion within what the kernel takes") {
+TEST_CASE("weights stay in proportion within the kernel's range") {
   CHECK(cpu_weights({128, 512}, 1, 8).machines == Weights{65536, 262144});
   CHECK(cpu_weights({50, 200}, 2, 8).machines == Weights{2500, 10000});
   CHECK(cpu_weights({1, 1'000'000}, 1, 8).machines == Weights{2, 262144});
   CHECK(cpu_weights({1, 1'000'000}, 2, 8).machines == Weights{1, 10000});
 }
 
-TEST_CASE("a lab weighs as a thread for each core, as far as the host has CPUs for them") {
+TEST_CASE("a lab weighs as a thread for each core, limited by the host's CPUs") {
   CHECK(cpu_weights({1, 3}, 1, 1).lab == 4096);
   CHECK(cpu_weights({1, 3}, 2, 1).lab == 400);
   CHECK(cpu_weights({64, 64}, 1, 2).lab == 32768);
   CHECK(cpu_weights({64, 64}, 2, 64).lab == 10000);
 }
 
-// Kills the guard, and then lets go of the folder, as a lab does all of whose processes are killed at once.
+// Kills the guard and then closes the folder, as if all processes of the lab were killed at once.
 void abandon(CpuShares shares) {
   kill(shares.guard.process, SIGKILL);
   waitpid(shares.guard.process, nullptr, 0);
 }
 
-// The guard of a later lab has a copy of what was open when it began, which it closes soon.
+// The guard of a later lab starts with copies of open files and closes them soon, so this tries for a while.
 bool is_swept(const std::string& folder) {
   for (int i = 0; i < 1000 && std::filesystem::exists(folder); ++i) {
     sweep_cpu_groups();
@@ -92,7 +92,7 @@ bool is_swept(const std::string& folder) {
   return !std::filesystem::exists(folder);
 }
 
-TEST_CASE("folders of labs that were killed with their guards are swept, those of labs that live are not") {
+TEST_CASE("folders of labs that were killed with their guards are swept, those of live labs are not") {
   const Cluster two = cluster({{1}, {3}});
   auto dead = share_cpus(two);
   if (!dead) {
@@ -107,7 +107,7 @@ TEST_CASE("folders of labs that were killed with their guards are swept, those o
   CHECK(is_swept(left));
   CHECK(std::filesystem::exists(alive->folder + "/1"));
 
-  // The next lab sweeps too, and what a process still has open stays.
+  // The next lab sweeps too, but keeps folders that a process has open.
   const std::string used = alive->folder;
   Descriptor copy(fcntl(alive->groups.number(), F_DUPFD_CLOEXEC, 0));
   abandon(std::move(*alive));

@@ -1,4 +1,4 @@
-"""What a host lets labs do, and what of them stands on it."""
+"""What a host allows labs to do, and what exists of labs on it."""
 
 import os
 import re
@@ -9,7 +9,7 @@ FOLDERS = Path("/sys/fs/cgroup")
 
 
 def is_root_of_host():
-    """Not of a user namespace, and not without the right to manage the host's networks."""
+    """Whether this is root of the host itself (no user namespace), with the right to manage its networks."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     rights = int(re.search(r"CapEff:\s*(\w+)", status).group(1), 16)
     admin = 1 << 12 | 1 << 21  # CAP_NET_ADMIN, CAP_SYS_ADMIN
@@ -31,7 +31,7 @@ def networks():
 
 
 def processes(word):
-    """The numbers of processes whose command line begins so."""
+    """The numbers of processes whose command line begins like this."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -51,5 +51,5 @@ def listeners():
 
 
 def folders():
-    """The control groups of labs, wherever they stand."""
+    """The control groups of labs, in any folder."""
     return {Path(where, name) for where, names, _ in os.walk(FOLDERS) for name in names if name.startswith("weir-lab-")}

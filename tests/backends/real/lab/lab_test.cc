@@ -15,7 +15,7 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("a wait for a process ends in time where there are no descriptors left") {
+TEST_CASE("a wait for a process ends in time even without free descriptors") {
   const auto document = parse_document(R"({"name": "one", "groups": [{"name": "cpu", "count": 1,
       "nics": [{"at": "numa0", "rate": "1Gbps"}]}]})",
                                        "test");
@@ -33,7 +33,7 @@ TEST_CASE("a wait for a process ends in time where there are no descriptors left
   rlimit before = {};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   rlimit none = before;
-  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // no more than there are
+  none.rlim_cur = static_cast<rlim_t>(Descriptor(::dup(0)).number());  // allows no further descriptors
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   const Instant begin = Clock::monotonic();
   const auto ended = (*lab)->wait(*process, Duration(200'000'000));
@@ -42,13 +42,13 @@ TEST_CASE("a wait for a process ends in time where there are no descriptors left
   CHECK(Clock::monotonic() - begin < Duration(2'000'000'000));
 }
 
-TEST_CASE("CPUs are told in words of 32, the highest first") {
+TEST_CASE("masks of CPUs are 32-bit words, the highest first") {
   CHECK(cpu_mask({0}) == "00000001");
   CHECK(cpu_mask({31, 32}) == "00000001,80000000");
   CHECK(cpu_mask({2, 64}) == "00000001,00000000,00000004");
 }
 
-TEST_CASE("a lab stands without what is not needed, and not without the rest") {
+TEST_CASE("a lab starts if a batch fails that is not needed, and fails if another does") {
   const auto document = parse_document(R"({"name": "two", "groups": [{"name": "cpu", "count": 2,
       "nics": [{"at": "numa0", "rate": "1Gbps"}]}]})",
                                        "test");
@@ -66,7 +66,7 @@ TEST_CASE("a lab stands without what is not needed, and not without the rest") {
   wired.batches.back().needed = true;
   const auto held = hold(wired, 2, nullptr);
   REQUIRE_FALSE(held);
-  CHECK_THAT(held.error().text, has_text("/proc/sys/no/such/setting cannot be written"));
+  CHECK_THAT(held.error().text, has_text("cannot write /proc/sys/no/such/setting"));
 }
 
 }  // namespace

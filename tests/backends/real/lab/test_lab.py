@@ -23,7 +23,7 @@ import program  # noqa: E402  pylint: disable=wrong-import-position
 import tiny  # noqa: E402  pylint: disable=wrong-import-position
 
 NO_LAB = 77
-# A name of its own, so that a lab of the user's is left alone.
+# A private name, so that the user's own labs stay untouched.
 SMALL = ("--set", "topology.groups.cpu.count=0", "--set", f"topology.name=test-{os.getpid()}")
 
 
@@ -40,7 +40,7 @@ class Lab(unittest.TestCase):
         self.before = (host.networks(), host.links(), host.listeners(), host.folders())
 
     def tearDown(self):
-        # The kernel removes networks after those who held them, not with them.
+        # The kernel removes networks some time after the processes that held them.
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and (host.networks(), host.links(), host.listeners(), host.folders()) != self.before:
             time.sleep(0.05)
@@ -88,12 +88,12 @@ class Lab(unittest.TestCase):
         self.assertIn("gpu[3]: ended with status 3", done.stderr)
         self.assertNotIn("gpu[0]", done.stderr)
 
-    def test_a_command_that_is_not_there_is_told(self):
+    def test_a_missing_command_is_reported(self):
         done = lab("run", "--", "no-such-program")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no-such-program: No such file", done.stderr)
 
-    def test_what_runs_too_long_is_ended(self):
+    def test_a_command_that_runs_too_long_is_ended(self):
         began = time.monotonic()
         done = lab("run", "--deadline", "300ms", "--", "sleep", "100")
         self.assertEqual(done.returncode, 1)
@@ -143,7 +143,7 @@ class Lab(unittest.TestCase):
         try:
             again = lab("up")
             self.assertEqual(again.returncode, 1)
-            self.assertIn("is up already", again.stderr)
+            self.assertIn("is already up", again.stderr)
             self.assertEqual(lab("run", "--", "true").returncode, 0)
             other = lab("run", "--set", "topology.groups.gpu.count=3", "--", "true")
             self.assertEqual(other.returncode, 1)
@@ -169,7 +169,7 @@ class Lab(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(f"--time: expected at least 10ms, as nothing can be told of less; got {time_}", done.stderr)
 
-    def test_machines_without_a_network_card_are_told(self):
+    def test_machines_without_a_network_card_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = Path(folder) / "alone.json"
             alone.write_text('{"name": "alone", "groups": [{"name": "cpu"}]}', encoding="utf-8")
@@ -178,7 +178,7 @@ class Lab(unittest.TestCase):
             self.assertIn("cpu[0] of alone has no NIC", done.stderr)
 
 
-# Processes that keep one CPU busy for two seconds from an instant on: three in the first machine, one in the other.
+# Processes that keep one CPU busy for two seconds from a given instant: three on the first machine, one on the other.
 SPIN = """
 import os, sys, time
 cpu, begin = int(sys.argv[1]), float(sys.argv[2])
@@ -208,7 +208,7 @@ class Shares(unittest.TestCase):
         Path(self.topology).write_text(json.dumps({"name": f"test-{os.getpid()}", "groups": groups}), encoding="utf-8")
 
     def up(self):
-        """Keeps a lab: its process, and the folder of its control groups. Skips where there can be none."""
+        """Keeps a lab, and returns its process and the folder of its control groups. Skips if groups are not possible."""
         kept = program.run("lab", "up", self.topology)
         self.assertEqual(kept.returncode, 0, kept.stderr)
         self.addCleanup(program.run, "lab", "down", self.topology)
@@ -227,7 +227,7 @@ class Shares(unittest.TestCase):
             time.sleep(0.01)
         self.assertFalse(groups.exists())
 
-    def test_busy_machines_share_a_cpu_as_their_cores_whatever_they_run(self):
+    def test_busy_machines_share_a_cpu_in_proportion_to_their_cores(self):
         self.up()
         for topology in (self.topology, self.lab_of_its_own()):
             done = program.run("lab", "run", topology, "--", sys.executable, "-c", SPIN,
@@ -238,7 +238,7 @@ class Shares(unittest.TestCase):
             self.assertLess(float(spent["3"]) / float(spent["1"]), 4.5, done.stdout)
 
     def lab_of_its_own(self):
-        """The topology under a name of which no lab is kept."""
+        """The topology under another name, of which no lab is kept."""
         other = Path(self.folder.name) / "other.json"
         other.write_text(Path(self.topology).read_text(encoding="utf-8").replace('"test-', '"other-'), encoding="utf-8")
         return str(other)
@@ -314,7 +314,7 @@ class Rates(unittest.TestCase):
 
 
 class Predictions(tiny.Case):
-    """Of experiments at rates that a busy machine reaches; another process may disturb two runs, but not three."""
+    """Experiments at rates that a busy machine reaches. Another process may disturb two runs, but not three."""
 
     def check(self, within, strategies, nics, *more, racks=None):
         group = {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": nics}
@@ -342,7 +342,7 @@ class Predictions(tiny.Case):
         self.check(1.15, ["unified", "ring", "flat-ring", "horovod", "hierarchical"],
                    [{"at": "numa0", "rate": "200Mbps"}])
 
-    def test_uplinks_of_racks_bind_as_foretold(self):
+    def test_uplinks_of_racks_limit_as_predicted(self):
         for racks in ({"oversubscription": 4}, {"uplink": "50Mbps"}):
             with self.subTest(racks):
                 self.check(1.1, ["unified", "ring"], [{"at": "numa0", "rate": "100Mbps"}],

@@ -53,7 +53,7 @@ TEST_CASE("Two machines are two links that meet in the core, each shaped at both
       "qdisc add dev {0} parent 1:{5} handle {5}: bfifo limit {4}b\n";
   const std::string source =
       "filter add dev {0} parent 1: protocol ip prio 2 u32 match u16 {1} 0xffff at 14 flowid 1:{2}\n";
-  // A machine has one queue on its way out; on the way in there is one for each machine, and one for others.
+  // A machine has one outgoing queue. It has an incoming queue for each machine, and one for everything else.
   const auto lines = [&](const std::string& where, const std::string& device, bool out) {
     const auto put = [&](const std::string& text, std::int64_t rate, int number) {
       const std::string burst = fmt::format("burst {0}b cburst {0}b quantum 65536", out ? 31469 : 16384);
@@ -109,7 +109,7 @@ TEST_CASE("The wire carries headers and acknowledgements beside the goodput") {
   CHECK(more == Approx(9014.0 / 8960 * 1.001).epsilon(1e-6));
 }
 
-TEST_CASE("What is unlimited is not shaped") {
+TEST_CASE("Unlimited rates are not shaped") {
   CHECK(real::shaping("eth0", BytesPerSecond::unlimited()).empty());
   CHECK(count(text(topology(machines(2, {both(BytesPerSecond::unlimited())}))), ": tc ") == 0);
 }
@@ -129,7 +129,7 @@ TEST_CASE("A rack is a bridge behind a shaped uplink") {
   CHECK_THAT(wired, has_text(fmt::format("dev down0 parent 1: classid 1:1 htb rate {}bps", half)));
 }
 
-TEST_CASE("Racks that hold nothing up are one switch") {
+TEST_CASE("Racks with unlimited rates are one switch") {
   Topology racks = topology(machines(4, {both(1_Gbps)}));
   racks.network.racks = RacksSpec{};
   racks.network.racks->size = 2;
@@ -137,7 +137,7 @@ TEST_CASE("Racks that hold nothing up are one switch") {
   CHECK(text(racks) == text(topology(machines(4, {both(1_Gbps)}))));
 }
 
-TEST_CASE("Each of several NICs speaks for its own address") {
+TEST_CASE("Each of several NICs uses its own address") {
   const std::string wired = text(topology(machines(2, {both(1_Gbps), both(10_Gbps)})));
   CHECK_THAT(wired, has_text("machine 1: sysctl net/ipv4/conf/all/arp_ignore=1\n"));
   CHECK_THAT(wired, has_text("machine 1: ip address add 10.1.0.2/8 dev eth1 noprefixroute\n"));
@@ -145,7 +145,7 @@ TEST_CASE("Each of several NICs speaks for its own address") {
   CHECK_THAT(wired, has_text("machine 1: ip rule add from 10.1.0.2 table 101\n"));
 }
 
-TEST_CASE("What keeps packets in order may be forbidden") {
+TEST_CASE("Batches that only keep packets in order may fail") {
   const auto wired = real::wiring(Cluster(topology(machines(2, {both(1_Gbps), both(10_Gbps)}))));
   REQUIRE(wired);
   CHECK_THAT(wired->text(), has_text("machine 1: sysctl net/ipv4/tcp_rmem=4096 25175820 67108864\n"));
@@ -163,19 +163,19 @@ TEST_CASE("What keeps packets in order may be forbidden") {
   }
 }
 
-TEST_CASE("Machines beyond a byte have addresses of their own") {
+TEST_CASE("Machines whose number exceeds a byte have addresses of their own") {
   CHECK(real::lab_address(MachineId(249), 0) == "10.0.0.250");
   CHECK(real::lab_address(MachineId(250), 3) == "10.3.1.1");
 }
 
-TEST_CASE("A machine without a NIC has no place in a lab") {
+TEST_CASE("A machine without a NIC cannot be in a lab") {
   const auto wired = real::wiring(Cluster(topology(machines(1, {}))));
   REQUIRE_FALSE(wired);
   CHECK_THAT(wired.error().text, has_text("gpu[0] of test has no NIC"));
 }
 
-TEST_CASE("A lab has no room for a thousand machines") {
+TEST_CASE("A lab cannot hold a thousand machines") {
   const auto wired = real::wiring(Cluster(topology(machines(1000, {both(1_Gbps)}))));
   REQUIRE_FALSE(wired);
-  CHECK_THAT(wired.error().text, has_text("500 at most"));
+  CHECK_THAT(wired.error().text, has_text("a lab holds at most 500"));
 }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace weir::literals;
 
-TEST_CASE("each member of a team does its part of each work once, all at the same time") {
+TEST_CASE("each member of a team does its part of each work once, in parallel") {
   for (const int members : {1, 2, 5}) {
     auto team = Team::make(members, std::nullopt);
     REQUIRE(team.has_value());
@@ -44,7 +44,7 @@ TEST_CASE("a meter measures every type, width and team") {
   }
 }
 
-TEST_CASE("what cannot be measured is an error with a remedy") {
+TEST_CASE("sizes that cannot be measured are errors with a remedy") {
   for (const Bytes size : {0_B, 100_B, Bytes(-64)}) {
     const auto meter = SumMeter::make({size, 1, std::nullopt});
     REQUIRE_FALSE(meter.has_value());

@@ -1,4 +1,4 @@
-// Children that do not end as they should.
+// Tests for child processes that fail or hang.
 #include "backends/real/process/child.h"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ pid_t child(const Body& body) {
   ::_exit(0);
 }
 
-TEST_CASE("children that end well are waited for, and one that fails is named") {
+TEST_CASE("waiting for children succeeds if all do, and names one that fails") {
   const auto nothing = [] {};
   CHECK(wait_for_children({child(nothing), child(nothing)}, "which does nothing", kChildPatience * 10));
   const pid_t failing = child([] { ::_exit(1); });
@@ -30,7 +30,7 @@ TEST_CASE("children that end well are waited for, and one that fails is named") 
   CHECK(waited.error().text == "process " + std::to_string(failing) + ", which fails, failed");
 }
 
-TEST_CASE("a child that is stopped is named after so long, and none is left") {
+TEST_CASE("a stopped child is named after the deadline, and no child is left") {
   const pid_t stopped = child([] { ::raise(SIGSTOP); });
   const pid_t waiting = child([] { ::pause(); });
   const Instant begin = Clock::monotonic();
@@ -38,7 +38,7 @@ TEST_CASE("a child that is stopped is named after so long, and none is left") {
   CHECK(Clock::monotonic() - begin < kChildPatience * 10);
   REQUIRE_FALSE(waited);
   CHECK(waited.error().text ==
-        "process " + std::to_string(stopped) + ", which waits, has not ended after 0.3s");
+        "process " + std::to_string(stopped) + ", which waits, did not end within 0.3s");
   for (const pid_t process : {stopped, waiting}) CHECK(::kill(process, 0) != 0);
 }
 

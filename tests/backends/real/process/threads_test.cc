@@ -42,14 +42,14 @@ TEST_CASE("a thread that pins itself stays on its CPU and keeps no other from it
   CHECK(allowed_cpus() == before);
 }
 
-TEST_CASE("a NUMA node or a CPU that is not there is an error that says what is") {
+TEST_CASE("a missing NUMA node or CPU is an error that lists the existing ones") {
   const auto none = cpus_of(4711);
   REQUIRE_FALSE(none.has_value());
   CHECK_THAT(none.error().text, has_text("no NUMA node 4711; try 0"));
   CHECK_FALSE(pin_to_numa(4711).has_value());
   const auto nowhere = pin_to_cpus(std::array{16'000});
   REQUIRE_FALSE(nowhere.has_value());
-  CHECK_THAT(nowhere.error().text, has_text("cannot run on CPUs 16000 only"));
+  CHECK_THAT(nowhere.error().text, has_text("cannot pin a thread to CPUs 16000"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tensors that servers keep while ranks add to them, each at its own pace.
+// Tensors that servers keep. Ranks add to them, each at its own pace.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,14 +14,14 @@
 namespace weir::real {
 namespace {
 
-// An element of any type as its bytes, of a small whole number, which all types can hold.
+// Writes a small whole number, which all types can represent, as an element of the type.
 void put(Dtype dtype, std::byte* at, int number) {
   const auto as = [&](auto value) { std::memcpy(at, &value, sizeof value); };
   const auto single = static_cast<float>(number);
   std::uint32_t bits = 0;
   std::memcpy(&bits, &single, sizeof bits);
   switch (dtype) {
-    case Dtype::kF16:  // sign, exponent and what it has of the fraction; of numbers that are normal there
+    case Dtype::kF16:  // sign, exponent and the top of the fraction; only for normal numbers
       return as(static_cast<std::uint16_t>(number == 0 ? 0
                                                        : ((bits >> 16) & 0x8000U) |
                                                              ((((bits >> 23) & 0xffU) - 112U) << 10) |
@@ -48,7 +48,7 @@ std::vector<std::byte> filled(Dtype dtype, std::int64_t elements,
   return bytes;
 }
 
-// Adds, and waits for what is kept then.
+// Adds to the kept tensor, and waits for its new content.
 Outcome<void> add(Session& session, const TensorNote& note, std::vector<std::byte>& bytes) {
   const auto handle = session.accumulate(note, bytes.data(), bytes.data());
   if (!handle) return tl::unexpected(handle.error());
@@ -78,7 +78,7 @@ std::vector<Sample> samples() {
 }
 
 TEST_CASE("what servers keep is the sum of all that ranks have added, however often each did") {
-  // Whole numbers up to 256, which all types have exactly.
+  // Whole numbers up to 256, which all types represent exactly.
   for (const Shape& shape :
        {Shape{2, 1}, Shape{2, 2}, Shape{3, 2, "ps", "tcp"}, Shape{1, 1}, Shape{1, 2},
         Shape{2, 2, "unified", "sealed"},
@@ -88,7 +88,7 @@ TEST_CASE("what servers keep is the sum of all that ranks have added, however of
     const bool well = Sessions(shape).run([&](Session& session, int rank) -> std::string {
       const std::vector<Sample> all = samples();
       const int ranks = session.settings().size;
-      const auto rounds = [](int of) { return 2 + 3 * of; };  // the last rank goes on alone
+      const auto rounds = [](int of) { return 2 + 3 * of; };  // the last rank continues alone
       const auto delta = [](int of, std::int64_t i) { return static_cast<int>(i % 3) + of; };
       for (int round = 0; round < rounds(rank); ++round) {
         std::vector<std::vector<std::byte>> values;
@@ -121,7 +121,7 @@ TEST_CASE("what servers keep is the sum of all that ranks have added, however of
 }
 
 TEST_CASE("a rank gets what is kept right after its own addition") {
-  // Taking turns, each sees the sum so far, not that of a whole round of all.
+  // Ranks take turns. Each sees the sum so far, not the sum of a whole round.
   const bool well = Sessions({3, 2}).run([](Session& session, int rank) -> std::string {
     if (auto declared = session.declare({{"turns", 4097, Dtype::kF32, 0, true}}); !declared)
       return declared.error().text;
@@ -246,7 +246,7 @@ TEST_CASE("a name that is kept on one rank and summed on another is refused on a
     for (const char* const word : {"'mixed'", "rank 0", "rank 1", "to be kept"}) {
       if (waited.error().text.find(word) == std::string::npos) return waited.error().text;
     }
-    // The same on one rank alone, which tells the others.
+    // The same error on one rank alone, which tells the others.
     std::vector<float> fine(10, 1.0F);
     if (auto added = add(session, "good", Dtype::kF32, fine); !added) return added.error().text;
     if (auto met = session.barrier(); !met) return met.error().text;
@@ -301,7 +301,7 @@ TEST_CASE("who adds waits for servers alone, once all ranks know the tensor") {
       std::fill(out.begin(), out.end(), 0.0F);
       const Clock::time_point began = Clock::now();
       if (auto added = add(session, "x", Dtype::kF32, out); !added) return added.error().text;
-      // So many at once that waiting for the last one takes long enough to ask whom it waits for.
+      // Starts so many additions at once that the last wait is long enough to ask which rank it waits for.
       const auto once = std::max<Clock::duration>(Clock::now() - began, std::chrono::milliseconds(10));
       const auto rounds = std::max<std::int64_t>(2, std::chrono::seconds(4) / once);
       const std::vector<float> many(4'000'000, 1.0F);

@@ -1,4 +1,4 @@
-// What a training session is told to be, and what plans it makes of that.
+// The settings of a training session, and the plans that it makes from them.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-// Tensors that some ranks of a session sum, beside those that all do.
+// Tensors that only some ranks of a session sum, next to tensors that all ranks sum.
 #include <algorithm>
 
 #include "backends/real/session/session.h"
@@ -20,7 +20,7 @@ Outcome<void> sum(Session& session, const std::string& name, std::vector<float>&
   return session.wait(*handle);
 }
 
-// Every second rank from the one on.
+// Every second rank, including `rank`.
 std::vector<int> alike(int ranks, int rank) {
   std::vector<int> result;
   for (int i = rank % 2; i < ranks; i += 2) result.push_back(i);
@@ -37,7 +37,7 @@ TEST_CASE("some ranks sum tensors of their own beside those of all") {
       constexpr std::int64_t kElements = 300'001;
       const std::string own = fmt::format("share.{}", rank % 2);
       const std::vector<int> mine = alike(ranks, rank);
-      // Not by all in the same order.
+      // Ranks declare in different orders.
       const auto all = [&] { return session.declare({note_of("whole", kElements, {})}); };
       if (rank == 1) {
         if (auto declared = all(); !declared) return why(declared);
@@ -104,7 +104,7 @@ TEST_CASE("a name that is of some ranks here and of others there is refused on a
     if (summed || summed.error().status != SessionStatus::kMismatch) return "x: " + why(summed);
     if (summed.error().text.find("of ranks 0, 1") == std::string::npos) return summed.error().text;
     if (auto all = sum(session, "y", values); !all) return why(all);
-    // Who hands over z has its y: nobody's refusal meets one under way.
+    // A rank that hands over z has its y. So no refusal hits a y that is under way.
     if (auto all = sum(session, "z", values); !all) return why(all);
     if (auto again = session.declare({note_of("y", 10, {0, 1, 2})});
         again || again.error().status != SessionStatus::kMismatch)

@@ -1,4 +1,4 @@
-// Training sessions of several ranks and servers, each in threads of this process.
+// Training sessions of several ranks and servers. Each is a set of threads of this process.
 #include "backends/real/session/session.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Outcome<void> sum(Session& session, const std::string& name, Dtype dtype, std::v
   return session.wait(*handle);
 }
 
-// Sums a tensor whose values tell rank, round and element, and says what is wrong with the sum.
+// Sums a tensor whose values encode rank, round and element. Returns what is wrong with the sum.
 template <class T>
 std::string round_of(Session& session, const std::string& name, Dtype dtype, std::size_t elements,
                      std::int64_t round) {
@@ -90,7 +90,7 @@ TEST_CASE("each tensor goes in rounds of its own, whatever the order on each ran
       if (auto wrong = round_of<float>(session, "often", Dtype::kF32, kElements, round); !wrong.empty())
         return wrong;
     }
-    // All at once, in another order on each rank, several rounds of each in flight.
+    // All at once, in a different order on each rank, with several rounds of each tensor in flight.
     std::vector<std::vector<float>> values;
     std::vector<Handle> handles;
     constexpr int kRounds = 3;
@@ -170,7 +170,7 @@ TEST_CASE("ranks that disagree about a tensor are all told, and go on with other
     }
     std::vector<float> values(10, 1.0F);
     if (auto summed = sum(session, "good", Dtype::kF32, values); !summed) return summed.error().text;
-    // One changes its shape after the first round: the others wait for it already, or will.
+    // One rank changes the shape after the first round. The others are waiting by then, or will be.
     std::vector<float> changed(rank == 1 ? 11 : 10, 1.0F);
     const auto summed = sum(session, "good", Dtype::kF32, changed);
     if (summed) return "nobody has refused the change";
@@ -212,7 +212,7 @@ TEST_CASE("a rank that leaves, ends, gives up or says nothing more is named to t
 }
 
 TEST_CASE("nothing beyond a tensor's last element is read or written, whatever is planned beside it") {
-  // Gradients of a plan begin where the largest elements may: others take up more room there than they fill.
+  // A plan aligns gradients to the largest elements, so those of smaller types get more room than they fill.
   CHECK(Sessions({2, 1}).run([](Session& session, int) -> std::string {
     constexpr auto kMark = std::byte{0x3c};
     constexpr std::size_t kRest = 16;
@@ -253,7 +253,7 @@ TEST_CASE("a session may follow another at the same place") {
       return why(session.leave());
     }));
   }
-  // Each rank on its own, as fast as it can.
+  // Ranks do not wait for each other; each is as fast as it can be.
   std::vector<std::thread> threads;
   std::vector<std::string> wrong(2);
   const Sessions two({2, 0});
@@ -292,7 +292,7 @@ TEST_CASE("who does not belong to a session is kept out, and who is missing is n
     CHECK(other.error().text.find("rank 1 runs version another") != std::string::npos);
   }
   SECTION("settings that fit nothing") {
-    for (const auto& [key, value] : std::map<std::string, std::string>{{"strategy", "ring"},
+    for (const auto& [key, value] : std::map<std::string, std::string>{{"strategy", "rings"},
                                                                        {"options", "{\"credt\": 1}"},
                                                                        {"topology", "/nowhere.json"},
                                                                        {"settings", "/nowhere.json"},

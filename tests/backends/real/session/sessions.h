@@ -51,7 +51,7 @@ class Sessions {
     return settings;
   }
 
-  // Runs a rank in each thread; true if all servers have ended well.
+  // Runs each rank in a thread. Returns whether all servers ended well.
   template <class Rank>
   bool run(const Rank& rank) {
     std::vector<std::thread> threads;
@@ -82,7 +82,7 @@ class Sessions {
   std::string secret_;
 };
 
-// What went wrong; empty if nothing did.
+// The error; empty if there is none.
 template <class T>
 std::string why(const Outcome<T>& outcome) {
   return outcome ? std::string() : outcome.error().text;

@@ -21,7 +21,7 @@ TEST_CASE("no bytes are read as a word that could not be written") {
   for (int i = 0; i < 200'000; ++i) {
     FrameBytes bytes{};
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.between(0, 255));
-    if (i % 2 == 0) bytes = {static_cast<std::byte>(random.between(0, 5))};  // closer to one
+    if (i % 2 == 0) bytes = {static_cast<std::byte>(random.between(0, 5))};  // more often a word
     const auto read = decode(bytes);
     if (!read) continue;
     ++words;

@@ -12,14 +12,14 @@ using namespace weir::literals;
 
 constexpr std::size_t kChunk = 128 << 10;
 
-// A megabyte a millisecond.
+// One megabyte per millisecond.
 Pace pace_of_a_gigabyte() { return Pace(BytesPerSecond(1'000'000'000)); }
 
 TEST_CASE("bytes leave at the rate, in chunks") {
   Pace pace = pace_of_a_gigabyte();
   const Instant begin = Instant() + 1_s;
   Instant now = begin;
-  std::size_t left = pace.take(&pace, 1 << 30, now);  // what had gathered before
+  std::size_t left = pace.take(&pace, 1 << 30, now);  // allowance saved up before
   CHECK(left == 2'000'000);
   left = 0;
   std::size_t calls = 0;

@@ -1,4 +1,5 @@
-// Messages that go in pieces: every byte is in one of them, and the message has come when the last has.
+// Messages sent in pieces: every byte is in one piece, and the message is complete when the last piece
+// arrives.
 #include "backends/real/wire/pieces.h"
 
 #include <numeric>

@@ -13,7 +13,7 @@
 namespace weir::real {
 namespace {
 
-// Two ends of one connection with what lies between them in the hands of the test.
+// Two ends of one connection. The test controls the bytes between them.
 struct Line {
   Line() {
     for (auto& pair : sockets) {
@@ -32,7 +32,7 @@ struct Line {
     into.seal(keys);
   }
 
-  // What `from` has sent.
+  // The bytes that `from` has sent.
   std::string tapped() const {
     std::string bytes(1 << 20, ' ');
     const ssize_t got = ::recv(sockets[0][1].number(), bytes.data(), bytes.size(), 0);
@@ -72,7 +72,7 @@ TEST_CASE("what is sealed comes out as it went in, however it is cut on its way"
   for (int i = 0; i < 200; ++i) {
     std::string text(std::uniform_int_distribution<std::size_t>(1, 70'000)(random), ' ');
     for (char& c : text) c = static_cast<char>(random());
-    // In up to three places.
+    // Sends from up to three places.
     const std::size_t cut = random() % text.size();
     const std::array<iovec, 3> places = {iovec{text.data(), cut}, iovec{text.data() + cut, 0},
                                          iovec{text.data() + cut, text.size() - cut}};
@@ -107,7 +107,7 @@ TEST_CASE("bytes that were changed on their way are found out, whichever they ar
     Line line;
     std::string bytes = record(line, "twelve bytes");
     bytes[i] = static_cast<char>(bytes[i] ^ 1);
-    line.deliver(bytes + std::string(100'000, 'x'));  // if its size was changed, something follows
+    line.deliver(bytes + std::string(100'000, 'x'));  // something must follow if the size was changed
     CHECK_FALSE(received(line));
   }
 }

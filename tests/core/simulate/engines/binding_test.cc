@@ -11,7 +11,7 @@ std::vector<LinkId> by(const std::vector<Cover>& covers) {
   return ids;
 }
 
-// A memory that two NICs write to, each its own flows; the last link is the memory.
+// Two NICs with separate flows write to one memory, which is the last link.
 Binding memory_of(double rate, const std::vector<bool>& varies = {false, false, false}) {
   const Paths paths = {{{LinkId(0), 1}, {LinkId(2), 1}}, {{LinkId(1), 1}, {LinkId(2), 1}}};
   return Binding({6.0, 5.0, rate}, paths, varies);
@@ -31,7 +31,7 @@ TEST_CASE("a link that takes nearly all of it has covers") {
   CHECK(binding.covers[0].empty());
   CHECK(binding.covers[1].empty());
   CHECK(memory_of(11.0).covers[2].empty());
-  CHECK(memory_of(5.4).covers[2].empty());  // less than half
+  CHECK(memory_of(5.4).covers[2].empty());  // memory has less than half of the NICs' rate
   CHECK(memory_of(10.0, {false, false, true}).covers[2].empty());
 }
 

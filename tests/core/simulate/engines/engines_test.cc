@@ -1,5 +1,5 @@
-// Weir's fluid engines beside the toy's, which computes all rates from the definition whenever anything
-// changes.
+// Compares Weir's fluid engines with the toy's. The toy computes all rates from the definition at every
+// change.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -14,14 +14,14 @@
 namespace weir {
 namespace {
 
-// Flows that come in batches over some links, of which some vary; each that ends makes way for one more. Half
-// of the worlds have equal links and flows of one size, so that many end at one instant.
+// Flows start in batches over a few links, some of which vary. When a flow ends, another starts. Half of the
+// worlds have equal links and equal flows, so that many flows end at the same instant.
 class Bustle {
  public:
-  static constexpr std::uint32_t kChains = 40;  // of flows that follow one another
+  static constexpr std::uint32_t kChains = 40;  // of flows, each starting when the one before it ends
   static constexpr std::uint32_t kFlows = 6 * kChains;
 
-  // The slowest of the links are that slow, in bytes per second; some links of such stand still at times.
+  // `slowest`: rate of the slowest link in bytes per second. Links that vary may stop for a while.
   Bustle(std::uint64_t seed, double slowest) : random_(seed), even_(random_.uniform() < 0.5) {
     const std::int64_t links = random_.between(2, 30);
     for (std::int64_t i = 0; i < links; ++i) {
@@ -44,7 +44,7 @@ class Bustle {
   const std::vector<double>& rates() const { return rates_; }
   const Binding& binding() const { return binding_; }
 
-  // When each flow ends.
+  // When each flow ends, in seconds.
   std::vector<double> ends(Engine& engine, double least_factor) const {
     REQUIRE(engine.set_paths(paths_, binding_));
     std::vector<double> ends(kFlows);
@@ -115,8 +115,8 @@ TEST_CASE("flows end when they do by the definition of fairness") {
   CHECK(covered > 100);
 }
 
-// Two flows that end together and one that comes then leave the second link as full as it was, with other
-// rates, of which the first link's flow must notice.
+// Two flows end and a new one starts at the same instant. The second link stays as full as before, but its
+// flows get other rates. The first link's flow must notice.
 TEST_CASE("a link notices that others' flows get more where its use stays the same") {
   const std::vector<double> rates = {8.9e9, 6.3e9};
   const Paths paths{{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 1}}};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kFlows = 2000;
 
-// Machines whose memories can bind only while they send, receive and sum at once.
+// Machines whose memory limits rates only while they send, receive and sum at the same time.
 struct Memories {
   static constexpr std::uint32_t kMachines = 6;
 
@@ -62,9 +62,9 @@ struct Memories {
 TEST_CASE("links that cannot bind for now make no difference while they are left out") {
   const Memories memories;
   CHECK(memories.binding.covers[3].size() == 3);
-  Binding always = memories.binding;  // as if any link might bind at any time
+  Binding always = memories.binding;  // as if any link could be the bottleneck at any time
   always.covers.assign(memories.rates.size(), {});
-  Binding never = always;  // as if memories never did
+  Binding never = always;  // as if memory never were
   for (std::uint32_t i = 0; i < Memories::kMachines; ++i) never.never[4 * i + 3] = true;
   const std::vector<double> followed = memories.ends(memories.binding, 0.0);
   const std::vector<double> expected = memories.ends(always, 0.0);
@@ -72,7 +72,7 @@ TEST_CASE("links that cannot bind for now make no difference while they are left
   for (std::size_t i = 0; i < followed.size(); ++i)
     worst = std::max(worst, std::abs(followed[i] - expected[i]) / expected[i]);
   CHECK(worst < 1e-9);
-  CHECK(memories.ends(never, 0.0) != expected);  // they do bind
+  CHECK(memories.ends(never, 0.0) != expected);  // memory does limit rates
   const std::vector<double> rough = memories.ends(memories.binding, 1e-3);
   for (std::size_t i = 0; i < rough.size(); ++i) CHECK(std::abs(rough[i] / expected[i] - 1) < 1e-2);
 }

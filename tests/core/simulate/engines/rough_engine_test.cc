@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kRoughFlows = 2000;
 constexpr std::size_t kLinks = 40;
 
-// When each of many flows ends that come one after the other, each over two links of one rate.
+// End times of many flows that start one after another. Each crosses two links of equal rate.
 std::vector<double> ends(double precision) {
   const std::vector<double> rates(kLinks, 1e9);
   Paths paths;
@@ -65,7 +65,7 @@ TEST_CASE("a rough engine's flows end about when an exact one's do") {
   }
 }
 
-// Links of many rates, flows over one to four of them of many weights.
+// Links of many rates. Flows cross one to four of them with many weights.
 struct Tangle {
   explicit Tangle(Random random) {
     for (std::size_t i = 0; i < kLinks; ++i) rates.push_back(1e9 * (0.2 + random.uniform()));
@@ -88,9 +88,9 @@ struct Tangle {
   Binding binding;
 };
 
-// Flows with bytes for 1000 s at the rates that are fair among them alone. Beside them others come and go
-// for a millisecond, and links become slow and whole again. What is left then are rates that were made by a
-// thousand changes.
+// Long flows with bytes for 1000 s at the rates that are fair among them alone. For the first millisecond
+// other flows come and go, and links become slow and recover. The rates that remain result from a thousand
+// changes.
 TEST_CASE("after any number of changes rates are fair") {
   constexpr std::uint32_t kLong = 60;
   constexpr double kSeconds = 1000.0;
@@ -132,7 +132,7 @@ TEST_CASE("after any number of changes rates are fair") {
   }
 }
 
-// 40 flows of unlike sizes, and as many timers, over one link.
+// 40 flows of different sizes and as many timers, over one link.
 TEST_CASE("a rough engine foretells what ends next") {
   constexpr std::uint32_t kEach = 40;
   const Paths paths{{{LinkId(0), 1}}};

@@ -1,4 +1,4 @@
-// What training frameworks fuse, cut and wait for before they call a collective.
+// How training frameworks fuse and cut tensors, and what they wait for before they call a collective.
 #include "core/strategies/blocks/buckets.h"
 
 #include "core/hardware/work.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace weir::literals;
 
-// Layers of one tensor of so many kilobytes each, from the input on, of 1 ms each way.
+// Layers from the input on, each with one tensor of this many kilobytes. Forward and backward take 1 ms each.
 Trace trace_of_kilobytes(const std::vector<std::int64_t>& kilobytes) {
   Trace trace;
   trace.name = "layers";
@@ -32,10 +32,11 @@ TEST_CASE(
     "PyTorch's buckets are whole tensors from the last layer on, the first of 1 MiB and closed when full") {
   const Trace trace = trace_of_kilobytes({100, 26'000, 20'000, 10'000, 5'000, 400, 700});
   const Workload workload(trace);
-  CHECK(kilobytes(ddp_buckets(workload, Options{})) == std::vector<std::int64_t>{1'100, 35'000, 26'100});
+  CHECK(kilobytes(ddp_buckets("any", workload, Options{})) ==
+        std::vector<std::int64_t>{1'100, 35'000, 26'100});
   Options small;
   small.bucket_size = 1_MB;
-  CHECK(kilobytes(ddp_buckets(workload, small)) ==
+  CHECK(kilobytes(ddp_buckets("any", workload, small)) ==
         std::vector<std::int64_t>{1'100, 5'000, 10'000, 20'000, 26'000, 100});
 }
 
@@ -46,8 +47,9 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   Options options;
   options.cycle_time = 2500_us;
   options.fusion_buffer = 5_MB;
-  // Ready at 1 and 2 ms | 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB are more than the buffer.
-  const Buckets buckets = horovod_buckets(cluster, workload, options);
+  // Layers are ready at 1 and 2 ms
+  // 3, 4 and 5 ms; cycles end at 2.5 and 5 ms. 4 + 3 MB exceed the buffer.
+  const Buckets buckets = horovod_buckets("any", cluster, workload, options);
   CHECK(kilobytes(buckets) == std::vector<std::int64_t>{4'000, 3'000, 3'500});
   CHECK(buckets.buckets[0].layer == 3);
   CHECK(buckets.buckets[0].held == 500_us);
@@ -56,7 +58,7 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   CHECK(buckets.buckets[2].layer == 0);
   CHECK(buckets.buckets[2].held == 0_us);
   options.cycle_time = 0_ms;
-  CHECK(kilobytes(horovod_buckets(cluster, workload, options)).size() == 5);
+  CHECK(kilobytes(horovod_buckets("any", cluster, workload, options)).size() == 5);
 }
 
 TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once as its credit") {
@@ -65,12 +67,12 @@ TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once 
   Options options;
   options.partition_size = 300_KB;
   options.credit = 2;
-  const Buckets buckets = byte_scheduler_buckets(workload, options);
+  const Buckets buckets = byte_scheduler_buckets("any", workload, options);
   CHECK(kilobytes(buckets) == std::vector<std::int64_t>{300, 300, 300, 100});
   CHECK(buckets.landing == 2);
   CHECK(buckets.windowed);
   options.credit.reset();
-  CHECK_FALSE(byte_scheduler_buckets(workload, options).windowed);
+  CHECK_FALSE(byte_scheduler_buckets("any", workload, options).windowed);
 }
 
 TEST_CASE("each part waits for its machine's scheduler, once for each machine") {
@@ -94,7 +96,7 @@ TEST_CASE("each part waits for its machine's scheduler, once for each machine") 
   }
 }
 
-// One bucket for all of 4 MB on machines with as many GPUs and NICs as asked.
+// A plan of a 4 MB model on these machines.
 Plan nccl_plan_of(const Cluster& cluster, const Options& options) {
   static const Trace trace = trace_of_kilobytes({1'000, 1'000, 1'000, 1'000});
   static const Workload workload(trace);
@@ -119,7 +121,7 @@ TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads 
       INFO(nics << " NICs, " << gpus << " GPUs");
       const Cluster cluster = machines(4, gpus, nics);
       const Plan plan = nccl_plan_of(cluster, options);
-      REQUIRE(plan.all_reduces().size() == 2);  // 2 MB, as the first is closed at 1 MiB, and 2 MB
+      REQUIRE(plan.all_reduces().size() == 2);  // both of 2 MB; the first closes at 1 MiB
       for (const auto& ops : plan.all_reduces()) CHECK(ops.size() == 4);
       CHECK(plan.messages().empty());
       CHECK(plan.host_memory(MachineId(0)) == 0_B);
@@ -132,7 +134,7 @@ TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads 
         const bool gpu_machine = cluster.machine(link.machine).has_gpus();
         CHECK(loads[i] == (gpu_machine ? 4_MB * (2 * (ranks - 1)) / (ranks * nics) : 0_B));
       }
-      // Down the ring and up again, over three machines each.
+      // The latency of a path down the ring and up again, over three machines each way.
       CHECK(works.of(plan.all_reduces()[0].front()).latency == 60_us);
     }
   }

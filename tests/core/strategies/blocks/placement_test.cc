@@ -18,7 +18,7 @@ std::vector<Part> equal_parts(int count, Bytes size) {
   return parts;
 }
 
-// Machines of one NIC each, with these shares.
+// Machines with one NIC and these shares.
 std::vector<Summer> one_nic(const std::vector<double>& shares) {
   std::vector<Summer> result;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -86,7 +86,8 @@ TEST_CASE("a load exceeds its share by at most 0.05 percent or some 32 KiB") {
   }
 }
 
-// Placement by a hash of names loads BytePS's largest server by 1.54 and 1.17 times the mean.
+// BytePS places by a hash of names. Its largest servers carry 1.54 and 1.17 times the mean load of these
+// models.
 TEST_CASE("eight servers of a shipped model are loaded alike") {
   for (const char* model : {"resnet-50", "bert-large"}) {
     const auto trace = read_trace(fmt::format(WEIR_SOURCE_DIR "/traces/{}.json", model));
@@ -132,7 +133,7 @@ TEST_CASE("urgent parts overtake those that wait, but not those that are sent be
   const Workload workload(trace);
   const std::vector<Part> parts = workload.partition(4000_B);  // three of layer 1, then one of layer 0
   REQUIRE(parts.size() == 4);
-  // The whole model takes 4 ms, a part 1 ms. Layer 1 is ready at 1 ms and layer 0 at 2 ms.
+  // The whole model takes 4 ms and each part 1 ms. Layer 1 is ready at 1 ms, layer 0 at 2 ms.
   Options options;
   CHECK(service_order(workload, parts, options, 4_ms) == std::vector<std::size_t>{0, 3, 1, 2});
   options.overlap = false;

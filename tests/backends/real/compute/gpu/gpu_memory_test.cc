@@ -1,4 +1,4 @@
-// Memory of GPUs as other devices reach it.
+// GPU memory as other devices access it.
 #include "backends/real/memory/gpus.h"
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-// Sums in GPU memory, by kernels and by collectives, against sums in double precision.
+// Compares sums in GPU memory, by kernels and by collectives, with sums in double precision.
 #include <cmath>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kPatience{30'000'000'000};
 
-// One machine's ops, one after the other.
+// Runs the ops of one machine, one after another.
 class Bench {
  public:
   Bench(Plan plan, std::unique_ptr<Gpus> gpus) : plan_(std::move(plan)), gpus_(std::move(gpus)) {
@@ -55,7 +55,7 @@ class Bench {
   std::unique_ptr<GpuEngine> engine_;
 };
 
-// Numbers whose sums of eight have no more than a rounding error; whole ones if the type has no others.
+// Numbers for which a sum of eight has at most a rounding error. For integer types they are whole.
 std::vector<std::byte> numbers(Dtype dtype, std::size_t elements, std::size_t seed) {
   const auto width = static_cast<std::size_t>(size(dtype).count());
   std::vector<std::byte> bytes(elements * width);
@@ -105,7 +105,7 @@ double number(Dtype dtype, const std::byte* at) {
   return 0;
 }
 
-// How far a sum may be off for each addition, of its largest term.
+// The allowed error of each addition, relative to its largest term.
 double rounding(Dtype dtype) {
   switch (dtype) {
     case Dtype::kF16:
@@ -178,7 +178,7 @@ TEST_CASE("a sum on a GPU is what a plain loop comes to, bit for bit", "[gpu]") 
   }
 }
 
-// Each GPU's numbers, and where the op leaves their sum: by shares, or on one GPU.
+// Checks a reduction of each GPU's numbers, whose sum is left in shares or on one GPU.
 void check_reduction(int count, Dtype dtype, std::size_t elements, OpKind kind) {
   const Bytes bytes = size(dtype) * static_cast<std::int64_t>(elements);
   PlanBuilder builder("reduction", 1);

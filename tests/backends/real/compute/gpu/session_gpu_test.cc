@@ -1,4 +1,5 @@
-// Training sessions whose tensors lie on GPUs: ranks in threads of this process, all on the first device.
+// Training sessions whose tensors are on GPUs. The ranks are threads of this process; all use the first
+// device.
 #include <algorithm>
 #include <thread>
 
@@ -10,7 +11,7 @@
 namespace weir::real {
 namespace {
 
-// What is wrong with some rounds on one rank; empty if nothing is.
+// Runs some rounds on one rank. Returns what went wrong; empty if nothing did.
 std::string train(const SessionSettings& settings, bool in_place) {
   auto session = Session::join(settings, "test");
   if (!session) return session.error().text;
@@ -38,7 +39,7 @@ std::string train(const SessionSettings& settings, bool in_place) {
         return fmt::format("round {}: element {} is {}, not {}", round, i, values[i], expected);
     }
   }
-  // What another GPU has cannot be of the same group, nor can what no GPU has.
+  // A group cannot contain a tensor of another GPU, nor one of a GPU that does not exist.
   if ((*session)->push_pull({"y", 1, Dtype::kF32, 0}, *in, *in, {1'000, nullptr}))
     return "there is no such device";
   const auto left = (*session)->leave();

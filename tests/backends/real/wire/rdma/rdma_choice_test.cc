@@ -1,4 +1,4 @@
-// Which port of a host's RDMA devices a NIC of the topology is, where no address tells.
+// Which port of a host's RDMA devices belongs to a NIC of the topology, if no address says so.
 #include "backends/real/wire/rdma/choice.h"
 #include "tests/catch.h"
 

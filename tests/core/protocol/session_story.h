@@ -1,0 +1,37 @@
+// Checks how the processes of a session ended. What each reports must be true, reports of one cause must
+// agree, and nobody may wait longer than promised.
+#pragma once
+
+#include <string>
+
+#include "tests/core/protocol/session_sim.h"
+
+namespace weir {
+
+/// Reads a session that has ended.
+class SessionStory {
+ public:
+  explicit SessionStory(const SimulatedSession& session) : session_(session) {}
+  /// The first error; empty if there is none.
+  std::string wrong() const;
+
+ private:
+  using Kind = SessionFault::Kind;
+
+  std::string wrong_with(const SessionOutcome& outcome) const;
+  std::string wrong_verdict(const std::string& whole, Instant at) const;
+  std::string wrong_reason(const std::string& text, Instant at) const;
+  std::string wrong_member(const SessionOutcome& outcome) const;
+  std::string late() const;
+  bool any(std::initializer_list<Kind> kinds) const;
+  bool has(int place, std::initializer_list<Kind> kinds, Instant by) const;
+  /// Whether the process and the leader could not talk at some time.
+  bool apart(const SessionOutcome& outcome) const;
+  bool culprit(const std::string& name, Instant by) const;
+  int place(const std::string& name) const;
+  bool all_in_trouble(const std::string& names, Instant by) const;
+
+  const SimulatedSession& session_;
+};
+
+}  // namespace weir
