@@ -66,7 +66,7 @@ Studied<ExitStatus> sweep(SweepChoices choices) {
     return kExitWell;
   }
   if (choices.input.file.empty())
-    return wrong_input("an experiment file is needed, but for --status and --export");
+    return wrong_input("an experiment file is needed, except with --status and --export");
   const auto deadline = parse_duration(choices.deadline);
   if (!deadline) return wrong_input("--deadline: " + deadline.error().text);
   if (*deadline <= Duration(0)) return wrong_input("--deadline: expected more than 0s");

@@ -32,7 +32,7 @@ bool has_overhead(Point::Kind kind) {
   return kind == Point::Kind::kMessage || kind == Point::Kind::kExchange || kind == Point::Kind::kCollective;
 }
 
-// The bytes on the busiest links, of which the rate is.
+// The bytes on the busiest links. The rate is that of these links.
 double carried(const Point& point) {
   const double size = static_cast<double>(point.size.count());
   return point.kind == Point::Kind::kCollective ? size * nccl::bus_factor(point.test, point.ranks) : size;

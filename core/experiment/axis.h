@@ -1,5 +1,5 @@
-// What an experiment varies, and how values combine into points: lists, of which every combination is a
-// point, or which vary one at a time; and samples drawn from ranges.
+// What an experiment varies, and how values combine into points: lists that vary in every combination or one
+// at a time; and samples drawn from ranges.
 #pragma once
 
 #include <array>

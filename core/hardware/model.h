@@ -22,8 +22,8 @@ struct Model {
   int scatter_entries = 1;    // number of pieces of memory that make up a message
   Duration entry_overhead;    // what each piece after the first adds to the overhead
   double unaligned_efficiency =
-      1.0;  // messages of which an end begins inside a page of host memory, not on its first byte, achieve
-            // this fraction of their rate: they take as long as larger messages
+      1.0;  // the fraction of their rate that messages achieve if either end begins inside a page of host
+            // memory, not on its first byte: they take as long as larger messages
   Duration collective_overhead;  // what each reduction, gathering or broadcast among a machine's GPUs adds to
                                  // the compute time of its layer, because its kernels run in between; in
                                  // rings among machines, each chunk of a bucket has its own

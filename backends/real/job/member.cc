@@ -29,7 +29,7 @@ constexpr std::size_t kPiece = 256 << 10;    // bytes of a record in one note
 MemberTerms terms_of(const MemberSettings& settings) {
   MemberTerms terms;
   terms.patience = settings.patience;
-  // A machine that is told to be more patient may be started before the coordinator.
+  // A machine with a longer patience may be started before the coordinator.
   terms.reach = settings.patience > MemberSettings().patience ? settings.patience : kRefused;
   return terms;
 }

@@ -20,8 +20,8 @@ pid_t fork_child();
 /// runs.
 std::optional<int> wait_for_child(pid_t process, Instant until);
 
-/// Waits for these children, each of which does `what`, to end successfully. Fails if one does not, or still
-/// runs after `patience` (it may be stopped). Then kills those that are left.
+/// Waits for these children to end successfully. Each does `what`, which errors name. Fails if one does not,
+/// or still runs after `patience` (it may be stopped). Then kills those that are left.
 Result<void> wait_for_children(const std::vector<pid_t>& processes, const std::string& what,
                                Duration patience);
 
