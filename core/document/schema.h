@@ -10,18 +10,18 @@ class SchemaWriter {
  public:
   template <class T>
   void required(std::string_view name, T& field, std::string_view about, const Limits& range = {}) {
-    property<T>(name, about, range);
+    property(name, about, schema<T>(range));
     required_.push_back(name);
     (void)field;
   }
 
   template <class T>
   void optional(std::string_view name, T& field, std::string_view about, const Limits& range = {}) {
-    nlohmann::ordered_json& schema = property<T>(name, about, range);
+    property(name, about, schema<T>(range));
     if constexpr (Optional<T>) {
       if (!field) return;
     }
-    schema["default"] = Writer::written(field);
+    add_default(name, Writer::written(field));
   }
 
   /// The schema of a field of this type.
@@ -34,26 +34,32 @@ class SchemaWriter {
   template <class T>
   static nlohmann::ordered_json struct_schema(const Limits& range);
 
-  template <class T>
-  nlohmann::ordered_json& property(std::string_view name, std::string_view about, const Limits& range) {
-    nlohmann::ordered_json& property = properties_[std::string(name)];
-    property = {{"description", about}};
-    property.update(schema<T>(range));
-    return property;
-  }
+  void property(std::string_view name, std::string_view about, nlohmann::ordered_json schema);
+  void add_default(std::string_view name, nlohmann::ordered_json value);
+  nlohmann::ordered_json finish();  // the schema of the object; leaves the writer empty
 
   nlohmann::ordered_json properties_ = nlohmann::ordered_json::object();
   std::vector<std::string_view> required_;
 };
 
+// JSON that many types share is made here once, since code made from templates takes long to compile.
+namespace internal {
+
+std::string whole_schema_text(std::string_view title, const nlohmann::ordered_json& schema);
+nlohmann::ordered_json type_schema(std::string_view type);
+nlohmann::ordered_json number_schema(const Limits& range, bool integer);
+nlohmann::ordered_json pattern_schema(std::string pattern);  // any text if it is empty
+nlohmann::ordered_json names_schema(const std::vector<std::string_view>& names);
+nlohmann::ordered_json either_schema(nlohmann::ordered_json one, nlohmann::ordered_json other);
+nlohmann::ordered_json map_schema(nlohmann::ordered_json values);
+nlohmann::ordered_json array_schema(nlohmann::ordered_json elements);
+
+}  // namespace internal
+
 /// The schema of a file that contains the struct, as text.
 template <class T>
 std::string schema_text(std::string_view title) {
-  nlohmann::ordered_json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                                   {"title", title}};
-  schema.update(SchemaWriter::schema<T>());
-  schema["properties"]["$schema"] = {{"description", "where editors find this schema"}, {"type", "string"}};
-  return schema.dump(2) + "\n";
+  return internal::whole_schema_text(title, SchemaWriter::schema<T>());
 }
 
 template <class T>
@@ -61,22 +67,17 @@ nlohmann::ordered_json SchemaWriter::schema(const Limits& range) {
   if constexpr (std::same_as<T, Value>) {
     return nlohmann::ordered_json::object();
   } else if constexpr (std::same_as<T, bool>) {
-    return {{"type", "boolean"}};
+    return internal::type_schema("boolean");
   } else if constexpr (std::is_arithmetic_v<T>) {
-    nlohmann::ordered_json number = {{"type", Integer<T> ? "integer" : "number"}};
-    if (range.least) number["minimum"] = static_cast<T>(*range.least);
-    if (range.most) number["maximum"] = static_cast<T>(*range.most);
-    return number;
+    return internal::number_schema(range, Integer<T>);
   } else if constexpr (std::same_as<T, std::string>) {
-    nlohmann::ordered_json text = {{"type", "string"}};
-    if (range.spelling != Spelling::kAny) text["pattern"] = pattern(range.spelling);
-    return text;
+    return internal::pattern_schema(range.spelling == Spelling::kAny ? "" : pattern(range.spelling));
   } else if constexpr (HasUnit<T>) {
-    return {{"type", "string"}, {"pattern", UnitText<T>::pattern()}};
+    return internal::pattern_schema(UnitText<T>::pattern());
   } else if constexpr (NamedEnum<T>) {
-    auto names = nlohmann::ordered_json::array();
+    std::vector<std::string_view> names;
     for (const auto& named : enum_names(T{})) names.push_back(named.name);
-    return {{"enum", names}};
+    return internal::names_schema(names);
   } else if constexpr (Vector<T> || Optional<T> || Map<T>) {
     return container_schema<T>(range);
   } else {
@@ -87,14 +88,11 @@ nlohmann::ordered_json SchemaWriter::schema(const Limits& range) {
 template <class T>
 nlohmann::ordered_json SchemaWriter::container_schema(const Limits& range) {
   if constexpr (Optional<T>) {
-    auto either = nlohmann::ordered_json::array();
-    either.push_back(schema<typename T::value_type>(range));
-    either.push_back({{"type", "null"}});
-    return {{"anyOf", either}};
+    return internal::either_schema(schema<typename T::value_type>(range), internal::type_schema("null"));
   } else if constexpr (Map<T>) {
-    return {{"type", "object"}, {"additionalProperties", schema<typename T::mapped_type>(range)}};
+    return internal::map_schema(schema<typename T::mapped_type>(range));
   } else {
-    return {{"type", "array"}, {"items", schema<typename T::value_type>(range)}};
+    return internal::array_schema(schema<typename T::value_type>(range));
   }
 }
 
@@ -103,14 +101,9 @@ nlohmann::ordered_json SchemaWriter::struct_schema(const Limits& range) {
   SchemaWriter writer;
   T defaults{};
   fields(writer, defaults);
-  nlohmann::ordered_json object = {{"type", "object"}, {"properties", std::move(writer.properties_)}};
-  if (!writer.required_.empty()) object["required"] = writer.required_;
-  object["additionalProperties"] = false;
+  nlohmann::ordered_json object = writer.finish();
   if constexpr (HasShorthand<T>) {
-    auto either = nlohmann::ordered_json::array();
-    either.push_back(schema<typename Shorthand<T>::Short>(range));
-    either.push_back(std::move(object));
-    return {{"anyOf", either}};
+    return internal::either_schema(schema<typename Shorthand<T>::Short>(range), std::move(object));
   }
   return object;
 }

@@ -23,7 +23,7 @@ class Writer {
     if constexpr (Optional<T>) {
       if (!from) return;
     }
-    object_[std::string(name)] = written(from);
+    put(name, written(from));
   }
 
   /// The field as JSON.
@@ -35,6 +35,8 @@ class Writer {
   static nlohmann::ordered_json written_container(T& from);
   template <class T>
   static nlohmann::ordered_json written_struct(T& from);
+
+  void put(std::string_view name, nlohmann::ordered_json value);
 
   nlohmann::ordered_json object_ = nlohmann::ordered_json::object();
 };
