@@ -26,7 +26,7 @@ JobCoordinator::JobCoordinator(JobTerms terms, Instant now)
 }
 
 template <class T>
-void JobCoordinator::tell_all(const T& content) {
+void JobCoordinator::send_to_all(const T& content) {
   for (const Member& member : members_) {
     if (!member.connection.empty()) send(note_of(content, member.connection));
   }
@@ -78,7 +78,7 @@ void JobCoordinator::advance(Instant now) {
     return ask_clocks(now);
   if (phase_ == Phase::kClocks) return go(now);
   if (meetings_ < terms_.tokens.size()) return meet(now);
-  tell_all(GoodbyeNote{});
+  send_to_all(GoodbyeNote{});
   phase_ = Phase::kOver;
 }
 
@@ -87,7 +87,7 @@ void JobCoordinator::meet(Instant now) {
   for (const Member& member : members_) note.machines.push_back(member.place);
   note.token = terms_.tokens[meetings_++];
   note.clique = clique_;
-  tell_all(note);
+  send_to_all(note);
   rounds_ = 0;
   for (Member& member : members_) member.soonest = kNever;
   enter(Phase::kMeeting, terms_.patience, now);
@@ -96,7 +96,7 @@ void JobCoordinator::meet(Instant now) {
 void JobCoordinator::ask_clocks(Instant now) {
   ++rounds_;
   asked_ = now;
-  tell_all(AskClockNote{});
+  send_to_all(AskClockNote{});
   enter(Phase::kClocks, terms_.patience, now);
 }
 
@@ -338,7 +338,7 @@ void JobCoordinator::stop(const Error& why, Instant now) {
 
 // Machines that join now were started together with the others, and would wait in vain.
 void JobCoordinator::dismiss(Instant now) {
-  tell_all(FailedNote{error_->text});
+  send_to_all(FailedNote{error_->text});
   phase_ = Phase::kDismissing;
   until_ = now + kMoment;
   for (const Note& note : std::exchange(late_, {})) turn_away(note);

@@ -121,7 +121,7 @@ class JobCoordinator {
   bool active() const { return phase_ < Phase::kBlaming; }
   void send(Note note) { actions_.emplace_back(SendNote{std::move(note)}); }
   template <class T>
-  void tell_all(const T& content);
+  void send_to_all(const T& content);
   std::optional<std::size_t> sender(const Note& note, Instant now);
   bool complete() const;
   std::string missing() const;

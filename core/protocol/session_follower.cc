@@ -119,7 +119,7 @@ void SessionFollower::tick(Instant now) {
       send(note_of(terms_.seat));
       said_ = now;
     }
-    if (now >= until_) end(Error{terms_.unlet});
+    if (now >= until_) end(Error{terms_.not_admitted});
   }
 }
 

@@ -48,7 +48,7 @@ bool SessionLeader::Count::whole() const {
 }
 
 template <class T>
-void SessionLeader::tell_all(const T& content, bool ranks_alone) {
+void SessionLeader::send_to_all(const T& content, bool ranks_alone) {
   for (const Member& member : members_) {
     if (!member.connection.empty() && !(ranks_alone && member.role.server))
       send(note_of(content, member.connection));
@@ -56,7 +56,7 @@ void SessionLeader::tell_all(const T& content, bool ranks_alone) {
 }
 
 template <class T>
-void SessionLeader::tell_openers(const T& content) {
+void SessionLeader::send_to_openers(const T& content) {
   for (const auto& [member, hash] : opening_) send(note_of(content, members_[member].connection));
 }
 
@@ -90,7 +90,7 @@ void SessionLeader::fail(const Error& why, Instant now) {
         fmt::format("; rank 0, which leads, itself stood still for {}, and others may have taken it for lost",
                     rounded(*still));
   }
-  tell_all(FailedNote{error_->text});
+  send_to_all(FailedNote{error_->text});
   phase_ = Phase::kOver;
 }
 
@@ -171,7 +171,7 @@ void SessionLeader::hear_leading(const Note& note, Instant now) {
   if (auto taken = take(*member, note, now); !taken)
     return fail(Error{fmt::format("{}: {}", who, taken.error().text)}, now);
   if (all_have_left()) {
-    tell_all(GoodbyeNote{});
+    send_to_all(GoodbyeNote{});
     phase_ = Phase::kOver;
     return;
   }
@@ -194,7 +194,7 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
     return with<RoundsNote>(note, [&](const RoundsNote& said) { return turns(rank, said); });
   if (note.type == RefuseNote::kType) {
     return with<RefuseNote>(note, [&](const RefuseNote& said) -> Result<void> {
-      tell_all(tensors_.refuse(said.name, fmt::format("rank {}: {}", rank, said.why)), true);
+      send_to_all(tensors_.refuse(said.name, fmt::format("rank {}: {}", rank, said.why)), true);
       return {};
     });
   }
@@ -225,13 +225,13 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
 void SessionLeader::leave(std::size_t member, const LeaveNote& note) {
   members_[member].left = true;
   for (const CountedNote& one : note.given) members_[member].given[one.name] = one.times;
-  tell_all(MissingNote{"", text(members_[member].role), true}, true);
+  send_to_all(MissingNote{"", text(members_[member].role), true}, true);
 }
 
 Result<void> SessionLeader::declare(int rank, const DeclareNote& note) {
   const auto refused = tensors_.declare(rank, note);
   if (!refused) return tl::unexpected(refused.error());
-  for (const RefuseNote& one : *refused) tell_all(one, true);
+  for (const RefuseNote& one : *refused) send_to_all(one, true);
   return {};
 }
 
@@ -241,8 +241,8 @@ Result<void> SessionLeader::turns(int rank, const RoundsNote& note) {
     if (declared == nullptr)
       return failure(fmt::format("it hands over '{}', which it has not declared", turn.tensor));
     const RoundTable::Finding found = turns_.take(rank, turn, declared->by.size());
-    if (found.watch) tell_all(WatchNote{turn.label, turn.turn}, true);
-    if (!found.wrong.empty()) tell_all(RefuseNote{turn.label, found.wrong}, true);
+    if (found.watch) send_to_all(WatchNote{turn.label, turn.turn}, true);
+    if (!found.wrong.empty()) send_to_all(RefuseNote{turn.label, found.wrong}, true);
   }
   return {};
 }
@@ -259,7 +259,7 @@ Result<void> SessionLeader::open_next() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (takes_part(members_[i].role, open->ranks)) opening_[i] = "";
   }
-  tell_openers(*open);
+  send_to_openers(*open);
   return {};
 }
 
@@ -272,7 +272,7 @@ Result<void> SessionLeader::opened(std::size_t member, const OpenedNote& note) {
   for (const auto& [_, hash] : opening_) hashes.insert(hash);
   if (hashes.contains("")) return {};
   if (hashes.size() > 1) return failure("plans of the same tensors differ: programs are of different builds");
-  tell_openers(BeginNote{note.group});
+  send_to_openers(BeginNote{note.group});
   opening_.clear();
   return {};
 }
@@ -315,7 +315,7 @@ void SessionLeader::answer(const std::string& name, const Count& count) {
       who.push_back(fmt::format("rank {}", rank));
     }
   }
-  tell_all(MissingNote{name, list(who), left}, true);
+  send_to_all(MissingNote{name, list(who), left}, true);
 }
 
 void SessionLeader::answer_counts(Instant now) {

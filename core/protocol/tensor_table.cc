@@ -24,11 +24,11 @@ const TensorTable::Declared* TensorTable::find(const std::string& name) const {
 }
 
 Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote& note) {
-  std::vector<RefuseNote> told;
+  std::vector<RefuseNote> refusals;
   std::vector<std::string> batch;
   std::string wrong;  // what is wrong with one of them, in words
   const auto refuse_one = [&](const std::string& name, const std::string& why) {
-    told.push_back(refuse(name, why));
+    refusals.push_back(refuse(name, why));
     if (wrong.empty()) wrong = fmt::format("declared together with '{}', of which {}", name, why);
   };
   for (const TensorNote& tensor : note.tensors) {
@@ -60,9 +60,9 @@ Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote
   if (!batch.empty()) batches_.push_back(std::move(batch));
   // A rank stops at a refusal. So the rest of this declaration is refused too, and nobody waits for it.
   for (const TensorNote& tensor : note.tensors) {
-    if (!wrong.empty() && !declared_[tensor.name].refused) told.push_back(refuse(tensor.name, wrong));
+    if (!wrong.empty() && !declared_[tensor.name].refused) refusals.push_back(refuse(tensor.name, wrong));
   }
-  return told;
+  return refusals;
 }
 
 RefuseNote TensorTable::refuse(const std::string& name, const std::string& why) {

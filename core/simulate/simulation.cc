@@ -104,7 +104,7 @@ class World {
     if (expired_ || over_) return;  // nothing more starts, so the engine comes to an end
     expired_ = engine_.seconds() > kLongestRun.seconds();
     if (expired_) return;
-    if (const auto next = engine_.coming(); next && *next < change_) job_of(*next).foresee(*next);
+    if (const auto next = engine_.coming(); next && *next < change_) job_of(*next).prefetch_ahead(*next);
     for (const std::uint32_t id : ended) {
       if (id < change_) job_of(id).prefetch(id);
     }

@@ -26,7 +26,7 @@ Point without_source(Point point) {
 }
 
 // A run's inputs and the time it took, to the nanosecond.
-using Told = std::pair<std::string, std::int64_t>;
+using KnownRun = std::pair<std::string, std::int64_t>;
 
 class Files {
  public:
@@ -127,20 +127,20 @@ class Files {
     if (!runs) return tl::unexpected(runs.error());
     all_.remarks.insert(all_.remarks.end(), runs->remarks.begin(), runs->remarks.end());
     std::map<std::string, std::size_t> others;  // by reason: how many
-    std::vector<Told> own;
+    std::vector<KnownRun> own;
     for (RealRun& run : runs->runs) {
       if (const auto other = other_cluster(topology_, run.experiment->topology)) {
         ++others[fmt::format("{}: of another cluster, as {}", run.source, *other)];
         continue;
       }
       own.emplace_back(hash_of(RunInputs(*run.experiment).text(run.contender, 0)), run.iteration.ns());
-      if (told_.contains(own.back())) {
+      if (known_runs_.contains(own.back())) {
         ++others[run.source + ": in an earlier file too"];
         continue;
       }
       all_.measurements.runs.push_back(std::move(run));
     }
-    told_.insert(own.begin(), own.end());
+    known_runs_.insert(own.begin(), own.end());
     for (const auto& [why, count] : others)
       all_.remarks.push_back(fmt::format("{} runs are left out: {}", count, why));
     return {};
@@ -149,7 +149,7 @@ class Files {
   RowsOf rows_;
   const Topology& topology_;
   std::set<Point> earlier_;  // without their sources
-  std::set<Told> told_;
+  std::set<KnownRun> known_runs_;
   ReadMeasurements all_;
 };
 

@@ -60,7 +60,7 @@ class LabPrograms {
     for (LabProgram& run : runs_) {
       for (LabStream& stream : run.streams) {
         take(run, stream);
-        if (!stream.line.empty()) tell(run, stream, stream.line);
+        if (!stream.line.empty()) report_line(run, stream, stream.line);
       }
     }
     return ended_;
@@ -148,13 +148,13 @@ class LabPrograms {
       stream.line.append(buffer, static_cast<std::size_t>(count));
       std::size_t from = 0;
       for (std::size_t to = 0; (to = stream.line.find('\n', from)) != std::string::npos; from = to + 1)
-        tell(run, stream, stream.line.substr(from, to - from));
+        report_line(run, stream, stream.line.substr(from, to - from));
       stream.line.erase(0, from);
       if (events_.flushed) events_.flushed();
     }
   }
 
-  void tell(const LabProgram& run, const LabStream& stream, const std::string& line) const {
+  void report_line(const LabProgram& run, const LabStream& stream, const std::string& line) const {
     if (events_.line) events_.line({run.name, stream.errors, line});
   }
 

@@ -211,13 +211,13 @@ std::string binding_part(const ReportMatter& matter) {
                                             color_of(kind, kinds), escaped(kind), 100 * part));
     }
     std::sort(words.rbegin(), words.rend());
-    std::string told;
-    for (const auto& [count, word] : words) told += word + " &nbsp; ";
+    std::string legend;
+    for (const auto& [count, word] : words) legend += word + " &nbsp; ";
     const std::string model =
         study.traces.size() > 1 ? " on " + escaped(study.traces[summary.trace].name) : "";
     html += "<tr>" +
             fmt::format("<td>{}{}</td><td>{}</td><td>{}</td>", escaped(summary.strategy), model, bar(parts),
-                        told) +
+                        legend) +
             "</tr>";
   }
   return html + "</table>";

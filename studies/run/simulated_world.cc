@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kPrecision = "precision ";
 
-Result<Lived> lived(Result<SharedRun> run) {
+Result<RunOutput> output_of(Result<SharedRun> run) {
   if (!run) return tl::unexpected(run.error());
-  return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
+  return RunOutput{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
 }
 
 // The run, by simulating only one machine; none if that is not possible.
@@ -36,10 +36,10 @@ std::optional<SharedRun> folded(const Planned& planned) {
 
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    if (std::optional<SharedRun> found = folded(planned)) return lived(std::move(*found));
+    if (std::optional<SharedRun> found = folded(planned)) return output_of(std::move(*found));
     const auto engine = fluid_engine(reached_rates(planned.whole, planned.jobs), precision);
-    return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
-                          planned.settings.conditions, *engine));
+    return output_of(simulate(planned.whole, planned.jobs, planned.settings.iterations,
+                              planned.settings.conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("{}{}", kPrecision, precision) : std::string(),
@@ -49,7 +49,7 @@ World fluid_world(double precision) {
 #ifdef WEIR_SIMGRID
 Result<World> simgrid_world() {
   const auto run = [](const Planned& planned) {
-    return lived(
+    return output_of(
         sim::simulate(planned.whole, planned.jobs, planned.settings.iterations, planned.settings.conditions));
   };
   return World{.name = std::string(kSimGridWorld), .settings = sim::Engine::settings(), .run = run};

@@ -58,9 +58,9 @@ std::int64_t changed_s(const std::string& file) {
   struct stat about {};
   const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);  // opening makes NFS refresh the file's time
   if (opened < 0) return 0;
-  const bool told = ::fstat(opened, &about) == 0;
+  const bool known = ::fstat(opened, &about) == 0;
   ::close(opened);
-  return told ? about.st_mtim.tv_sec : 0;
+  return known ? about.st_mtim.tv_sec : 0;
 }
 
 // The current time by the file system's server, from a file just written; if that fails, by this host's

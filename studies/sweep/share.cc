@@ -24,8 +24,8 @@ Result<Share> checked(int index, int count, const std::string& who) {
 }
 
 // The share from the two variables; none if either is not set.
-Result<std::optional<Share>> told(const Environment& environment, const std::string& rank,
-                                  const std::string& size) {
+Result<std::optional<Share>> share_from(const Environment& environment, const std::string& rank,
+                                        const std::string& size) {
   const auto index = environment(rank);
   const auto count = environment(size);
   if (!index || !count) return std::optional<Share>();
@@ -51,7 +51,7 @@ Result<Share> process_share(const Environment& environment) {
                                  {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
                                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}};
   for (const Engine& engine : kEngines) {
-    const auto share = told(environment, engine.rank, engine.size);
+    const auto share = share_from(environment, engine.rank, engine.size);
     if (!share) return tl::unexpected(share.error());
     if (*share) return **share;
     if (engine.always_both && environment(engine.rank))  // otherwise each process would take everything

@@ -144,7 +144,7 @@ class Tuner {
       if (!outcomes[i]) continue;
       tuning_.trials.push_back({points[i], std::move(*outcomes[i])});
       const TuneTrial& trial = tuning_.trials.back();
-      search_.tell(points[i], trial.seconds());
+      search_.add_attempt(points[i], trial.seconds());
       if (events_.trial) events_.trial(tuning_.trials.size() - 1, trial);
     }
     return signal ? signal : signals.arrived();

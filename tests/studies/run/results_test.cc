@@ -24,8 +24,8 @@ Result<Record> toy_run(const Plan& plan, const Cluster& cluster, const Simulatio
 const World kToyWorld = {
     "toy",
     "",
-    [](const Planned& planned) -> Result<Lived> {
-      return Lived{.record = toy_run(planned.plan, planned.cluster, planned.settings).value()};
+    [](const Planned& planned) -> Result<RunOutput> {
+      return RunOutput{.record = toy_run(planned.plan, planned.cluster, planned.settings).value()};
     },
     {}};
 
@@ -33,8 +33,8 @@ const World kToyWorld = {
 const World kWrongWorld = {
     "wrong",
     "",
-    [](const Planned& planned) -> Result<Lived> {
-      return Lived{.record = Record(planned.plan.ops().size(), planned.settings.iterations)};
+    [](const Planned& planned) -> Result<RunOutput> {
+      return RunOutput{.record = Record(planned.plan.ops().size(), planned.settings.iterations)};
     },
     {}};
 

@@ -66,14 +66,14 @@ TEST_CASE("of stored that are added together all are there, or none") {
 TEST_CASE(
     "a process that is killed loses nothing that it has added, whenever that is, and is read meanwhile") {
   const Folder folder;
-  int told[2];
-  REQUIRE(::pipe(told) == 0);
+  int numbers[2];
+  REQUIRE(::pipe(numbers) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
     const auto file = ResultStore::make(folder.path(), "host");
     for (int i = 0; file && i < 1'000'000; ++i) {
       if (!(*file)->add(stored_result(std::to_string(i)))) break;
-      (void)!::write(told[1], &i, sizeof i);
+      (void)!::write(numbers[1], &i, sizeof i);
     }
     ::_exit(1);
   }
@@ -81,7 +81,7 @@ TEST_CASE(
   std::size_t before = 0;
   constexpr int kEnough = 2500;  // enough to fold the log into the file several times
   while (last < kEnough) {
-    REQUIRE(::read(told[0], &last, sizeof last) == sizeof last);
+    REQUIRE(::read(numbers[0], &last, sizeof last) == sizeof last);
     if (last % 100 != 0) continue;
     const SweepResults seen = SweepResults::read(folder.path()).value();
     CHECK(seen.unreadable.empty());
@@ -91,8 +91,8 @@ TEST_CASE(
   }
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
-  ::close(told[1]);
-  while (::read(told[0], &last, sizeof last) == sizeof last) {
+  ::close(numbers[1]);
+  while (::read(numbers[0], &last, sizeof last) == sizeof last) {
   }
   const SweepResults left = SweepResults::read(folder.path()).value();
   CHECK(left.found.size() >= static_cast<std::size_t>(last) + 1);
