@@ -72,7 +72,8 @@ class LabPrograms {
     run.name = cluster_.machine(machine).name;
     int ends[2][2];
     for (int i = 0; i < 2; ++i) {
-      if (pipe2(ends[i], O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+      if (pipe2(ends[i], O_CLOEXEC) != 0)
+        return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
       run.streams[i].file = real::Descriptor(ends[i][0]);
       fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
       run.streams[i].errors = i == 1;

@@ -87,7 +87,8 @@ class Pool {
     // Buffered output must not be written by both processes.
     std::fflush(nullptr);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     real::Descriptor errors;
     if (errors_ == Errors::kKept) errors = real::Descriptor(memfd_create("errors", MFD_CLOEXEC));
     const pid_t parent = getpid();
@@ -100,7 +101,7 @@ class Pool {
     close(ends[1]);
     if (process < 0) {
       close(ends[0]);
-      return failure(fmt::format("no process: {}", std::strerror(errno)));
+      return failure(fmt::format("cannot start a process: {}", std::strerror(errno)));
     }
     running_.push_back({process, ends[0], index, {}, {}, std::move(errors), real::Clock::monotonic()});
     if (watch_.started) watch_.started(index);
@@ -174,7 +175,7 @@ class Pool {
       kill(lost.process, SIGKILL);
       finish(lost);
       report_end(lost,
-                 failure(fmt::format("its process, {}, was stopped by a signal, and did not go on within {}",
+                 failure(fmt::format("a signal stopped its process {}, which did not continue within {}",
                                      lost.process, text(kStopped))));
     }
   }
@@ -186,8 +187,8 @@ class Pool {
       const Running late = taken_out(i);
       kill(late.process, SIGKILL);
       finish(late);
-      Ending ending{failure(fmt::format("it was not done within {}, and was killed", text(*watch_.deadline))),
-                    {}};
+      Ending ending{
+          failure(fmt::format("it did not finish within {} and was killed", text(*watch_.deadline))), {}};
       ending.late = true;
       report_end(late, std::move(ending));
     }
@@ -237,8 +238,8 @@ class Pool {
       return report_end(done, failure(fmt::format("its process crashed: status {}", WEXITSTATUS(status))));
     const int signal = WTERMSIG(status);
     const std::string how =
-        signal == SIGKILL ? "its process was killed, as the system does when memory runs out; try fewer "
-                            "machines, larger parts or fewer --jobs"
+        signal == SIGKILL ? "its process was killed, probably because memory ran out; try fewer machines, "
+                            "larger parts or fewer --jobs"
                           : fmt::format("its process crashed: signal {} ({})", signal, strsignal(signal));
     report_end(done, {failure(how), signal});
   }

@@ -47,7 +47,7 @@ Result<void> check_machines(const Cluster& cluster, const Workload& workload, bo
   if (auto fits = check_left(needed); !fits) return fits;
   if (machines >= kMany)
     notify(notice,
-           fmt::format("{} machines are as many processes, each of which makes the plan anew", machines));
+           fmt::format("{} machines need as many processes, and each process makes its own plan", machines));
   return {};
 }
 
@@ -78,18 +78,18 @@ Result<void> check_ways(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;
     if (op.peer == op.machine)
-      return failure(fmt::format(
-          "{}: {} is to send itself messages through its NIC, which only simulated machines do; leave "
-          "'loopback' at 'memory'",
-          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+      return failure(
+          fmt::format("{}: {} would send messages to itself through its NIC, which works only in simulation; "
+                      "set 'loopback' to 'memory'",
+                      planned.plan.strategy(), planned.cluster.machine(op.machine).name));
     const Slice& slice = main_slice(op);
     if (slice.on.kind != Replicas::Kind::kShards) continue;
     for (const int gpu : planned.plan.group(slice.on.group())) {
       if (planned.cluster.nic_of_gpu(op.machine, gpu) == op.nic) continue;
-      return failure(fmt::format(
-          "{}: each GPU of {} sends its share through the NIC beside it, which real runs cannot yet; take "
-          "another strategy, or another 'local' stage",
-          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+      return failure(
+          fmt::format("{}: each GPU of {} sends its share through the NIC beside it, which real runs do not "
+                      "support yet; choose another strategy or another 'local' stage",
+                      planned.plan.strategy(), planned.cluster.machine(op.machine).name));
     }
   }
   return {};
@@ -97,7 +97,7 @@ Result<void> check_ways(const Planned& planned) {
 
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
   if (!planned.plan.all_reduces().empty() && !settings.gpus) {
-    return failure(fmt::format("{}: NCCL sums between GPUs: add --gpus, or take another 'collective'",
+    return failure(fmt::format("{}: NCCL sums on GPUs; add --gpus, or choose another 'collective'",
                                planned.plan.strategy()));
   }
   for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
@@ -257,7 +257,7 @@ Result<void> check_key_file(const std::string& file) {
     const auto text = read_text(file);
     if (text && real::parse_key(*text, file)) return {};
   }
-  return failure(fmt::format("{}: there is a file already, and no job's key; name another with --key", file));
+  return failure(fmt::format("{}: this file exists and holds no job's key; name another with --key", file));
 }
 
 Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& asked) {

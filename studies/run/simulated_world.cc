@@ -58,7 +58,7 @@ Result<World> simgrid_world() {
 Result<World> simgrid_world() {
   return failure(
       "this weir was built without SimGrid; install libsimgrid-dev (Debian, Ubuntu) and build it again, or "
-      "take --engine fluid");
+      "use --engine fluid");
 }
 #endif
 
@@ -89,7 +89,8 @@ SimulationOptions simulation_of(const std::string& name, const std::string& sett
 
 Result<World> simulated_world(const SimulationOptions& options) {
   if (options.engine == SimulationEngine::kFluid) return fluid_world(options.precision);
-  if (options.precision > 0.0) return failure("--precision: it is for --engine fluid; SimGrid has its own");
+  if (options.precision > 0.0)
+    return failure("--precision: only --engine fluid has this option; SimGrid sets its own precision");
   return simgrid_world();
 }
 

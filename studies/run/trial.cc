@@ -38,8 +38,8 @@ Result<void> check_bounds(const Report& report, const Bound& cluster, const Boun
   if (settings.model.compute_jitter > 0 || settings.conditions.jitter()) return {};
   for (const Bound* bound : {&cluster, &plan}) {
     if (report.first.seconds() >= bound->time.seconds() * (1 - kTolerance)) continue;
-    return failure(fmt::format("the simulation beat its bound: {} where {} takes {}", text(report.first),
-                               bound->binding, text(bound->time)));
+    return failure(fmt::format("the simulation beat its bound: it took {}, but {} alone takes {}",
+                               text(report.first), bound->binding, text(bound->time)));
   }
   return {};
 }
@@ -71,9 +71,8 @@ Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
   const auto iterations =
       static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
   if (iterations * plan.ops().size() > kMostRecords) {
-    return failure(
-        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
-                    iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
+    return failure(fmt::format("{} iterations of {} ops probably exceed memory; run at most {}", iterations,
+                               plan.ops().size(), kMostRecords / plan.ops().size()));
   }
   return {};
 }
@@ -107,11 +106,11 @@ Result<void> check_world(const World& world, const Experiment& experiment, const
     if (auto fits = world.check(cluster, workload); !fits) return fits;
   }
   if (!world.simulated && !experiment.conditions.none())
-    return failure("its 'conditions' are for simulations: a real run meets what there is");
+    return failure("its 'conditions' are only for simulations; a real run meets the conditions of its hosts");
   if (!world.simulated && !experiment.alone())
     return failure(
-        "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
-        "and meets what jobs there are");
+        "its 'machines' and 'other_jobs' are only for simulations; a real run uses all machines of its "
+        "topology");
   return {};
 }
 

@@ -143,7 +143,7 @@ Result<std::unique_ptr<ActiveWorker>> ActiveWorker::enter(const std::string& fol
     const std::string remedy =
         other.host == self.host
             ? "wait for it, or end it"
-            : fmt::format("it was heard of {} s ago; if it has died, try again after {} s of silence",
+            : fmt::format("it last reported {} s ago; if it has died, try again {} s after its last report",
                           seen.silent_s, kSilent);
     return failure(
         fmt::format("{}: another sweep is at work there: process {} on {}, which takes share {}{}; {}",

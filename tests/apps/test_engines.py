@@ -48,8 +48,8 @@ class Engines(Case):
         done = self.run_weir()
         self.assertEqual(done.returncode, 1)
         self.assertIn("its other job 'neighbour': its iterations take no time", done.stderr)
-        for wrong, says in (({}, "its 'machines' and 'other_jobs' are for simulations"),
-                            ({"other_jobs": []}, "its 'machines' and 'other_jobs' are for simulations")):
+        for wrong, says in (({}, "its 'machines' and 'other_jobs' are only for simulations"),
+                            ({"other_jobs": []}, "its 'machines' and 'other_jobs' are only for simulations")):
             self.write(strategies=["ring"], sweep={}, **{"machines": ["gpu[0]", "gpu[1]"], "other_jobs": [job], **wrong})
             done = self.run_weir("--on", "local")
             self.assertEqual(done.returncode, 1)

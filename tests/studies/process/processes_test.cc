@@ -44,7 +44,7 @@ TEST_CASE("a task that crashes is told and the others go on") {
   CHECK(texts == std::map<std::size_t, std::string>{
                      {0, "fine"},
                      {1,
-                      "its process was killed, as the system does when memory runs out; "
+                      "its process was killed, probably because memory ran out; "
                       "try fewer machines, larger parts or fewer --jobs"},
                      {2, "its process crashed: status 3"},
                      {3, "fine"}});
@@ -69,7 +69,7 @@ TEST_CASE("a task whose process is stopped is told within seconds, but one that 
       },
       Signals());
   CHECK_FALSE(signal);
-  CHECK_THAT(texts[0], has_text("was stopped by a signal, and did not go on within 5s"));
+  CHECK_THAT(texts[0], has_text(", which did not continue within 5s"));
   CHECK(texts[1] == "fine");
 }
 
@@ -159,7 +159,7 @@ TEST_CASE(
   CHECK(endings.at(0).errors.ends_with("I am 0\n"));
   CHECK(endings.at(0).errors.size() <= 4096);
   CHECK(endings.at(1).late);
-  CHECK(endings.at(1).text.error().text == "it was not done within 0.5s, and was killed");
+  CHECK(endings.at(1).text.error().text == "it did not finish within 0.5s and was killed");
   CHECK(endings.at(1).took < Duration(5'000'000'000));
   CHECK(endings.at(2).text.value() == "fine");
 }

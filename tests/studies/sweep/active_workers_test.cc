@@ -43,9 +43,9 @@ TEST_CASE("who takes another share of the same design may be beside others, and 
   CHECK(workers_in(folder.path()).size() == 1);  // the refused workers have left no file
   const auto refused = ActiveWorker::enter(folder.path(), this_worker({}, 1, "d"));
   // The number of seconds grows while the test runs.
-  CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it was heard of ") !=
+  CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it last reported ") !=
         std::string::npos);
-  CHECK(refused.error().text.find(" s ago; if it has died, try again after ") != std::string::npos);
+  CHECK(refused.error().text.find(" s ago; if it has died, try again ") != std::string::npos);
 }
 
 TEST_CASE("who has been silent on another host for a minute counts as gone") {
