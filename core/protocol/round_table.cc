@@ -16,7 +16,7 @@ RoundTable::Finding RoundTable::take(int rank, const RoundNote& turn, std::size_
   label.wrong = other.turn.tensor != turn.tensor;
   if (label.wrong)
     finding.wrong =
-        fmt::format("rank {} has {}, and rank {} {}", other.rank, other.turn.what, rank, turn.what);
+        fmt::format("rank {} has {}, but rank {} has {}", other.rank, other.turn.what, rank, turn.what);
   if (++said->second.times == ranks) label.turns.erase(said);
   return finding;
 }

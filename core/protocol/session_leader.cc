@@ -86,9 +86,8 @@ void SessionLeader::fail(const Error& why, Instant now) {
   // If the leader stood still, others may have taken it for lost, and then one another when the first of them
   // left.
   if (const auto still = still_.recently(now)) {
-    error_->text +=
-        fmt::format("; rank 0, which leads, itself stood still for {}, and others may have taken it for lost",
-                    rounded(*still));
+    error_->text += fmt::format(
+        "; rank 0, which leads, itself stood still for {}, so others may have given it up", rounded(*still));
   }
   send_to_all(FailedNote{error_->text});
   phase_ = Phase::kOver;
@@ -137,7 +136,7 @@ Result<void> SessionLeader::seat(const Note& note, Instant now) {
   } else if (members_[index].connection == note.from) {
     return {};  // members repeat it until they are welcomed
   } else if (!members_[index].connection.empty()) {
-    wrong = fmt::format("{} is there already", text(role));
+    wrong = fmt::format("{} has joined already", text(role));
   }
   if (!wrong.empty()) {  // rejected; the session continues without it
     send(note_of(FailedNote{wrong}, note.from));
@@ -149,7 +148,7 @@ Result<void> SessionLeader::seat(const Note& note, Instant now) {
   member.silence.end(now);
   actions_.emplace_back(KeepAlive{note.from});
   if (wish->version == terms_.version) return {};
-  return failure(fmt::format("{} runs version {}, and rank 0 {}; all must be the same", text(role),
+  return failure(fmt::format("{} runs version {}, but rank 0 runs {}; all must be the same", text(role),
                              wish->version, terms_.version));
 }
 
@@ -182,7 +181,7 @@ void SessionLeader::hear_leading(const Note& note, Instant now) {
 Result<void> SessionLeader::take(std::size_t member, const Note& note, Instant now) {
   if (note.type == OpenedNote::kType)
     return with<OpenedNote>(note, [&](const OpenedNote& said) { return opened(member, said); });
-  if (members_[member].role.server) return failure(fmt::format("a server does not say '{}'", note.type));
+  if (members_[member].role.server) return failure(fmt::format("a server must not send '{}'", note.type));
   return take_of_rank(member, note, now);
 }
 
@@ -219,7 +218,7 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
       return {};
     });
   }
-  return failure(fmt::format("nobody says '{}' here", note.type.substr(0, 20)));
+  return failure(fmt::format("the leader does not expect '{}'", note.type.substr(0, 20)));
 }
 
 void SessionLeader::leave(std::size_t member, const LeaveNote& note) {
@@ -239,7 +238,7 @@ Result<void> SessionLeader::turns(int rank, const RoundsNote& note) {
   for (const RoundNote& turn : note.turns) {
     const TensorTable::Declared* const declared = tensors_.find(turn.tensor);
     if (declared == nullptr)
-      return failure(fmt::format("it hands over '{}', which it has not declared", turn.tensor));
+      return failure(fmt::format("it hands over '{}' without declaring it first", turn.tensor));
     const RoundTable::Finding found = turns_.take(rank, turn, declared->by.size());
     if (found.watch) send_to_all(WatchNote{turn.label, turn.turn}, true);
     if (!found.wrong.empty()) send_to_all(RefuseNote{turn.label, found.wrong}, true);
@@ -266,12 +265,13 @@ Result<void> SessionLeader::open_next() {
 Result<void> SessionLeader::opened(std::size_t member, const OpenedNote& note) {
   const auto opener = opening_.find(member);
   if (opener == opening_.end() || note.group != groups_ - 1)
-    return failure("it has opened what is not being opened");
+    return failure("it has opened a group that is not being opened");
   opener->second = note.hash;
   std::set<std::string> hashes;
   for (const auto& [_, hash] : opening_) hashes.insert(hash);
   if (hashes.contains("")) return {};
-  if (hashes.size() > 1) return failure("plans of the same tensors differ: programs are of different builds");
+  if (hashes.size() > 1)
+    return failure("plans of the same tensors differ: the programs are different builds");
   send_to_openers(BeginNote{note.group});
   opening_.clear();
   return {};
@@ -334,11 +334,11 @@ void SessionLeader::tick(Instant now) {
   looked_ = now;
   if (over()) return;
   if (phase_ == Phase::kSeating && now - began_ > terms_.patience)
-    return fail(Error{fmt::format("after {} these have not come: {}", text(terms_.patience), missing())},
+    return fail(Error{fmt::format("after {} these have not joined: {}", text(terms_.patience), missing())},
                 now);
   if (phase_ == Phase::kSeating && now > warn_) {
     actions_.emplace_back(
-        WarnUser{fmt::format("weir: for {} these have not come: {}", rounded(now - began_), missing())});
+        WarnUser{fmt::format("weir: for {} these have not joined: {}", rounded(now - began_), missing())});
     warn_ = now + terms_.warn_after;
   }
   if (phase_ == Phase::kLeading) answer_counts(now);

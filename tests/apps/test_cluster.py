@@ -210,13 +210,13 @@ class Node(unittest.TestCase):
     def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
         done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
+        self.assertIn("the coordinator has not sent 'inputs' for 1", done.stderr)
 
     def test_a_coordinator_that_is_gone_is_not_waited_for(self):
         begin = time.monotonic()
         done = self.node(json.dumps(self.KEY), "--machine", "0")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("nobody has listened where the key says that the coordinator is for 4s", done.stderr)
+        self.assertIn("nobody has listened at the coordinator's address for 4s", done.stderr)
         self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_key_without_end_is_reported(self):

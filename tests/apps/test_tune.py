@@ -143,7 +143,7 @@ class Search(unittest.TestCase):
             "--trials", "301", "--over", "partition_size,credit,finest_part"))
         self.assertIn("credit: it is set already", self.refused("--set", "credit=3"))
         self.assertIn("mxnet-ps always has", self.refused("--strategy", "mxnet-ps", "--over", "credit"))
-        self.assertIn("is no strategy", self.refused("--strategy", "sp"))
+        self.assertIn("unknown strategy", self.refused("--strategy", "sp"))
         self.write(sweep={"credit": [1, 2]})
         self.assertIn("sweep: it varies 'credit'", self.refused())
         self.write(strategies=["ps", "ring"])

@@ -195,7 +195,7 @@ class Input(Case):
                 ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is not a rate; try 9Gbps"),
                 ((), ("--nic", "8Gbps", "--cpu-nic", "8Gbps"), "--cpu-nic"),
                 ((), ("--local", "roots"), "--local: expected one of 'auto', 'reduce_scatter'"),
-                ((), ("--strategy", "unifed"), "'unifed' is no strategy; try one of unified"),
+                ((), ("--strategy", "unifed"), "unknown strategy 'unifed'; expected one of unified"),
                 ((), ("--cpu-price", "4"), "--cpu-price: '4' is not a price; try 4/h"),
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
                 ((), ("--group", "gpu"), "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),

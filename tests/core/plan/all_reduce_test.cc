@@ -111,9 +111,9 @@ TEST_CASE("an all-reduce whose ops do not fit together is no plan") {
     return complaint(halves);
   };
   CHECK_THAT(broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).into.size = 16_B; }),
-             has_text("all-reduce 1 does not fit: 16 bytes of f32 against 20 bytes of f32"));
+             has_text("the ops of all-reduce 1 do not match: 16 bytes of f32 against 20 bytes of f32"));
   CHECK_THAT(broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).dtype = Dtype::kI32; }),
-             has_text("all-reduce 1 does not fit: 20 bytes of i32 against 20 bytes of f32"));
+             has_text("the ops of all-reduce 1 do not match: 20 bytes of i32 against 20 bytes of f32"));
   CHECK_THAT(
       broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).all_reduce = AllReduceId(0); }),
       has_text("all-reduce 0 has another op on its machine"));

@@ -249,8 +249,8 @@ TEST_CASE("bytes that hold nothing of use are not to be read", "[plan][proof]") 
   AllReduce plan;
   plan.builder.op(plan.receive_raw[0]).into = {plan.gradient[0], 0, 32_B, 32_B};
   REQUIRE(has(complaint(plan),
-              "op 3 (sum on machine 0, layer 0): reads b2:0[0+32], of which nothing has "
-              "written the byte at 0 in this iteration"));
+              "op 3 (sum on machine 0, layer 0): reads b2:0[0+32], but nothing has written its byte at 0 in "
+              "this iteration"));
 
   Local local;
   local.builder.op(local.gather).kind = OpKind::kBroadcast;

@@ -83,7 +83,7 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
     return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_member(outcome);
   // The others have ended with the earlier leader.
-  if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not come: ")) return {};
+  if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not joined: ")) return {};
   return outcome.error ? wrong_verdict(outcome.error->text, outcome.at) : std::string();
 }
 
@@ -138,7 +138,7 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
         });
     return check(silent);
   }
-  if (holds(text, "these have not come: "))
+  if (holds(text, "these have not joined: "))
     return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) ||
                  has(0, {Kind::kStop, Kind::kLate}, at));
   if (holds(text, " runs version 2"))
@@ -160,8 +160,8 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
   const std::string& text = outcome.error->text;
   const auto check = [&](bool right) { return right ? std::string() : "has a wrong story: " + text; };
   if (text == "rank 0, which leads the session, has said nothing for 3s") return check(apart(outcome));
-  const bool strange = holds(text, "the session has begun without it") || holds(text, " is there already") ||
-                       holds(text, "expected 'seat'");
+  const bool strange = holds(text, "the session has begun without it") ||
+                       holds(text, " has joined already") || holds(text, "expected 'seat'");
   if (strange)
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
