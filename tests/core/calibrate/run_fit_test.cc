@@ -104,7 +104,7 @@ TEST_CASE("An earlier calibration stays where nothing new is determined") {
   CHECK(other->topology.calibration->values.size() == other->values.size());
 }
 
-TEST_CASE("As few kinds of runs as values fit anything, so no value is fitted to them") {
+TEST_CASE("No value is fitted to as few kinds of runs as there are values") {
   std::vector<RealRun> one = runs(5, 0.0, 1);
   one.resize(5);  // repetitions of the first
   const auto none = calibrate(test::topology(), {{}, one}, {});

@@ -55,7 +55,7 @@ TEST_CASE("every kind has the slices that it needs and no other", "[plan][struct
           "op 6 (forward on machine 0, layer 0): its slice must be on every GPU");
 }
 
-TEST_CASE("every message has one send and one receive that fit", "[plan][structure]") {
+TEST_CASE("every message has one send and one receive that match", "[plan][structure]") {
   REQUIRE(
       complaint<AllReduce>([](AllReduce& p) {
         Op& receive = p.builder.op(p.receive_raw[0]);
@@ -117,7 +117,8 @@ TEST_CASE("collectives work on every replica of a GPU buffer, shards move betwee
           "op 2 (sum on machine 0, layer 0): b0:shards[0+20] and b1[0+20] lie in different memories");
 }
 
-TEST_CASE("a gradient buffer is one of a machine, on its GPUs, of one size everywhere", "[plan][structure]") {
+TEST_CASE("each machine has one gradient buffer on its GPUs, of the same size everywhere",
+          "[plan][structure]") {
   REQUIRE(complaint<Local>([](Local& p) { p.builder.add({.machine = MachineId(0), .size = 20_B}); }) ==
           "buffer b2: a gradient buffer must be on GPUs\nmachine 0 has two gradient buffers, b0 and b2");
 

@@ -74,7 +74,7 @@ std::string all_conversations() {
   return all;
 }
 
-TEST_CASE("conversations of jobs and sessions go as they are written down", "[golden]") {
+TEST_CASE("conversations of jobs and sessions equal the committed text", "[golden]") {
   const std::string now = all_conversations();
   if (std::getenv("WEIR_REWRITE") != nullptr) std::ofstream(kFile) << now;  // NOLINT: before any thread
   std::stringstream then;

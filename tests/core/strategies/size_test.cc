@@ -13,7 +13,7 @@ using namespace weir::literals;
 
 Trace bert() { return read_trace(std::string(WEIR_SOURCE_DIR) + "/traces/bert-large.json").value(); }
 
-TEST_CASE("the number of ops is foretold to a factor of two, for every strategy") {
+TEST_CASE("the number of ops is predicted to a factor of two, for every strategy") {
   const Trace trace = bert();
   const Workload workload(trace);
   for (const char* shipped : {"byteps-v100-pcie", "one-gpu-90gbps"}) {

@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("a machine's process that does not take its key is told, and ends") {
+TEST_CASE("a machine's process that does not read its key is reported, and ends") {
   Topology topology;
   topology.groups.resize(1);
   topology.groups[0].count = 1;

@@ -110,7 +110,7 @@ TEST_CASE("the same experiment gives the same files, byte by byte") {
   CHECK(first.json() == second.json());
 }
 
-TEST_CASE("results.json has the whole configuration, and says what had no row and why") {
+TEST_CASE("results.json has the whole configuration, and lists runs without a row and why") {
   const Scene scene;
   const auto json = nlohmann::json::parse(scene.run(kToyWorld).json(), nullptr, false);
   REQUIRE(json.is_object());
@@ -149,7 +149,7 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
         Approx(ring["iteration_ns"].get<double>() / json["rows"][0]["iteration_ns"].get<double>()));
 }
 
-TEST_CASE("what has not run is missing in the files, and they say so") {
+TEST_CASE("runs that have not ended are missing in the files, and the files say so") {
   const Scene scene;
   Results results = scene.results();
   results.add(5, {Outcome::Kind::kFailed, {}, "boom"});
@@ -162,7 +162,7 @@ TEST_CASE("what has not run is missing in the files, and they say so") {
   CHECK(lines(results.csv()).size() == 1);
 }
 
-TEST_CASE("of what the sweep varies nothing is said of all rows") {
+TEST_CASE("the experiment of all rows leaves out what the sweep varies") {
   std::string text = kExperiment;
   text.replace(text.find("[0, 3]}"), 7,
                R"([0, 3], "partition_size": ["50KB"], "model.compute_jitter": [0, 0.1]})");
@@ -199,7 +199,7 @@ TEST_CASE("rows of a point that is not complete have their speed-up once the bas
   CHECK(results.runs()[2].outcome->row.speedup == 1.0);
 }
 
-TEST_CASE("the files hold what has ended, and take the place of earlier ones only then") {
+TEST_CASE("the files hold runs that have ended, and replace earlier files only once one has") {
   const Scene scene;
   const Folder out;
   const auto held = [&](const std::string& name) { return read_text(out.path() + "/" + name); };

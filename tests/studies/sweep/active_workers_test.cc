@@ -31,7 +31,7 @@ bool enters(const Folder& folder, const Share& share, const std::string& design 
   return ActiveWorker::enter(folder.path(), this_worker(share, 1, design)).has_value();
 }
 
-TEST_CASE("who takes another share of the same design may be beside others, and nobody else") {
+TEST_CASE("only workers with other shares of the same design may run at once") {
   const Folder folder;
   leave(folder, R"("share_index": 1, "share_count": 3)", 5);
   CHECK(workers_in(folder.path()).size() == 1);
@@ -48,13 +48,13 @@ TEST_CASE("who takes another share of the same design may be beside others, and 
   CHECK(refused.error().text.find(" s ago; if it has died, try again ") != std::string::npos);
 }
 
-TEST_CASE("who has been silent on another host for a minute counts as gone") {
+TEST_CASE("a worker on another host that is silent for a minute counts as gone") {
   const Folder folder;
   leave(folder, R"("share_index": 0, "share_count": 1)", 61);
   CHECK(enters(folder, {}));
 }
 
-TEST_CASE("who was killed on this host counts as gone at once, and what it left is removed") {
+TEST_CASE("a worker that was killed on this host counts as gone at once, and its file is removed") {
   const Folder folder;
   int ready[2];
   REQUIRE(::pipe(ready) == 0);

@@ -21,7 +21,7 @@ Result<Share> share(const Variables& variables, const std::string& given = "") {
       given);
 }
 
-TEST_CASE("a process takes the share that its engine tells, or all") {
+TEST_CASE("a process takes the share that its engine states, or all") {
   CHECK(share({}).value() == Share{0, 1});
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"}}).value() == Share{2, 3});
   CHECK(share({{"PMI_RANK", "0"}, {"PMI_SIZE", "8"}}).value() == Share{0, 8});

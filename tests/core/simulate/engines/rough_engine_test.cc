@@ -133,7 +133,7 @@ TEST_CASE("after any number of changes rates are fair") {
 }
 
 // 40 flows of different sizes and as many timers, over one link.
-TEST_CASE("a rough engine foretells what ends next") {
+TEST_CASE("a rough engine predicts what ends next") {
   constexpr std::uint32_t kEach = 40;
   const Paths paths{{{LinkId(0), 1}}};
   RoughEngine engine({1e9}, 1e-4);
