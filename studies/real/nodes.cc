@@ -129,7 +129,7 @@ Result<void> Nodes::watch() {
       if (!status) continue;
       child.ended = {now, *status};
     }
-    // A process that failed has told the coordinator why, if it ever reached it.
+    // A process that failed has sent the coordinator the reason, if it ever reached it.
     const auto& [since, status] = *child.ended;
     if (WIFEXITED(status) && WEXITSTATUS(status) <= kMostStatus && now - since < kHeard) continue;
     const std::string said = last_line(child.complaints);

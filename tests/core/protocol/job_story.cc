@@ -124,7 +124,7 @@ std::string JobStory::wrong_reason(const std::string& text, Instant at) const {
     return culprit(text.substr(text.rfind(' ') + 1), at) ? "" : "blames one that has done nothing: " + text;
   if (holds(text, " waits for its peers in vain") || holds(text, "the coordinator has not sent '"))
     return any ? "" : "has waited for nobody: " + text;
-  return "says what nobody should: " + text;
+  return "reports an unexpected reason: " + text;
 }
 
 std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const {
@@ -177,8 +177,8 @@ std::string JobStory::wrong_machine(const JobOutcome& outcome) const {
   if (holds(text, " is broken")) return wrong_reason(text, outcome.at);
   if (holds(text, outcome.name + " runs version 2"))
     return check(has(outcome.place, {Kind::kOtherVersion}, outcome.at));
-  // Its own guess counts only if nobody could tell it the cause.
-  if (!apart(outcome)) return "was not told the cause: " + text;
+  // Its own guess counts only if nobody could send it the cause.
+  if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 

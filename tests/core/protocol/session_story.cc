@@ -116,7 +116,7 @@ std::string SessionStory::wrong_reason(const std::string& text, Instant at) cons
     return session_.case_.faults.empty() ? "has not waited for others: " + text : "";
   if (holds(text, " waits for its peers in vain") || holds(text, "the leader has not let "))
     return session_.case_.faults.empty() ? "has waited for nobody: " + text : "";
-  return "says what nobody should: " + text;
+  return "reports an unexpected reason: " + text;
 }
 
 std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) const {
@@ -166,8 +166,8 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
   if (holds(text, "the leader has not let ")) return check(!session_.case_.faults.empty());
-  // Its own guess counts only if nobody could tell it the cause.
-  if (!apart(outcome)) return "was not told the cause: " + text;
+  // Its own guess counts only if nobody could send it the cause.
+  if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 
