@@ -7,8 +7,8 @@
 //   kMeeting     `met` of every machine            patience                asks for clocks
 //   kClocks      `clock` of every machine          patience, eight rounds  sends `go`
 //   kRunning     `record` and `done` of every one  no limit                meets again or ends: kOver
-//   kBlaming     whoever watches the processes     0.3 s                   sends all the reason of the failure
-//   kDismissing  machines that have not joined     1 s                     sends it to them as well: kOver
+//   kBlaming     whoever watches the processes     0.3 s                   sends the reason to all
+//   kDismissing  machines that have not joined     1 s                     sends it to them too: kOver
 //
 // When it ends, it says `goodbye`. Each of the first five phases goes to kBlaming when a machine fails,
 // differs, is late, or has been silent for kSilence. If nobody watches the processes, it goes to kDismissing

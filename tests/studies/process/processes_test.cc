@@ -69,6 +69,7 @@ TEST_CASE("a task whose process is stopped is reported within seconds, but not i
       },
       Signals());
   CHECK_FALSE(signal);
+  CHECK_THAT(texts[0], has_text("a signal stopped its process "));
   CHECK_THAT(texts[0], has_text(", which did not continue within 5s"));
   CHECK(texts[1] == "fine");
 }

@@ -46,6 +46,7 @@ TEST_CASE("only workers with other shares of the same design may run at once") {
   CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it last reported ") !=
         std::string::npos);
   CHECK(refused.error().text.find(" s ago; if it has died, try again ") != std::string::npos);
+  CHECK(refused.error().text.find(" s after its last report") != std::string::npos);
 }
 
 TEST_CASE("a worker on another host that is silent for a minute counts as gone") {
