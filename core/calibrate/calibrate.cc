@@ -129,7 +129,7 @@ class Calibrator {
       any_missed_ = !fit->missed.empty();
       for (const CalibratedValue& value : fit->values) values_[value.path] = value;
       for (const std::string& path : fit->undetermined) {
-        if (!values_.contains(path)) all_.untold.push_back(path);
+        if (!values_.contains(path)) all_.undetermined.push_back(path);
       }
       for (const std::string& path : fit->missed)
         all_.remarks.push_back(
@@ -194,7 +194,7 @@ class Calibrator {
       double worst = 0;
     };
     std::map<std::string, Count> strategies;
-    for (const ForetoldRun& one : all_.foretold) {
+    for (const PredictedRun& one : all_.predicted) {
       Count& count = strategies[one.run.contender];
       ++count.all;
       if (one.both().wrong()) ++count.wrong;
@@ -253,7 +253,7 @@ class Calibrator {
     (held ? all_.runs.held_out : all_.runs.fitted) = misses_of(*predicted);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const Duration time = Duration::from_seconds((*predicted)[i].predicted_s);
-      all_.foretold.push_back({measurements_.runs[numbers[i]], time, held});
+      all_.predicted.push_back({measurements_.runs[numbers[i]], time, held});
     }
     return {};
   }

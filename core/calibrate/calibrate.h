@@ -30,7 +30,7 @@ struct BothMisses {
 };
 
 /// What simulation predicts for one run.
-struct ForetoldRun {
+struct PredictedRun {
   RealRun run;
   Duration predicted;
   bool held_out = false;
@@ -39,13 +39,13 @@ struct ForetoldRun {
 };
 
 struct Calibrated {
-  Topology topology;                    // its calibration has no version yet
-  std::vector<CalibratedValue> values;  // the newly fitted ones, by path
-  std::vector<std::string> untold;      // paths of values that runs use but nothing determines
+  Topology topology;                      // its calibration has no version yet
+  std::vector<CalibratedValue> values;    // the newly fitted ones, by path
+  std::vector<std::string> undetermined;  // paths of values that runs use but nothing determines
   std::vector<std::string> remarks;
   BothMisses points;
   BothMisses runs;
-  std::vector<ForetoldRun> foretold;  // every run
+  std::vector<PredictedRun> predicted;  // every run
 };
 
 /// Points (and runs) that differ only in their times are held out together, so that a prediction is always of

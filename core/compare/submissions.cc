@@ -21,7 +21,7 @@ std::vector<std::vector<Predecessor>> predecessors(const Plan& plan) {
   return all;
 }
 
-// Tells when ops of one record could be submitted.
+// Finds when ops of one record could be submitted.
 class Readying {
  public:
   Readying(const Recorded& run, const std::vector<std::vector<Predecessor>>& predecessors)

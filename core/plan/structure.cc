@@ -37,9 +37,9 @@ class Structure {
     if (buffer.size < Bytes(0)) complain("its size is negative");
     if (buffer.numa < 0) complain("its NUMA node is negative");
     const bool host = buffer.place == Memory::Kind::kHost;
-    if (host && buffer.replicas != 1) complain("a host buffer has one replica");
-    if (buffer.replicas < 1) complain("a GPU buffer has a replica on every GPU, thus at least one");
-    if (host && buffer.role == Buffer::Role::kGradient) complain("a gradient buffer lies on GPUs");
+    if (host && buffer.replicas != 1) complain("a host buffer must have one replica");
+    if (buffer.replicas < 1) complain("a GPU buffer must have at least one replica");
+    if (host && buffer.role == Buffer::Role::kGradient) complain("a gradient buffer must be on GPUs");
   }
 
   // An offset in a gradient buffer names a byte of the model. So every machine must have exactly one such
@@ -124,7 +124,7 @@ class Structure {
     if (slice.size == Bytes(0)) return;  // a layer without tensors
     if (!check_place(op, slice, writes ? "into" : "from")) return;
     if (slice.on.kind != Replicas::Kind::kEach || !covers(slice)) {
-      complain(op, "its slice is that of every GPU");
+      complain(op, "its slice must be on every GPU");
     }
     if (plan_.buffer(slice.buffer).role != Buffer::Role::kGradient) {
       complain(op, fmt::format("{} is not in a gradient buffer", text(plan_, slice)));
@@ -137,7 +137,7 @@ class Structure {
     const Buffer& buffer = plan_.buffer(op.into.buffer);
     if (buffer.place != Memory::Kind::kGpu) return complain(op, "works on GPU buffers only");
     if (op.into.on.kind != Replicas::Kind::kEach) {
-      return complain(op, "its slice is that of each GPU of a group");
+      return complain(op, "its slice must be on each GPU of a group");
     }
     const std::span<const int> group = plan_.group(op.into.on.group());
     if (traits(op.kind).rooted && std::find(group.begin(), group.end(), op.root) == group.end()) {
@@ -149,7 +149,7 @@ class Structure {
     check_unused(op, op.from, "from");
     if (!check_slice(op, op.into, "into")) return;
     if (plan_.buffer(op.into.buffer).place != Memory::Kind::kHost) complain(op, "works on host memory only");
-    if (op.passes < 1) complain(op, "it has no passes over memory");
+    if (op.passes < 1) complain(op, "it must pass over memory at least once");
   }
 
   void check_end(const Op& op) {
@@ -158,14 +158,14 @@ class Structure {
     const Slice& slice = main_slice(op);
     const bool valid = check_slice(op, slice, writes ? "into" : "from");
     if (valid && slice.on.kind == Replicas::Kind::kEach)
-      complain(op, "a message has one copy or shards, not one of every GPU");
+      complain(op, "a message must have one copy or shards, not a copy on every GPU");
     if (op.nic < 0) complain(op, "its NIC is negative");
     if (op.message.index() >= plan_.messages().size()) complain(op, "its message does not exist");
     if (op.peer.index() >= plan_.machines()) complain(op, "its peer does not exist");
   }
 
   void check_unused(const Op& op, const Slice& slice, std::string_view which) {
-    if (slice != Slice{}) complain(op, fmt::format("has no use for its slice '{}'", which));
+    if (slice != Slice{}) complain(op, fmt::format("must not have a slice '{}'", which));
   }
 
   // Checks a slice whose bytes are communicated.
@@ -194,11 +194,12 @@ class Structure {
     if (slice.offset < Bytes(0) || slice.size < Bytes(0) || slice.size > buffer.size - slice.offset) {
       return wrong(fmt::format("lies outside its buffer of {} bytes", buffer.size.count()));
     }
-    if (slice.on.single()) return slice.on.index < buffer.replicas || wrong("names no replica of its buffer");
+    if (slice.on.single())
+      return slice.on.index < buffer.replicas || wrong("names a replica that its buffer does not have");
     if (buffer.place == Memory::Kind::kHost) return wrong("names GPUs of a host buffer");
     if (slice.on.group().index() >= plan_.groups().size()) return wrong("names a group that does not exist");
     for (const int gpu : plan_.group(slice.on.group())) {
-      if (gpu >= buffer.replicas) return wrong("names no replica of its buffer");
+      if (gpu >= buffer.replicas) return wrong("names a replica that its buffer does not have");
     }
     return true;
   }
@@ -217,7 +218,7 @@ class Structure {
     if (group.empty()) return complain("it has no GPU");
     if (group.front() < 0) complain("a GPU's number is negative");
     if (!std::is_sorted(group.begin(), group.end(), std::less_equal())) {
-      complain("its GPUs are not in ascending order, each once");
+      complain("its GPUs must be in ascending order, each once");
     }
   }
 
@@ -271,10 +272,10 @@ class Structure {
 
   void check_match(const Op& send, const Op& receive) {
     const auto mismatch = [&](const std::string& what) {
-      findings_.add(fmt::format("message {} does not fit: {} and {}: {}", send.message, words(send),
-                                words(receive), what));
+      findings_.add(fmt::format("the ends of message {} do not match: {} and {}: {}", send.message,
+                                words(send), words(receive), what));
     };
-    if (send.peer != receive.machine || receive.peer != send.machine) mismatch("they name other peers");
+    if (send.peer != receive.machine || receive.peer != send.machine) mismatch("they name different peers");
     if (send.from.size != receive.into.size) {
       mismatch(fmt::format("{} bytes against {}", send.from.size.count(), receive.into.size.count()));
     } else if (!movable(plan_, send.from, receive.into)) {
@@ -295,9 +296,9 @@ class Structure {
         if (k > 0 && plan_.op(ops[k - 1]).machine == op.machine)
           complain(op, fmt::format("all-reduce {} has another op on its machine", i));
         if (op.into.size != first.into.size || op.dtype != first.dtype) {
-          complain(op, fmt::format("all-reduce {} does not fit: {} bytes of {} against {} bytes of {}", i,
-                                   op.into.size.count(), name(op.dtype), first.into.size.count(),
-                                   name(first.dtype)));
+          complain(op, fmt::format(
+                           "the ops of all-reduce {} do not match: {} bytes of {} against {} bytes of {}", i,
+                           op.into.size.count(), name(op.dtype), first.into.size.count(), name(first.dtype)));
         }
         // Libraries identify an all-reduce by its place in the sequence, so all machines must use one order.
         OpId& before = last[op.machine.index()];

@@ -245,7 +245,7 @@ class Run {
     found.clear();
     symbols_of(extent).read(extent.range, found);
     if (const std::optional<Bytes> missing = gap(found, extent.range)) {
-      complain(op, fmt::format("reads {}, of which nothing has written the byte at {} in this iteration",
+      complain(op, fmt::format("reads {}, but nothing has written its byte at {} in this iteration",
                                name(extent, extent.range), missing->count()));
     }
     for (const Symbol& symbol : found) {

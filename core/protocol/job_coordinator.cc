@@ -26,7 +26,7 @@ JobCoordinator::JobCoordinator(JobTerms terms, Instant now)
 }
 
 template <class T>
-void JobCoordinator::tell_all(const T& content) {
+void JobCoordinator::send_to_all(const T& content) {
   for (const Member& member : members_) {
     if (!member.connection.empty()) send(note_of(content, member.connection));
   }
@@ -78,7 +78,7 @@ void JobCoordinator::advance(Instant now) {
     return ask_clocks(now);
   if (phase_ == Phase::kClocks) return go(now);
   if (meetings_ < terms_.tokens.size()) return meet(now);
-  tell_all(GoodbyeNote{});
+  send_to_all(GoodbyeNote{});
   phase_ = Phase::kOver;
 }
 
@@ -87,7 +87,7 @@ void JobCoordinator::meet(Instant now) {
   for (const Member& member : members_) note.machines.push_back(member.place);
   note.token = terms_.tokens[meetings_++];
   note.clique = clique_;
-  tell_all(note);
+  send_to_all(note);
   rounds_ = 0;
   for (Member& member : members_) member.soonest = kNever;
   enter(Phase::kMeeting, terms_.patience, now);
@@ -96,7 +96,7 @@ void JobCoordinator::meet(Instant now) {
 void JobCoordinator::ask_clocks(Instant now) {
   ++rounds_;
   asked_ = now;
-  tell_all(AskClockNote{});
+  send_to_all(AskClockNote{});
   enter(Phase::kClocks, terms_.patience, now);
 }
 
@@ -150,7 +150,7 @@ std::string JobCoordinator::misplaced(const JoinNote& join) const {
   const JobTerms::Seat& seat = terms_.seats[static_cast<std::size_t>(join.machine)];
   const std::size_t addresses = join.hosts.size();
   if (addresses != join.ports.size() || addresses == 0 || (addresses > 1 && addresses != seat.nics)) {
-    return fmt::format("{} listens at {} addresses, and has {} NICs; give it one for each, or one for all",
+    return fmt::format("{} listens at {} addresses, but has {} NICs; give it one for each, or one for all",
                        seat.name, addresses, seat.nics);
   }
   for (const std::string& host : join.hosts) {
@@ -174,7 +174,7 @@ void JobCoordinator::seat(const Note& note, Instant now) {
   } else if (const std::string misplaced = this->misplaced(*join); !misplaced.empty()) {
     wrong = misplaced;
   } else if (join->version != terms_.version) {
-    wrong = fmt::format("{} runs version {}, and the coordinator {}; all must be the same",
+    wrong = fmt::format("{} runs version {}, but the coordinator runs {}; all must be the same",
                         terms_.seats[static_cast<std::size_t>(join->machine)].name, join->version,
                         terms_.version);
     send(note_of(FailedNote{wrong}, note.from));  // it is no member yet, so nothing else informs it
@@ -228,7 +228,7 @@ Result<void> JobCoordinator::take_plan(std::size_t machine, const PlannedNote& p
   members_[machine].place.local = planned.local;
   if (!planned.clique.empty()) clique_ = planned.clique;
   if (planned.hash == terms_.hash) return {};
-  return failure("it has made another plan of the same inputs: its program is another build");
+  return failure("it made a different plan from the same inputs: its program is a different build");
 }
 
 // As in NTP, the answer with the shortest round trip counts. Clocks that may be the same are assumed to be
@@ -249,7 +249,7 @@ Result<void> JobCoordinator::take_record(std::size_t machine, const RecordNote& 
   std::int64_t& at = members_[machine].recorded;
   const auto size = static_cast<std::int64_t>(note.body.size());
   if (piece.at != at || size > whole - at) {
-    return failure(fmt::format("bytes {} to {} of its record came instead of more from byte {} up to {}",
+    return failure(fmt::format("it sent bytes {} to {} of its record; expected bytes from {} up to {}",
                                piece.at, piece.at + size, at, whole));
   }
   actions_.emplace_back(KeepRecord{machine, at, std::move(note.body)});
@@ -261,13 +261,14 @@ Result<void> JobCoordinator::take_end(std::size_t machine, const DoneNote& done)
   const bool ahead = terms_.ahead && meetings_ == 1;
   const std::int64_t whole = terms_.seats[machine].record_size * (ahead ? 1 : terms_.iterations);
   if (members_[machine].recorded != whole) {
-    return failure(fmt::format("a record of {} bytes came instead of {}", members_[machine].recorded, whole));
+    return failure(
+        fmt::format("it sent a record of {} bytes; expected {}", members_[machine].recorded, whole));
   }
   tally_.checked += done.checked;
   for (const auto& [transport, peers] : done.transports) {
     const auto known = std::find(terms_.wires.begin(), terms_.wires.end(), transport);
     if (peers > static_cast<int>(members_.size()) || known == terms_.wires.end())
-      return failure(fmt::format("it tells of {} peers over '{}'", peers, transport));
+      return failure(fmt::format("it reports {} peers over '{}'", peers, transport));
     tally_.transports[transport] += peers;
   }
   for (const auto& [why, peers] : done.on_tcp) tally_.on_tcp[why] += peers;
@@ -288,7 +289,7 @@ void JobCoordinator::check_deadline(Instant now) {
       const bool remote = std::any_of(terms_.seats.begin(), terms_.seats.end(),
                                       [](const JobTerms::Seat& seat) { return !seat.host.empty(); });
       return fail(Error{fmt::format("after {} these machines have not joined: {}{}", text(terms_.patience),
-                                    missing(), remote ? "; see whether the remote shell gets there" : "")},
+                                    missing(), remote ? "; check that the remote shell reaches them" : "")},
                   now);
     }
     const bool planning = phase_ == Phase::kPlanning;
@@ -299,7 +300,7 @@ void JobCoordinator::check_deadline(Instant now) {
                              : phase_ == Phase::kMeeting && !clique_.empty() ? terms_.gpu_hint
                                                                              : std::string();
     return fail(
-        Error{fmt::format("after {} these machines have not said '{}': {}{}",
+        Error{fmt::format("after {} these machines have not sent '{}': {}{}",
                           rounded(planning ? terms_.planning : terms_.patience), said, missing(), hint)},
         now);
   }
@@ -321,9 +322,8 @@ void JobCoordinator::fail(const Error& why, Instant now) {
   // If the coordinator stood still, machines may have taken it for lost, and then one another when the first
   // of them left.
   if (const auto still = still_.recently(now)) {
-    error_->text +=
-        fmt::format("; the coordinator itself stood still for {}, and machines may have taken it for lost",
-                    rounded(*still));
+    error_->text += fmt::format(
+        "; the coordinator itself stood still for {}, so machines may have given it up", rounded(*still));
   }
   phase_ = Phase::kBlaming;
   until_ = now + kBlame;
@@ -338,7 +338,7 @@ void JobCoordinator::stop(const Error& why, Instant now) {
 
 // Machines that join now were started together with the others, and would wait in vain.
 void JobCoordinator::dismiss(Instant now) {
-  tell_all(FailedNote{error_->text});
+  send_to_all(FailedNote{error_->text});
   phase_ = Phase::kDismissing;
   until_ = now + kMoment;
   for (const Note& note : std::exchange(late_, {})) turn_away(note);

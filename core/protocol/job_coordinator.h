@@ -7,8 +7,8 @@
 //   kMeeting     `met` of every machine            patience                asks for clocks
 //   kClocks      `clock` of every machine          patience, eight rounds  sends `go`
 //   kRunning     `record` and `done` of every one  no limit                meets again or ends: kOver
-//   kBlaming     whoever watches the processes     0.3 s                   tells all why the job has failed
-//   kDismissing  machines that have not joined     1 s                     tells them as well: kOver
+//   kBlaming     whoever watches the processes     0.3 s                   sends the reason to all
+//   kDismissing  machines that have not joined     1 s                     sends it to them too: kOver
 //
 // When it ends, it says `goodbye`. Each of the first five phases goes to kBlaming when a machine fails,
 // differs, is late, or has been silent for kSilence. If nobody watches the processes, it goes to kDismissing
@@ -121,7 +121,7 @@ class JobCoordinator {
   bool active() const { return phase_ < Phase::kBlaming; }
   void send(Note note) { actions_.emplace_back(SendNote{std::move(note)}); }
   template <class T>
-  void tell_all(const T& content);
+  void send_to_all(const T& content);
   std::optional<std::size_t> sender(const Note& note, Instant now);
   bool complete() const;
   std::string missing() const;

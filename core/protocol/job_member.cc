@@ -82,7 +82,8 @@ void JobMember::take_go(const Note& note, Instant now) {
   if (!content) return fail(content.error(), now);
   const Instant begin(content->begin);
   if (begin - now > terms_.patience)
-    return fail(Error{fmt::format("the coordinator lets it begin {} from now", text(begin - now))}, now);
+    return fail(Error{fmt::format("the coordinator starts the run only {} from now", text(begin - now))},
+                now);
   enter(Phase::kRunning, now);
   actions_.emplace_back(RunPlan{begin, ahead_});
 }
@@ -111,12 +112,12 @@ void JobMember::tick(Instant now, Duration refused) {
 void JobMember::check_reply(Instant now, Duration refused) {
   if (!heard_ && refused > terms_.reach) {
     return end_unheard(
-        fmt::format("nobody has listened where the key says that the coordinator is for {}: the job "
-                    "has ended, or the key is an old one",
+        fmt::format("nobody has listened at the coordinator's address for {}: the job has ended, or the key "
+                    "is an old one",
                     text(terms_.reach)));
   }
   if (now < until_) return;
-  fail(Error{fmt::format("the coordinator has not said '{}' for {}{}",
+  fail(Error{fmt::format("the coordinator has not sent '{}' for {}{}",
                          phase_ == Phase::kJoining ? kInputs : GoNote::kType, text(terms_.patience),
                          heard_ ? "" : ": it is gone, or the key is another job's")},
        now);

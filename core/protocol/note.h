@@ -57,7 +57,7 @@ Note note_of(const T& content, std::string from = {}, std::string body = {}) {
 
 /// The error for a note of another type than expected.
 inline Error wrong_type(std::string_view expected, const Note& note) {
-  return Error{fmt::format("expected '{}', and '{}' came", expected, note.type.substr(0, 20))};
+  return Error{fmt::format("expected '{}', but '{}' came", expected, note.type.substr(0, 20))};
 }
 
 /// The note's content, if it has this type and is well-formed.

@@ -21,13 +21,13 @@ class RoundTable {
   Finding take(int rank, const RoundNote& turn, std::size_t ranks);
 
  private:
-  struct Said {
+  struct Reported {
     RoundNote turn;  // as the first rank reported it
     int rank = 0;
     std::size_t times = 0;
   };
   struct Label {
-    std::map<std::int64_t, Said> turns;  // turns that not all ranks have reported
+    std::map<std::int64_t, Reported> turns;  // turns that not all ranks have reported
     std::int64_t from = 0;
     bool wrong = false;
   };

@@ -53,7 +53,9 @@ void SessionFollower::take(const Note& note, Instant now) {
   } else if (note.type == WatchNote::kType) {
     with(content_of<WatchNote>(note), pass_on);
   } else {
-    fail(Error{fmt::format("the leader says '{}'", note.type.substr(0, 20))}, now);
+    fail(
+        Error{fmt::format("the leader sent '{}', which a follower does not expect", note.type.substr(0, 20))},
+        now);
   }
 }
 
@@ -71,7 +73,7 @@ void SessionFollower::open(const OpenNote& note, Instant now) {
                                 [](const TensorNote& tensor) { return tensor.kept; });
   const Role role = {terms_.seat.server, terms_.seat.number};
   if (!are_ranks(note.ranks, ranks_) || !takes_part(role, note.ranks) || (kept && note.ranks.size() != 1))
-    return fail(Error{"the leader opens a group of others"}, now);
+    return fail(Error{"the leader opens a group without this process"}, now);
   last_opened_ = note.group;
   phase_ = Phase::kOpening;
   actions_.emplace_back(OpenGroup{note});
@@ -119,7 +121,7 @@ void SessionFollower::tick(Instant now) {
       send(note_of(terms_.seat));
       said_ = now;
     }
-    if (now >= until_) end(Error{terms_.unlet});
+    if (now >= until_) end(Error{terms_.not_admitted});
   }
 }
 

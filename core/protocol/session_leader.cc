@@ -48,7 +48,7 @@ bool SessionLeader::Count::whole() const {
 }
 
 template <class T>
-void SessionLeader::tell_all(const T& content, bool ranks_alone) {
+void SessionLeader::send_to_all(const T& content, bool ranks_alone) {
   for (const Member& member : members_) {
     if (!member.connection.empty() && !(ranks_alone && member.role.server))
       send(note_of(content, member.connection));
@@ -56,7 +56,7 @@ void SessionLeader::tell_all(const T& content, bool ranks_alone) {
 }
 
 template <class T>
-void SessionLeader::tell_openers(const T& content) {
+void SessionLeader::send_to_openers(const T& content) {
   for (const auto& [member, hash] : opening_) send(note_of(content, members_[member].connection));
 }
 
@@ -86,11 +86,10 @@ void SessionLeader::fail(const Error& why, Instant now) {
   // If the leader stood still, others may have taken it for lost, and then one another when the first of them
   // left.
   if (const auto still = still_.recently(now)) {
-    error_->text +=
-        fmt::format("; rank 0, which leads, itself stood still for {}, and others may have taken it for lost",
-                    rounded(*still));
+    error_->text += fmt::format(
+        "; rank 0, which leads, itself stood still for {}, so others may have given it up", rounded(*still));
   }
-  tell_all(FailedNote{error_->text});
+  send_to_all(FailedNote{error_->text});
   phase_ = Phase::kOver;
 }
 
@@ -137,7 +136,7 @@ Result<void> SessionLeader::seat(const Note& note, Instant now) {
   } else if (members_[index].connection == note.from) {
     return {};  // members repeat it until they are welcomed
   } else if (!members_[index].connection.empty()) {
-    wrong = fmt::format("{} is there already", text(role));
+    wrong = fmt::format("{} has joined already", text(role));
   }
   if (!wrong.empty()) {  // rejected; the session continues without it
     send(note_of(FailedNote{wrong}, note.from));
@@ -149,7 +148,7 @@ Result<void> SessionLeader::seat(const Note& note, Instant now) {
   member.silence.end(now);
   actions_.emplace_back(KeepAlive{note.from});
   if (wish->version == terms_.version) return {};
-  return failure(fmt::format("{} runs version {}, and rank 0 {}; all must be the same", text(role),
+  return failure(fmt::format("{} runs version {}, but rank 0 runs {}; all must be the same", text(role),
                              wish->version, terms_.version));
 }
 
@@ -171,7 +170,7 @@ void SessionLeader::hear_leading(const Note& note, Instant now) {
   if (auto taken = take(*member, note, now); !taken)
     return fail(Error{fmt::format("{}: {}", who, taken.error().text)}, now);
   if (all_have_left()) {
-    tell_all(GoodbyeNote{});
+    send_to_all(GoodbyeNote{});
     phase_ = Phase::kOver;
     return;
   }
@@ -182,7 +181,7 @@ void SessionLeader::hear_leading(const Note& note, Instant now) {
 Result<void> SessionLeader::take(std::size_t member, const Note& note, Instant now) {
   if (note.type == OpenedNote::kType)
     return with<OpenedNote>(note, [&](const OpenedNote& said) { return opened(member, said); });
-  if (members_[member].role.server) return failure(fmt::format("a server does not say '{}'", note.type));
+  if (members_[member].role.server) return failure(fmt::format("a server must not send '{}'", note.type));
   return take_of_rank(member, note, now);
 }
 
@@ -194,7 +193,7 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
     return with<RoundsNote>(note, [&](const RoundsNote& said) { return turns(rank, said); });
   if (note.type == RefuseNote::kType) {
     return with<RefuseNote>(note, [&](const RefuseNote& said) -> Result<void> {
-      tell_all(tensors_.refuse(said.name, fmt::format("rank {}: {}", rank, said.why)), true);
+      send_to_all(tensors_.refuse(said.name, fmt::format("rank {}: {}", rank, said.why)), true);
       return {};
     });
   }
@@ -219,19 +218,19 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
       return {};
     });
   }
-  return failure(fmt::format("nobody says '{}' here", note.type.substr(0, 20)));
+  return failure(fmt::format("the leader does not expect '{}'", note.type.substr(0, 20)));
 }
 
 void SessionLeader::leave(std::size_t member, const LeaveNote& note) {
   members_[member].left = true;
   for (const CountedNote& one : note.given) members_[member].given[one.name] = one.times;
-  tell_all(MissingNote{"", text(members_[member].role), true}, true);
+  send_to_all(MissingNote{"", text(members_[member].role), true}, true);
 }
 
 Result<void> SessionLeader::declare(int rank, const DeclareNote& note) {
   const auto refused = tensors_.declare(rank, note);
   if (!refused) return tl::unexpected(refused.error());
-  for (const RefuseNote& one : *refused) tell_all(one, true);
+  for (const RefuseNote& one : *refused) send_to_all(one, true);
   return {};
 }
 
@@ -239,10 +238,10 @@ Result<void> SessionLeader::turns(int rank, const RoundsNote& note) {
   for (const RoundNote& turn : note.turns) {
     const TensorTable::Declared* const declared = tensors_.find(turn.tensor);
     if (declared == nullptr)
-      return failure(fmt::format("it hands over '{}', which it has not declared", turn.tensor));
+      return failure(fmt::format("it hands over '{}' without declaring it first", turn.tensor));
     const RoundTable::Finding found = turns_.take(rank, turn, declared->by.size());
-    if (found.watch) tell_all(WatchNote{turn.label, turn.turn}, true);
-    if (!found.wrong.empty()) tell_all(RefuseNote{turn.label, found.wrong}, true);
+    if (found.watch) send_to_all(WatchNote{turn.label, turn.turn}, true);
+    if (!found.wrong.empty()) send_to_all(RefuseNote{turn.label, found.wrong}, true);
   }
   return {};
 }
@@ -259,20 +258,21 @@ Result<void> SessionLeader::open_next() {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (takes_part(members_[i].role, open->ranks)) opening_[i] = "";
   }
-  tell_openers(*open);
+  send_to_openers(*open);
   return {};
 }
 
 Result<void> SessionLeader::opened(std::size_t member, const OpenedNote& note) {
   const auto opener = opening_.find(member);
   if (opener == opening_.end() || note.group != groups_ - 1)
-    return failure("it has opened what is not being opened");
+    return failure("it has opened a group that is not being opened");
   opener->second = note.hash;
   std::set<std::string> hashes;
   for (const auto& [_, hash] : opening_) hashes.insert(hash);
   if (hashes.contains("")) return {};
-  if (hashes.size() > 1) return failure("plans of the same tensors differ: programs are of different builds");
-  tell_openers(BeginNote{note.group});
+  if (hashes.size() > 1)
+    return failure("plans of the same tensors differ: the programs are different builds");
+  send_to_openers(BeginNote{note.group});
   opening_.clear();
   return {};
 }
@@ -315,7 +315,7 @@ void SessionLeader::answer(const std::string& name, const Count& count) {
       who.push_back(fmt::format("rank {}", rank));
     }
   }
-  tell_all(MissingNote{name, list(who), left}, true);
+  send_to_all(MissingNote{name, list(who), left}, true);
 }
 
 void SessionLeader::answer_counts(Instant now) {
@@ -334,11 +334,11 @@ void SessionLeader::tick(Instant now) {
   looked_ = now;
   if (over()) return;
   if (phase_ == Phase::kSeating && now - began_ > terms_.patience)
-    return fail(Error{fmt::format("after {} these have not come: {}", text(terms_.patience), missing())},
+    return fail(Error{fmt::format("after {} these have not joined: {}", text(terms_.patience), missing())},
                 now);
   if (phase_ == Phase::kSeating && now > warn_) {
     actions_.emplace_back(
-        WarnUser{fmt::format("weir: for {} these have not come: {}", rounded(now - began_), missing())});
+        WarnUser{fmt::format("weir: for {} these have not joined: {}", rounded(now - began_), missing())});
     warn_ = now + terms_.warn_after;
   }
   if (phase_ == Phase::kLeading) answer_counts(now);

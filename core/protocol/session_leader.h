@@ -82,9 +82,9 @@ class SessionLeader {
 
   void send(Note note) { actions_.emplace_back(SendNote{std::move(note)}); }
   template <class T>
-  void tell_all(const T& content, bool ranks_alone = false);
+  void send_to_all(const T& content, bool ranks_alone = false);
   template <class T>
-  void tell_openers(const T& content);
+  void send_to_openers(const T& content);
   std::optional<std::size_t> sender(const Note& note, Instant now);
   std::string missing() const;
   void hear_seating(const Note& note, Instant now);

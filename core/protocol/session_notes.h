@@ -171,7 +171,7 @@ void fields(Visitor& visitor, TensorNote& tensor) {
   visitor.required("priority", tensor.priority, "larger is more urgent");
   visitor.required("kept", tensor.kept, "whether servers keep it");
   visitor.required("ranks", tensor.ranks, "that sum it; all if none is listed", at_least(0));
-  visitor.required("kind", tensor.kind, "what its user makes of it");
+  visitor.required("kind", tensor.kind, "what its user does with it");
   visitor.required("bytes", tensor.bytes, "that its user copies; -1: none", at_least(-1));
 }
 
@@ -225,7 +225,7 @@ template <class Visitor>
 void fields(Visitor& visitor, MissingNote& note) {
   visitor.required("name", note.name, "of the tensor");
   visitor.required("who", note.who, "has not handed it over");
-  visitor.required("left", note.left, "whether it will not come any more");
+  visitor.required("left", note.left, "whether it has left");
 }
 
 template <class Visitor>
@@ -244,7 +244,7 @@ void fields(Visitor& visitor, RoundsNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, WatchNote& note) {
   visitor.required("label", note.label, "the name that a user gives");
-  visitor.required("turn", note.turn, "from which on turns are to be told", at_least(0));
+  visitor.required("turn", note.turn, "the first turn to report", at_least(0));
 }
 
 template <class Visitor>

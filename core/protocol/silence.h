@@ -11,7 +11,7 @@ namespace weir {
 /// How often both ends of a control channel report that they are alive, whatever else they do.
 constexpr Duration kHeartbeat{500'000'000};
 /// After this much silence an end counts as lost. It is a few beats, and short enough that all processes have
-/// been told, and have ended, within five seconds.
+/// the reason, and have ended, within five seconds.
 constexpr Duration kSilence{3'000'000'000};
 /// A process is asked for its deadlines at least this often.
 constexpr Duration kLook{100'000'000};

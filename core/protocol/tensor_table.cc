@@ -24,12 +24,12 @@ const TensorTable::Declared* TensorTable::find(const std::string& name) const {
 }
 
 Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote& note) {
-  std::vector<RefuseNote> told;
+  std::vector<RefuseNote> refusals;
   std::vector<std::string> batch;
   std::string wrong;  // what is wrong with one of them, in words
   const auto refuse_one = [&](const std::string& name, const std::string& why) {
-    told.push_back(refuse(name, why));
-    if (wrong.empty()) wrong = fmt::format("declared together with '{}', of which {}", name, why);
+    refusals.push_back(refuse(name, why));
+    if (wrong.empty()) wrong = fmt::format("declared together with '{}', which was refused: {}", name, why);
   };
   for (const TensorNote& tensor : note.tensors) {
     const std::vector<int> ranks = ranks_of(tensor);
@@ -43,11 +43,11 @@ Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote
       for (const int one : ranks) declared.by[one] = false;
     }
     if (declared.refused) {  // the rank that declares it now has not been informed
-      refuse_one(tensor.name, "ranks had others before");
+      refuse_one(tensor.name, "ranks disagreed about it before");
       continue;
     }
     if (!alike(tensor, declared.tensor)) {
-      refuse_one(tensor.name, fmt::format("rank {} has {}, and rank {} {}", declared.first,
+      refuse_one(tensor.name, fmt::format("rank {} has {}, but rank {} has {}", declared.first,
                                           text(declared.tensor), rank, text(tensor)));
       continue;
     }
@@ -60,9 +60,9 @@ Result<std::vector<RefuseNote>> TensorTable::declare(int rank, const DeclareNote
   if (!batch.empty()) batches_.push_back(std::move(batch));
   // A rank stops at a refusal. So the rest of this declaration is refused too, and nobody waits for it.
   for (const TensorNote& tensor : note.tensors) {
-    if (!wrong.empty() && !declared_[tensor.name].refused) told.push_back(refuse(tensor.name, wrong));
+    if (!wrong.empty() && !declared_[tensor.name].refused) refusals.push_back(refuse(tensor.name, wrong));
   }
-  return told;
+  return refusals;
 }
 
 RefuseNote TensorTable::refuse(const std::string& name, const std::string& why) {

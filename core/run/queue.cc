@@ -30,21 +30,21 @@ void Queue::push(OpId op, std::int64_t priority, Bytes size, Instant now) {
 std::optional<OpId> Queue::pop() {
   if (heap_.empty()) return std::nullopt;
   const Entry next = heap_.front();
-  if (started_ > 0 && under_way_ + next.size > window_) return std::nullopt;
+  if (started_ > 0 && in_flight_ + next.size > window_) return std::nullopt;
   std::pop_heap(heap_.begin(), heap_.end(), Later());
   heap_.pop_back();
   // If the new front is equally urgent, it was pushed next after this one.
   if (!heap_.empty() && heap_.front().key == next.key && heap_.front().since - next.since <= kTie)
     tied_ = true;
   ++started_;
-  under_way_ += next.size;
+  in_flight_ += next.size;
   return next.op;
 }
 
 void Queue::release(Bytes size) {
-  WEIR_CHECK(started_ > 0 && under_way_ >= size, started_, under_way_.count(), size.count());
+  WEIR_CHECK(started_ > 0 && in_flight_ >= size, started_, in_flight_.count(), size.count());
   --started_;
-  under_way_ -= size;
+  in_flight_ -= size;
 }
 
 }  // namespace weir

@@ -44,7 +44,7 @@ class Queue {
   /// Whether the order of pushes within a nanosecond ever decided which op starts first.
   bool tied() const { return tied_; }
 
-  Bytes under_way() const { return under_way_; }
+  Bytes in_flight() const { return in_flight_; }
   std::size_t waiting() const { return heap_.size(); }
 
  private:
@@ -63,7 +63,7 @@ class Queue {
 
   Policy policy_;
   Bytes window_;
-  Bytes under_way_;
+  Bytes in_flight_;
   std::size_t started_ = 0;  // ops in flight; bytes do not show empty ones
   std::uint64_t pushed_ = 0;
   bool tied_ = false;

@@ -101,7 +101,7 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
   std::vector<std::pair<std::string, std::string>> wrong;
   const auto need_machines = [&](const std::string& path, const std::string& pattern) {
     if (!machines_named(pattern, cluster).empty()) return;
-    wrong.emplace_back(path, fmt::format("'{}' is the name of no machine; they are called {} to {}", pattern,
+    wrong.emplace_back(path, fmt::format("no machine is named '{}'; they are named {} to {}", pattern,
                                          cluster.machines().front().name, cluster.machines().back().name));
   };
   for (std::size_t i = 0; i < conditions.stragglers.size(); ++i) {
@@ -113,7 +113,7 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
         std::ranges::any_of(named, [&](MachineId machine) { return cluster.machine(machine).has_gpus(); });
     if (!named.empty() && !computes)
       wrong.emplace_back(
-          path, fmt::format("'{}' computes nothing, as it has no GPUs; slow its links, or stop it", pattern));
+          path, fmt::format("'{}' has no GPUs, so it computes nothing; slow its links, or stop it", pattern));
   }
   for (std::size_t i = 0; i < conditions.stops.size(); ++i)
     need_machines(fmt::format("stops[{}].machines", i), conditions.stops[i].machines);
@@ -126,25 +126,25 @@ std::vector<std::pair<std::string, std::string>> faults(const Conditions& condit
     }
     if (!slow.spell.lasting && slow.factor == 0.0)
       wrong.emplace_back(fmt::format("links[{}].factor", i),
-                         "links that are down come back: 'for' must be given");
+                         "a link that is down must come back; give 'for' as well");
     if (!named.empty()) continue;
     wrong.emplace_back(
         fmt::format("links[{}].links", i),
-        fmt::format(
-            "'{}' is the name of no link with a limited rate; 'weir check' lists them, {} for example",
-            slow.links, cluster.links().empty() ? "gpu[0].nic0.out" : cluster.links().front().name));
+        fmt::format("no link with a limited rate is named '{}'; 'weir check' lists them, for example {}",
+                    slow.links, cluster.links().empty() ? "gpu[0].nic0.out" : cluster.links().front().name));
   }
   for (std::size_t i = 0; i < conditions.background.size(); ++i) {
     need_machines(fmt::format("background[{}].from", i), conditions.background[i].from);
     need_machines(fmt::format("background[{}].into", i), conditions.background[i].into);
     const auto& [from, into, rate, spell] = conditions.background[i];
     if (from == into && from.find('*') == std::string::npos)
-      wrong.emplace_back(fmt::format("background[{}].into", i),
-                         fmt::format("{} sends itself nothing through the network; name another", into));
+      wrong.emplace_back(
+          fmt::format("background[{}].into", i),
+          fmt::format("{} cannot send to itself through the network; name another machine", into));
   }
   if (const auto full = full_link(conditions.background, left, cluster)) {
     wrong.emplace_back(fmt::format("background[{}].rate", full->first),
-                       fmt::format("background traffic leaves nothing of {}, which has {}",
+                       fmt::format("background traffic takes all of {}, which has {}",
                                    cluster.link(full->second).name, text(cluster.link(full->second).rate)));
   }
   return wrong;

@@ -107,7 +107,7 @@ void SimulatedJob::prefetch(std::uint32_t id) const {
   nodes_[of_plan.machine.index()].prefetch(op);
 }
 
-void SimulatedJob::foresee(std::uint32_t id) const {
+void SimulatedJob::prefetch_ahead(std::uint32_t id) const {
   network_.prefetch(id);
   if (id - first_id_ >= ops()) return;  // one of several flows of an op
   const OpId op(id - first_id_);
@@ -154,7 +154,7 @@ std::array<std::pair<OpId, MachineId>, 2> SimulatedJob::ends(OpId send) const {
 
 void SimulatedJob::advance(std::uint32_t id) {
   progress_ = network_.now();
-  --under_way_;
+  --running_;
   const std::uint32_t local = id - first_id_;
   OpId op(local);
   std::size_t strand = 0;
@@ -225,7 +225,7 @@ void SimulatedJob::act() {
 
 void SimulatedJob::start_timer(const Op& op, Duration duration) {
   if (duration == Duration(0)) return ended_at_once_.push_back(op.id);
-  ++under_way_;
+  ++running_;
   const Circumstances& met = network_.circumstances();
   network_.start_timer(first_id_ + op.id.value(), met.stretched(whole(op.machine), network_.now(), duration));
 }
@@ -233,7 +233,7 @@ void SimulatedJob::start_timer(const Op& op, Duration duration) {
 void SimulatedJob::start_flow(const Op& op) {
   const Work& work = works_.of(op.id);
   const std::span<const int> strands = works_.strands(work);
-  under_way_ += strands.size();
+  running_ += strands.size();
   flowing_[op.id.index()] = static_cast<std::uint16_t>(strands.size());
   for (std::size_t i = 0; i < strands.size(); ++i) {
     const Network::Flow begun = flow(op, i);

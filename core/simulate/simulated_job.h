@@ -63,7 +63,7 @@ class SimulatedJob {
   void prefetch(std::uint32_t id) const;
   /// The same for an op that will end soon, except for what could be located only after waiting for another
   /// load.
-  void foresee(std::uint32_t id) const;
+  void prefetch_ahead(std::uint32_t id) const;
   /// The timer or flow with this id has ended.
   void advance(std::uint32_t id);
   /// Handles everything that happens at this instant: completions, the ops that nodes then submit, and ops
@@ -74,7 +74,7 @@ class SimulatedJob {
   /// Whether all its iterations are done.
   bool finished() const;
   /// Whether it has begun and not finished, but nothing of it is under way.
-  bool stuck() const { return begun_ && under_way_ == 0 && !finished(); }
+  bool stuck() const { return begun_ && running_ == 0 && !finished(); }
   /// What a stuck job waits for, in words.
   std::string stuck_text() const;
   /// Whether the order of ids decided what started first (Dispatcher::tied()).
@@ -132,7 +132,7 @@ class SimulatedJob {
   std::vector<std::uint16_t> flowing_;      // by op: its flows under way
   // By op: the first id of its flows, and last the end. Empty if no op has several flows.
   std::vector<std::uint32_t> strand_ids_;
-  std::size_t under_way_ = 0;      // timers and flows
+  std::size_t running_ = 0;        // timers and flows
   std::array<OpId, 4> expected_;   // the messages whose bytes arrived most recently
   std::size_t next_expected_ = 0;  // where the next one goes: the oldest's place
   bool begun_ = false;

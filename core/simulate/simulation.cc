@@ -51,7 +51,7 @@ class World {
     if (!end) return tl::unexpected(end.error());
     if (expired_) {
       return failure(
-          fmt::format("the run takes more than {} of simulated time, the most that is counted to the "
+          fmt::format("the run takes more than {} of simulated time, the longest that is counted to the "
                       "nanosecond; try fewer iterations, higher rates or shorter layers",
                       text(kLongestRun)));
     }
@@ -104,7 +104,7 @@ class World {
     if (expired_ || over_) return;  // nothing more starts, so the engine comes to an end
     expired_ = engine_.seconds() > kLongestRun.seconds();
     if (expired_) return;
-    if (const auto next = engine_.coming(); next && *next < change_) job_of(*next).foresee(*next);
+    if (const auto next = engine_.coming(); next && *next < change_) job_of(*next).prefetch_ahead(*next);
     for (const std::uint32_t id : ended) {
       if (id < change_) job_of(id).prefetch(id);
     }
@@ -157,9 +157,9 @@ class World {
 
   std::string failed_text() const {
     const auto [machine, at] = *failure_;
-    return fmt::format("{} fails at {}, and no strategy goes on without one of its machines{}",
+    return fmt::format("{} fails at {}, and no strategy can continue without one of its machines{}",
                        cluster_.machine(machine).name, text(at - Instant()),
-                       own_failure_ ? "" : ": here that of another job");
+                       own_failure_ ? "" : ": here one of another job");
   }
 
   const Cluster& cluster_;

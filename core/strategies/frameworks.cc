@@ -10,7 +10,7 @@ namespace weir {
 namespace {
 
 constexpr std::string_view kJoins =
-    "it joins tensors into buckets, and a session sums each tensor apart from all others";
+    "it joins tensors into buckets, but a session sums each tensor separately";
 
 Result<Plan> all_reduce(const Cluster& cluster, const Workload& workload, const Options& options,
                         const Buckets& buckets) {
@@ -22,7 +22,7 @@ Result<Plan> all_reduce(const Cluster& cluster, const Workload& workload, const 
     case Collective::kNccl:
       return nccl_plan(cluster, workload, options, buckets);
   }
-  return failure("there is no such collective");
+  return failure("the collective is unknown");
 }
 
 double all_reduce_ops(const Cluster& cluster, const Options& options, double buckets) {
@@ -90,7 +90,7 @@ Strategy ddp_strategy() {
 
 Strategy horovod_strategy() {
   return {.name = "horovod",
-          .summary = "what becomes ready within a cycle fused, first come, first served",
+          .summary = "tensors that become ready within a cycle are fused, first come, first served",
           .make = horovod,
           .ops = horovod_ops,
           .grain = "fusion_buffer and cycle_time",

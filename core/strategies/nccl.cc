@@ -11,7 +11,7 @@ Result<Plan> nccl_plan(const Cluster& cluster, const Workload& workload, const O
                        const Buckets& buckets) {
   if (options.independent_layers)
     return failure(
-        "collective 'nccl' runs in one order on all machines, and a session's tensors come in any");
+        "collective 'nccl' needs one order on all machines, but a session's tensors come in any order");
   PlanBuilder plan(buckets.strategy, cluster.machines().size());
   plan.set_message_efficiency(options.allreduce_efficiency);
   LocalStages local(cluster, workload, options, no_local_stages(cluster), plan);

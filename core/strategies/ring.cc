@@ -278,7 +278,7 @@ Result<Plan> ring_of_tensors_plan(const Cluster& cluster, const Workload& worklo
   for (const MachineId machine : cluster.gpu_machines()) {
     if (cluster.machine(machine).gpus.size() == 1) continue;
     return failure(
-        fmt::format("{} has several GPUs, and tensors that go apart are summed among machines of one",
+        fmt::format("{} has several GPUs, but tensors that are summed separately need machines with one GPU",
                     cluster.machine(machine).name));
   }
   return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kHost)

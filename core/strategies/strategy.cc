@@ -42,7 +42,7 @@ Result<const Strategy*> strategy_named(std::string_view name) {
   for (const Strategy& strategy : strategies()) {
     if (strategy.name == name) return &strategy;
   }
-  return failure(fmt::format("'{}' is no strategy; try one of {}", name,
+  return failure(fmt::format("unknown strategy '{}'; expected one of {}", name,
                              fmt::join(names_of([](const Strategy&) { return true; }), ", ")));
 }
 
@@ -76,7 +76,7 @@ Result<void> check_size(const Strategy& strategy, const Cluster& cluster, const 
   const double ops = strategy.ops(cluster, workload, options);
   if (ops <= kMostOps) return {};
   return failure(fmt::format(
-      "its plan would have some {:.2g} ops, and memory is likely to hold {:.2g}; {}take fewer machines or a "
+      "its plan would have about {:.2g} ops, but memory holds about {:.2g}; {}use fewer machines or a "
       "smaller model",
       ops, kMostOps, strategy.grain.empty() ? std::string() : fmt::format("raise {}, or ", strategy.grain)));
 }

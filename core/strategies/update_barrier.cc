@@ -16,10 +16,10 @@ void UpdateBarrier::close(PlanBuilder& builder, MachineId chief) const {
   struct Server {
     MachineId machine;
     Slice note;
-    OpId told;
+    OpId report;
   };
   std::vector<Server> servers;
-  std::vector<OpId> told;
+  std::vector<OpId> reports;
   for (const auto& [machine, sums] : sums_) {
     std::vector<OpId> complete;
     for (const Sum& sum : sums) complete.push_back(sum.complete);
@@ -32,16 +32,16 @@ void UpdateBarrier::close(PlanBuilder& builder, MachineId chief) const {
     builder.order(join(builder, first.part, machine, complete), report.send);
     builder.carry(report.send, first.begun);
     servers.push_back({machine, note, report.receive});
-    told.push_back(report.receive);
+    reports.push_back(report.receive);
   }
-  const OpId all = join(builder, any, chief, told);
+  const OpId all = join(builder, any, chief, reports);
   for (const Server& server : servers) {
     const std::vector<Sum>& sums = sums_.at(server.machine);
     const Part& part = sums.front().part;
     const Slice token = builder.reserve(room(builder, server.machine), server.note.size, part.dtype);
     const Message message = add_message(builder, part, {chief, 0, server.note}, {server.machine, 0, token});
     builder.order(all, message.send);
-    builder.carry(message.send, server.told);
+    builder.carry(message.send, server.report);
     for (const Sum& sum : sums) {
       for (const OpId send : sum.sends) builder.order(message.receive, send);
     }

@@ -67,7 +67,7 @@ bool Search::tried(const Point& point) const {
                      [&](const Attempt& attempt) { return attempt.point == point; });
 }
 
-void Search::tell(const Point& point, std::optional<double> value) {
+void Search::add_attempt(const Point& point, std::optional<double> value) {
   WEIR_CHECK(!value || *value > 0, value.value_or(0));
   attempts_.push_back({point, value});
 }

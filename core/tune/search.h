@@ -38,10 +38,10 @@ class Search {
 
   const Space& space() const { return space_; }
 
-  /// The points to try now, in any order or in parallel; none once the search is over. Call tell() for each
-  /// of them before the next call.
+  /// The points to try now, in any order or in parallel; none once the search is over. Call add_attempt() for
+  /// each of them before the next call.
   std::vector<Point> next();
-  void tell(const Point& point, std::optional<double> value);
+  void add_attempt(const Point& point, std::optional<double> value);
 
   const std::vector<Attempt>& attempts() const { return attempts_; }
   /// The attempt at the best point: the one with the smallest value, or, if values are noisy, with the

@@ -26,7 +26,7 @@ Point without_source(Point point) {
 }
 
 // A run's inputs and the time it took, to the nanosecond.
-using Told = std::pair<std::string, std::int64_t>;
+using KnownRun = std::pair<std::string, std::int64_t>;
 
 class Files {
  public:
@@ -51,12 +51,13 @@ class Files {
     std::error_code ignored;
     if (fs::is_directory(file, ignored))
       return failure(
-          file + ": this is a folder; name files of measurements, as results.json in what weir run wrote");
+          file +
+          ": this is a folder; name files of measurements, such as the results.json that weir run writes");
     if (fs::path(file).extension() == ".record") return take_record(file);
     const auto text = read_text(file);
     if (!text) return tl::unexpected(text.error());
     if (text->starts_with("SQLite format 3"))
-      return failure(fmt::format("{}: this is a database of weir sweep, whose folder weir report takes; {}",
+      return failure(fmt::format("{}: this is a database of weir sweep; pass its folder to weir report; {}",
                                  file, no_measurement(kFluidWorld)));
     if (fs::path(file).extension() == ".jsonl") return take_lines(*text, file, group);
     if (fs::path(file).extension() == ".csv") return take(read_csv(*text, file, rows_));
@@ -74,10 +75,9 @@ class Files {
     if (is_results(document)) return take(read_results(document, file));
     if (document.find("benchmark") != nullptr && document.find("workers") != nullptr)
       return failure(complaint(document, "", no_measurement(kLocalWorld)));
-    return failure(
-        complaint(document, "",
-                  "this is no measurement that is known; expected what weir bench --json or weir run "
-                  "wrote (results.json, results.csv, .record), or nccl-tests"));
+    return failure(complaint(document, "",
+                             "this is not a known kind of measurement; expected a file from weir bench "
+                             "--json, weir run (results.json, results.csv, .record) or nccl-tests"));
   }
 
   // A file with a single line may be a benchmark's JSON document.
@@ -118,8 +118,8 @@ class Files {
     }
     earlier_.insert(own.begin(), own.end());
     if (doubles > 0)
-      all_.remarks.push_back(fmt::format("{} of {} times are left out: {}: in an earlier file too", doubles,
-                                         points->size(), points->front().source));
+      all_.remarks.push_back(fmt::format("{} of {} times are left out: {}: an earlier file has them too",
+                                         doubles, points->size(), points->front().source));
     return {};
   }
 
@@ -127,20 +127,20 @@ class Files {
     if (!runs) return tl::unexpected(runs.error());
     all_.remarks.insert(all_.remarks.end(), runs->remarks.begin(), runs->remarks.end());
     std::map<std::string, std::size_t> others;  // by reason: how many
-    std::vector<Told> own;
+    std::vector<KnownRun> own;
     for (RealRun& run : runs->runs) {
       if (const auto other = other_cluster(topology_, run.experiment->topology)) {
-        ++others[fmt::format("{}: of another cluster, as {}", run.source, *other)];
+        ++others[fmt::format("{}: they are of another cluster: {}", run.source, *other)];
         continue;
       }
       own.emplace_back(hash_of(RunInputs(*run.experiment).text(run.contender, 0)), run.iteration.ns());
-      if (told_.contains(own.back())) {
-        ++others[run.source + ": in an earlier file too"];
+      if (known_runs_.contains(own.back())) {
+        ++others[run.source + ": an earlier file has them too"];
         continue;
       }
       all_.measurements.runs.push_back(std::move(run));
     }
-    told_.insert(own.begin(), own.end());
+    known_runs_.insert(own.begin(), own.end());
     for (const auto& [why, count] : others)
       all_.remarks.push_back(fmt::format("{} runs are left out: {}", count, why));
     return {};
@@ -149,7 +149,7 @@ class Files {
   RowsOf rows_;
   const Topology& topology_;
   std::set<Point> earlier_;  // without their sources
-  std::set<Told> told_;
+  std::set<KnownRun> known_runs_;
   ReadMeasurements all_;
 };
 

@@ -56,11 +56,10 @@ real::Findings check_build() {
                               cuda ? "with" : "without");
   if (!kSimulates)
     finding.remedy =
-        "to simulate with SimGrid, the reference, too, install it (scripts/install-dependencies) and build "
-        "again";
+        "to simulate with SimGrid, the reference, install it (scripts/install-dependencies) and build again";
   if (!cuda)
-    finding.remedy +=
-        fmt::format("{}to use GPUs, build where nvcc and nccl.h are", finding.remedy.empty() ? "" : "; ");
+    finding.remedy += fmt::format("{}to use GPUs, build on a host that has nvcc and nccl.h",
+                                  finding.remedy.empty() ? "" : "; ");
   return {finding};
 }
 
@@ -68,18 +67,20 @@ real::Findings check_lab() {
   const real::LabReadiness lab = real::try_lab();
   real::Findings findings;
   if (lab.lab) {
-    findings.push_back(
-        {"lab", Grade::kOk, fmt::format("two machines were up and down in {}", rounded(lab.took)), ""});
+    findings.push_back({"lab", Grade::kOk,
+                        fmt::format("a lab of two machines was set up and removed in {}", rounded(lab.took)),
+                        ""});
   } else {
     findings.push_back(
         {"lab", Grade::kWarning, lab.lab.error().text,
-         "clusters cannot be emulated on this host (--on lab); docs/lab.md says what that needs"});
+         "clusters cannot be emulated on this host (--on lab); docs/lab.md lists what a lab needs"});
   }
   if (lab.shares) {
-    findings.push_back({"lab's CPUs", Grade::kOk, "control groups share them by the machines' cores", ""});
+    findings.push_back({"lab's CPUs", Grade::kOk,
+                        "control groups divide them among machines by their numbers of cores", ""});
   } else {
     findings.push_back({"lab's CPUs", Grade::kNote,
-                        "not shared by the machines' cores: " + lab.shares.error().text,
+                        "not divided among machines by their numbers of cores: " + lab.shares.error().text,
                         "let this user write its control group, or run labs as root"});
   }
   return findings;
@@ -162,13 +163,15 @@ std::optional<std::string> read_all(int file, std::chrono::steady_clock::time_po
 real::Findings run(const Check& check) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    return {{check.subject, Grade::kWrong, fmt::format("no pipe: {}", std::strerror(errno)), "ulimit -n"}};
+    return {{check.subject, Grade::kWrong, fmt::format("cannot make a pipe: {}", std::strerror(errno)),
+             "ulimit -n"}};
   const real::Descriptor here(ends[0]);
   real::Descriptor there(ends[1]);
   std::fflush(nullptr);
   const pid_t process = real::fork_child();
   if (process < 0)
-    return {{check.subject, Grade::kWrong, fmt::format("no process: {}", std::strerror(errno)), "ulimit -u"}};
+    return {{check.subject, Grade::kWrong, fmt::format("cannot start a process: {}", std::strerror(errno)),
+             "ulimit -u"}};
   if (process == 0) answer(check, there.number());
   there = real::Descriptor();
   const auto text = read_all(here.number(), std::chrono::steady_clock::now() + kCheckPatience);
@@ -178,12 +181,12 @@ real::Findings run(const Check& check) {
   }
   if (!text)
     return {{check.subject, Grade::kWrong, fmt::format("no answer within {} s", kCheckPatience.count()),
-             "see dmesg; GPUs that wake slowly want nvidia-persistenced"}};
+             "see dmesg; GPUs that wake slowly need nvidia-persistenced"}};
   if (WIFEXITED(status) && WEXITSTATUS(status) == kDone) return unpacked(*text);
   return {{check.subject, Grade::kWrong,
            WIFSIGNALED(status) ? fmt::format("the check was ended by signal {}", WTERMSIG(status))
                                : std::string("the check ended without an answer"),
-           "report it, with what dmesg says"}};
+           "report it with the output of dmesg"}};
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class LabPrograms {
     for (LabProgram& run : runs_) {
       for (LabStream& stream : run.streams) {
         take(run, stream);
-        if (!stream.line.empty()) tell(run, stream, stream.line);
+        if (!stream.line.empty()) report_line(run, stream, stream.line);
       }
     }
     return ended_;
@@ -72,7 +72,8 @@ class LabPrograms {
     run.name = cluster_.machine(machine).name;
     int ends[2][2];
     for (int i = 0; i < 2; ++i) {
-      if (pipe2(ends[i], O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+      if (pipe2(ends[i], O_CLOEXEC) != 0)
+        return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
       run.streams[i].file = real::Descriptor(ends[i][0]);
       fcntl(ends[i][0], F_SETFL, O_NONBLOCK);
       run.streams[i].errors = i == 1;
@@ -148,13 +149,13 @@ class LabPrograms {
       stream.line.append(buffer, static_cast<std::size_t>(count));
       std::size_t from = 0;
       for (std::size_t to = 0; (to = stream.line.find('\n', from)) != std::string::npos; from = to + 1)
-        tell(run, stream, stream.line.substr(from, to - from));
+        report_line(run, stream, stream.line.substr(from, to - from));
       stream.line.erase(0, from);
       if (events_.flushed) events_.flushed();
     }
   }
 
-  void tell(const LabProgram& run, const LabStream& stream, const std::string& line) const {
+  void report_line(const LabProgram& run, const LabStream& stream, const std::string& line) const {
     if (events_.line) events_.line({run.name, stream.errors, line});
   }
 

@@ -87,7 +87,8 @@ class Pool {
     // Buffered output must not be written by both processes.
     std::fflush(nullptr);
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
     real::Descriptor errors;
     if (errors_ == Errors::kKept) errors = real::Descriptor(memfd_create("errors", MFD_CLOEXEC));
     const pid_t parent = getpid();
@@ -100,14 +101,14 @@ class Pool {
     close(ends[1]);
     if (process < 0) {
       close(ends[0]);
-      return failure(fmt::format("no process: {}", std::strerror(errno)));
+      return failure(fmt::format("cannot start a process: {}", std::strerror(errno)));
     }
     running_.push_back({process, ends[0], index, {}, {}, std::move(errors), real::Clock::monotonic()});
     if (watch_.started) watch_.started(index);
     return {};
   }
 
-  void tell(std::size_t index, tl::unexpected<Error> why) const {
+  void report_end(std::size_t index, tl::unexpected<Error> why) const {
     watch_.ended(index, Ending{std::move(why), {}});
   }
 
@@ -173,7 +174,8 @@ class Pool {
       const Running lost = taken_out(i);
       kill(lost.process, SIGKILL);
       finish(lost);
-      tell(lost, failure(fmt::format("its process, {}, was stopped by a signal, and did not go on within {}",
+      report_end(lost,
+                 failure(fmt::format("a signal stopped its process {}, which did not continue within {}",
                                      lost.process, text(kStopped))));
     }
   }
@@ -185,10 +187,10 @@ class Pool {
       const Running late = taken_out(i);
       kill(late.process, SIGKILL);
       finish(late);
-      Ending ending{failure(fmt::format("it was not done within {}, and was killed", text(*watch_.deadline))),
-                    {}};
+      Ending ending{
+          failure(fmt::format("it did not finish within {} and was killed", text(*watch_.deadline))), {}};
       ending.late = true;
-      tell(late, std::move(ending));
+      report_end(late, std::move(ending));
     }
   }
 
@@ -231,23 +233,25 @@ class Pool {
   }
 
   void report(const Running& done, int status) const {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return tell(done, {done.text, {}});
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return report_end(done, {done.text, {}});
     if (!WIFSIGNALED(status))
-      return tell(done, failure(fmt::format("its process crashed: status {}", WEXITSTATUS(status))));
+      return report_end(done, failure(fmt::format("its process crashed: status {}", WEXITSTATUS(status))));
     const int signal = WTERMSIG(status);
     const std::string how =
-        signal == SIGKILL ? "its process was killed, as the system does when memory runs out; try fewer "
-                            "machines, larger parts or fewer --jobs"
+        signal == SIGKILL ? "its process was killed, probably because memory ran out; try fewer machines, "
+                            "larger parts or fewer --jobs"
                           : fmt::format("its process crashed: signal {} ({})", signal, strsignal(signal));
-    tell(done, {failure(how), signal});
+    report_end(done, {failure(how), signal});
   }
 
-  void tell(const Running& done, Ending ending) const {
+  void report_end(const Running& done, Ending ending) const {
     ending.errors = end_of(done.errors);
     ending.took = real::Clock::monotonic() - done.began;
     watch_.ended(done.index, ending);
   }
-  void tell(const Running& done, tl::unexpected<Error> why) const { tell(done, Ending{std::move(why), {}}); }
+  void report_end(const Running& done, tl::unexpected<Error> why) const {
+    report_end(done, Ending{std::move(why), {}});
+  }
 
   const Task& task_;
   const Watch& watch_;
@@ -269,7 +273,7 @@ std::optional<int> run(std::size_t count, int jobs, Pool& pool) {
         std::this_thread::sleep_for(kPause);
         continue;
       }
-      if (!started) pool.tell(next, tl::unexpected(started.error()));
+      if (!started) pool.report_end(next, tl::unexpected(started.error()));
       ++next;
       tries = 0;
     }

@@ -62,10 +62,10 @@ Result<BenchTimes> run(const BenchJob& job) {
   if (!made) return tl::unexpected(made.error());
   const PlannedRun& all = **made;
   const SimulationSettings settings{all.dispatch, all.experiment.model, job.warm_up + job.iterations};
-  const auto lived = local_world(job.real).run(
+  const auto output = local_world(job.real).run(
       {all.experiment, job.strategy, all.plan, all.cluster, settings, all.cluster, {}});
-  if (!lived) return tl::unexpected(lived.error());
-  BenchTimes times{measured(lived->record, job.warm_up), {}, {}, lived->settings};
+  if (!output) return tl::unexpected(output.error());
+  BenchTimes times{measured(output->record, job.warm_up), {}, {}, output->settings};
   std::vector<Bytes> out(all.cluster.machines().size());
   std::vector<Bytes> in(out.size());
   for (const MessageEnds& message : all.plan.messages()) {

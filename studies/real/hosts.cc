@@ -11,7 +11,7 @@ namespace weir {
 
 namespace {
 
-constexpr std::string_view kExpected = "expected a line for each machine: the host's name, and its address";
+constexpr std::string_view kExpected = "expected a line for each machine with its host's name and address";
 
 }  // namespace
 
@@ -30,10 +30,10 @@ Result<std::vector<Host>> read_hosts(const std::string& file) {
     for (std::string address; words >> address;) host.addresses.push_back(address);
     if (host.addresses.empty()) host.addresses = {host.name};
     if (host.name.starts_with('-'))
-      return failure(fmt::format("{}:{}: '{}' is no host", file, number, host.name));
+      return failure(fmt::format("{}:{}: '{}' is not the name of a host", file, number, host.name));
     hosts.push_back(std::move(host));
   }
-  if (hosts.empty()) return failure(fmt::format("{}: there is no host in it; {}", file, kExpected));
+  if (hosts.empty()) return failure(fmt::format("{}: the file lists no hosts; {}", file, kExpected));
   return hosts;
 }
 

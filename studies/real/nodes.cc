@@ -40,7 +40,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 // nothing that another thread of this process might have locked.
 Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failure(fmt::format("no pipe: {}", std::strerror(errno)));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return failure(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   const real::Descriptor reading(ends[0]);
   const real::Descriptor writing(ends[1]);
   std::vector<std::string> environment;
@@ -49,7 +50,8 @@ Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
   const std::vector<char*> arguments = pointers(command.arguments);
   const std::vector<char*> variables = pointers(environment);
   const pid_t process = real::fork_child();
-  if (process < 0) return failure(fmt::format("no process for a machine: {}", std::strerror(errno)));
+  if (process < 0)
+    return failure(fmt::format("cannot start a process for a machine: {}", std::strerror(errno)));
   if (process == 0) {
     sigset_t none;
     sigemptyset(&none);
@@ -69,7 +71,7 @@ Result<pid_t> start_here(NodeCommand command, int nowhere, int complaints) {
     ::kill(process, SIGKILL);
     while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return failure("a machine's process does not take the job's key");
+    return failure("a machine's process does not read the job's key");
   }
   return process;
 }
@@ -127,7 +129,7 @@ Result<void> Nodes::watch() {
       if (!status) continue;
       child.ended = {now, *status};
     }
-    // A process that failed has told the coordinator why, if it ever reached it.
+    // A process that failed has sent the coordinator the reason, if it ever reached it.
     const auto& [since, status] = *child.ended;
     if (WIFEXITED(status) && WEXITSTATUS(status) <= kMostStatus && now - since < kHeard) continue;
     const std::string said = last_line(child.complaints);

@@ -34,8 +34,8 @@ Result<real::JobResult> run_job(const Planned& planned, const RealSettings& sett
   if (!socket) return tl::unexpected(socket.error());
   fresh->key.endpoint = (*socket)->endpoint();
   const std::string key = text(fresh->key);
-  if (site.tell) {
-    if (auto told = site.tell(key); !told) return tl::unexpected(told.error());
+  if (site.publish_key) {
+    if (auto published = site.publish_key(key); !published) return tl::unexpected(published.error());
   }
   Nodes nodes(planned.cluster, site.lab);
   for (std::size_t i = 0; i < planned.cluster.machines().size() && site.command; ++i) {

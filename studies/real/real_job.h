@@ -45,7 +45,7 @@ struct Site {
   /// How a machine's process is started; empty if others start it.
   std::function<NodeCommand(MachineId machine, const std::string& key)> command;
   /// Called with the key before anything is started.
-  std::function<Result<void>(const std::string& key)> tell;
+  std::function<Result<void>(const std::string& key)> publish_key;
   /// Called once all machines have joined, or none can join any more; not if it fails before.
   std::function<void()> joined;
 };

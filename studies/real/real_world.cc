@@ -47,7 +47,7 @@ Result<void> check_machines(const Cluster& cluster, const Workload& workload, bo
   if (auto fits = check_left(needed); !fits) return fits;
   if (machines >= kMany)
     notify(notice,
-           fmt::format("{} machines are as many processes, each of which makes the plan anew", machines));
+           fmt::format("{} machines need as many processes, and each process makes its own plan", machines));
   return {};
 }
 
@@ -78,18 +78,18 @@ Result<void> check_ways(const Planned& planned) {
   for (const Op& op : planned.plan.ops()) {
     if (!is_message(op.kind)) continue;
     if (op.peer == op.machine)
-      return failure(fmt::format(
-          "{}: {} is to send itself messages through its NIC, which only simulated machines do; leave "
-          "'loopback' at 'memory'",
-          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+      return failure(
+          fmt::format("{}: {} would send messages to itself through its NIC, which works only in simulation; "
+                      "set 'loopback' to 'memory'",
+                      planned.plan.strategy(), planned.cluster.machine(op.machine).name));
     const Slice& slice = main_slice(op);
     if (slice.on.kind != Replicas::Kind::kShards) continue;
     for (const int gpu : planned.plan.group(slice.on.group())) {
       if (planned.cluster.nic_of_gpu(op.machine, gpu) == op.nic) continue;
-      return failure(fmt::format(
-          "{}: each GPU of {} sends its share through the NIC beside it, which real runs cannot yet; take "
-          "another strategy, or another 'local' stage",
-          planned.plan.strategy(), planned.cluster.machine(op.machine).name));
+      return failure(
+          fmt::format("{}: each GPU of {} sends its share through the NIC beside it, which real runs do not "
+                      "support yet; choose another strategy or another 'local' stage",
+                      planned.plan.strategy(), planned.cluster.machine(op.machine).name));
     }
   }
   return {};
@@ -97,7 +97,7 @@ Result<void> check_ways(const Planned& planned) {
 
 Result<void> check_plan(const Planned& planned, const RealSettings& settings) {
   if (!planned.plan.all_reduces().empty() && !settings.gpus) {
-    return failure(fmt::format("{}: NCCL sums between GPUs: add --gpus, or take another 'collective'",
+    return failure(fmt::format("{}: NCCL sums on GPUs; add --gpus, or choose another 'collective'",
                                planned.plan.strategy()));
   }
   for (std::size_t i = 0; settings.gpus && i < planned.plan.machines(); ++i) {
@@ -145,7 +145,7 @@ std::string words(const RealSettings& settings, const std::map<std::string, int>
 }
 
 // Reports the most common reasons: machines of a cluster mostly lack the same thing.
-void tell_why_on_tcp(const std::map<std::string, int>& ends, const Notice& notice) {
+void report_why_on_tcp(const std::map<std::string, int>& ends, const Notice& notice) {
   constexpr std::size_t kMost = 3;
   std::vector<std::pair<int, std::string>> reasons;
   for (const auto& [why, count] : ends) reasons.emplace_back(-count, why);
@@ -155,11 +155,11 @@ void tell_why_on_tcp(const std::map<std::string, int>& ends, const Notice& notic
   if (reasons.size() > kMost) notify(notice, fmt::format("and for {} more reasons", reasons.size() - kMost));
 }
 
-Result<Lived> lived(Result<real::JobResult> job, const Planned& planned, const RealSettings& settings,
-                    std::optional<Measured> measured) {
+Result<RunOutput> output_of(Result<real::JobResult> job, const Planned& planned, const RealSettings& settings,
+                            std::optional<Measured> measured) {
   if (!job) return tl::unexpected(job.error());
-  tell_why_on_tcp(job->on_tcp, settings.notice);
-  Lived all{.record = std::move(job->record), .settings = words(settings, job->transports)};
+  report_why_on_tcp(job->on_tcp, settings.notice);
+  RunOutput all{.record = std::move(job->record), .settings = words(settings, job->transports)};
   if (settings.verify != real::Verify::kNone) all.checked = job->checked;
   if (!measured) return all;
   all.link_rate = measured->link;
@@ -180,7 +180,7 @@ RealSettings with_streams(RealSettings settings, const Planned& planned) {
   return settings;
 }
 
-Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
+Result<RunOutput> run_on_local(const Planned& planned, const RealSettings& asked) {
   const RealSettings settings = with_streams(asked, planned);
   if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
   const auto gpus = gpus_here(planned, settings);
@@ -199,12 +199,12 @@ Result<Lived> run_on_local(const Planned& planned, const RealSettings& asked) {
         {"WEIR_JOB=" + key},
         ""};
   };
-  auto all = lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  auto all = output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
   if (all) all->over_links = !shares_memory(settings.transport);
   return all;
 }
 
-Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
+Result<RunOutput> run_in_lab(const Planned& planned, const RealSettings& asked) {
   const RealSettings settings = with_streams(asked, planned);
   if (const auto can = check(planned, settings); !can) return tl::unexpected(can.error());
   const auto gpus = gpus_here(planned, settings);
@@ -234,16 +234,16 @@ Result<Lived> run_in_lab(const Planned& planned, const RealSettings& asked) {
         {"WEIR_JOB=" + key, "NCCL_IB_DISABLE=1"},  // RDMA devices are in no network of the lab
         ""};
   };
-  return lived(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
+  return output_of(run_job(planned, settings, *job, site), planned, settings, std::move(*measured));
 }
 
 World real_world(const std::string& name, const RealSettings& settings,
-                 Result<Lived> (*run)(const Planned& planned, const RealSettings& settings)) {
+                 Result<RunOutput> (*run)(const Planned& planned, const RealSettings& settings)) {
   World world;
   world.name = name;
   world.settings = words(settings);
   world.run = [settings, run](const Planned& planned) { return run(planned, settings); };
-  if (auto simulated = simulated_world()) world.foretells = std::make_shared<World>(std::move(*simulated));
+  if (auto simulated = simulated_world()) world.predictor = std::make_shared<World>(std::move(*simulated));
   world.simulated = false;
   return world;
 }
@@ -257,10 +257,10 @@ Result<void> check_key_file(const std::string& file) {
     const auto text = read_text(file);
     if (text && real::parse_key(*text, file)) return {};
   }
-  return failure(fmt::format("{}: there is a file already, and no job's key; name another with --key", file));
+  return failure(fmt::format("{}: this file exists and holds no job's key; name another with --key", file));
 }
 
-Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) {
+Result<RunOutput> run_on_cluster(const Planned& planned, const RealSettings& asked) {
   RealSettings settings = asked;
   if (settings.channels == 0) {  // the same for all ends; threads are each host's own choice
     settings.channels =
@@ -279,7 +279,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
   const bool six = settings.listen.find(':') != std::string::npos;
   site.endpoint = fmt::format("tcp://{}{}{}:*", six ? "[" : "", settings.listen, six ? "]" : "");
   if (!settings.key_file.empty()) {
-    site.tell = [&](const std::string& key) -> Result<void> {
+    site.publish_key = [&](const std::string& key) -> Result<void> {
       if (auto free = check_key_file(settings.key_file); !free) return free;
       auto made = FileGuard::make({settings.key_file, unfinished(settings.key_file)});
       if (!made) return tl::unexpected(made.error());
@@ -299,7 +299,7 @@ Result<Lived> run_on_cluster(const Planned& planned, const RealSettings& asked) 
       return NodeCommand{arguments, {}, key};
     };
   }
-  return lived(run_job(planned, settings, *job, site), planned, settings, std::nullopt);
+  return output_of(run_job(planned, settings, *job, site), planned, settings, std::nullopt);
 }
 
 }  // namespace

@@ -156,9 +156,11 @@ std::string explained_of(const ReportMatter& matter) {
     if (found != matter.effects.explained.end())
       words.push_back(fmt::format("{} {:.0f} %", escaped(strategy), 100 * found->second));
   }
-  if (words.empty()) return "There are too few runs to tell yet.";
-  return fmt::format("So much of the variance that explains: {}; the rest is what they do together.",
-                     fmt::join(words, ", "));
+  if (words.empty()) return "There are too few runs to judge yet.";
+  return fmt::format(
+      "Separate effects explain this share of the variance: {}. The rest are effects of several values "
+      "together.",
+      fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -175,12 +177,10 @@ std::string effects_part(const ReportMatter& matter) {
     return largest_ratio(matter.effects.axes[a]) > largest_ratio(matter.effects.axes[b]);
   });
   std::string html = fmt::format(
-      "<h2>What was varied, and what it does</h2><p class='note'>The most effective first. By strategy: the "
-      "iteration at the slowest value over that at the fastest one, with all else at its mean, by least "
-      "squares "
-      "of the logarithms: a value for each of a list, a parabola over samples. {}</p><div "
-      "class='wide'><table>"
-      "<tr><th>what</th>",
+      "<h2>What was varied, and its effect</h2><p class='note'>The largest effect comes first. For each "
+      "strategy: the iteration time at the slowest value divided by that at the fastest one, with all else "
+      "at its mean. The fit minimizes the squared errors of the logarithms, with one value for each entry of "
+      "a list, or a parabola over samples. {}</p><div class='wide'><table><tr><th>what</th>",
       explained_of(matter));
   for (const std::string& strategy : study.strategies) html += "<th class='n'>" + escaped(strategy) + "</th>";
   html += "<th>values</th></tr>";
@@ -216,7 +216,7 @@ std::string failures_part(const ReportMatter& matter) {
   html += failed.empty() ? "<p>Nothing failed.</p>"
                          : "<table>" + html_row({"run", "how", "why", "when"}, "th") + failed + "</table>";
   if (impossible.empty()) return html;
-  html += "<p>Not possible, which is no failure:</p><table>" +
+  html += "<p>Not possible, and not counted as failures:</p><table>" +
           html_row({"strategy", "points", "why", "such as"}, "th");
   for (const Missing& one : impossible) {
     html += html_row({escaped(one.who), std::to_string(one.points.size()), escaped(one.why),
@@ -260,8 +260,8 @@ std::string origin_part(const ReportMatter& matter) {
   add("Weir", escaped(study.weir) + "<br><code>" + escaped(matter.sweep.design.program) + "</code>");
   add("topologies", sources_of(study.topologies));
   add("traces", sources_of(study.traces));
-  add("computed", fmt::format("on {}, from {} to {}, {:.4g} s of runs", listed(hosts), escaped(first),
-                              escaped(last), seconds));
+  add("computed", fmt::format("on {}, from {} to {}; the runs took {:.4g} s together", listed(hosts),
+                              escaped(first), escaped(last), seconds));
   add("experiment in full", "<code>" + escaped(json(study.experiment).dump()) + "</code>");
   std::string links;
   namespace fs = std::filesystem;

@@ -94,7 +94,7 @@ std::string labels_of(const std::vector<Run>& runs) {
   }
   if (order.size() > kMost)
     html += html_row({"", "", fmt::format("and {} more reasons", order.size() - kMost)});
-  return "<table>" + html_row({"results", "label", "why it is no more"}, "th") + html + "</table>";
+  return "<table>" + html_row({"results", "label", "why it is not better"}, "th") + html + "</table>";
 }
 
 std::string links_of(const Row& row) {
@@ -198,8 +198,8 @@ std::string binding_part(const ReportMatter& matter) {
   kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
   if (kinds.empty()) return {};
   std::string html =
-      "<h2>What binds</h2><p class='note'>The resource that a strategy's plan cannot beat, by kind, "
-      "in how many of its runs.</p><table>";
+      "<h2>What binds</h2><p class='note'>The kinds of resources that set the bounds of a strategy's plans, "
+      "and in how many of its runs.</p><table>";
   for (const StrategySummary& summary : matter.summaries) {
     if (summary.rows == 0) continue;
     std::vector<BarPart> parts;
@@ -211,13 +211,13 @@ std::string binding_part(const ReportMatter& matter) {
                                             color_of(kind, kinds), escaped(kind), 100 * part));
     }
     std::sort(words.rbegin(), words.rend());
-    std::string told;
-    for (const auto& [count, word] : words) told += word + " &nbsp; ";
+    std::string legend;
+    for (const auto& [count, word] : words) legend += word + " &nbsp; ";
     const std::string model =
         study.traces.size() > 1 ? " on " + escaped(study.traces[summary.trace].name) : "";
     html += "<tr>" +
             fmt::format("<td>{}{}</td><td>{}</td><td>{}</td>", escaped(summary.strategy), model, bar(parts),
-                        told) +
+                        legend) +
             "</tr>";
   }
   return html + "</table>";

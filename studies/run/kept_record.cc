@@ -67,10 +67,9 @@ Result<std::string> chosen(const std::string& folder, const RecordChoice& choice
   const std::size_t count = named.size();
   named.resize(std::min(count, kMostNamed));
   return failure(
-      fmt::format("{}: holds {} that {} meant; choose one with --strategy, --point and --seed, or name "
-                  "its file:\n  {}{}",
+      fmt::format("{}: {} {}; choose one with --strategy, --point and --seed, or name its file:\n  {}{}",
                   folder, found.empty() ? "no record" : fmt::format("{} records", found.size()),
-                  found.empty() ? "is" : "may be", fmt::join(named, "\n  "),
+                  found.empty() ? "matches" : "match", fmt::join(named, "\n  "),
                   count > kMostNamed ? fmt::format("\n  and {} more", count - kMostNamed) : ""));
 }
 
@@ -81,10 +80,10 @@ Result<void> check_planned(const KeptRecord& kept) {
   const bool same = hash == header.plan_hash && static_cast<std::int64_t>(plan.ops().size()) == header.ops &&
                     static_cast<std::int64_t>(plan.machines()) == header.machines;
   if (same) return {};
-  return failure(fmt::format(
-      "{}: was left by Weir {} with plan {} of {} ops, and this Weir {} makes plan {} of {} ops of its "
-      "experiment; compare it with that version, or run the experiment again",
-      kept.file, header.weir, header.plan_hash, header.ops, version(), hash, plan.ops().size()));
+  return failure(
+      fmt::format("{}: Weir {} made it with plan {} of {} ops, but this Weir {} makes plan {} of {} ops from "
+                  "its experiment; compare it with that version, or run the experiment again",
+                  kept.file, header.weir, header.plan_hash, header.ops, version(), hash, plan.ops().size()));
 }
 
 // Checks that the measured cluster has the plan's machines and NICs: reports follow the plan's ops through
@@ -98,7 +97,7 @@ Result<void> check_machines(const KeptRecord& kept) {
   const std::vector<Machine>& measured = kept.measured->machines();
   if (std::equal(planned.begin(), planned.end(), measured.begin(), measured.end(), alike)) return {};
   return failure(
-      fmt::format("{}: its 'measured' topology has other machines than its experiment's", kept.file));
+      fmt::format("{}: its 'measured' topology and its experiment have different machines", kept.file));
 }
 
 // "/topology/groups/0/count" becomes "topology.groups.0.count".
@@ -146,10 +145,10 @@ Result<KeptRecord> kept_prediction(const KeptRecord& of) {
   const fs::path beside = file.parent_path() / (std::string(kPrediction) + name.substr(kRecord.size()));
   std::error_code ignored;
   if (!name.starts_with(kRecord) || !fs::exists(beside, ignored)) {
-    return failure(fmt::format(
-        "{}: has no prediction beside it, which 'weir run EXPERIMENT --records --on lab' and '--on local' "
-        "keep; name a second record to compare it with",
-        of.file));
+    return failure(
+        fmt::format("{}: has no prediction next to it; 'weir run EXPERIMENT --records --on lab' or '--on "
+                    "local' keeps one; or name a second record to compare it with",
+                    of.file));
   }
   return kept_record(beside.string(), {});
 }
@@ -186,9 +185,8 @@ Result<void> check_alike(const KeptRecord& a, const KeptRecord& b) {
   if (a.header.plan_hash == b.header.plan_hash) return {};
   constexpr std::size_t kMostSettings = 10;
   return failure(fmt::format(
-      "{} and {} are records of different plans ({} with {} ops on {} machines, and {} with {} on {}), whose "
-      "ops "
-      "cannot be compared. What differs:\n  {}",
+      "{} and {} are records of different plans ({} with {} ops on {} machines, and {} with {} on {}), so "
+      "their ops cannot be compared. Differences:\n  {}",
       a.file, b.file, a.header.plan_hash, a.header.ops, a.header.machines, b.header.plan_hash, b.header.ops,
       b.header.machines, words(setting_differences(a.header, b.header), kMostSettings)));
 }

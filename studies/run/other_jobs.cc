@@ -19,9 +19,9 @@ Result<Duration> alone(const Planned& planned, Job job, const World& world) {
   job.start = Duration(0);
   const Planned single{planned.experiment, planned.contender, job.plan,        job.subcluster.cluster,
                        planned.settings,   planned.whole,     {std::move(job)}};
-  const auto lived = world.run(single);
-  if (!lived) return tl::unexpected(lived.error());
-  const Interval measured = measured_time(single.plan, lived->record, planned.experiment.warm_up);
+  const auto output = world.run(single);
+  if (!output) return tl::unexpected(output.error());
+  const Interval measured = measured_time(single.plan, output->record, planned.experiment.warm_up);
   return (measured.end - measured.begin) / planned.experiment.iterations;
 }
 
@@ -58,19 +58,19 @@ Result<PlannedOtherJobs> plan_other_jobs(const Experiment& experiment, const Clu
   return other_jobs;
 }
 
-Result<void> add_other_jobs(const Planned& planned, const PlannedOtherJobs& other_jobs, const Lived& lived,
-                            const World& world, Row& row) {
+Result<void> add_other_jobs(const Planned& planned, const PlannedOtherJobs& other_jobs,
+                            const RunOutput& output, const World& world, Row& row) {
   if (other_jobs.empty()) return {};
   const auto own = alone(planned, planned.jobs.front(), world);
   if (!own) return tl::unexpected(Error{"without its other jobs: " + own.error().text});
   row.alone_ns = own->ns();
-  const auto [begin, end] = measured_time(planned.plan, lived.record, planned.experiment.warm_up);
+  const auto [begin, end] = measured_time(planned.plan, output.record, planned.experiment.warm_up);
   for (std::size_t i = 0; i < other_jobs.size(); ++i) {
     const OtherJob& job = other_jobs[i]->asked;
     const auto time = alone(planned, planned.jobs[i + 1], world);
     if (!time) return tl::unexpected(about(job, time.error().text));
     row.other_jobs.push_back(
-        {job.name, job.strategy, mean_within(job.start, lived.ends_of_others[i], begin, end), time->ns()});
+        {job.name, job.strategy, mean_within(job.start, output.ends_of_others[i], begin, end), time->ns()});
   }
   return {};
 }

@@ -34,7 +34,7 @@ Result<PlannedOtherJobs> plan_other_jobs(const Experiment& experiment, const Clu
 
 /// Adds to the row how long iterations take when jobs share the cluster and when each is alone. For the
 /// latter, each job runs once more, under the same conditions.
-Result<void> add_other_jobs(const Planned& planned, const PlannedOtherJobs& other_jobs, const Lived& lived,
-                            const World& world, Row& row);
+Result<void> add_other_jobs(const Planned& planned, const PlannedOtherJobs& other_jobs,
+                            const RunOutput& output, const World& world, Row& row);
 
 }  // namespace weir

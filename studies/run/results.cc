@@ -149,7 +149,7 @@ std::string legend(bool real, bool others) {
   OtherJobRow job;
   fields(of_job, job);
   for (const char* name : {"iteration_ns", "alone_ns"})
-    text += comment(fmt::format("NAME {}: of the other job of that name, {}", name, of_job.about(name)));
+    text += comment(fmt::format("NAME {}: for the other job called NAME: {}", name, of_job.about(name)));
   return text;
 }
 

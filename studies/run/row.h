@@ -66,18 +66,17 @@ template <class Visitor>
 void fields(Visitor& visitor, LinkRow& link) {
   visitor.required("name", link.name, "the link");
   visitor.required("bytes", link.bytes, "what it carries in an iteration");
-  visitor.required("use", link.use, "that, over what it could carry in that time");
+  visitor.required("use", link.use, "those bytes divided by what it could carry in that time");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, OtherJobRow& job) {
   visitor.required("name", job.name, "the job");
   visitor.required("strategy", job.strategy, "its strategy");
-  visitor.optional(
-      "iteration_ns", job.iteration_ns,
-      "mean time of those of its iterations that began and ended while the run was measured; none "
-      "if none did");
-  visitor.required("alone_ns", job.alone_ns, "the same where no other job runs");
+  visitor.optional("iteration_ns", job.iteration_ns,
+                   "mean time of its iterations that began and ended while the run was measured; empty "
+                   "without such iterations");
+  visitor.required("alone_ns", job.alone_ns, "the same if no other job runs");
 }
 
 template <class Visitor>
@@ -88,46 +87,46 @@ void fields(Visitor& visitor, Row& row) {
   visitor.required("seed", row.seed, "the seed of the jitter");
   visitor.required("iteration_ns", row.iteration_ns, "mean time of an iteration");
   visitor.required("exposed_communication_ns", row.exposed_communication_ns,
-                   "iteration less compute: what communication costs");
+                   "iteration minus compute: what communication costs");
   visitor.required("communication_ns", row.communication_ns, "time in which any message is under way");
   visitor.required("compute_ns", row.compute_ns,
-                   "forward and backward of the machine that computes longest, as they ran");
+                   "measured forward and backward time of the machine that computes longest");
   visitor.optional("goodput_bytes_per_s", row.goodput_bytes_per_s,
                    "bytes of the model over communication_ns; empty if that is 0");
   visitor.optional("goodput_bound_bytes_per_s", row.goodput_bound_bytes_per_s,
-                   "what goodput_bytes_per_s cannot exceed on this cluster, as NICs and uplinks let no more "
-                   "through; empty without messages, or where they moved through memory");
+                   "the largest goodput_bytes_per_s that NICs and uplinks of this cluster allow; empty "
+                   "without messages, or if they moved through memory");
   visitor.required(
       "bound_ns", row.bound_ns,
-      "what no schedule of any strategy can beat on this cluster with the compute times of the trace");
+      "a time that no schedule of any strategy can beat on this cluster with the compute times of the trace");
   visitor.optional("bound_percent", row.bound_percent,
-                   "100 x bound_ns over iteration_ns; the bound knows no jitter, with which this may exceed "
-                   "100; empty where messages moved through none of the links that the bound is of");
+                   "100 x bound_ns over iteration_ns; may exceed 100 with jitter, which the bound ignores; "
+                   "empty if messages used no link of the cluster");
   visitor.required("bound_binding", row.bound_binding, "the resource that sets bound_ns");
-  visitor.required("plan_bound_ns", row.plan_bound_ns, "what this strategy's plan cannot beat");
+  visitor.required("plan_bound_ns", row.plan_bound_ns, "a time that this strategy's plan cannot beat");
   visitor.required("binding", row.binding, "the resource that sets plan_bound_ns");
   visitor.optional("label", row.label,
-                   "whether the values that the simulation stands on were measured: calibrated, extrapolated "
-                   "beyond what was, or vendor constant; of a real run, its prediction's");
+                   "whether the values that the simulation uses were measured: calibrated, extrapolated "
+                   "beyond measurements, or vendor constant; for a real run, the label of its prediction");
   visitor.optional("label_reason", row.label_reason, "the value that prevents a better label, and why");
   visitor.required("samples_per_s", row.samples_per_s, "of all GPUs together");
   visitor.optional("speedup", row.speedup,
                    "iteration_ns of the baseline at the same point and seed over this; empty without one");
-  visitor.optional("alone_ns", row.alone_ns, "iteration_ns where no other job runs; empty if none does here");
+  visitor.optional("alone_ns", row.alone_ns, "iteration_ns if no other job runs; empty if none runs here");
   visitor.optional("link_rate_bytes_per_s", row.link_rate_bytes_per_s,
-                   "what plain connections moved over a NIC just before the run, each way");
+                   "rate of plain connections over a NIC just before the run, each way");
   visitor.optional("predicted_ns", row.predicted_ns,
-                   "iteration_ns of the same plan in simulation, at the rates that were measured");
+                   "iteration_ns of the same plan in simulation, at the measured rates");
   visitor.optional("checked_elements", row.checked_elements,
-                   "elements of gradients whose sums were checked, on all GPUs; empty if none were to be");
+                   "gradient elements whose sums were checked, on all GPUs; empty if checks were off");
   visitor.required("host_memory_bytes", row.host_memory_bytes,
-                   "buffers in host memory, of the machine with most");
+                   "buffers in host memory, on the machine with the most");
   visitor.required("messages", row.messages, "messages in an iteration");
   visitor.required("ops", row.ops, "ops in an iteration");
   visitor.optional("timeline", row.timeline, "the file that draws the run");
   visitor.optional("record", row.record, "the file that holds its record");
   visitor.optional("prediction", row.prediction, "the file that holds the record of its prediction");
-  visitor.optional("other_jobs", row.other_jobs, "how long iterations of the other jobs took beside it");
+  visitor.optional("other_jobs", row.other_jobs, "iteration times of the other jobs that ran beside it");
   visitor.optional("links", row.links, "the most used link of each kind, the most used first");
   visitor.optional("host_memory_by_machine", row.host_memory_by_machine, "buffers in host memory, in bytes");
 }

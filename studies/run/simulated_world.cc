@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kPrecision = "precision ";
 
-Result<Lived> lived(Result<SharedRun> run) {
+Result<RunOutput> output_of(Result<SharedRun> run) {
   if (!run) return tl::unexpected(run.error());
-  return Lived{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
+  return RunOutput{.record = std::move(run->record), .ends_of_others = std::move(run->ends)};
 }
 
 // The run, by simulating only one machine; none if that is not possible.
@@ -36,10 +36,10 @@ std::optional<SharedRun> folded(const Planned& planned) {
 
 World fluid_world(double precision) {
   const auto run = [precision](const Planned& planned) {
-    if (std::optional<SharedRun> found = folded(planned)) return lived(std::move(*found));
+    if (std::optional<SharedRun> found = folded(planned)) return output_of(std::move(*found));
     const auto engine = fluid_engine(reached_rates(planned.whole, planned.jobs), precision);
-    return lived(simulate(planned.whole, planned.jobs, planned.settings.iterations,
-                          planned.settings.conditions, *engine));
+    return output_of(simulate(planned.whole, planned.jobs, planned.settings.iterations,
+                              planned.settings.conditions, *engine));
   };
   return World{.name = std::string(kFluidWorld),
                .settings = precision > 0.0 ? fmt::format("{}{}", kPrecision, precision) : std::string(),
@@ -49,7 +49,7 @@ World fluid_world(double precision) {
 #ifdef WEIR_SIMGRID
 Result<World> simgrid_world() {
   const auto run = [](const Planned& planned) {
-    return lived(
+    return output_of(
         sim::simulate(planned.whole, planned.jobs, planned.settings.iterations, planned.settings.conditions));
   };
   return World{.name = std::string(kSimGridWorld), .settings = sim::Engine::settings(), .run = run};
@@ -58,7 +58,7 @@ Result<World> simgrid_world() {
 Result<World> simgrid_world() {
   return failure(
       "this weir was built without SimGrid; install libsimgrid-dev (Debian, Ubuntu) and build it again, or "
-      "take --engine fluid");
+      "use --engine fluid");
 }
 #endif
 
@@ -89,7 +89,8 @@ SimulationOptions simulation_of(const std::string& name, const std::string& sett
 
 Result<World> simulated_world(const SimulationOptions& options) {
   if (options.engine == SimulationEngine::kFluid) return fluid_world(options.precision);
-  if (options.precision > 0.0) return failure("--precision: it is for --engine fluid; SimGrid has its own");
+  if (options.precision > 0.0)
+    return failure("--precision: only --engine fluid has this option; SimGrid sets its own precision");
   return simgrid_world();
 }
 

@@ -15,7 +15,7 @@ namespace weir {
 
 template <class Visitor>
 void fields(Visitor& visitor, Source& source) {
-  visitor.required("hash", source.hash, "which tells it apart");
+  visitor.required("hash", source.hash, "that identifies it");
   visitor.required("name", source.name, "for people");
   visitor.required("text", source.text, "it as JSON");
 }
@@ -44,13 +44,13 @@ void fields(Visitor& visitor, Study& study) {
   visitor.required("world_settings", study.world_settings, "that results depend on");
   visitor.required("simulated", study.simulated, "whether nothing moves for real");
   visitor.required("experiment", study.experiment, "what it says at every point");
-  visitor.required("baseline", study.baseline, "what speed-ups are over");
+  visitor.required("baseline", study.baseline, "what speed-ups are relative to");
   visitor.required("strategies", study.strategies, "what is compared");
   visitor.required("seeds", study.seeds, "of the jitter");
   visitor.required("timelines", study.timelines, "the strategies that are drawn");
   visitor.required("timeline_points", study.timeline_points, "where they are");
   visitor.required("axes", study.axes, "what is varied");
-  visitor.required("combination", study.combination, "how values come together");
+  visitor.required("combination", study.combination, "how values are combined");
   visitor.required("samples", study.samples, "how points were drawn");
   visitor.required("topologies", study.topologies, "of all points");
   visitor.required("traces", study.traces, "of all points");
@@ -136,7 +136,8 @@ Result<Study> study_from(const Value& document) {
   for (const StudyPoint& point : study->points) {
     if (point.topology >= study->topologies.size() || point.trace >= study->traces.size() ||
         point.values.size() != study->axes.size()) {
-      return failure(complaint(document, "points", "a point names what is not there"));
+      return failure(
+          complaint(document, "points", "a point names a topology, trace or value that is missing"));
     }
   }
   if (study->points.empty() || study->runs_per_point() == 0)

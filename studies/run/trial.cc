@@ -38,8 +38,8 @@ Result<void> check_bounds(const Report& report, const Bound& cluster, const Boun
   if (settings.model.compute_jitter > 0 || settings.conditions.jitter()) return {};
   for (const Bound* bound : {&cluster, &plan}) {
     if (report.first.seconds() >= bound->time.seconds() * (1 - kTolerance)) continue;
-    return failure(fmt::format("the simulation beat its bound: {} where {} takes {}", text(report.first),
-                               bound->binding, text(bound->time)));
+    return failure(fmt::format("the simulation beat its bound: it took {}, but {} alone takes {}",
+                               text(report.first), bound->binding, text(bound->time)));
   }
   return {};
 }
@@ -71,9 +71,8 @@ Result<void> check_memory(const Experiment& experiment, const Plan& plan) {
   const auto iterations =
       static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
   if (iterations * plan.ops().size() > kMostRecords) {
-    return failure(
-        fmt::format("{} iterations of {} ops are more than memory is likely to hold; at most {} are",
-                    iterations, plan.ops().size(), kMostRecords / plan.ops().size()));
+    return failure(fmt::format("{} iterations of {} ops probably exceed memory; run at most {}", iterations,
+                               plan.ops().size(), kMostRecords / plan.ops().size()));
   }
   return {};
 }
@@ -107,11 +106,11 @@ Result<void> check_world(const World& world, const Experiment& experiment, const
     if (auto fits = world.check(cluster, workload); !fits) return fits;
   }
   if (!world.simulated && !experiment.conditions.none())
-    return failure("its 'conditions' are for simulations: a real run meets what there is");
+    return failure("its 'conditions' are only for simulations; a real run meets the conditions of its hosts");
   if (!world.simulated && !experiment.alone())
     return failure(
-        "its 'machines' and 'other_jobs' are for simulations: a real run has all machines of its topology, "
-        "and meets what jobs there are");
+        "its 'machines' and 'other_jobs' are only for simulations; a real run uses all machines of its "
+        "topology");
   return {};
 }
 
@@ -120,15 +119,15 @@ struct Judged {
   const Cluster& cluster;
   const WorkTable& works;  // of the plan on it
   const Workload& workload;
-  const Lived& lived;
+  const RunOutput& output;
 };
 
 // The row of a run: what was measured, and what is possible.
 Result<Row> judge(const Trial& trial, const Planned& planned, const World& world, const Contender& contender,
                   const Judged& judged) {
-  const auto& [cluster, works, workload, lived] = judged;
+  const auto& [cluster, works, workload, output] = judged;
   const Plan& plan = planned.plan;
-  const Report measured = report(plan, cluster, works, workload, lived.record, planned.experiment.warm_up);
+  const Report measured = report(plan, cluster, works, workload, output.record, planned.experiment.warm_up);
   const Bound least = cluster_bound(cluster, workload);
   const Bound of_plan = plan_bound(plan, cluster, works, workload);
   if (world.simulated) {
@@ -141,35 +140,36 @@ Result<Row> judge(const Trial& trial, const Planned& planned, const World& world
   row.bound_binding = least.binding;
   row.plan_bound_ns = of_plan.time.ns();
   row.binding = of_plan.binding;
-  if (lived.over_links) {
+  if (output.over_links) {
     const BytesPerSecond most = goodput_bound(cluster);
     if (most.limited()) row.goodput_bound_bytes_per_s = most.value();
     row.bound_percent = measured.iteration > Duration(0) ? 100.0 * (least.time / measured.iteration) : 100.0;
   }
-  if (lived.link_rate) row.link_rate_bytes_per_s = lived.link_rate->value();
-  row.checked_elements = lived.checked;
+  if (output.link_rate) row.link_rate_bytes_per_s = output.link_rate->value();
+  row.checked_elements = output.checked;
   return row;
 }
 
 // Predicts a real run by simulating it on the topology measured with it, and adds the result to the row.
-Result<std::optional<Lived>> foretell(const Planned& planned, const World& world, const Contender& contender,
-                                      const Workload& workload, const Lived& lived, Row& row) {
-  if (!world.foretells || !lived.paced) return std::nullopt;
+Result<std::optional<RunOutput>> predict_run(const Planned& planned, const World& world,
+                                             const Contender& contender, const Workload& workload,
+                                             const RunOutput& output, Row& row) {
+  if (!world.predictor || !output.paced) return std::nullopt;
   const Plan& plan = planned.plan;
   const SimulationSettings& settings = planned.settings;
-  const Cluster paced(*lived.paced);
+  const Cluster paced(*output.paced);
   const Subcluster all(paced);
   const WorkTable works(plan, paced);
   const Job job{plan, all, settings.dispatch, settings.model, {}, &works};
-  auto foretold =
-      world.foretells->run({planned.experiment, planned.contender, plan, paced, settings, paced, {job}});
-  if (!foretold) return tl::unexpected(foretold.error());
+  auto predicted =
+      world.predictor->run({planned.experiment, planned.contender, plan, paced, settings, paced, {job}});
+  if (!predicted) return tl::unexpected(predicted.error());
   Experiment with_paced = planned.experiment;
-  with_paced.topology = *lived.paced;
+  with_paced.topology = *output.paced;
   set_label(row, label_of(plan, paced, works, with_paced, contender));
   row.predicted_ns =
-      report(plan, paced, works, workload, foretold->record, planned.experiment.warm_up).iteration.ns();
-  return std::optional<Lived>(std::move(*foretold));
+      report(plan, paced, works, workload, predicted->record, planned.experiment.warm_up).iteration.ns();
+  return std::optional<RunOutput>(std::move(*predicted));
 }
 
 // Writes a record's file, and returns its name in the folder.
@@ -180,19 +180,19 @@ Result<std::string> keep(const std::string& file, const RecordHeader& header, co
 }
 
 // Keeps the record of the run, and of its prediction if there is one.
-Result<void> keep_all(const Trial& trial, const Planned& planned, const World& world, const Lived& lived,
-                      const std::optional<Lived>& foretold, Row& row) {
+Result<void> keep_all(const Trial& trial, const Planned& planned, const World& world, const RunOutput& output,
+                      const std::optional<RunOutput>& predicted, Row& row) {
   RecordHeader header = header_of(trial, planned, world);
-  if (!lived.settings.empty()) header.world_settings = lived.settings;
-  if (lived.measured) header.measured = *parse_document(hashed(*lived.measured).text, "");
-  auto name = keep(trial.record, header, lived.record);
+  if (!output.settings.empty()) header.world_settings = output.settings;
+  if (output.measured) header.measured = *parse_document(hashed(*output.measured).text, "");
+  auto name = keep(trial.record, header, output.record);
   if (!name) return tl::unexpected(name.error());
   row.record = *name;
-  if (!foretold) return {};
-  header.measured = *parse_document(hashed(*lived.paced).text, "");
-  header.world = world.foretells->name;
-  header.world_settings = world.foretells->settings;
-  name = keep(trial.prediction, header, foretold->record);
+  if (!predicted) return {};
+  header.measured = *parse_document(hashed(*output.paced).text, "");
+  header.world = world.predictor->name;
+  header.world_settings = world.predictor->settings;
+  name = keep(trial.prediction, header, predicted->record);
   if (!name) return tl::unexpected(name.error());
   row.prediction = *name;
   return {};
@@ -251,26 +251,26 @@ Outcome run(const Trial& trial, const Experiment& experiment, const World& world
   planned_trial.jobs.push_back(
       {*plan, subcluster, settings.dispatch, settings.model, {}, works ? &*works : nullptr});
   for (const auto& other_job : *other_jobs) planned_trial.jobs.push_back(other_job->job(settings.model));
-  const auto lived = world.run(planned_trial);
-  if (!lived) return failed(lived.error().text);
+  const auto output = world.run(planned_trial);
+  if (!output) return failed(output.error().text);
 
   // A real run is judged by the rates that were measured with it.
-  const Cluster judged = lived->measured ? Cluster(*lived->measured) : cluster;
+  const Cluster judged = output->measured ? Cluster(*output->measured) : cluster;
   if (!works) works.emplace(*plan, judged);
-  auto row = judge(trial, planned_trial, world, *found, {judged, *works, workload, *lived});
+  auto row = judge(trial, planned_trial, world, *found, {judged, *works, workload, *output});
   if (!row) return failed(row.error().text);
-  const auto foretold = foretell(planned_trial, world, *found, workload, *lived, *row);
-  if (!foretold) return failed("its prediction: " + foretold.error().text);
-  if (const auto added = add_other_jobs(planned_trial, *other_jobs, *lived, world, *row); !added)
+  const auto predicted = predict_run(planned_trial, world, *found, workload, *output, *row);
+  if (!predicted) return failed("its prediction: " + predicted.error().text);
+  if (const auto added = add_other_jobs(planned_trial, *other_jobs, *output, world, *row); !added)
     return failed(added.error().text);
   if (!trial.timeline.empty()) {
     const std::string drawn =
-        timeline(*plan, judged, workload, lived->record, experiment.warm_up, settings.model);
+        timeline(*plan, judged, workload, output->record, experiment.warm_up, settings.model);
     if (const auto written = write_text(trial.timeline, drawn); !written) return failed(written.error().text);
     row->timeline = std::filesystem::path(trial.timeline).filename().string();
   }
   if (!trial.record.empty()) {
-    const auto kept = keep_all(trial, planned_trial, world, *lived, *foretold, *row);
+    const auto kept = keep_all(trial, planned_trial, world, *output, *predicted, *row);
     if (!kept) return failed(kept.error().text);
   }
   return {Outcome::Kind::kRow, std::move(*row), {}};

@@ -54,7 +54,7 @@ struct Planned {
 };
 
 /// What a run produces.
-struct Lived {
+struct RunOutput {
   Record record;
   /// When the iterations of each other job ended.
   std::vector<std::vector<Instant>> ends_of_others = {};
@@ -74,9 +74,9 @@ struct Lived {
 struct World {
   std::string name;      // for people: "SimGrid"
   std::string settings;  // that its results depend on
-  std::function<Result<Lived>(const Planned& planned)> run;
+  std::function<Result<RunOutput>(const Planned& planned)> run;
   /// For real worlds: the simulated world that predicts their runs, if this program has one.
-  std::shared_ptr<const World> foretells;
+  std::shared_ptr<const World> predictor;
   bool simulated = true;
   /// Checks that the world can hold the cluster, before anything is planned; may be empty.
   std::function<Result<void>(const Cluster& cluster, const Workload& workload)> check;

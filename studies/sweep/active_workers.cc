@@ -58,9 +58,9 @@ std::int64_t changed_s(const std::string& file) {
   struct stat about {};
   const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);  // opening makes NFS refresh the file's time
   if (opened < 0) return 0;
-  const bool told = ::fstat(opened, &about) == 0;
+  const bool known = ::fstat(opened, &about) == 0;
   ::close(opened);
-  return told ? about.st_mtim.tv_sec : 0;
+  return known ? about.st_mtim.tv_sec : 0;
 }
 
 // The current time by the file system's server, from a file just written; if that fails, by this host's
@@ -143,7 +143,7 @@ Result<std::unique_ptr<ActiveWorker>> ActiveWorker::enter(const std::string& fol
     const std::string remedy =
         other.host == self.host
             ? "wait for it, or end it"
-            : fmt::format("it was heard of {} s ago; if it has died, try again after {} s of silence",
+            : fmt::format("it last reported {} s ago; if it has died, try again {} s after its last report",
                           seen.silent_s, kSilent);
     return failure(
         fmt::format("{}: another sweep is at work there: process {} on {}, which takes share {}{}; {}",

@@ -20,12 +20,13 @@ Result<int> number(const std::string& name, const std::string& text) {
 
 Result<Share> checked(int index, int count, const std::string& who) {
   if (count >= 1 && index < count) return Share{index, count};
-  return failure(fmt::format("{} is rank {} of {}; expected a rank below their number", who, index, count));
+  return failure(
+      fmt::format("{} is rank {} of {}; expected a rank below the number of ranks", who, index, count));
 }
 
 // The share from the two variables; none if either is not set.
-Result<std::optional<Share>> told(const Environment& environment, const std::string& rank,
-                                  const std::string& size) {
+Result<std::optional<Share>> share_from(const Environment& environment, const std::string& rank,
+                                        const std::string& size) {
   const auto index = environment(rank);
   const auto count = environment(size);
   if (!index || !count) return std::optional<Share>();
@@ -51,11 +52,11 @@ Result<Share> process_share(const Environment& environment) {
                                  {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
                                  {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}};
   for (const Engine& engine : kEngines) {
-    const auto share = told(environment, engine.rank, engine.size);
+    const auto share = share_from(environment, engine.rank, engine.size);
     if (!share) return tl::unexpected(share.error());
     if (*share) return **share;
     if (engine.always_both && environment(engine.rank))  // otherwise each process would take everything
-      return failure(fmt::format("{} is set, and {} is not; give the process its share: --share INDEX/COUNT",
+      return failure(fmt::format("{} is set, but {} is not; give the process its share: --share INDEX/COUNT",
                                  engine.rank, engine.size));
   }
   return Share{};
@@ -78,10 +79,10 @@ Result<Share> array_share(const Environment& environment) {
   const bool even = count >= 1 && step >= 1 && least + step * (count - 1) == most && id >= least &&
                     id <= most && (id - least) % step == 0;
   if (even) return Share{(id - least) / step, count};
-  return failure(fmt::format(
-      "the {} tasks of this job array, {} to {}, are not in even steps, so that their order is not "
-      "known; give each its share: --share INDEX/COUNT",
-      count, least, most));
+  return failure(
+      fmt::format("the numbers of the {} tasks of this job array, {} to {}, have no even steps, so their "
+                  "order is unknown; give each its share: --share INDEX/COUNT",
+                  count, least, most));
 }
 
 Result<Share> parsed(const std::string& given) {
@@ -91,7 +92,7 @@ Result<Share> parsed(const std::string& given) {
     const auto count = number("--share", given.substr(slash + 1));
     if (index && count && *index >= 1 && *index <= *count) return Share{*index - 1, *count};
   }
-  return failure(fmt::format("--share: '{}' is no share; try 1/3, the first of three", given));
+  return failure(fmt::format("--share: '{}' is not a share; try 1/3, the first of three", given));
 }
 
 }  // namespace

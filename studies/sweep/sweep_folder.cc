@@ -96,8 +96,7 @@ Result<SweepFolder> SweepFolder::read(const std::string& folder) {
   std::error_code ignored;
   if (!fs::exists(file_in(folder), ignored)) {
     return failure(
-        fmt::format("{}: there is no sweep in this folder; weir sweep DESIGN.json --results {} "
-                    "begins one",
+        fmt::format("{}: there is no sweep in this folder; weir sweep DESIGN.json --results {} starts one",
                     folder, folder));
   }
   const auto document = read_document(file_in(folder));
@@ -107,7 +106,7 @@ Result<SweepFolder> SweepFolder::read(const std::string& folder) {
   auto study = study_from(keys->study);
   if (!study) return tl::unexpected(study.error());
   if (keys->keys.size() != study->points.size() * study->runs_per_point())
-    return failure(complaint(*document, "keys", "there is not one of each run"));
+    return failure(complaint(*document, "keys", "expected one key for each run"));
   auto stored = SweepResults::read(folder);
   if (!stored) return tl::unexpected(stored.error());
   return SweepFolder{{std::move(*study), std::move(keys->program), std::move(keys->keys)},

@@ -136,10 +136,9 @@ Studied<ShareResult> compute_share(const ExperimentFile& file, const World& worl
   const auto stored = SweepResults::read(settings.folder, [&] { (*active)->beat(); });
   if (!stored) return tl::unexpected(stored.error());
   if (const auto whole = stored->whole(); !whole) {
-    return failure(
-        fmt::format("{}\nwhat these files hold would be computed again; mend what is wrong, or move "
-                    "them away",
-                    whole.error().text));
+    return failure(fmt::format(
+        "{}\nthe results in these files would be computed again; repair the files, or move them away",
+        whole.error().text));
   }
 
   const Left left = left_of(*design, settings.share, *stored, settings.retry);

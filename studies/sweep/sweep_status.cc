@@ -73,7 +73,7 @@ Studied<void> export_sweep(const std::string& folder, const std::string& file) {
   if (!sweep) return wrong_input(sweep.error());
   if (const auto whole = sweep->stored.whole(); !whole) {
     return wrong_input(whole.error().text +
-                       "\nwhat these files hold would be missing; mend what is wrong, or move them away");
+                       "\nthe results in these files would be missing; repair the files, or move them away");
   }
   if (const auto apart = check_no_input(file, sweep->files(folder)); !apart)
     return wrong_input(apart.error());
@@ -86,7 +86,7 @@ Studied<void> export_sweep(const std::string& folder, const std::string& file) {
   } else if (ending == ".db") {
     written = write_database(file, *sweep);
   } else {
-    return wrong_input(fmt::format("--export: '{}' ends in none of .csv, .json and .db", file));
+    return wrong_input(fmt::format("--export: '{}' must end in .csv, .json or .db", file));
   }
   if (!written) return tl::unexpected(StudyError(written.error()));
   return {};

@@ -67,7 +67,7 @@ Result<Stop> stop_of(const Known& known, const std::string& words) {
       const auto number = parse_document(words, "");
       const bool whole = known.kind == Kind::kCount;
       if (!number || !(number->is(Value::Kind::kInteger) || (!whole && number->is(Value::Kind::kDouble))))
-        return failure(fmt::format("'{}' is no {}", words, whole ? "whole number" : "number"));
+        return failure(fmt::format("'{}' is not a {}", words, whole ? "whole number" : "number"));
       return Stop{*number, number->as_double()};
     }
     case Kind::kName:
@@ -99,14 +99,14 @@ std::vector<Stop> ladder(Kind kind, const Stop& first, const Stop& last) {
 
 Result<std::vector<Stop>> range(const Known& known, const std::string& from, const std::string& to) {
   if (known.kind == Kind::kName || known.kind == Kind::kFraction)
-    return failure("it has no range; say its values with | between them");
+    return failure("it has no range; give its values with | between them");
   const auto first = stop_of(known, from);
   if (!first) return tl::unexpected(first.error());
   const auto last = stop_of(known, to);
   if (!last) return tl::unexpected(last.error());
   if (first->number <= 0) return failure(fmt::format("'{}' is not above 0", from));
   if (first->number >= last->number)
-    return failure(fmt::format("the range from {} to {} is empty; say the smaller value first", from, to));
+    return failure(fmt::format("the range from {} to {} is empty; give the smaller value first", from, to));
   return ladder(known.kind, *first, *last);
 }
 
@@ -130,7 +130,7 @@ Result<std::vector<Stop>> stops_of(const Known& known, const std::string& words)
     auto stop = stop_of(known, word);
     if (!stop) return tl::unexpected(stop.error());
     for (const Stop& other : stops) {
-      if (other.value == stop->value) return failure(fmt::format("'{}' stands there twice", word));
+      if (other.value == stop->value) return failure(fmt::format("'{}' is listed twice", word));
     }
     stops.push_back(std::move(*stop));
   }
@@ -159,8 +159,7 @@ Result<std::string> usual(const Experiment& experiment, const Contender& contend
   const bool several = std::any_of(experiment.topology.groups.begin(), experiment.topology.groups.end(),
                                    [](const GroupSpec& group) { return gpu_count(group) > 1; });
   if (strategy.tuned.empty()) {
-    return failure(
-        fmt::format("--over: say what to vary of {}, which has nothing that usually matters", strategy.name));
+    return failure(fmt::format("--over: {} has no parameters to tune by default; name some", strategy.name));
   }
   std::string words(strategy.tuned);
   if (several && !strategy.tuned_for_gpus.empty()) words += fmt::format(",{}", strategy.tuned_for_gpus);
@@ -176,8 +175,8 @@ Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const
   // A window is a number of partition sizes, even where something else determines how tensors are cut.
   const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
   if (std::ranges::any_of(strategies(), cuts) && !cuts(strategy) && !paces)
-    return failure(fmt::format("--over: {}: {} does the same with each value of it; leave it out",
-                               tunable.name, strategy.name));
+    return failure(fmt::format("--over: {}: {} does the same with every value; leave it out", tunable.name,
+                               strategy.name));
   const auto settled = write_options(strategy.settled(given));
   if (settled[tunable.name] == write_options(given)[tunable.name]) return {};
   return failure(
@@ -194,8 +193,8 @@ Result<Tunable> read_tunable(const std::string& words, bool real) {
     for (const Known& one : kKnown) names.emplace_back(one.name);
     const std::optional<std::string> meant = nearest(name, names);
     return failure(
-        fmt::format("--over: there is no parameter '{}'; {}", name,
-                    meant ? fmt::format("did you mean '{}'?", *meant) : "there are " + quoted(names)));
+        fmt::format("--over: unknown parameter '{}'; {}", name,
+                    meant ? fmt::format("did you mean '{}'?", *meant) : "expected one of " + quoted(names)));
   }
   if (known->streams && !real)
     return failure(
@@ -239,7 +238,7 @@ Result<std::vector<Tunable>> tunables(const std::string& over, const Experiment&
     if (!meant) return tl::unexpected(meant.error());
     for (const Tunable& other : all) {
       if (other.name == tunable->name)
-        return failure(fmt::format("--over: '{}' stands there twice", other.name));
+        return failure(fmt::format("--over: '{}' is listed twice", other.name));
     }
     all.push_back(std::move(*tunable));
   }

@@ -16,7 +16,7 @@ namespace {
 Result<std::string> strategy_of(const TuneSettings& settings, const Experiment& experiment) {
   if (!settings.strategy.empty()) return settings.strategy;
   if (experiment.strategies.size() == 1) return experiment.strategies.front();
-  return failure("--strategy: say which one; the experiment has " + quoted(experiment.strategies));
+  return failure("--strategy: choose one; the experiment has " + quoted(experiment.strategies));
 }
 
 // Checks that nothing that is varied is fixed elsewhere.
@@ -31,8 +31,8 @@ Result<void> check_free(const TuneSettings& settings, const TuneSubject& subject
     }
     if (variant != subject.experiment.variants.end() && variant->second.given.find(tunable.name) != nullptr)
       return failure(
-          fmt::format("--over: {}: '{}' gives it itself, and no settings change that; tune '{}', or "
-                      "leave it out there",
+          fmt::format("--over: {}: '{}' sets it itself, and settings cannot change that; tune '{}', or "
+                      "remove it from the variant",
                       tunable.name, subject.strategy, variant->second.strategy));
     if (const auto own = settings.fixed.find(tunable.name); own != settings.fixed.end())
       return failure(fmt::format("--over: {}: it is set already, by {}", tunable.name, own->second));
@@ -60,20 +60,20 @@ Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& ex
   const bool grid = settings.method == tune::Method::kGrid;
   if (grid && !settings.trials && !settings.steps && space.size() > kMostTrials)
     return failure(
-        fmt::format("--method grid: these are more than {} points; say how many with --trials", kMostTrials));
+        fmt::format("--method grid: these are more than {} points; limit them with --trials", kMostTrials));
   std::size_t trials = settings.trials.value_or(grid || settings.steps ? kMostTrials : kUsual);
   if (settings.steps) {
     const auto each =
         static_cast<std::size_t>(experiment.warm_up) + static_cast<std::size_t>(experiment.iterations);
     if (*settings.steps < each)
-      return failure(fmt::format("--steps: a trial alone takes {}, warm_up and iterations together", each));
+      return failure(fmt::format("--steps: a single trial takes {}, warm_up and iterations together", each));
     trials = std::min(trials, *settings.steps / each);
   }
   const bool bayes = settings.method == tune::Method::kBayes;
   // If the same settings take a different time in each run, they may be tried again.
   if (!bayes || simulated) trials = std::min(trials, space.size());
   if (!bayes || trials <= kMostModelled) return trials;
-  return failure(fmt::format("--trials: {} are more than a model is made of; at most {}, or another --method",
+  return failure(fmt::format("--trials: {} are too many for bayes; at most {}, or choose another --method",
                              trials, kMostModelled));
 }
 
@@ -144,7 +144,7 @@ class Tuner {
       if (!outcomes[i]) continue;
       tuning_.trials.push_back({points[i], std::move(*outcomes[i])});
       const TuneTrial& trial = tuning_.trials.back();
-      search_.tell(points[i], trial.seconds());
+      search_.add_attempt(points[i], trial.seconds());
       if (events_.trial) events_.trial(tuning_.trials.size() - 1, trial);
     }
     return signal ? signal : signals.arrived();
@@ -179,8 +179,8 @@ Result<TuneSubject> TuneSubject::of(ExperimentFile file, const TuneSettings& set
     std::vector<std::string> paths;
     for (const Axis& axis : file.axes()) paths.push_back(axis.path);
     return failure(
-        fmt::format("{}: sweep: it varies {}, and a search is of one point; leave it out with --set "
-                    "'sweep={{}}', and --set what it varies",
+        fmt::format("{}: sweep: it varies {}, but a search needs a single point; remove the sweep with --set "
+                    "'sweep={{}}', and set its paths with --set",
                     file.name(), quoted(paths)));
   }
   auto experiment = file.experiment({});

@@ -49,9 +49,10 @@ void fields(Visitor& visitor, Answer& answer) {
                    "each NIC of the CPU machines; empty: as in the topology");
   visitor.optional("local", answer.local, "the local stage; empty: the experiment's");
   visitor.required("gpu_machines", answer.gpu_machines, "machines with GPUs");
-  visitor.required("cpu_machines", answer.cpu_machines, "machines of the group that is counted");
+  visitor.required("cpu_machines", answer.cpu_machines, "machines of the group whose count varies");
   visitor.required("iteration_ns", answer.iteration_ns, "time of an iteration, or its bound");
-  visitor.required("speedup", answer.speedup, "the iteration with the fewest CPU machines over this");
+  visitor.required("speedup", answer.speedup,
+                   "the iteration time with the fewest CPU machines divided by this one");
   visitor.required("binding", answer.binding, "the resource that sets the bound of the plan");
   visitor.optional(
       "label", answer.label,
@@ -59,8 +60,8 @@ void fields(Visitor& visitor, Answer& answer) {
   visitor.optional("label_reason", answer.label_reason, "the value that prevents a better label, and why");
   visitor.required("samples_per_s", answer.samples_per_s, "of all GPUs together");
   visitor.optional("price_per_hour", answer.price_per_hour, "of all machines");
-  visitor.optional("cost_per_iteration", answer.cost_per_iteration, "that price over an iteration");
-  visitor.optional("cost_per_1000_samples", answer.cost_per_1000_samples, "and over 1000 samples");
+  visitor.optional("cost_per_iteration", answer.cost_per_iteration, "that price for one iteration");
+  visitor.optional("cost_per_1000_samples", answer.cost_per_1000_samples, "that price for 1000 samples");
   visitor.optional("saving_percent", answer.saving_percent,
                    "how much less an iteration costs than with the fewest CPU machines");
   visitor.required("knee", answer.knee, "the fewest CPU machines within 2 % of the shortest iteration");

@@ -75,7 +75,8 @@ Result<std::vector<int>> read_counts(const std::vector<std::string>& texts) {
     const std::optional<int> last =
         middle == std::string::npos ? first : count_of(std::string_view(text).substr(middle + kTo.size()));
     if (!first || !last || *last < *first) {
-      return failure(fmt::format("--cpu-machines: '{}' is no number of machines; try 0..16 or 0,2,4", text));
+      return failure(
+          fmt::format("--cpu-machines: '{}' is not a number of machines; try 0..16 or 0,2,4", text));
     }
     if (*last > kMostCount) {
       return failure(fmt::format("--cpu-machines: {} is too large; at most {}", *last, kMostCount));
@@ -153,8 +154,8 @@ Result<void> all_counted(const Experiment& experiment, std::size_t group) {
     const Machine& machine = cluster.machines()[i];
     if (machine.group != experiment.topology.groups[group].name) continue;
     if (std::find(own.begin(), own.end(), MachineId(i)) != own.end()) continue;
-    return failure(fmt::format("{} is counted, and none of the experiment's 'machines', {}", machine.name,
-                               quoted(experiment.machines)));
+    return failure(fmt::format("{} is counted, but the experiment's 'machines', {}, do not include it",
+                               machine.name, quoted(experiment.machines)));
   }
   return {};
 }
@@ -183,15 +184,14 @@ Result<void> Scenarios::find_group(const Wishes& wishes, const std::vector<Bytes
   if (!wishes.group.empty()) {
     const auto named = std::find(without.begin(), without.end(), wishes.group);
     if (named == without.end()) {
-      return failure(fmt::format("--group: '{}' is no group of machines without GPUs; {}", wishes.group,
+      return failure(fmt::format("--group: '{}' is not a group of machines without GPUs; {}", wishes.group,
                                  without.empty() ? "there is none" : "there are " + quoted(without)));
     }
     without = {*named};
   }
   if (without.size() > 1) {
     return failure(
-        fmt::format("there are {} groups of machines without GPUs, {}; choose with --group the "
-                    "one whose machines are counted",
+        fmt::format("there are {} groups of machines without GPUs, {}; choose the one to count with --group",
                     without.size(), quoted(without)));
   }
   if (without.empty()) {
@@ -244,7 +244,7 @@ Result<Scenarios> Scenarios::of(const Experiment& base, const Wishes& wishes) {
   const std::size_t runs = result.scenarios_.size() * result.counts_.size();
   if (runs > kMostRuns) {
     return failure(
-        fmt::format("these are {} runs; at most {}: ask for fewer --cpu-machines", runs, kMostRuns));
+        fmt::format("{} runs are too many; at most {}: ask for fewer --cpu-machines", runs, kMostRuns));
   }
   return result;
 }

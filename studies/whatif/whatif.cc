@@ -20,7 +20,7 @@ class WhatifRuns {
   std::size_t ended() const { return ended_; }
 
   /// Runs until all have ended or a signal arrives.
-  std::optional<int> run(const std::function<void(std::size_t ended)>& told) {
+  std::optional<int> run(const std::function<void(std::size_t ended)>& progress) {
     const Signals signals;
     const Task task = [&](std::size_t index) {
       return text(guarded([&] {
@@ -33,7 +33,7 @@ class WhatifRuns {
     const Ended ended = [&](std::size_t index, const Result<std::string>& text) {
       outcomes_[index] = text ? outcome_from(*text) : Outcome{Outcome::Kind::kFailed, {}, text.error().text};
       ++ended_;
-      if (told) told(ended_);
+      if (progress) progress(ended_);
     };
     const std::optional<int> signal =
         run_in_processes(outcomes_.size(), settings_.jobs, task, ended, signals);

@@ -85,9 +85,9 @@ class Values(Case):
         done = self.calibrate("--json", files=("transport.json", "transport.json"))
         twice = json.loads(done.stdout)
         self.assertEqual((twice["values"], twice["errors"]), (once["values"], once["errors"]))
-        self.assertRegex(done.stderr, "2 of 2 times are left out: .*transport.json: in an earlier file too\n")
+        self.assertRegex(done.stderr, "2 of 2 times are left out: .*transport.json: an earlier file has them too\n")
         done = self.calibrate("--hold-out", "0.5", "--json", files=("transport.json", "copy.json"))
-        self.assertRegex(done.stderr, "2 of 3 times are left out: .*copy.json: in an earlier file too\n")
+        self.assertRegex(done.stderr, "2 of 3 times are left out: .*copy.json: an earlier file has them too\n")
         errors = json.loads(done.stdout)["errors"]["points"]
         self.assertEqual(errors["held_out"]["count"], 1)
 
@@ -108,13 +108,13 @@ class Values(Case):
         once = json.loads(self.calibrate("--json", files=("out/results.json",)).stdout)
         self.write("copy.json", json.loads(results.read_text()))
         done = self.calibrate("--json", files=("out/results.json", "copy.json"))
-        self.assertIn("4 runs are left out: copy.json: in an earlier file too\n", done.stderr)
+        self.assertIn("4 runs are left out: copy.json: an earlier file has them too\n", done.stderr)
         self.assertEqual(json.loads(done.stdout)["errors"], once["errors"])
         other = json.loads(json.dumps(TOPOLOGY))
         other["groups"][0]["nics"][0]["count"] = 2
         self.write("small.json", other)
         told = self.weir("calibrate", "small.json", "out/results.json", status=2).stderr
-        self.assertIn("4 runs are left out: out/results.json: of another cluster, as its machines of group 'gpu' have 1 NICs, "
+        self.assertIn("4 runs are left out: out/results.json: they are of another cluster: its machines of group 'gpu' have 1 NICs, "
                       "not 2", told)
 
     def test_a_group_may_have_measurements_of_its_own(self):
@@ -130,12 +130,12 @@ class Values(Case):
         with contextlib.closing(sqlite3.connect(self.folder / "runs.db")) as database:
             database.execute("CREATE TABLE runs(key TEXT)")
         (self.folder / "out").mkdir()
-        for files, text in [(("out",), "out: this is a folder; name files of measurements, as results.json in what weir run wrote"),
-                            (("runs.db",), "runs.db: this is a database of weir sweep, whose folder weir report takes; these runs were simulated"),
+        for files, text in [(("out",), "out: this is a folder; name files of measurements, such as the results.json that weir run writes"),
+                            (("runs.db",), "runs.db: this is a database of weir sweep; pass its folder to weir report; these runs were simulated"),
                             (("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
                             (("nothing.json",), "nothing.json:1: rows: is empty: nothing was measured"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
-                            (("trace.json",), "no measurement that is known"),
+                            (("trace.json",), "this is not a known kind of measurement"),
                             (("rows.jsonl",), "rows.jsonl:2: the file does not name the experiment; pass it with --experiment")]:
             done = self.weir("calibrate", "small.json", *files, status=2)
             self.assertIn(text, done.stderr)

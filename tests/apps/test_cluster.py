@@ -157,7 +157,7 @@ class Cluster(Real):
                              ((*self.options, "--hosts", self.folder),
                               f"{self.folder}: this is a folder; expected a line for each machine"),
                              ((*self.options, "--hosts", empty),
-                              f"{empty}: there is no host in it; expected a line for each machine"),
+                              f"{empty}: the file lists no hosts; expected a line for each machine"),
                              ((*self.options, "--hosts", short), "5 machines, and --hosts names 2")):
             done = self.run_weir(*options)
             self.assertNotEqual(done.returncode, 0)
@@ -177,12 +177,12 @@ class Cluster(Real):
         mine.write_text("mine")
         done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", mine)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("mine: there is a file already, and no job's key", done.stderr)
+        self.assertIn("mine: this file exists and holds no job's key", done.stderr)
         self.assertEqual(mine.read_text(), "mine")
         device = self.folder / "device"
         device.symlink_to("/dev/null")
         done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", device)
-        self.assertIn("device: there is a file already, and no job's key", done.stderr)
+        self.assertIn("device: this file exists and holds no job's key", done.stderr)
         self.assertTrue(device.is_symlink())
 
     def test_options_that_would_change_nothing_are_refused(self):
@@ -210,13 +210,13 @@ class Node(unittest.TestCase):
     def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
         done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("the coordinator has not said 'inputs' for 1", done.stderr)
+        self.assertIn("the coordinator has not sent 'inputs' for 1", done.stderr)
 
     def test_a_coordinator_that_is_gone_is_not_waited_for(self):
         begin = time.monotonic()
         done = self.node(json.dumps(self.KEY), "--machine", "0")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("nobody has listened where the key says that the coordinator is for 4s", done.stderr)
+        self.assertIn("nobody has listened at the coordinator's address for 4s", done.stderr)
         self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_key_without_end_is_reported(self):

@@ -128,7 +128,7 @@ class Predicted(Compare):
 
     def test_a_simulation_has_none(self):
         error = self.refused(self.record())
-        self.assertIn("has no prediction beside it", error)
+        self.assertIn("has no prediction next to it", error)
 
     def test_predictions_go_with_their_results(self):
         self.assertEqual(len(list(self.real.glob("prediction-*.record"))), 2)
@@ -141,7 +141,7 @@ class Predicted(Compare):
         header = json.loads(header)
         header["measured"]["groups"][0]["count"] = 2
         file.write_bytes(json.dumps(header, separators=(",", ":")).encode() + b"\n" + numbers)
-        self.assertIn("'measured' topology has other machines", self.refused(file, file))
+        self.assertIn("'measured' topology and its experiment have different machines", self.refused(file, file))
 
 
 def header_of(folder, kind):
@@ -158,7 +158,7 @@ class Refused(Compare):
         error = self.refused(self.simulated, self.simulated)
         self.assertIn("--strategy, --point and --seed", error)
         self.assertIn("ring, seed 1: record-ring-", error)
-        self.assertIn("holds no record that is meant",
+        self.assertIn(": no record matches; choose one",
                       self.refused(self.simulated, self.simulated, "--strategy", "ps"))
 
     def test_points_and_seeds_choose(self):

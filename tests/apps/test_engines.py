@@ -48,8 +48,8 @@ class Engines(Case):
         done = self.run_weir()
         self.assertEqual(done.returncode, 1)
         self.assertIn("its other job 'neighbour': its iterations take no time", done.stderr)
-        for wrong, says in (({}, "its 'machines' and 'other_jobs' are for simulations"),
-                            ({"other_jobs": []}, "its 'machines' and 'other_jobs' are for simulations")):
+        for wrong, says in (({}, "its 'machines' and 'other_jobs' are only for simulations"),
+                            ({"other_jobs": []}, "its 'machines' and 'other_jobs' are only for simulations")):
             self.write(strategies=["ring"], sweep={}, **{"machines": ["gpu[0]", "gpu[1]"], "other_jobs": [job], **wrong})
             done = self.run_weir("--on", "local")
             self.assertEqual(done.returncode, 1)
@@ -61,11 +61,11 @@ class Engines(Case):
         own = {"sweep": {}, "machines": ["gpu[0]", "gpu[1]", "cpu[*]"], "conditions": {"stops": stops}}
         self.write(strategies=["ring"], **own)
         self.assertEqual(self.run_weir().returncode, 0)  # a ring needs none of them
-        for strategy, more in (("ring", ": here that of another job"), ("ps", "")):
+        for strategy, more in (("ring", ": here one of another job"), ("ps", "")):
             self.write(strategies=[strategy], other_jobs=[job], **own)
             done = self.run_weir()
             self.assertEqual(done.returncode, 1)
-            self.assertIn(f"fails at 1ms, and no strategy goes on without one of its machines{more}\n", done.stderr)
+            self.assertIn(f"fails at 1ms, and no strategy can continue without one of its machines{more}\n", done.stderr)
 
     def test_both_engines_give_the_same_times(self):
         times = []

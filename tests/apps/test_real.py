@@ -73,7 +73,7 @@ class Sums(Real):
         self.write(topology=topology, strategies=["hierarchical"], baseline="hierarchical")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("each GPU of gpu[0] sends its share through the NIC beside it, which real runs cannot yet",
+        self.assertIn("each GPU of gpu[0] sends its share through the NIC beside it, which real runs do not support yet",
                       done.stderr)
 
     def test_machines_that_share_memory_sum_right(self):
@@ -117,13 +117,13 @@ class Refused(Real):
         self.write(strategies=["colocated-ps"], baseline="colocated-ps", loopback="nic")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is to send itself messages through its NIC", done.stdout + done.stderr)
+        self.assertIn("would send messages to itself through its NIC", done.stdout + done.stderr)
 
     def test_sums_by_nccl_need_gpus(self):
         self.write(strategies=["ddp"], baseline="ddp", collective="nccl")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("ddp: NCCL sums between GPUs: add --gpus", done.stdout + done.stderr)
+        self.assertIn("ddp: NCCL sums on GPUs; add --gpus", done.stdout + done.stderr)
 
     def test_a_job_that_this_host_has_no_memory_for_is_refused_before_it_starts(self):
         self.write(trace={"name": "net", "layers": layers("f32", 10**11)}, strategies=["ps"], baseline="ps",

@@ -268,7 +268,7 @@ class Others(Case):
         for name in ("plan", "bound"):
             done = self.weir(name, "--strategy", "rnig")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"weir {name}: --strategy: 'rnig' is no strategy; try one of unified, ring", done.stderr)
+            self.assertIn(f"weir {name}: --strategy: unknown strategy 'rnig'; expected one of unified, ring", done.stderr)
 
     def test_an_impossible_plan_is_reported_alone(self):
         for name in ("plan", "bound"):

@@ -132,7 +132,7 @@ class Sweeps(sweeping.Case):
         self.assertEqual(len(rows), 3)
 
     def test_mistakes_are_reported(self):
-        for more, word in [(("--deadline", "soon"), "--deadline: "), (("--share", "3/2"), "is no share"),
+        for more, word in [(("--deadline", "soon"), "--deadline: "), (("--share", "3/2"), "is not a share"),
                            (("--jobs", "0"), "--jobs")]:
             self.assertIn(word, self.sweep(*more, status=2).stderr)
         self.write(samples={"count": 2, "over": {"credit": {"from": 3, "to": 1}}})

@@ -98,7 +98,7 @@ class Search(unittest.TestCase):
     def test_steps_are_a_budget(self):
         self.write(warm_up=1, iterations=3)
         self.assertEqual(len(self.found("--steps", "27", "--over", SIZES)["trials"]), 6)
-        self.assertIn("--steps: a trial alone takes 4", self.refused("--steps", "3"))
+        self.assertIn("--steps: a single trial takes 4", self.refused("--steps", "3"))
         for steps in ("0", "-1", "few"):
             self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
         self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
@@ -121,7 +121,7 @@ class Search(unittest.TestCase):
         self.assertEqual({file: file.read_bytes() for file in self.folder.iterdir()}, before)
 
     def test_options_without_effect_are_refused(self):
-        told = "--over: fusion_size: ps does the same with each value of it; leave it out"
+        told = "--over: fusion_size: ps does the same with every value; leave it out"
         self.assertIn(told, self.refused("--over", f"{SIZES},fusion_size"))
         self.assertIn("--over: partition_size: ddp does", self.refused(
             "--strategy", "ddp", "--set", "strategies=[\"ddp\"]", "--over", "partition_size,bucket_size"))
@@ -133,23 +133,23 @@ class Search(unittest.TestCase):
                            "partition_size=4MB..1MB": "the range from 4MB to 1MB is empty",
                            "partition_size=4..8": "try 4", "credit=0..3": "'0' is not above 0",
                            "credit=0|3": "--over credit: expected an integer from 1",
-                           "credit=2|2": "'2' stands there twice", "credit=": "no value is given",
-                           "credit,credit": "'credit' stands there twice", "channels": "has no meaning in simulation",
+                           "credit=2|2": "'2' is listed twice", "credit=": "no value is given",
+                           "credit,credit": "'credit' is listed twice", "channels": "has no meaning in simulation",
                            "local=some": "--over local: expected one of 'auto'",
                            "local=auto..reduce": "it has no range"}.items():
             with self.subTest(over=over):
                 self.assertIn(what, self.refused("--over", over))
-        self.assertIn("--trials: 301 are more than a model is made of", self.refused(
+        self.assertIn("--trials: 301 are too many for bayes", self.refused(
             "--trials", "301", "--over", "partition_size,credit,finest_part"))
         self.assertIn("credit: it is set already", self.refused("--set", "credit=3"))
         self.assertIn("mxnet-ps always has", self.refused("--strategy", "mxnet-ps", "--over", "credit"))
-        self.assertIn("is no strategy", self.refused("--strategy", "sp"))
+        self.assertIn("unknown strategy", self.refused("--strategy", "sp"))
         self.write(sweep={"credit": [1, 2]})
         self.assertIn("sweep: it varies 'credit'", self.refused())
         self.write(strategies=["ps", "ring"])
-        self.assertIn("--strategy: say which one; the experiment has 'ps', 'ring'", self.refused())
+        self.assertIn("--strategy: choose one; the experiment has 'ps', 'ring'", self.refused())
         self.write(strategies=[{"name": "ps", "as": "P3", "credit": 1}])
-        self.assertIn("'P3' gives it itself", self.refused())
+        self.assertIn("'P3' sets it itself", self.refused())
 
     def test_real_runs_follow_settings_unless_the_command_line_overrides_them(self):
         (self.folder / "best.json").write_text('{"settings": {"credit": 2}, "run": {"channels": 3, "workers": 2}}')
@@ -199,7 +199,7 @@ class Search(unittest.TestCase):
         for more in ((), ("--on", "local")):
             done = self.weir("tune", "mine.json", "--trials", "1", "--deadline", "1ms", *more)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("none of the first trials ran: it was not done within 1ms, and was killed", done.stderr)
+            self.assertIn("none of the first trials ran: it did not finish within 1ms and was killed", done.stderr)
         self.assertIn("--deadline: expected more than 0s", self.refused("--deadline", "0s"))
 
     def test_wrong_settings_are_reported(self):

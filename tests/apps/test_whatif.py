@@ -96,7 +96,7 @@ class Times(Case):
         self.assertEqual(self.weir("--cpu-machines", "0,1", files=("part.json",)).returncode, 0)
         done = self.weir("--cpu-machines", "0,1,2", files=("part.json",))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("cpu[1] is counted, and none of the experiment's 'machines'", done.stderr)
+        self.assertIn("cpu[1] is counted, but the experiment's 'machines'", done.stderr)
 
     def test_nics_of_a_quarter_need_four_times_as_many(self):
         answers = self.answers("--bound-only", "--cpu-machines", "0,1,2,4,8", "--cpu-nic", "2Gbps,8Gbps")
@@ -190,17 +190,17 @@ class Input(Case):
     def test_wrong_input_is_reported_with_the_option(self):
         cpus = [{**CPU, "name": name} for name in ("new", "old")]
         for groups, options, complaint in [
-                ((), ("--cpu-machines", "3..1"), "--cpu-machines: '3..1' is no number of machines; try 0..16"),
+                ((), ("--cpu-machines", "3..1"), "--cpu-machines: '3..1' is not a number of machines; try 0..16"),
                 ((), ("--cpu-machines", "5000"), "--cpu-machines: 5000 is too large; at most 4096"),
                 ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is not a rate; try 9Gbps"),
                 ((), ("--nic", "8Gbps", "--cpu-nic", "8Gbps"), "--cpu-nic"),
                 ((), ("--local", "roots"), "--local: expected one of 'auto', 'reduce_scatter'"),
-                ((), ("--strategy", "unifed"), "'unifed' is no strategy; try one of unified"),
+                ((), ("--strategy", "unifed"), "unknown strategy 'unifed'; expected one of unified"),
                 ((), ("--cpu-price", "4"), "--cpu-price: '4' is not a price; try 4/h"),
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
-                ((), ("--group", "gpu"), "--group: 'gpu' is no group of machines without GPUs; there are 'cpu'"),
+                ((), ("--group", "gpu"), "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
-                ([GPU, *cpus], (), "choose with --group the one whose machines are counted"),
+                ([GPU, *cpus], (), "choose the one to count with --group"),
                 ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
             with self.subTest(options=options):
                 self.write(groups=groups)

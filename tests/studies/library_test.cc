@@ -102,7 +102,7 @@ TEST_CASE("an experiment runs without the command line", "[studies]") {
   CHECK(times(run_alone(scene, "two", 2)) == times(results));
 }
 
-TEST_CASE("another run keeps off the folder of one that runs", "[studies]") {
+TEST_CASE("a run is refused if another run writes to its folder", "[studies]") {
   const LibraryScene scene;
   const World world = fluid();
   const ExperimentFile file = scene.input.read().value();
@@ -114,7 +114,7 @@ TEST_CASE("another run keeps off the folder of one that runs", "[studies]") {
   CHECK_THAT(second.error().text, has_text("another run writes its results there"));
 }
 
-TEST_CASE("two shares of a sweep come to what one run does", "[studies]") {
+TEST_CASE("two shares of a sweep give the same results as one run", "[studies]") {
   const LibraryScene scene;
   const World world = fluid();
   const ExperimentFile file = scene.input.read().value();

@@ -26,8 +26,8 @@ Result<void> parse(const char* option, const std::string& text, Result<Unit> (*p
 
 }  // namespace
 
-Result<nccl::Unsaid> TopologyOptions::unsaid() const {
-  nccl::Unsaid unsaid;
+Result<nccl::UserValues> TopologyOptions::unsaid() const {
+  nccl::UserValues unsaid;
   for (const auto& parsed : {parse("--nic-rate", nic_rate, parse_rate, unsaid.nic_rate),
                              parse("--nvlink", nvlink_rate, parse_rate, unsaid.nvlink_rate),
                              parse("--memory-rate", memory_rate, parse_rate, unsaid.memory_rate),

@@ -26,7 +26,7 @@ struct TopologyOptions {
   std::string latency;
 
   /// The rates and the latency. If an option's value is invalid, the error names the option.
-  Result<nccl::Unsaid> unsaid() const;
+  Result<nccl::UserValues> unsaid() const;
 };
 
 /// `named` and `counted` are the help texts of --name and --count. The options outlive the command.

@@ -91,12 +91,12 @@ std::string text(const Calibrated& calibrated) {
                       {"95th percentile"},
                       {"worst"}},
                      rows);
-  if (!calibrated.untold.empty()) {
+  if (!calibrated.undetermined.empty()) {
     all += "\nUsed by the runs, but not told by what was measured, so as before:\n";
-    for (std::size_t i = 0; i < calibrated.untold.size() && i < kShownUntold; ++i)
-      all += "  " + calibrated.untold[i] + "\n";
-    if (calibrated.untold.size() > kShownUntold)
-      all += fmt::format("  and {} more\n", calibrated.untold.size() - kShownUntold);
+    for (std::size_t i = 0; i < calibrated.undetermined.size() && i < kShownUntold; ++i)
+      all += "  " + calibrated.undetermined[i] + "\n";
+    if (calibrated.undetermined.size() > kShownUntold)
+      all += fmt::format("  and {} more\n", calibrated.undetermined.size() - kShownUntold);
   }
   return all;
 }
@@ -105,7 +105,7 @@ std::string json(const Calibrated& calibrated) {
   Json values = Json::array();
   for (const CalibratedValue& value : calibrated.values) values.push_back(write_fields(value));
   Json runs = Json::array();
-  for (const ForetoldRun& one : calibrated.foretold) {
+  for (const PredictedRun& one : calibrated.predicted) {
     const Experiment& experiment = *one.run.experiment;
     Json machines = Json::object();
     for (const GroupSpec& group : experiment.topology.groups) machines[group.name] = group.count;
@@ -120,7 +120,7 @@ std::string json(const Calibrated& calibrated) {
   }
   const Json document = {{"weir", version()},
                          {"values", values},
-                         {"untold", calibrated.untold},
+                         {"untold", calibrated.undetermined},
                          {"remarks", calibrated.remarks},
                          {"errors",
                           {{"points",

@@ -109,7 +109,7 @@ void TopologyMaker::add_numas() {
     NumaSpec spec;
     spec.memory = Bytes(numa.memory.count() >> 20 << 20);
     spec.cores = numa.cores;
-    const nccl::Unsaid& said = wishes_.unsaid;
+    const nccl::UserValues& said = wishes_.unsaid;
     spec.memory_rate = said.memory_rate.value_or(numa.memory_rate.value_or(BytesPerSecond::unlimited()));
     spec.sum_rate = said.sum_rate ? SumRates{{}, *said.sum_rate} : numa.sum_rate.value_or(SumRates());
     if (!spec.memory_rate.limited())
@@ -276,7 +276,7 @@ void TopologyMaker::add_nics() {
     const Spot spot = this->spot(nic.place, rate_of(nic.place.link, BytesPerSecond::unlimited()));
     const BytesPerSecond rate = nic.mbps
                                     ? nccl::network_rate(*nic.mbps)
-                                    : cards.unsaid_rate(kNoLine, (nic.name + " reports no speed").c_str());
+                                    : cards.default_rate(kNoLine, (nic.name + " reports no speed").c_str());
     cards.add({card_of(nic), spot.at, spot.rate, {rate}});
   }
   if (nics_.empty() && !wishes_.unsaid.nic_rate)

@@ -73,7 +73,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   FollowerTerms terms;
   terms.seat = *seat;
   terms.patience = Duration::from_seconds(settings_.patience);
-  terms.unlet = fmt::format(
+  terms.not_admitted = fmt::format(
       "rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or others have not come",
       settings_.leader, text(settings_.role), settings_.patience);
   machine_.emplace(std::move(terms), Clock::monotonic());

@@ -48,8 +48,8 @@ GroupSpec MachineReader::read(std::vector<const XmlElement*> cpus) {
   group_.numa.clear();
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     NumaSpec numa;
-    numa.memory_rate = unsaid_.memory_rate.value_or(BytesPerSecond::unlimited());
-    numa.sum_rate.other = unsaid_.sum_rate.value_or(BytesPerSecond::unlimited());
+    numa.memory_rate = user_values_.memory_rate.value_or(BytesPerSecond::unlimited());
+    numa.sum_rate.other = user_values_.sum_rate.value_or(BytesPerSecond::unlimited());
     group_.numa.push_back(numa);
     const std::string name = fmt::format("numa{}", i);
     for (const XmlElement& one : cpus[i]->children) {

@@ -17,8 +17,11 @@ namespace weir::nccl {
 /// Reads one machine. Errors and assumptions go to the remarks.
 class MachineReader {
  public:
-  MachineReader(const Unsaid& unsaid, Remarks& remarks)
-      : unsaid_(unsaid), remarks_(remarks), nics_(unsaid, remarks), nvlinks_(unsaid, remarks) {}
+  MachineReader(const UserValues& user_values, Remarks& remarks)
+      : user_values_(user_values),
+        remarks_(remarks),
+        nics_(user_values, remarks),
+        nvlinks_(user_values, remarks) {}
 
   /// The machine of these <cpu> elements, without a name.
   GroupSpec read(std::vector<const XmlElement*> cpus);
@@ -41,7 +44,7 @@ class MachineReader {
   void add_gpu(const XmlElement& pci, const Place& place, BytesPerSecond rate);
   BytesPerSecond pcie_rate(const XmlElement& pci);
 
-  const Unsaid& unsaid_;
+  const UserValues& user_values_;
   Remarks& remarks_;
   GroupSpec group_;
   NicReader nics_;

@@ -17,8 +17,8 @@ constexpr double kLongestLatency = 1e9;  // microseconds
 
 }  // namespace
 
-BytesPerSecond NicReader::unsaid_rate(int line, const char* what) {
-  if (unsaid_.nic_rate) return *unsaid_.nic_rate;
+BytesPerSecond NicReader::default_rate(int line, const char* what) {
+  if (user_values_.nic_rate) return *user_values_.nic_rate;
   const BytesPerSecond rate = network_rate(kDefaultMbps);
   remarks_.assumed(
       line, fmt::format("{}: assumed {}, as NCCL does; set the real rate with --nic-rate", what, text(rate)));
@@ -39,7 +39,7 @@ void NicReader::add(const XmlElement& device, const XmlElement* nic, const std::
     }
   }
   if (nets == 0) {
-    card.ports.push_back(unsaid_rate(device.line, "this NIC has no <net> with a speed"));
+    card.ports.push_back(default_rate(device.line, "this NIC has no <net> with a speed"));
   }
   add(card);
 }
@@ -66,7 +66,7 @@ void NicReader::add_port(const XmlElement& net, Card& card) {
     seen_.push_back(port);
   }
   const std::int64_t mbps = number_of(net, "speed", {0, -kMostMbps, kMostMbps}, remarks_);
-  card.ports.push_back(mbps > 0 ? network_rate(mbps) : unsaid_rate(net.line, "<net> has no speed"));
+  card.ports.push_back(mbps > 0 ? network_rate(mbps) : default_rate(net.line, "<net> has no speed"));
   if (const std::string_view stated = text_of(net, "latency"); !stated.empty()) {
     double us = 0;
     const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), us);
@@ -79,9 +79,9 @@ void NicReader::add_port(const XmlElement& net, Card& card) {
 }
 
 void NicReader::finish(GroupSpec& group) {
-  if (cards_.empty() && unsaid_.nic_rate) {
+  if (cards_.empty() && user_values_.nic_rate) {
     remarks_.assumed(0, "there is no NIC: added one with --nic-rate at numa0");
-    cards_.push_back({"", "numa0", BytesPerSecond::unlimited(), {*unsaid_.nic_rate}});
+    cards_.push_back({"", "numa0", BytesPerSecond::unlimited(), {*user_values_.nic_rate}});
   }
   int shared = 0;
   for (const Card& card : cards_) {

@@ -19,7 +19,7 @@ class NicReader {
     std::vector<BytesPerSecond> ports;
   };
 
-  NicReader(const Unsaid& unsaid, Remarks& remarks) : unsaid_(unsaid), remarks_(remarks) {}
+  NicReader(const UserValues& user_values, Remarks& remarks) : user_values_(user_values), remarks_(remarks) {}
 
   /// Adds a card at the PCIe place `at`, with a port for each <net> of its <nic>. If the <nic> is null or
   /// empty, as in files from clouds, the card has one port. Two functions of one device are one card.
@@ -27,7 +27,7 @@ class NicReader {
   /// Adds a card with known ports, or further ports to a card.
   void add(const Card& card);
   /// The rate of a port without a stated speed.
-  BytesPerSecond unsaid_rate(int line, const char* what);
+  BytesPerSecond default_rate(int line, const char* what);
 
   /// Writes the NICs. A card with several ports becomes a switch with one NIC for each port.
   void finish(GroupSpec& group);
@@ -37,7 +37,7 @@ class NicReader {
  private:
   void add_port(const XmlElement& net, Card& card);
 
-  const Unsaid& unsaid_;
+  const UserValues& user_values_;
   Remarks& remarks_;
   std::vector<Card> cards_;
   std::vector<std::string> seen_;  // ports, by name and number

@@ -73,8 +73,9 @@ void NvlinkReader::finish(GroupSpec& group) {
       std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return gpu.to_switch.value() > 0; });
   const bool paired =
       std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.peers.empty(); });
-  if (unsaid_.nvlink_rate && gpus_.size() > 1) {
-    group.nvlink = NvlinkSpec{NvlinkSwitchSpec{{*unsaid_.nvlink_rate, *unsaid_.nvlink_rate}, {}}, {}};
+  if (user_values_.nvlink_rate && gpus_.size() > 1) {
+    group.nvlink =
+        NvlinkSpec{NvlinkSwitchSpec{{*user_values_.nvlink_rate, *user_values_.nvlink_rate}, {}}, {}};
   } else if (switched) {
     finish_switch(group);
   } else if (paired) {

@@ -27,7 +27,8 @@ class NvlinkReader {
     int line = 0;
   };
 
-  NvlinkReader(const Unsaid& unsaid, Remarks& remarks) : unsaid_(unsaid), remarks_(remarks) {}
+  NvlinkReader(const UserValues& user_values, Remarks& remarks)
+      : user_values_(user_values), remarks_(remarks) {}
 
   /// Adds the machine's next GPU: its <pci>, and its <gpu> if it has one. Returns the rate of its links to
   /// the CPU (NVLink or C2C); zero if it has none.
@@ -43,7 +44,7 @@ class NvlinkReader {
   void finish_switch(GroupSpec& group);
   void finish_pairs(GroupSpec& group);
 
-  const Unsaid& unsaid_;
+  const UserValues& user_values_;
   Remarks& remarks_;
   std::vector<Gpu> gpus_;
   bool unknown_ = false;  // some GPU has no <gpu>

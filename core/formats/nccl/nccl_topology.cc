@@ -71,7 +71,7 @@ bool dumped(const XmlElement& element) {
          std::any_of(element.children.begin(), element.children.end(), dumped);
 }
 
-void report_omissions(const XmlElement& system, const nccl::Unsaid& unsaid, const Machines& machines,
+void report_omissions(const XmlElement& system, const nccl::UserValues& user_values, const Machines& machines,
                       Remarks& remarks) {
   if (dumped(system)) {
     int gpus = 0;
@@ -82,15 +82,15 @@ void report_omissions(const XmlElement& system, const nccl::Unsaid& unsaid, cons
     }
     remarks.assumed(0, fmt::format("lists only what NCCL's job used; GPUs: {}, NICs: {}", gpus, nics));
   }
-  if (!unsaid.memory_rate) {
+  if (!user_values.memory_rate) {
     remarks.assumed(0, "has no memory rate: assumed unlimited; set it with --memory-rate");
   }
-  if (!unsaid.sum_rate) {
+  if (!user_values.sum_rate) {
     remarks.assumed(0, "has no sum rate: assumed unlimited; set it with --sum-rate");
   }
 }
 
-Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsaid) {
+Result<Machines> read_machines(const std::string& file, const nccl::UserValues& user_values) {
   const auto system = read_xml(file);
   if (!system) return tl::unexpected(system.error());
   if (system->name != "system") {
@@ -122,12 +122,12 @@ Result<Machines> read_machines(const std::string& file, const nccl::Unsaid& unsa
   }
   Machines machines;
   for (const auto& [host, cpus] : hosts) {
-    nccl::MachineReader reader(unsaid, remarks);
+    nccl::MachineReader reader(user_values, remarks);
     machines.specs.push_back(reader.read(cpus));
     machines.latency = std::max(machines.latency, reader.latency());
   }
   if (!remarks.good()) return tl::unexpected(remarks.error());
-  report_omissions(*system, unsaid, machines, remarks);
+  report_omissions(*system, user_values, machines, remarks);
   machines.warnings = remarks.warnings();
   return machines;
 }
@@ -169,7 +169,7 @@ Result<Imported> import_nccl(const NcclImport& what) {
   Topology& topology = imported.topology;
   Duration latency;
   for (const std::string& file : what.files) {
-    auto machines = read_machines(file, what.unsaid);
+    auto machines = read_machines(file, what.user_values);
     if (!machines) return tl::unexpected(machines.error());
     imported.warnings.insert(imported.warnings.end(), machines->warnings.begin(), machines->warnings.end());
     latency = std::max(latency, machines->latency);
@@ -194,12 +194,12 @@ Result<Imported> import_nccl(const NcclImport& what) {
                                 std::filesystem::path(what.files.front()).filename().string());
   if (latency == Duration(0)) {
     latency = nccl::kUsualLatency;
-    if (!what.unsaid.latency) {
+    if (!what.user_values.latency) {
       imported.warnings.push_back(fmt::format("{}: has no network latency: assumed {}; set it with --latency",
                                               what.files.front(), text(latency)));
     }
   }
-  topology.network.latency = what.unsaid.latency.value_or(latency);
+  topology.network.latency = what.user_values.latency.value_or(latency);
   if (const auto checked = check_topology(topology); !checked) return tl::unexpected(checked.error());
   return imported;
 }

@@ -15,7 +15,7 @@ struct NcclImport {
   std::vector<std::string> files;
   std::string name;  // of the topology; if empty, the name of the first file
   int count = 1;     // how many machines each file stands for
-  nccl::Unsaid unsaid;
+  nccl::UserValues user_values;
 };
 
 struct Imported {

@@ -25,10 +25,11 @@ std::vector<std::uint32_t> EventEngine::take(double at) {
 
 Result<void> EventEngine::run(const Begin& begin, const OnInstant& instant) {
   begin();
-  while (under_way_ > 0 || !timers_.empty()) {
+  while (running_flows_ > 0 || !timers_.empty()) {
     share();
     const double at = std::min(ends_.time(), first_timer().at);
-    if (at == Earliest::kNever) return failure(fmt::format("{} flows get no rate at {} s", under_way_, now_));
+    if (at == Earliest::kNever)
+      return failure(fmt::format("{} flows get no rate at {} s", running_flows_, now_));
     now_ = std::max(now_, at);
     instant(take(at));
   }

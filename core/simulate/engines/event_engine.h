@@ -38,8 +38,8 @@ class EventEngine : public Engine {
   /// Ends the flows that end up to this time, and appends their ids.
   virtual void end_flows(double by, std::vector<std::uint32_t>& ended) = 0;
 
-  Earliest ends_;              // of flows, or of links that hold some
-  std::size_t under_way_ = 0;  // flows
+  Earliest ends_;  // of flows, or of links that hold some
+  std::size_t running_flows_ = 0;
   double now_ = 0.0;
 
  private:

@@ -68,7 +68,7 @@ void FluidEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
     hops_[slot * longest_ + flow.hops++] = {number.value(), weight, seat, enter(number, uses)};
   }
   fresh_.push_back(slot);
-  ++under_way_;
+  ++running_flows_;
 }
 
 // A flow arrives on a link. Returns the cover that the flow counts for.
@@ -114,7 +114,7 @@ void FluidEngine::remove(Slot slot) {
   --links_[flow.bottleneck].held;
   ends_.set(slot, Earliest::kNever);
   vacant_.push_back(slot);
-  --under_way_;
+  --running_flows_;
 }
 
 void FluidEngine::scale_link(LinkId link, double factor) {

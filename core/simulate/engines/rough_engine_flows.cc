@@ -61,7 +61,7 @@ void RoughEngine::start_flow(std::uint32_t id, int path, Bytes bytes) {
     places_[hop] = {seat, enter(link, uses)};
   }
   fresh_.push_back({slot, static_cast<double>(bytes.count())});
-  ++under_way_;
+  ++running_flows_;
 }
 
 // A flow arrives on a link. Returns the cover that the flow counts for.
@@ -120,7 +120,7 @@ void RoughEngine::remove(Slot slot) {
     watch(number);
   }
   vacant_.push_back(slot);
-  --under_way_;
+  --running_flows_;
 }
 
 void RoughEngine::scale_link(LinkId link, double factor) {

@@ -54,7 +54,7 @@ Buckets byte_scheduler_buckets(std::string strategy, const Workload& workload, c
 /// How long the slowest NICs need for the bytes of an all-reduce (at most twice the model).
 Duration all_reduce_time(const Cluster& cluster, const Workload& workload, const Options& options);
 
-/// Tells which op means "this bucket may start" on a machine.
+/// Finds which op means "this bucket may start" on a machine.
 class Releases {
  public:
   /// All arguments must outlive it. `order` lists the buckets in the order in which they are exchanged.

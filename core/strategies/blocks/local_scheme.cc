@@ -104,8 +104,9 @@ std::vector<LocalMix> rooted(const Machine& machine, const std::vector<int>& roo
 Result<void> check_local(const Cluster& cluster, MachineId id, LocalStage stage) {
   const Machine& machine = cluster.machine(id);
   if (stage != LocalStage::kGpuDirect || direct_possible(machine)) return {};
-  return failure(fmt::format(
-      "gpu_direct needs a GPU beside each NIC, under one PCIe switch; {} has a NIC without", machine.name));
+  return failure(
+      fmt::format("gpu_direct needs a GPU beside each NIC, under one PCIe switch; {} has a NIC without one",
+                  machine.name));
 }
 
 std::vector<LocalMix> local_mix(const Cluster& cluster, MachineId id, int nic, LocalStage stage,

@@ -38,7 +38,7 @@ TEST_CASE("a NIC without a GPU beside it cannot read GPUs, which is told") {
   CHECK(choose_local(apart, Dtype::kF32, with(LocalStage::kAuto)).value().stages.front() !=
         LocalStage::kGpuDirect);
   CHECK(choose_local(apart, Dtype::kF32, with(LocalStage::kGpuDirect)).error().text ==
-        "gpu_direct needs a GPU beside each NIC, under one PCIe switch; gpu[0] has a NIC without");
+        "gpu_direct needs a GPU beside each NIC, under one PCIe switch; gpu[0] has a NIC without one");
 }
 
 TEST_CASE("messages from and to GPUs are refused where they would not go over RDMA") {

@@ -43,7 +43,7 @@ TEST_CASE("a machine alone is bound by its compute") {
   CHECK(bound.binding == "compute");
 }
 
-TEST_CASE("uniform clusters are bound as Eq. 6 of BytePS says, up to as many CPU machines as workers") {
+TEST_CASE("bounds of uniform clusters follow Eq. 6 of BytePS, up to as many CPU machines as workers") {
   // M / B is 10 ms.
   check_near(exchange(machines(8, 0)), 17'500_us);
   check_near(exchange(machines(8, 4)), Duration(10'000'000LL * 2 * 8 * 7 / (64 + 32 - 8)));
@@ -52,7 +52,7 @@ TEST_CASE("uniform clusters are bound as Eq. 6 of BytePS says, up to as many CPU
   check_near(exchange(machines(2, 2)), 10_ms);
 }
 
-TEST_CASE("a worker's slow NIC binds all") {
+TEST_CASE("a worker's slow NIC limits all machines") {
   const Cluster cluster = cluster_of(R"({"name": "slow", "groups": [
     {"name": "gpu", "count": 3, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]},
     {"name": "slow", "count": 1, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": {"in": "9GB/s", "out": "3GB/s"}}]}]})");
@@ -68,7 +68,7 @@ TEST_CASE("a rack's uplink passes the model once") {
   check_near(exchange(cluster), 90_ms);
 }
 
-TEST_CASE("what is exchanged early hides behind compute") {
+TEST_CASE("early communication hides behind compute") {
   // The second layer's 45 MB travel while the first layer computes backward. Only the first layer's 45 MB are
   // exposed.
   Trace trace;
@@ -92,7 +92,7 @@ TEST_CASE("a plan's bound counts what the plan moves") {
   CHECK(cluster_bound(cluster, workload).time < bound.time);
 }
 
-TEST_CASE("needs tell bytes, rate and time, and how the first comes about") {
+TEST_CASE("needs have a name, bytes, a rate and a time") {
   const Trace trace = one_layer();
   const std::vector<Need> needs = cluster_needs(machines(8, 4), Workload(trace));
   // Each GPU machine has four directions of 9 GB/s, each CPU machine 3/4 of that: 198 GB/s in all for 28 x 90
@@ -112,7 +112,7 @@ TEST_CASE("needs tell bytes, rate and time, and how the first comes about") {
   CHECK(needs.back().time == 30_ms);
 }
 
-TEST_CASE("needs belong to the machines that they name, in whatever order machines stand") {
+TEST_CASE("needs belong to the machines that they name, whatever the order of machines") {
   const Cluster cluster = cluster_of(R"({"name": "turned", "groups": [
     {"name": "c", "count": 2, "numa": [{"sum_rate": "5GB/s"}], "nics": [{"at": "numa0", "rate": "9GB/s"}]},
     {"name": "machines-with-a-long-name", "count": 4, "numa": [{"sum_rate": "5GB/s"}],
@@ -165,7 +165,7 @@ TEST_CASE(
   CHECK(named.count("cpu[0].nic0.in") == 1);
 }
 
-TEST_CASE("the critical path goes from backward to forward through what must follow each other") {
+TEST_CASE("the critical path goes from backward to forward through ops that must follow each other") {
   // Backward on two machines, a message from the first to the second, the sum there, and forward.
   const Cluster cluster = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "gpus": [{"at": "numa0"}], "numa": [{"sum_rate": "1GB/s"}],

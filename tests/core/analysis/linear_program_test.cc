@@ -44,7 +44,7 @@ TEST_CASE("equations hold exactly, and rows may have negative right-hand sides")
   CHECK((*x)(1) == Approx(0.5));
 }
 
-TEST_CASE("what no x satisfies has no solution") {
+TEST_CASE("constraints that no x satisfies have no solution") {
   CHECK_FALSE(minimise(vector({1, 1}), matrix(1, 2, {1, 1}), vector({1}), matrix(1, 2, {1, 1}), vector({2})));
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("any other split of a uniform cluster takes longer") {
   }
 }
 
-TEST_CASE("CPU machines of another rate count as so many of the workers' rate") {
+TEST_CASE("CPU machines of another rate count in proportion to the workers' rate") {
   // Four workers at 10 GB/s. CPU machines at 5 GB/s take half of the share of equal ones: 4 slow ones are as
   // good as 2.
   const Shares slow = optimal(cluster_of(R"({"name": "mixed", "groups": [
@@ -102,7 +102,7 @@ TEST_CASE("the slower of a NIC's directions counts") {
   CHECK(shares.seconds_per_byte == Approx(optimal(uniform(4, 1)).seconds_per_byte).epsilon(1e-6));
 }
 
-TEST_CASE("workers of different rates share what is left by water filling") {
+TEST_CASE("workers of different rates share the rest by water filling") {
   // Rates 20, 10, 10 GB/s, n = 3: (1 + w_i) / B_i <= T. The slow machines sum nothing, because the fast one
   // can sum everything: 2 / 20 = 0.1 = 1 / 10.
   const Shares shares = optimal(cluster_of(R"({"name": "three", "groups": [
@@ -121,7 +121,7 @@ TEST_CASE("a single worker keeps its gradient to itself") {
   }
 }
 
-TEST_CASE("what does not bind is not loaded for nothing") {
+TEST_CASE("machines that do not bind carry no needless load") {
   // The slow worker's NIC takes 1 / 2.5 for any split. The fast workers have enough time to sum everything,
   // and that moves the fewest bytes: any share elsewhere would travel further.
   const Shares shares = optimal(cluster_of(R"({"name": "idle", "groups": [
@@ -134,7 +134,7 @@ TEST_CASE("what does not bind is not loaded for nothing") {
   CHECK(shares.of_machine[3] == Approx(0.0).margin(1e-6));
 }
 
-TEST_CASE("a rack's uplink is shared by all who cross it") {
+TEST_CASE("all machines that cross a rack's uplink share it") {
   // Two racks of two workers. With w = 1/4 each, a rack sends the halves of its two workers that are summed
   // elsewhere, and the sums that it makes for the two others. Per byte of the model, 2 x 1/2 + 2 x 1/2 = 2
   // bytes cross the uplink of 5 GB/s; NICs need 1.5 / 10.
@@ -174,7 +174,7 @@ TEST_CASE("memory binds where it is slow") {
   CHECK(shares.binding.find(".numa0.bus") != std::string::npos);
 }
 
-TEST_CASE("servers' updates bind where cores are slow, and are no matter of the optimal split") {
+TEST_CASE("servers' updates bind where cores are slow, and do not change the optimal split") {
   // Adam passes seven times over the four bytes of each element. An f32 sum passes three times over each
   // byte, at 1 GB/s.
   const Cluster cluster = cluster_of(R"({"name": "update", "groups": [

@@ -98,7 +98,7 @@ TEST_CASE("A result is calibrated if every value that it uses was measured in it
   }
 }
 
-TEST_CASE("Every value that is used must have been measured, and no other") {
+TEST_CASE("Every used value must be measured, and no other") {
   const Topology whole = calibrated();
   for (const CalibratedValue& one : whole.calibration->values) {
     INFO(one.path);
@@ -159,7 +159,7 @@ TEST_CASE("Messages smaller or larger than those that were measured are extrapol
   }
 }
 
-TEST_CASE("What collectives use is counted as benchmarks of collectives count it") {
+TEST_CASE("Collectives are counted as benchmarks of collectives count them") {
   for (const int machines : {1, 2, 3}) {  // of four GPUs; twelve do not divide the sizes
     Topology topology = measured_with_all_reduces(machines);
     // The smallest and the largest bucket that were measured, and beyond both.
@@ -252,7 +252,7 @@ TEST_CASE("A stated value that no calibration fits is a vendor constant") {
   CHECK(label(updating) == Label{Trust::kVendorConstant, "update_passes was not measured"});
 }
 
-TEST_CASE("Machines with different parts, or in racks, are beyond what was measured") {
+TEST_CASE("Machines with different parts, or in racks, were not measured") {
   Topology wider = calibrated();
   wider.groups[0].nics[0].count = 2;
   CHECK(of(wider).trust == Trust::kExtrapolated);

@@ -34,7 +34,7 @@ TEST_CASE("Runs on machines with different parts are of another cluster") {
   CHECK_THAT(why([](GroupSpec& gpu) { gpu.numa[0].cores = 8; }), has_text("8 cores on NUMA node 0, not 32"));
 }
 
-TEST_CASE("Other counts, similar rates and values that one does not state make no other cluster") {
+TEST_CASE("Other counts, similar rates and missing values do not make another cluster") {
   CHECK(why([](GroupSpec& gpu) {
           gpu.count = 8;
           gpu.gpus[0].count = 4;

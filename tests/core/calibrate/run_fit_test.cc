@@ -33,8 +33,8 @@ TEST_CASE("Runs determine the rate of links, the overhead of messages and the ef
   CHECK(nic.sources == std::vector<std::string>{"runs.json"});
   CHECK(nic.least_size < nic.most_size);
   // No run determines a value that the runs hardly use.
-  CHECK(std::find(all->untold.begin(), all->untold.end(), "groups.gpu.numa.0.sum_rate.f32") !=
-        all->untold.end());
+  CHECK(std::find(all->undetermined.begin(), all->undetermined.end(), "groups.gpu.numa.0.sum_rate.f32") !=
+        all->undetermined.end());
 }
 
 TEST_CASE("Fifteen per cent of runs that went wrong do not move the fit") {
@@ -70,8 +70,8 @@ TEST_CASE("Held-out runs are of kinds that were never fitted, and are predicted"
   CHECK(all->runs.fitted.count + all->runs.held_out.count == measured.size());
   CHECK(all->runs.held_out.count == 14);  // 7 of 15 kinds
   CHECK(all->runs.held_out.p95 < 2);
-  for (const ForetoldRun& one : all->foretold) {
-    for (const ForetoldRun& other : all->foretold) {
+  for (const PredictedRun& one : all->predicted) {
+    for (const PredictedRun& other : all->predicted) {
       if (one.run.experiment == other.run.experiment) CHECK(one.held_out == other.held_out);
     }
   }
@@ -104,7 +104,7 @@ TEST_CASE("An earlier calibration stays where nothing new is determined") {
   CHECK(other->topology.calibration->values.size() == other->values.size());
 }
 
-TEST_CASE("As few kinds of runs as values fit anything, so no value is fitted to them") {
+TEST_CASE("No value is fitted to as few kinds of runs as there are values") {
   std::vector<RealRun> one = runs(5, 0.0, 1);
   one.resize(5);  // repetitions of the first
   const auto none = calibrate(test::topology(), {{}, one}, {});

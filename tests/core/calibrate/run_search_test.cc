@@ -124,7 +124,7 @@ TEST_CASE("A value is not determined if most runs that depend on it are predicte
     const auto calibrated = calibrate(topology, {{}, all}, {});
     REQUIRE(calibrated);
     const std::string cpu = "groups.cpu.nics.0.rate";
-    CHECK(std::ranges::find(calibrated->untold, cpu) != calibrated->untold.end());
+    CHECK(std::ranges::find(calibrated->undetermined, cpu) != calibrated->undetermined.end());
     CHECK(std::ranges::any_of(calibrated->remarks, [&](const std::string& remark) {
       return remark ==
              cpu + ": most of the runs that could determine it are predicted wrong, so it stays as it was";

@@ -21,7 +21,7 @@ TEST_CASE("a record does not differ from itself") {
   }
 }
 
-TEST_CASE("stages say how long machines are at them, how long ops take and how long they are queued") {
+TEST_CASE("stages report how long machines spend in them, and how long ops run and queue") {
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;
@@ -42,7 +42,7 @@ TEST_CASE("stages say how long machines are at them, how long ops take and how l
   CHECK(messages.a.queueing == 110_ns);  // 10 and 210
 }
 
-TEST_CASE("ops that differ most come first, by the means of what is measured") {
+TEST_CASE("ops that differ most come first, by their means over measured iterations") {
   const CompareScene scene;
   const Record b = scene.record();
   Record a = b;
@@ -58,7 +58,7 @@ TEST_CASE("ops that differ most come first, by the means of what is measured") {
   CHECK(difference(scene.recorded(a, 1), scene.recorded(b, 1), 1).ops.size() == 1);
 }
 
-TEST_CASE("errors of single ops are told by class") {
+TEST_CASE("errors of single ops are reported by class") {
   const CompareScene scene;
   const Record b = scene.record();
   Record a = b;
@@ -78,7 +78,7 @@ TEST_CASE("errors of single ops are told by class") {
   CHECK(sends != found.classes.end());
 }
 
-TEST_CASE("an op that takes time in the first record alone has no error") {
+TEST_CASE("an op that takes time only in the first record has no error") {
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;

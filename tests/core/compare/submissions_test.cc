@@ -76,7 +76,7 @@ TEST_CASE("readiness goes through joins, and from an op to itself in the next it
   CHECK(found.machines[1].first->first_in_b.ready.after == Turn{scene.sum_y, 0});
 }
 
-TEST_CASE("an op that is submitted before what it waits for has completed is found out") {
+TEST_CASE("an op that is submitted before its dependencies complete is found") {
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;
@@ -89,7 +89,7 @@ TEST_CASE("an op that is submitted before what it waits for has completed is fou
   CHECK(found.b.first_early == Turn{scene.sum_y, 0});
 }
 
-TEST_CASE("records of different lengths are compared over what both have") {
+TEST_CASE("records of different lengths are compared over their common iterations") {
   const CompareScene scene;
   const Record a = scene.record();
   Record b = a;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace weir::literals;
 
-TEST_CASE("an experiment takes its defaults from the structs and its files from beside it") {
+TEST_CASE("an experiment takes its defaults from the structs and its files from its own folder") {
   const Files files("\"question\": \"Why?\"");
   const auto file = files.read().value();
   CHECK(file.points() == 1);
@@ -46,8 +46,7 @@ TEST_CASE("every option of an experiment can be written") {
   CHECK(nlohmann::json::parse(hashed(experiment.trace).text)["layers"][0]["forward"] == "1ms");
 }
 
-TEST_CASE(
-    "a setting replaces a sweep that reaches the same by another path, and no sweep within what it sets") {
+TEST_CASE("a setting replaces a sweep of the same value by another path, but no sweep inside its object") {
   const Files files(R"("sweep": {"topology.groups.cpu.count": [0, 3], "model.compute_jitter": [0.1, 0.2]})");
   const auto file = files.read({"topology.groups.1.count=4", R"(model={"message_overhead": "5us"})"}).value();
   REQUIRE(file.points() == 2);
@@ -61,9 +60,7 @@ TEST_CASE(
         "experiment.json:3: sweep.topology.groups.1.count: this is the same as 'topology.groups.cpu.count'");
 }
 
-TEST_CASE(
-    "settings make the objects that a file leaves out, and are reported by their paths where they are "
-    "wrong") {
+TEST_CASE("settings create objects that a file leaves out, and wrong settings are reported by their paths") {
   const Files files("\"question\": \"Why?\"");
   const auto file = files.read({"topology.network.latency=5us", "model.compute_jitter=0.1"}).value();
   CHECK(file.experiment({}).value().topology.network.latency == 5_us);

@@ -97,7 +97,7 @@ TEST_CASE("one at a time: the first values, then each other value with the first
                   });
 }
 
-TEST_CASE("what is wrong with samples is reported at its line") {
+TEST_CASE("mistakes in samples are reported at their lines") {
   const auto error = [](const std::string& over) {
     return Files("\"samples\": {\"count\": 3, \"over\": " + over + "}").error();
   };

@@ -138,7 +138,7 @@ TEST_CASE("a sweep has no more points than can be checked before the first run")
                     2 * 10'001 * strategies().size()));
 }
 
-TEST_CASE("a swept value stands on one line") {
+TEST_CASE("a swept value must fit on one line") {
   CHECK(Files(R"("sweep": {"topology.source": ["a\nb"]})").error() ==
         "experiment.json:2: sweep.topology.source[0]: expected a value without control characters");
 }

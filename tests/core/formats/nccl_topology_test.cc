@@ -58,11 +58,11 @@ std::string refusal(const std::string& text, NcclImport what = {}) {
   what.files = {file.name()};
   const auto done = import_nccl(what);
   if (done) return "accepted";
-  std::string told = done.error().text;
-  for (std::size_t at = told.find(file.name()); at != std::string::npos; at = told.find(file.name())) {
-    told.replace(at, file.name().size(), "F");
+  std::string error = done.error().text;
+  for (std::size_t at = error.find(file.name()); at != std::string::npos; at = error.find(file.name())) {
+    error.replace(at, file.name().size(), "F");
   }
-  return told;
+  return error;
 }
 
 bool warns(const Imported& done, const std::string& text) {
@@ -129,14 +129,14 @@ TEST_CASE("a warning names everything that a dump lacks") {
   CHECK(warns(done, "has no sum rate: assumed unlimited"));
   CHECK(warns(done, "has no network latency: assumed 5us"));
   NcclImport what{.files = {data("h100-nvswitch")}};
-  what.unsaid.memory_rate = 300_GBps;
-  what.unsaid.sum_rate = 100_GBps;
-  what.unsaid.latency = 3_us;
-  const Imported told = imported(what);
-  CHECK(told.warnings.size() == 1);
-  CHECK(told.topology.network.latency == 3_us);
-  CHECK(told.topology.groups[0].numa[1].memory_rate == 300_GBps);
-  CHECK(told.topology.groups[0].numa[1].sum_rate.of(Dtype::kF16) == 100_GBps);
+  what.user_values.memory_rate = 300_GBps;
+  what.user_values.sum_rate = 100_GBps;
+  what.user_values.latency = 3_us;
+  const Imported with_values = imported(what);
+  CHECK(with_values.warnings.size() == 1);
+  CHECK(with_values.topology.network.latency == 3_us);
+  CHECK(with_values.topology.groups[0].numa[1].memory_rate == 300_GBps);
+  CHECK(with_values.topology.groups[0].numa[1].sum_rate.of(Dtype::kF16) == 100_GBps);
 }
 
 TEST_CASE("files that clouds provide have GPUs and NICs by their class") {
@@ -155,11 +155,11 @@ TEST_CASE("files that clouds provide have GPUs and NICs by their class") {
   CHECK(warns(done, "whose NVLinks are unknown"));
   CHECK_FALSE(warns(done, "job used"));
   NcclImport what{.files = {data("cloud")}};
-  what.unsaid.nic_rate = 200_Gbps;
-  what.unsaid.nvlink_rate = 240_GBps;
-  const GroupSpec told = imported(what).topology.groups.at(0);
-  CHECK(told.nics.at(0).rate == both(200_Gbps));
-  CHECK(told.nvlink.value().crossbar.value().rate == both(240_GBps));
+  what.user_values.nic_rate = 200_Gbps;
+  what.user_values.nvlink_rate = 240_GBps;
+  const GroupSpec with_values = imported(what).topology.groups.at(0);
+  CHECK(with_values.nics.at(0).rate == both(200_Gbps));
+  CHECK(with_values.nvlink.value().crossbar.value().rate == both(240_GBps));
 }
 
 TEST_CASE("hidden speeds are assumed as NCCL does, with warnings") {
@@ -326,7 +326,7 @@ TEST_CASE("each of several machines needs a NIC, or a rate for one") {
         "F: there is no NIC, but each of 2 machines needs one; NCCL lists NICs if a job spans machines; "
         "--nic-rate RATE adds one at numa0");
   NcclImport what{.count = 2};
-  what.unsaid.nic_rate = 25_Gbps;
+  what.user_values.nic_rate = 25_Gbps;
   CHECK(refusal(text, what) == "accepted");
   CHECK(refusal(text, {.count = 4097}).find("F: 4097 equal machines; a group can have at most 4096") == 0);
 }

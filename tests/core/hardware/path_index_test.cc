@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("each path stands in the list once, in the order in which it came first") {
+TEST_CASE("each path is in the list once, in the order of first occurrence") {
   Paths paths;
   PathIndex index;
   std::vector<Path> known;

@@ -78,7 +78,7 @@ TEST_CASE("compute occupies the machine's GPUs for its time") {
   CHECK(maker.table->shortest(OpId(0)) == 3_ms);
 }
 
-TEST_CASE("a wait occupies its machine's scheduler, and a hold nothing that others need") {
+TEST_CASE("a wait occupies its machine's scheduler, and a hold occupies nothing") {
   for (const auto& [kind, resource] : {std::pair(OpKind::kWait, "scheduler"), {OpKind::kHold, "timer"}}) {
     Maker maker;
     Op op = make_op(kind, {}, {});
@@ -140,7 +140,7 @@ TEST_CASE("a reduce-scatter passes all but one share over each hop of the ring")
   CHECK(maker.resource(work) == "gpu[0] reduce");
 }
 
-TEST_CASE("flows of single GPUs load together what their collective does") {
+TEST_CASE("flows of single GPUs together load the same links as their collective") {
   Maker maker;
   maker.work(make_op(OpKind::kReduceScatter, {}, {maker.gradient, maker.every(), 0_B, 8_MB}));
   const WorkTable macro(maker.plan, cluster());
@@ -159,7 +159,7 @@ TEST_CASE("flows of single GPUs load together what their collective does") {
 
 // A reduce-scatter of two GPUs passes half of the bytes over each hop. The first GPU's copy passes all of
 // them.
-TEST_CASE("collectives and copies of a machine have connections in proportion to what they move") {
+TEST_CASE("collectives and copies of a machine have connections in proportion to their bytes") {
   Maker maker;
   Op copy = make_op(OpKind::kCopy, {maker.gradient, 0, 0_B, 8_MB}, {maker.staging, 0, 0_B, 8_MB});
   copy.machine = MachineId(0);
@@ -173,7 +173,7 @@ TEST_CASE("collectives and copies of a machine have connections in proportion to
   CHECK(maker.table->of(OpId(1)).connections == 1);
 }
 
-TEST_CASE("messages share links in proportion to what their channel moves, or evenly if nothing paces them") {
+TEST_CASE("messages share links in proportion to their channel's bytes, or evenly if nothing paces them") {
   for (const bool paced : {true, false}) {
     Maker maker;
     if (!paced) maker.builder.do_not_pace();

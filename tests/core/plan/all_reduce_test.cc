@@ -72,7 +72,7 @@ std::string complaint(const Halves& example) {
   return proof ? "proved" : proof.error().text;
 }
 
-TEST_CASE("the sum of all machines' GPUs is on each after an all-reduce, and is proved to be") {
+TEST_CASE("after an all-reduce each GPU has the sum of all, and the proof confirms it") {
   const Halves halves;
   REQUIRE(complaint(halves) == "proved");
   CHECK(examples::proof_of(halves.plan())->summed == kHalf * 2 * static_cast<std::int64_t>(2 * kMachines));
@@ -82,7 +82,7 @@ TEST_CASE("the sum of all machines' GPUs is on each after an all-reduce, and is 
   CHECK_THAT(text(plan), has_text("all-reduce b0:every[0+20] number 0"));
 }
 
-TEST_CASE("nothing of an all-reduce happens before the last machine has come, in simulation") {
+TEST_CASE("in simulation an all-reduce starts when its last machine arrives") {
   const Halves halves;
   const Plan plan = halves.plan();
   const examples::Setting setting(plan);
@@ -104,16 +104,16 @@ TEST_CASE("nothing of an all-reduce happens before the last machine has come, in
   }
 }
 
-TEST_CASE("an all-reduce whose ops do not fit together is no plan") {
+TEST_CASE("an all-reduce whose ops do not match is refused") {
   const auto broken = [](const auto& breaks) {
     Halves halves;
     breaks(halves);
     return complaint(halves);
   };
   CHECK_THAT(broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).into.size = 16_B; }),
-             has_text("all-reduce 1 does not fit: 16 bytes of f32 against 20 bytes of f32"));
+             has_text("the ops of all-reduce 1 do not match: 16 bytes of f32 against 20 bytes of f32"));
   CHECK_THAT(broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).dtype = Dtype::kI32; }),
-             has_text("all-reduce 1 does not fit: 20 bytes of i32 against 20 bytes of f32"));
+             has_text("the ops of all-reduce 1 do not match: 20 bytes of i32 against 20 bytes of f32"));
   CHECK_THAT(
       broken([](Halves& halves) { halves.builder.op(halves.reduce[1][2]).all_reduce = AllReduceId(0); }),
       has_text("all-reduce 0 has another op on its machine"));
@@ -127,7 +127,7 @@ TEST_CASE("an all-reduce whose ops do not fit together is no plan") {
              has_text("it must wait for op 5 (all-reduce on machine 1, layer 0), the all-reduce before it"));
 }
 
-TEST_CASE("machines whose all-reduces come in different orders wait for one another, which is told") {
+TEST_CASE("all-reduces in different orders on different machines are reported") {
   Halves halves;
   halves.builder.order(halves.reduce[1][2], halves.reduce[0][2]);
   halves.builder.remove_edge(halves.reduce[0][2], halves.reduce[1][2]);
@@ -138,7 +138,7 @@ TEST_CASE("machines whose all-reduces come in different orders wait for one anot
   CHECK_THAT(complaint(waits), has_text("deadlock: ops wait for one another"));
 }
 
-TEST_CASE("what an all-reduce reads must be there, and nobody may write it meanwhile") {
+TEST_CASE("the input of an all-reduce must be complete, and nothing may write it meanwhile") {
   Halves early;
   early.builder.remove_edge(early.backward[1], early.reduce[0][1]);
   CHECK_THAT(complaint(early), has_text("all-reduce on machine"));

@@ -75,7 +75,7 @@ TEST_CASE("a plan that forgets a layer, or a part of one, is not proved", "[plan
           }).find("b0:every[4096+4096] is not in its layer, which lies at 4096+0") != std::string::npos);
 }
 
-TEST_CASE("an op that names what its machine has not is not proved", "[plan][fit]") {
+TEST_CASE("an op that names a device that its machine lacks is not proved", "[plan][fit]") {
   AllReduce plan;
   plan.builder.op(plan.send_sum[1]).nic = 7;
   REQUIRE(on(plan.plan(), [](Topology&) {}) ==

@@ -44,7 +44,7 @@ TEST_CASE("slices of a buffer begin on elements, or on pages if they fill one", 
   CHECK(builder.buffer(buffer).size == kPage * 3 + Bytes(4));
 }
 
-TEST_CASE("the text of a plan leaves out what is at its default, and nothing else", "[plan][print]") {
+TEST_CASE("the text of a plan leaves out defaults, and nothing else", "[plan][print]") {
   examples::Local local;
   Op& scatter = local.builder.op(local.scatter);
   scatter.priority = 3;

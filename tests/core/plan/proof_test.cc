@@ -29,7 +29,7 @@ bool has(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("right plans are proved, with what was shown in numbers", "[plan][proof]") {
+TEST_CASE("right plans are proved, and the proof counts what it has checked", "[plan][proof]") {
   REQUIRE(complaint(AllReduce()) == "proved");
   REQUIRE(complaint(Server()) == "proved");
   REQUIRE(complaint(Local()) == "proved");
@@ -91,7 +91,7 @@ TEST_CASE("a scratch slot that is reused too early is a race", "[plan][proof]") 
       "writes it, but neither waits for the other"));
 }
 
-TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[plan][proof]") {
+TEST_CASE("an update is ordered like a write, and takes the complete sum once", "[plan][proof]") {
   // The server updates the sums of some layers a given number of times before it sends them to the workers.
   struct Updated {
     Server plan;
@@ -136,7 +136,7 @@ TEST_CASE("an update is ordered like a write, and takes the sum of all once", "[
   REQUIRE(has(complaint(early.plan), "incomplete sum: "));
 }
 
-TEST_CASE("sums into the same bytes need no order, but what reads them does", "[plan][proof]") {
+TEST_CASE("sums into the same bytes need no order, but their readers do", "[plan][proof]") {
   // Machine 0's gradient lands in a buffer of its own. Two sums at the same time add to the gradient that
   // machine 0 computed.
   const auto two_sums = [](bool ordered) {
@@ -173,7 +173,7 @@ TEST_CASE("sums into the same bytes need no order, but what reads them does", "[
       "layer 0) writes it, but neither waits for the other"));
 }
 
-TEST_CASE("a cycle through messages is a deadlock, told op by op", "[plan][proof]") {
+TEST_CASE("a cycle through messages is a deadlock, reported op by op", "[plan][proof]") {
   AllReduce plan;
   // Each machine sends only after it has received, so both wait forever.
   plan.builder.order(plan.receive_raw[0], plan.send_raw[0]);
@@ -245,12 +245,12 @@ TEST_CASE("a gradient that is left out is named", "[plan][proof]") {
           "1; it was left by op 6 (receive on machine 0 from 2, layer 0)");
 }
 
-TEST_CASE("bytes that hold nothing of use are not to be read", "[plan][proof]") {
+TEST_CASE("bytes without a defined value must not be read", "[plan][proof]") {
   AllReduce plan;
   plan.builder.op(plan.receive_raw[0]).into = {plan.gradient[0], 0, 32_B, 32_B};
   REQUIRE(has(complaint(plan),
-              "op 3 (sum on machine 0, layer 0): reads b2:0[0+32], of which nothing has "
-              "written the byte at 0 in this iteration"));
+              "op 3 (sum on machine 0, layer 0): reads b2:0[0+32], but nothing has written its byte at 0 in "
+              "this iteration"));
 
   Local local;
   local.builder.op(local.gather).kind = OpKind::kBroadcast;

@@ -94,7 +94,7 @@ struct TwoMessages {
 
 }  // namespace
 
-TEST_CASE("that a message is sent does not say that it has landed", "[plan][race]") {
+TEST_CASE("a message that was sent may not have landed yet", "[plan][race]") {
   TwoMessages plan;
   const OpId sum = plan.add(OpKind::kSum, 0_B, 8_B);
   plan.builder.order(plan.receive[1], sum);
@@ -106,7 +106,7 @@ TEST_CASE("that a message is sent does not say that it has landed", "[plan][race
   REQUIRE(plan.found().empty());
 }
 
-TEST_CASE("that a message has landed does not say that its source is read no more", "[plan][race]") {
+TEST_CASE("the source of a message that has landed may still be read", "[plan][race]") {
   TwoMessages plan;
   Op back = plan.builder.op(plan.send[1]);
   const Op receive = plan.builder.op(plan.receive[0]);

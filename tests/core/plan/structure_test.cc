@@ -35,7 +35,7 @@ TEST_CASE("slices lie inside their buffers, on the op's machine, in whole elemen
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.add[0]).from.buffer = BufferId(9); }) ==
           "op 3 (sum on machine 0, layer 0): the buffer of its slice 'from' does not exist");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.add[0]).from.on = 1; }) ==
-          "op 3 (sum on machine 0, layer 0): b2:1[0+32] names no replica of its buffer");
+          "op 3 (sum on machine 0, layer 0): b2:1[0+32] names a replica that its buffer does not have");
 }
 
 TEST_CASE("every kind has the slices that it needs and no other", "[plan][structure]") {
@@ -47,15 +47,15 @@ TEST_CASE("every kind has the slices that it needs and no other", "[plan][struct
           "op 3 (sum on machine 0, layer 0): reads 16 bytes and writes 32");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) {
             p.builder.op(p.send_sum[0]).into = {p.scratch[0], 0, 0_B, 4_B};
-          }) == "op 4 (send on machine 0 to 1, layer 0): has no use for its slice 'into'");
+          }) == "op 4 (send on machine 0 to 1, layer 0): must not have a slice 'into'");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) {
             p.builder.op(p.add[0]).from = {p.gradient[0], 0, 16_B, 32_B};
           }) == "op 3 (sum on machine 0, layer 0): b0:0[16+32] and b0:0[0+32] overlap");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.forward[0]).from.on = 0; }) ==
-          "op 6 (forward on machine 0, layer 0): its slice is that of every GPU");
+          "op 6 (forward on machine 0, layer 0): its slice must be on every GPU");
 }
 
-TEST_CASE("every message has one send and one receive that fit", "[plan][structure]") {
+TEST_CASE("every message has one send and one receive that match", "[plan][structure]") {
   REQUIRE(
       complaint<AllReduce>([](AllReduce& p) {
         Op& receive = p.builder.op(p.receive_raw[0]);
@@ -69,20 +69,15 @@ TEST_CASE("every message has one send and one receive that fit", "[plan][structu
           "(send on machine 1 to 0, layer 0); op 2 (receive on machine 0 from 1, layer 0)\n"
           "message 2 has 0 sends and 1 receives, but needs one of each; op 9 (receive on machine 1 from 0, "
           "layer 0)");
-  REQUIRE(
-      complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).from.size = 16_B; }) ==
-      "message 2 does not fit: op 1 (send on machine 0 to 1, layer 0) and op 9 (receive on machine 1 from "
-      "0, layer "
-      "0): 16 bytes against 32");
-  REQUIRE(
-      complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).dtype = Dtype::kF16; }) ==
-      "message 2 does not fit: op 1 (send on machine 0 to 1, layer 0) and op 9 (receive on machine 1 from "
-      "0, layer "
-      "0): f16 against f32");
-  REQUIRE(
-      complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).peer = MachineId(0); }) ==
-      "message 2 does not fit: op 1 (send on machine 0 to 0, layer 0) and op 9 (receive on machine 1 from "
-      "0, layer 0): they name other peers");
+  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).from.size = 16_B; }) ==
+          "the ends of message 2 do not match: op 1 (send on machine 0 to 1, layer 0) and op 9 (receive on "
+          "machine 1 from 0, layer 0): 16 bytes against 32");
+  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).dtype = Dtype::kF16; }) ==
+          "the ends of message 2 do not match: op 1 (send on machine 0 to 1, layer 0) and op 9 (receive on "
+          "machine 1 from 0, layer 0): f16 against f32");
+  REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).peer = MachineId(0); }) ==
+          "the ends of message 2 do not match: op 1 (send on machine 0 to 0, layer 0) and op 9 (receive on "
+          "machine 1 from 0, layer 0): they name different peers");
   REQUIRE(complaint<AllReduce>([](AllReduce& p) { p.builder.op(p.send_raw[0]).nic = -1; }) ==
           "op 1 (send on machine 0 to 1, layer 0): its NIC is negative");
 }
@@ -90,7 +85,7 @@ TEST_CASE("every message has one send and one receive that fit", "[plan][structu
 TEST_CASE("collectives work on every replica of a GPU buffer, shards move between equals",
           "[plan][structure]") {
   REQUIRE(complaint<Local>([](Local& p) { p.builder.op(p.gather).into.on = 0; }) ==
-          "op 4 (all-gather on machine 0, layer 0): its slice is that of each GPU of a group");
+          "op 4 (all-gather on machine 0, layer 0): its slice must be on each GPU of a group");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.op(p.gather).into = {p.staging, 0, 0_B, 20_B};
           }) == "op 4 (all-gather on machine 0, layer 0): works on GPU buffers only");
@@ -100,15 +95,17 @@ TEST_CASE("collectives work on every replica of a GPU buffer, shards move betwee
           }) == "op 4 (reduce on machine 0, layer 0): its root, GPU 2, is not in its group");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.op(p.gather).into.on = Replicas::each(p.builder.group({1, 2}));
-          }) == "op 4 (all-gather on machine 0, layer 0): b0:every[0+20] names no replica of its buffer");
+          }) ==
+          "op 4 (all-gather on machine 0, layer 0): b0:every[0+20] names a replica that its buffer does not "
+          "have");
   REQUIRE(complaint<Local>([](Local& p) { p.builder.op(p.gather).into.on = Replicas::each(GroupId(7)); }) ==
           "op 4 (all-gather on machine 0, layer 0): b0:every{?}[0+20] names a group that does not exist");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.group({1, 0});
-          }) == "group 1: its GPUs are not in ascending order, each once");
+          }) == "group 1: its GPUs must be in ascending order, each once");
   REQUIRE(complaint<Local>([](Local& p) {
             p.builder.op(p.backward).into.on = Replicas::each(p.builder.group({1}));
-          }) == "op 0 (backward on machine 0, layer 0): its slice is that of every GPU");
+          }) == "op 0 (backward on machine 0, layer 0): its slice must be on every GPU");
   REQUIRE(
       complaint<Local>([](Local& p) {
         p.builder.op(p.out).into = {p.gradient, 0, 0_B, 20_B};
@@ -120,9 +117,10 @@ TEST_CASE("collectives work on every replica of a GPU buffer, shards move betwee
           "op 2 (sum on machine 0, layer 0): b0:shards[0+20] and b1[0+20] lie in different memories");
 }
 
-TEST_CASE("a gradient buffer is one of a machine, on its GPUs, of one size everywhere", "[plan][structure]") {
+TEST_CASE("each machine has one gradient buffer on its GPUs, of the same size everywhere",
+          "[plan][structure]") {
   REQUIRE(complaint<Local>([](Local& p) { p.builder.add({.machine = MachineId(0), .size = 20_B}); }) ==
-          "buffer b2: a gradient buffer lies on GPUs\nmachine 0 has two gradient buffers, b0 and b2");
+          "buffer b2: a gradient buffer must be on GPUs\nmachine 0 has two gradient buffers, b0 and b2");
 
   PlanBuilder two("sizes differ", 2);
   for (std::size_t machine = 0; machine < 2; ++machine) {

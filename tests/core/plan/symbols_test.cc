@@ -40,7 +40,7 @@ TEST_CASE("equal sets of contributors are one set, and sets with a common member
   REQUIRE(sum == contributors.all());
 }
 
-TEST_CASE("what is written hides what was there, and nothing beside it", "[plan][sums]") {
+TEST_CASE("a write hides the earlier contents of its bytes, and of no others", "[plan][sums]") {
   Contributors contributors(2);
   const SetId a = contributors.only(0);
   const SetId b = contributors.only(1);
@@ -68,7 +68,7 @@ TEST_CASE("bytes that were never written leave a gap", "[plan][sums]") {
   REQUIRE(gap(read(symbols, {12_B, 4_B}), {12_B, 4_B}) == 12_B);
 }
 
-TEST_CASE("thousands of writes of any size leave every byte with its last", "[plan][sums]") {
+TEST_CASE("after thousands of writes of any size every byte has its last value", "[plan][sums]") {
   constexpr std::int64_t kBytes = 5000;
   Random random(1);
   Symbols symbols;

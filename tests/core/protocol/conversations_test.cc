@@ -19,7 +19,7 @@ JobCase three_machines() {
 }
 
 // All lines except those about clocks, which each round repeats eight times.
-std::string told(const std::string& title, const std::vector<std::string>& lines) {
+std::string without_clocks(const std::string& title, const std::vector<std::string>& lines) {
   std::string all = "# " + title + "\n";
   for (const std::string& line : lines) {
     if (line.find("clock") == std::string::npos) all += line + "\n";
@@ -44,7 +44,7 @@ std::string conversation(const std::string& title, const JobCase& what) {
   world.listen();
   const std::string wrong = world.run();
   CHECK(wrong.empty());
-  return told(title, world.lines()) + ends(world.outcomes());
+  return without_clocks(title, world.lines()) + ends(world.outcomes());
 }
 
 std::string conversation(const std::string& title, const SessionCase& what) {
@@ -52,7 +52,7 @@ std::string conversation(const std::string& title, const SessionCase& what) {
   session.listen();
   const std::string wrong = session.run();
   CHECK(wrong.empty());
-  return told(title, session.lines()) + ends(session.outcomes());
+  return without_clocks(title, session.lines()) + ends(session.outcomes());
 }
 
 std::string all_conversations() {
@@ -74,7 +74,7 @@ std::string all_conversations() {
   return all;
 }
 
-TEST_CASE("conversations of jobs and sessions go as they are written down", "[golden]") {
+TEST_CASE("conversations of jobs and sessions equal the committed text", "[golden]") {
   const std::string now = all_conversations();
   if (std::getenv("WEIR_REWRITE") != nullptr) std::ofstream(kFile) << now;  // NOLINT: before any thread
   std::stringstream then;

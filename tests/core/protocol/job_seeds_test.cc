@@ -7,7 +7,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("all processes of a job end in time with the same right story, whatever happens", "[job]") {
+TEST_CASE("all processes of a job end in time and report the same right cause, whatever happens", "[job]") {
   check_seeds<JobWorld>(job_case);
 }
 
@@ -15,7 +15,8 @@ TEST_CASE("seeds find a machine that believes its first guess", "[job][canary]")
   CHECK(found_after<JobWorld>(&JobCase::hasty, job_case) > 0);
 }
 
-TEST_CASE("seeds find a driver that looks at deadlines before it hears what has come", "[job][canary]") {
+TEST_CASE("seeds find a driver that checks deadlines before it reads notes that have arrived",
+          "[job][canary]") {
   // While the coordinator is stopped, deadlines pass and everything that it waits for arrives.
   const auto stopped = [](std::uint64_t seed) {
     JobCase what = job_case(seed);
@@ -27,11 +28,11 @@ TEST_CASE("seeds find a driver that looks at deadlines before it hears what has 
   CHECK(found_after<JobWorld>(&JobCase::judges_first, stopped) > 0);
 }
 
-TEST_CASE("seeds find a coordinator that does not look for silence while notes come", "[job][canary]") {
+TEST_CASE("seeds find a coordinator that does not check for silence while notes arrive", "[job][canary]") {
   CHECK(found_after<JobWorld>(&JobCase::forgetful, job_case) > 0);
 }
 
-TEST_CASE("among a hundred machines one that crashes is found, however much the others say", "[job]") {
+TEST_CASE("a crashed machine among a hundred is found, however many notes the others send", "[job]") {
   JobCase what;
   what.machines = 100;
   what.faults.push_back({JobFault::Kind::kCrash, 17, Instant(2'000'000'000), {}});
@@ -39,7 +40,7 @@ TEST_CASE("among a hundred machines one that crashes is found, however much the 
   CHECK(world.run().empty());
 }
 
-TEST_CASE("a seed says everything: a job that is run again goes the same way", "[job]") {
+TEST_CASE("a seed determines everything: a job that runs again goes the same way", "[job]") {
   for (const std::uint64_t seed : {1UL, 17UL, 4711UL}) {
     const auto lines = [&] {
       JobWorld world(job_case(seed), seed);

@@ -122,9 +122,9 @@ std::string JobStory::wrong_reason(const std::string& text, Instant at) const {
   }
   if (holds(text, " has lost "))
     return culprit(text.substr(text.rfind(' ') + 1), at) ? "" : "blames one that has done nothing: " + text;
-  if (holds(text, " waits for its peers in vain") || holds(text, "the coordinator has not said '"))
+  if (holds(text, " waits for its peers in vain") || holds(text, "the coordinator has not sent '"))
     return any ? "" : "has waited for nobody: " + text;
-  return "says what nobody should: " + text;
+  return "reports an unexpected reason: " + text;
 }
 
 std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const {
@@ -144,11 +144,11 @@ std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const 
   }
   if (holds(text, "these machines have not joined: "))  // nor could they while the coordinator was away
     return check(troubled(last_part(text), true, at) || has(-1, {Kind::kLate, Kind::kStop}, at));
-  if (holds(text, "have not said 'planned': ") || holds(text, "have not said 'clock': "))
+  if (holds(text, "have not sent 'planned': ") || holds(text, "have not sent 'clock': "))
     return check(troubled(last_part(text), true, at));
-  if (holds(text, "have not said 'met': ")) return check(troubled(last_part(text), false, at));
+  if (holds(text, "have not sent 'met': ")) return check(troubled(last_part(text), false, at));
   if (holds(text, " runs version 2")) return check(has(place(name), {Kind::kOtherVersion}, at));
-  if (holds(text, "it has made another plan")) return check(has(place(name), {Kind::kOtherPlan}, at));
+  if (holds(text, "it made a different plan")) return check(has(place(name), {Kind::kOtherPlan}, at));
   if (ends_with(text, " has crashed")) return check(has(place(name), {Kind::kCrash, Kind::kRestart}, at));
   if (stood_still && holds(text, " has lost ")) return {};  // because the peer had indeed gone
   const std::string prefix = name + ": ";
@@ -173,12 +173,12 @@ std::string JobStory::wrong_machine(const JobOutcome& outcome) const {
                  (known && coordinator_->at < outcome.at));
   if (text == "the job has begun without it" || ends_with(text, " has joined already"))
     return check(other || has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
-  if (holds(text, "the coordinator has not said 'inputs'")) return check(!world_.case_.faults.empty());
+  if (holds(text, "the coordinator has not sent 'inputs'")) return check(!world_.case_.faults.empty());
   if (holds(text, " is broken")) return wrong_reason(text, outcome.at);
   if (holds(text, outcome.name + " runs version 2"))
     return check(has(outcome.place, {Kind::kOtherVersion}, outcome.at));
-  // Its own guess counts only if nobody could tell it the cause.
-  if (!apart(outcome)) return "was not told the cause: " + text;
+  // Its own guess counts only if nobody could send it the cause.
+  if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 

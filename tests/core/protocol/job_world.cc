@@ -315,9 +315,9 @@ void JobWorld::ended(Pid pid) {
   outcome.crashed = network_.crashed(pid);
   outcome.at = network_.now();
   for (std::size_t i = 0; i < hubs_.size(); ++i) {
-    const bool told =
+    const bool known =
         !outcome.crashed || coordinators_[i]->protocol().phase() == JobCoordinator::Phase::kDismissing;
-    if (hubs_[i] == pid && told) outcome.error = coordinators_[i]->protocol().error();
+    if (hubs_[i] == pid && known) outcome.error = coordinators_[i]->protocol().error();
   }
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (processes_[i].pid != pid) continue;

@@ -39,7 +39,7 @@ void SimulatedSession::Member::act() {
       }
       if (auto* const begun = std::get_if<BeginGroup>(&action))
         groups_[begun->group].state = Group::State::kBegun;
-      if (auto* const told = std::get_if<TensorNews>(&action)) news(*told);
+      if (auto* const tensor = std::get_if<TensorNews>(&action)) news(*tensor);
     }
   }
 }

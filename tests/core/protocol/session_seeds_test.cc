@@ -7,7 +7,8 @@
 namespace weir {
 namespace {
 
-TEST_CASE("all processes of a session end in time with the same right story, whatever happens", "[session]") {
+TEST_CASE("all processes of a session end in time and report the same right cause, whatever happens",
+          "[session]") {
   check_seeds<SimulatedSession>(session_case);
 }
 
@@ -15,7 +16,7 @@ TEST_CASE("seeds find a rank or server that believes its first guess", "[session
   CHECK(found_after<SimulatedSession>(&SessionCase::hasty, session_case) > 0);
 }
 
-TEST_CASE("seeds find a leader that does not look for silence", "[session][canary]") {
+TEST_CASE("seeds find a leader that does not check for silence", "[session][canary]") {
   CHECK(found_after<SimulatedSession>(&SessionCase::deaf, session_case) > 0);
 }
 

@@ -59,7 +59,7 @@ std::size_t SimulatedSession::launch(int place, int start, bool twin) {
   FollowerTerms terms;
   terms.seat = {role(place).server, role(place).number, other ? "2" : "1", {{"host"}, {1}, "", ""}};
   terms.patience = case_.patience;
-  terms.unlet = fmt::format("the leader has not let {} in", name(place));
+  terms.not_admitted = fmt::format("the leader has not let {} in", name(place));
   terms.hasty = case_.hasty;
   auto process = std::make_unique<Member>(*this, index, pid, place, start, std::move(terms));
   members_.push_back(process.get());

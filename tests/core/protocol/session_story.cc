@@ -83,7 +83,7 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
     return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_member(outcome);
   // The others have ended with the earlier leader.
-  if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not come: ")) return {};
+  if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not joined: ")) return {};
   return outcome.error ? wrong_verdict(outcome.error->text, outcome.at) : std::string();
 }
 
@@ -116,7 +116,7 @@ std::string SessionStory::wrong_reason(const std::string& text, Instant at) cons
     return session_.case_.faults.empty() ? "has not waited for others: " + text : "";
   if (holds(text, " waits for its peers in vain") || holds(text, "the leader has not let "))
     return session_.case_.faults.empty() ? "has waited for nobody: " + text : "";
-  return "says what nobody should: " + text;
+  return "reports an unexpected reason: " + text;
 }
 
 std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) const {
@@ -138,7 +138,7 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
         });
     return check(silent);
   }
-  if (holds(text, "these have not come: "))
+  if (holds(text, "these have not joined: "))
     return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) ||
                  has(0, {Kind::kStop, Kind::kLate}, at));
   if (holds(text, " runs version 2"))
@@ -160,14 +160,14 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
   const std::string& text = outcome.error->text;
   const auto check = [&](bool right) { return right ? std::string() : "has a wrong story: " + text; };
   if (text == "rank 0, which leads the session, has said nothing for 3s") return check(apart(outcome));
-  const bool strange = holds(text, "the session has begun without it") || holds(text, " is there already") ||
-                       holds(text, "expected 'seat'");
+  const bool strange = holds(text, "the session has begun without it") ||
+                       holds(text, " has joined already") || holds(text, "expected 'seat'");
   if (strange)
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
   if (holds(text, "the leader has not let ")) return check(!session_.case_.faults.empty());
-  // Its own guess counts only if nobody could tell it the cause.
-  if (!apart(outcome)) return "was not told the cause: " + text;
+  // Its own guess counts only if nobody could send it the cause.
+  if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
 }
 

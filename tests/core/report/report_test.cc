@@ -95,7 +95,7 @@ TEST_CASE("an iteration lasts from the last forward of all machines to the next,
 }
 
 TEST_CASE(
-    "exposed is what the slowest machine does not compute, and goodput counts the time of messages once") {
+    "exposed time is the slowest machine's time without compute, and goodput counts message time once") {
   const Scene scene;
   const Report found = report(*scene.plan, scene.cluster, Workload(scene.trace), scene.record(), 1);
   CHECK(found.compute == 80_ns);
@@ -105,8 +105,7 @@ TEST_CASE(
   CHECK(found.samples_per_second == Approx(8 / 250e-9));
 }
 
-TEST_CASE(
-    "compute is taken from the run, of the machine that computes longest, and within what is measured") {
+TEST_CASE("compute is measured on the machine that computes longest, within the measured iterations") {
   const Scene scene;
   Record record = scene.record();
   for (const Op& op : scene.plan->ops()) {
@@ -122,7 +121,7 @@ TEST_CASE(
   CHECK(found.exposed == 70_ns);
 }
 
-TEST_CASE("of links that differ only in their numbers the busiest is shown, group by group") {
+TEST_CASE("only the busiest of links that differ only in their numbers is shown, group by group") {
   const Cluster cluster = cluster_of(R"({"name": "lab", "groups": [
     {"name": "v100", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10GB/s"}]},
     {"name": "v200", "count": 2, "gpus": [{"at": "numa0"}],
@@ -185,7 +184,7 @@ TEST_CASE("a timeline draws every op once, messages from their turn in the chann
   CHECK(json["otherData"]["layers"] == nlohmann::json{"dense"});
 }
 
-TEST_CASE("events of later iterations tell which, and what warms up is not drawn") {
+TEST_CASE("events of later iterations name their iteration, and warm-up is not drawn") {
   const Scene scene;
   const auto ops = events(drawn(scene, scene.record(), 1), "X");
   REQUIRE(ops.size() == 12);
@@ -198,7 +197,7 @@ TEST_CASE("events of later iterations tell which, and what warms up is not drawn
   CHECK(later == 6);
 }
 
-TEST_CASE("short ops of a layer that follow each other are drawn as one that tells how many") {
+TEST_CASE("short ops of a layer that follow each other are drawn as one event with their number") {
   const Scene scene;
   Record record = scene.record();
   for (const Op& op : scene.plan->ops()) {
@@ -214,7 +213,7 @@ TEST_CASE("short ops of a layer that follow each other are drawn as one that tel
   CHECK(sends[0]["args"]["busy_us"] == Approx(0.1));
 }
 
-TEST_CASE("a link is as full as its flows' mean rates make it, each over its time") {
+TEST_CASE("the use of a link is the sum of its flows' mean rates, each over its own time") {
   const Scene scene;
   const WorkTable works(*scene.plan, scene.cluster);
   const LinkId out = scene.cluster.machine(MachineId(0)).nics[0].out;

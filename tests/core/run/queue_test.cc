@@ -36,7 +36,7 @@ TEST_CASE("no more bytes are in flight than the window allows") {
   CHECK(queue.pop() == OpId(0));
   CHECK(queue.pop() == OpId(1));
   CHECK(queue.pop() == std::nullopt);
-  CHECK(queue.under_way() == 20_B);
+  CHECK(queue.in_flight() == 20_B);
   CHECK(queue.waiting() == 2);
   queue.release(10_B);
   CHECK(queue.pop() == OpId(2));

@@ -25,7 +25,7 @@ LinkId link_named(const Cluster& cluster, const std::string& name) {
   return {};
 }
 
-TEST_CASE("a spell holds from its beginning on, for a while, and again") {
+TEST_CASE("a spell holds from its beginning for its length, and may recur") {
   const Spell once{kFor(2), kFor(3), {}};
   for (const auto& [second, holds] :
        std::map<int, bool>{{1, false}, {2, true}, {4, true}, {5, false}, {20, false}})
@@ -70,7 +70,7 @@ TEST_CASE("links lose what conditions take") {
   CHECK(met.next_change(kAt(2)) == kAt(4));
 }
 
-TEST_CASE("machines that stop take so much longer") {
+TEST_CASE("machines that stop take longer by the time of their stops") {
   const Cluster cluster = three();
   Conditions conditions;
   conditions.stops = {{"gpu[1]", {kFor(2), kFor(3), kFor(10)}}};
@@ -92,7 +92,7 @@ TEST_CASE("machines that stop take so much longer") {
   CHECK(failing.failures()[1].first == MachineId(2));
 }
 
-TEST_CASE("conditions that cannot be are told with their path") {
+TEST_CASE("impossible conditions are reported with their paths") {
   const Cluster cluster = three();
   Conditions conditions;
   conditions.stragglers = {{"gpu[7]", 2.0, 0.0}, {"cpu[*]", 2.0, 0.0}, {"*", 2.0, 0.0}};
@@ -108,7 +108,7 @@ TEST_CASE("conditions that cannot be are told with their path") {
                                           "background[1].into", "background[0].rate"});
 }
 
-TEST_CASE("background traffic leaves nothing only of what it takes at one time") {
+TEST_CASE("background traffic is refused only if it takes all of a link at one time") {
   const Cluster cluster = three();
   const auto full = [&](const Spell& first, const Spell& second) {
     Conditions conditions;
@@ -134,7 +134,7 @@ TEST_CASE("background traffic leaves nothing only of what it takes at one time")
   CHECK_FALSE(full(again, {kFor(3), kFor(4), kFor(12)}));  // never both
 }
 
-TEST_CASE("a flow whose link is scaled takes as long as its bytes then do") {
+TEST_CASE("a flow over a scaled link moves at the scaled rate") {
   FluidEngine engine({1000.0, 400.0});
   const Paths paths = {{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 1}}};
   const Binding binding({1000.0, 400.0}, paths, {true, false});

@@ -100,7 +100,7 @@ struct Training {
 
 const std::vector<std::int64_t> kEven = {1 << 20, 3 << 16, 1 << 22, 1 << 18};
 
-TEST_CASE("rings of machines that all do the same are folded, and their runs are the whole's") {
+TEST_CASE("rings of machines that all do the same are folded, and give the times of the whole run") {
   for (const char* topology : {"byteps-v100-nvlink", "byteps-v100-pcie", "one-gpu-90gbps"}) {
     for (const char* strategy : {"ring", "flat-ring"}) {
       for (const int machines : {2, 3, 4, 8}) {
@@ -229,7 +229,7 @@ class Symmetric {
   std::vector<std::vector<OpId>> made_;  // groups of ops, one for each machine
 };
 
-TEST_CASE("whatever machines do that all do the same, the folded run is the whole's to a nanosecond") {
+TEST_CASE("whatever machines that all do the same do, the folded run equals the whole run to a nanosecond") {
   int folded = 0;
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     INFO(seed);
@@ -249,7 +249,7 @@ TEST_CASE("whatever machines do that all do the same, the folded run is the whol
   CHECK(folded > 300);
 }
 
-TEST_CASE("what tells machines apart while they run is not folded away") {
+TEST_CASE("machines that differ while they run are not folded") {
   const Training training("one-gpu-90gbps", 4, "ring", trace_of(kEven));
   CHECK(training.folds());
   Model model;

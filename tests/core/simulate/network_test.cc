@@ -28,7 +28,7 @@ struct Shared {
   Path half;
 };
 
-TEST_CASE("cores that one job sums on need no sharing, those of several do") {
+TEST_CASE("cores need sharing only if several jobs sum on them") {
   const Shared shared;
   for (const auto& [by_job, steady] : std::vector<std::pair<std::vector<Paths>, bool>>{
            {{Paths{shared.single}}, true}, {{Paths{shared.single}, Paths{shared.single}}, false}}) {

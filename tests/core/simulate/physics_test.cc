@@ -128,7 +128,7 @@ TEST_CASE("idle time between flows does not make up for haste") {
   CHECK(watch.complaint() != "none");
 }
 
-TEST_CASE("flows over a link with a part of its rate are held to that") {
+TEST_CASE("flows over a scaled link must not exceed its scaled rate") {
   for (const auto& [end, fits] : {std::pair(0.003, true), std::pair(0.0025, false)}) {
     const TwoMessages two;
     Watch watch(two);

@@ -4,8 +4,7 @@
 
 namespace weir {
 
-TEST_CASE(
-    "The efficiency of all-reduces holds for the strategies that are said to be some, and for no others") {
+TEST_CASE("The efficiency of all-reduces holds for strategies of that kind, and for no others") {
   for (const Strategy& strategy : strategies()) {
     INFO(strategy.name);
     Experiment experiment = test::experiment(test::topology(), std::string(strategy.name), 2, 2);

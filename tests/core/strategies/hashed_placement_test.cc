@@ -117,7 +117,7 @@ TEST_CASE("MXNet cuts tensors of a million elements over all servers, and hashes
   CHECK(mxnet_servers(machines_with(2, 0)).size() == 2);
 }
 
-TEST_CASE("MXNet hands a tensor out once it is there as a whole, and back to GPUs once all its pieces are") {
+TEST_CASE("MXNet sends a tensor once it is complete, and returns it to GPUs once all its pieces are back") {
   const Cluster cluster = machines_with(2, 3);
   const Trace trace = trace_of_elements({3'000'000});
   const Workload workload(trace);

@@ -13,7 +13,7 @@ using namespace weir::literals;
 
 Trace bert() { return read_trace(std::string(WEIR_SOURCE_DIR) + "/traces/bert-large.json").value(); }
 
-TEST_CASE("the number of ops is foretold to a factor of two, for every strategy") {
+TEST_CASE("the number of ops is predicted to a factor of two, for every strategy") {
   const Trace trace = bert();
   const Workload workload(trace);
   for (const char* shipped : {"byteps-v100-pcie", "one-gpu-90gbps"}) {
@@ -44,8 +44,7 @@ TEST_CASE("a plan too large for memory is refused with the option that makes it 
     INFO(strategy.name);
     const auto fits = check_size(strategy, cluster, workload, options);
     REQUIRE_FALSE(fits);
-    CHECK_THAT(fits.error().text,
-               has_text("memory is likely to hold 2e+07; raise " + std::string(strategy.grain)));
+    CHECK_THAT(fits.error().text, has_text("memory holds about 2e+07; raise " + std::string(strategy.grain)));
     const std::vector<std::string_view> over_gpus = {"flat-ring", "ddp", "horovod", "bytescheduler"};
     const bool large = std::find(over_gpus.begin(), over_gpus.end(), strategy.name) != over_gpus.end();
     CHECK(check_size(strategy, cluster, workload, Options{}).has_value() == !large);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace weir::literals;
 
-TEST_CASE("a part that many machines sum leaves a machine's GPUs as one, but for what it sums itself") {
+TEST_CASE("a part that many machines sum leaves a machine's GPUs whole, except for its own share") {
   Topology topology = shipped_topology("byteps-v100-nvlink");
   topology.groups[0].count = 12;
   topology.groups[1].count = 6;
@@ -62,7 +62,7 @@ Trace four_tensors() {
   return trace;
 }
 
-TEST_CASE("GPUs that go apart each push and pull all bytes on their own") {
+TEST_CASE("with local stage 'apart' each GPU pushes and pulls all bytes itself") {
   const Cluster cluster(four_gpus());
   const Trace trace = four_tensors();
   const Workload workload(trace);
@@ -80,7 +80,7 @@ TEST_CASE("GPUs that go apart each push and pull all bytes on their own") {
   for (const MachineId machine : cluster.cpu_machines()) CHECK(sent[machine] == 8 * 8_MB);
 }
 
-TEST_CASE("with an update barrier no sum leaves before all are complete, for two messages a server") {
+TEST_CASE("an update barrier holds sums back until all are complete, and costs two messages a server") {
   const Cluster cluster(four_gpus());
   const Trace trace = four_tensors();
   const Workload workload(trace);
@@ -95,7 +95,7 @@ TEST_CASE("with an update barrier no sum leaves before all are complete, for two
   CHECK(held.messages().size() == planned(false).messages().size() + 4);
 }
 
-TEST_CASE("what servers alone can do is refused elsewhere") {
+TEST_CASE("options that only servers support are refused elsewhere") {
   const Cluster cluster(four_gpus());
   const Trace trace = four_tensors();
   const Workload workload(trace);

@@ -15,7 +15,7 @@ using Function = std::function<std::optional<double>(const Point&)>;
 Search searched(const Space& space, const SearchSettings& settings, const Function& function) {
   Search search(space, settings);
   for (auto points = search.next(); !points.empty(); points = search.next()) {
-    for (const Point& point : points) search.tell(point, function(point));
+    for (const Point& point : points) search.add_attempt(point, function(point));
   }
   return search;
 }

@@ -42,7 +42,7 @@ bool vanishes(const std::string& file) {
   return !fs::exists(file);
 }
 
-TEST_CASE("whoever reads a secret while it is replaced finds a whole one") {
+TEST_CASE("a secret that is read while it is replaced is always whole") {
   const FilesFolder folder;
   const std::string file = folder.file("secret");
   const std::string secret(100'000, 's');
@@ -62,7 +62,7 @@ TEST_CASE("whoever reads a secret while it is replaced finds a whole one") {
   CHECK_FALSE(fs::exists(unfinished(file)));
 }
 
-TEST_CASE("a secret that cannot be written is told, and nothing is left of it") {
+TEST_CASE("a secret that cannot be written is reported, and nothing is left of it") {
   const FilesFolder folder;
   const std::string file = folder.file("secret");
   fs::create_directories(file + "/full");
@@ -72,7 +72,7 @@ TEST_CASE("a secret that cannot be written is told, and nothing is left of it") 
   CHECK_FALSE(fs::exists(unfinished(file)));
 }
 
-TEST_CASE("links stay when what they lead to is written, and devices stay what they are") {
+TEST_CASE("writing through links keeps the links, and keeps devices") {
   const FilesFolder folder;
   fs::create_symlink(folder.file("real"), folder.file("link"));
   REQUIRE(write_text(folder.file("link"), "new"));
@@ -87,7 +87,7 @@ TEST_CASE("links stay when what they lead to is written, and devices stay what t
   CHECK(content(folder.file("real")) == "again");
 }
 
-TEST_CASE("whether a file can be written is found out without a trace") {
+TEST_CASE("checking whether a file can be written leaves no trace") {
   const FilesFolder folder;
   CHECK(check_writable(folder.file("new")));
   CHECK(fs::is_empty(folder.path));
@@ -103,7 +103,7 @@ TEST_CASE("whether a file can be written is found out without a trace") {
   }
 }
 
-TEST_CASE("guarded files go with their guard") {
+TEST_CASE("guarded files are removed with their guard") {
   const FilesFolder folder;
   const std::string file = folder.file("a");
   auto guard = FileGuard::make({file, folder.file("none")});
@@ -113,7 +113,7 @@ TEST_CASE("guarded files go with their guard") {
   CHECK_FALSE(fs::exists(file));
 }
 
-TEST_CASE("guarded files go with their process, whatever ends it and all that it has started") {
+TEST_CASE("guarded files are removed when their process ends, whatever ends it and its children") {
   const FilesFolder folder;
   const std::string file = folder.file("a");
   for (const int signal : {SIGKILL, SIGINT, SIGTERM}) {

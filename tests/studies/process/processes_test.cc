@@ -27,7 +27,7 @@ TEST_CASE("every task runs once, in a process of its own, and its whole text arr
   CHECK(texts[7] == "7 " + large);
 }
 
-TEST_CASE("a task that crashes is told and the others go on") {
+TEST_CASE("a task that crashes is reported and the others go on") {
   std::map<std::size_t, std::string> texts;
   const auto signal = run_in_processes(
       4, 2,
@@ -41,16 +41,16 @@ TEST_CASE("a task that crashes is told and the others go on") {
       },
       Signals());
   CHECK_FALSE(signal);
-  CHECK(texts == std::map<std::size_t, std::string>{
-                     {0, "fine"},
-                     {1,
-                      "its process was killed, as the system does when memory runs out; "
-                      "try fewer machines, larger parts or fewer --jobs"},
-                     {2, "its process crashed: status 3"},
-                     {3, "fine"}});
+  CHECK(texts ==
+        std::map<std::size_t, std::string>{{0, "fine"},
+                                           {1,
+                                            "its process was killed, probably because memory ran out; "
+                                            "try fewer machines, larger parts or fewer --jobs"},
+                                           {2, "its process crashed: status 3"},
+                                           {3, "fine"}});
 }
 
-TEST_CASE("a task whose process is stopped is told within seconds, but one that goes on again is not") {
+TEST_CASE("a task whose process is stopped is reported within seconds, but not if it continues") {
   std::map<std::size_t, std::string> texts;
   const auto signal = run_in_processes(
       2, 2,
@@ -69,7 +69,8 @@ TEST_CASE("a task whose process is stopped is told within seconds, but one that 
       },
       Signals());
   CHECK_FALSE(signal);
-  CHECK_THAT(texts[0], has_text("was stopped by a signal, and did not go on within 5s"));
+  CHECK_THAT(texts[0], has_text("a signal stopped its process "));
+  CHECK_THAT(texts[0], has_text(", which did not continue within 5s"));
   CHECK(texts[1] == "fine");
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("a task that throws ends neither the others nor the caller's stack") {
         std::map<std::size_t, std::string>{{0, "fine"}, {1, "fine"}, {2, "its process crashed: status 1"}});
 }
 
-TEST_CASE("a signal ends what runs, and what has ended stays told") {
+TEST_CASE("a signal ends running tasks, and tasks that have ended stay reported") {
   std::vector<std::size_t> ended;
   const auto signal = run_in_processes(
       100, 2,
@@ -109,7 +110,7 @@ TEST_CASE("a signal ends what runs, and what has ended stays told") {
   CHECK(ended == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("what has ended when a signal comes is told, and a terminal's signal to all ends no task") {
+TEST_CASE("tasks that ended before a signal are reported, and a terminal's signal to all ends no task") {
   for (const int sent : {SIGINT, SIGTERM, SIGHUP}) {
     std::vector<std::size_t> ended;
     const Signals signals;
@@ -136,7 +137,7 @@ TEST_CASE("what has ended when a signal comes is told, and a terminal's signal t
 }
 
 TEST_CASE(
-    "of a watched task that crashes its signal and its last words are told, and one that is late is ended") {
+    "a watched task that crashes is reported with its signal and last errors, and a late one is ended") {
   std::map<std::size_t, Ending> endings;
   std::vector<std::size_t> started;
   const Watch watch{
@@ -159,7 +160,7 @@ TEST_CASE(
   CHECK(endings.at(0).errors.ends_with("I am 0\n"));
   CHECK(endings.at(0).errors.size() <= 4096);
   CHECK(endings.at(1).late);
-  CHECK(endings.at(1).text.error().text == "it was not done within 0.5s, and was killed");
+  CHECK(endings.at(1).text.error().text == "it did not finish within 0.5s and was killed");
   CHECK(endings.at(1).took < Duration(5'000'000'000));
   CHECK(endings.at(2).text.value() == "fine");
 }

@@ -39,7 +39,7 @@ std::vector<double> rates(const Topology& topology) {
   return all;
 }
 
-TEST_CASE("plain connections are to reach what uplinks on their way and others over them leave") {
+TEST_CASE("plain connections should reach what uplinks and other connections leave them") {
   using Rates = std::vector<double>;
   CHECK(rates(racked(R"("oversubscription":1)")) == Rates{50, 50, 50, 50});
   CHECK(rates(racked(R"("oversubscription":4)")) == Rates{50, 25, 50, 25});
@@ -50,7 +50,7 @@ TEST_CASE("plain connections are to reach what uplinks on their way and others o
         Rates{5, 5, 5, 5});
 }
 
-TEST_CASE("rates that a lab reached less of scale its NICs and all uplinks alike") {
+TEST_CASE("if a lab reached less than its rates, its NICs and all uplinks are scaled alike") {
   for (const char* racks : {R"("oversubscription":4)", R"("uplink":"200Mbps")"}) {
     const Cluster slower(scaled(racked(racks), 0.9));
     std::size_t uplinks = 0;

@@ -10,7 +10,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("a machine's process that does not take its key is told, and ends") {
+TEST_CASE("a machine's process that does not read its key is reported, and ends") {
   Topology topology;
   topology.groups.resize(1);
   topology.groups[0].count = 1;
@@ -18,7 +18,7 @@ TEST_CASE("a machine's process that does not take its key is told, and ends") {
   Nodes nodes(cluster, nullptr);
   const auto started = nodes.start(MachineId(0), {{"sleep", "60"}, {}, std::string(1'000'000, 'x')});
   REQUIRE_FALSE(started);
-  CHECK_THAT(started.error().text, has_text("does not take the job's key"));
+  CHECK_THAT(started.error().text, has_text("does not read the job's key"));
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
   CHECK(errno == ECHILD);
 }

@@ -6,7 +6,7 @@
 namespace weir {
 namespace {
 
-TEST_CASE("a sum of functions is found again from runs in which all vary together") {
+TEST_CASE("a sum of functions is recovered from runs in which all values vary together") {
   // 3 for one name, 5 for the other, plus 2t - t^2; the points do not form a grid.
   std::vector<std::vector<AdditiveFit::Basis>> runs;
   std::vector<double> values;
@@ -25,7 +25,7 @@ TEST_CASE("a sum of functions is found again from runs in which all vary togethe
   CHECK(AdditiveFit::of(runs, values)->explained() < 0.95);
 }
 
-TEST_CASE("of a whole grid the fit is the mean over all else") {
+TEST_CASE("on a whole grid the fit is the mean over all else") {
   const double values[2][3] = {{1, 4, 2}, {8, 5, 7}};
   std::vector<std::vector<AdditiveFit::Basis>> runs;
   std::vector<double> all;
@@ -41,7 +41,7 @@ TEST_CASE("of a whole grid the fit is the mean over all else") {
   CHECK(fit->at(1, {0, 1}) == Approx(4.5));
 }
 
-TEST_CASE("too few runs tell nothing, and what never varied has no effect") {
+TEST_CASE("too few runs show nothing, and values that never varied have no effect") {
   CHECK_FALSE(AdditiveFit::of({}, {}));
   CHECK_FALSE(AdditiveFit::of({{{1, 2}}, {{2, 3}}}, {1, 2}));
   const auto fit = AdditiveFit::of({{{1}, {0}}, {{2}, {0}}, {{3}, {0}}}, {1, 2, 3});

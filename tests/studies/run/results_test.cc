@@ -24,8 +24,8 @@ Result<Record> toy_run(const Plan& plan, const Cluster& cluster, const Simulatio
 const World kToyWorld = {
     "toy",
     "",
-    [](const Planned& planned) -> Result<Lived> {
-      return Lived{.record = toy_run(planned.plan, planned.cluster, planned.settings).value()};
+    [](const Planned& planned) -> Result<RunOutput> {
+      return RunOutput{.record = toy_run(planned.plan, planned.cluster, planned.settings).value()};
     },
     {}};
 
@@ -33,8 +33,8 @@ const World kToyWorld = {
 const World kWrongWorld = {
     "wrong",
     "",
-    [](const Planned& planned) -> Result<Lived> {
-      return Lived{.record = Record(planned.plan.ops().size(), planned.settings.iterations)};
+    [](const Planned& planned) -> Result<RunOutput> {
+      return RunOutput{.record = Record(planned.plan.ops().size(), planned.settings.iterations)};
     },
     {}};
 
@@ -110,7 +110,7 @@ TEST_CASE("the same experiment gives the same files, byte by byte") {
   CHECK(first.json() == second.json());
 }
 
-TEST_CASE("results.json has the whole configuration, and says what had no row and why") {
+TEST_CASE("results.json has the whole configuration, and lists runs without a row and why") {
   const Scene scene;
   const auto json = nlohmann::json::parse(scene.run(kToyWorld).json(), nullptr, false);
   REQUIRE(json.is_object());
@@ -149,7 +149,7 @@ TEST_CASE("results.json has the whole configuration, and says what had no row an
         Approx(ring["iteration_ns"].get<double>() / json["rows"][0]["iteration_ns"].get<double>()));
 }
 
-TEST_CASE("what has not run is missing in the files, and they say so") {
+TEST_CASE("runs that have not ended are missing in the files, and the files say so") {
   const Scene scene;
   Results results = scene.results();
   results.add(5, {Outcome::Kind::kFailed, {}, "boom"});
@@ -162,7 +162,7 @@ TEST_CASE("what has not run is missing in the files, and they say so") {
   CHECK(lines(results.csv()).size() == 1);
 }
 
-TEST_CASE("of what the sweep varies nothing is said of all rows") {
+TEST_CASE("the experiment of all rows leaves out what the sweep varies") {
   std::string text = kExperiment;
   text.replace(text.find("[0, 3]}"), 7,
                R"([0, 3], "partition_size": ["50KB"], "model.compute_jitter": [0, 0.1]})");
@@ -199,7 +199,7 @@ TEST_CASE("rows of a point that is not complete have their speed-up once the bas
   CHECK(results.runs()[2].outcome->row.speedup == 1.0);
 }
 
-TEST_CASE("the files hold what has ended, and take the place of earlier ones only then") {
+TEST_CASE("the files hold runs that have ended, and replace earlier files only once one has") {
   const Scene scene;
   const Folder out;
   const auto held = [&](const std::string& name) { return read_text(out.path() + "/" + name); };
@@ -293,7 +293,7 @@ TEST_CASE("more iterations than memory holds are refused") {
   experiment.iterations = 1'000'000'000;
   const Outcome outcome = run({"ring", 1, ""}, experiment, kToyWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
-  CHECK_THAT(outcome.text, has_text("more than memory is likely to hold"));
+  CHECK_THAT(outcome.text, has_text("probably exceed memory"));
 }
 
 TEST_CASE("a plan too large for memory fails before it is made") {
@@ -337,7 +337,7 @@ TEST_CASE("a run that beats its bound is an error") {
   const Experiment experiment = scene.file.experiment(scene.file.point(0)).value();
   const Outcome outcome = run({"ring", 1, ""}, experiment, kWrongWorld);
   CHECK(outcome.kind == Outcome::Kind::kFailed);
-  CHECK_THAT(outcome.text, Catch::Matchers::StartsWith("the simulation beat its bound: 0s where "));
+  CHECK_THAT(outcome.text, Catch::Matchers::StartsWith("the simulation beat its bound: it took 0s, but "));
 }
 
 }  // namespace

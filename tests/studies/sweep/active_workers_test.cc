@@ -31,7 +31,7 @@ bool enters(const Folder& folder, const Share& share, const std::string& design 
   return ActiveWorker::enter(folder.path(), this_worker(share, 1, design)).has_value();
 }
 
-TEST_CASE("who takes another share of the same design may be beside others, and nobody else") {
+TEST_CASE("only workers with other shares of the same design may run at once") {
   const Folder folder;
   leave(folder, R"("share_index": 1, "share_count": 3)", 5);
   CHECK(workers_in(folder.path()).size() == 1);
@@ -43,18 +43,19 @@ TEST_CASE("who takes another share of the same design may be beside others, and 
   CHECK(workers_in(folder.path()).size() == 1);  // the refused workers have left no file
   const auto refused = ActiveWorker::enter(folder.path(), this_worker({}, 1, "d"));
   // The number of seconds grows while the test runs.
-  CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it was heard of ") !=
+  CHECK(refused.error().text.find("process 1 on other, which takes share 2 of 3; it last reported ") !=
         std::string::npos);
-  CHECK(refused.error().text.find(" s ago; if it has died, try again after ") != std::string::npos);
+  CHECK(refused.error().text.find(" s ago; if it has died, try again ") != std::string::npos);
+  CHECK(refused.error().text.find(" s after its last report") != std::string::npos);
 }
 
-TEST_CASE("who has been silent on another host for a minute counts as gone") {
+TEST_CASE("a worker on another host that is silent for a minute counts as gone") {
   const Folder folder;
   leave(folder, R"("share_index": 0, "share_count": 1)", 61);
   CHECK(enters(folder, {}));
 }
 
-TEST_CASE("who was killed on this host counts as gone at once, and what it left is removed") {
+TEST_CASE("a worker that was killed on this host counts as gone at once, and its file is removed") {
   const Folder folder;
   int ready[2];
   REQUIRE(::pipe(ready) == 0);

@@ -32,7 +32,7 @@ std::string log_in(const Folder& folder) {
   return {};
 }
 
-TEST_CASE("what has been added can be read while its file is open, and after it") {
+TEST_CASE("added results can be read while their file is open, and afterwards") {
   const Folder folder;
   CHECK(SweepResults::read(folder.path()).value().found.empty());
   {
@@ -50,7 +50,7 @@ TEST_CASE("what has been added can be read while its file is open, and after it"
   CHECK_FALSE(SweepResults::read(folder.path() + "/nowhere"));
 }
 
-TEST_CASE("of stored that are added together all are there, or none") {
+TEST_CASE("results that are added together are all stored, or none of them") {
   const Folder folder;
   const auto file = ResultStore::make(folder.path(), "host").value();
   const StoredResult first = stored_result("a");
@@ -63,17 +63,16 @@ TEST_CASE("of stored that are added together all are there, or none") {
   CHECK(SweepResults::read(folder.path()).value().found.size() == 2);
 }
 
-TEST_CASE(
-    "a process that is killed loses nothing that it has added, whenever that is, and is read meanwhile") {
+TEST_CASE("a process that is killed at any time loses none of its added results, and is read meanwhile") {
   const Folder folder;
-  int told[2];
-  REQUIRE(::pipe(told) == 0);
+  int numbers[2];
+  REQUIRE(::pipe(numbers) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
     const auto file = ResultStore::make(folder.path(), "host");
     for (int i = 0; file && i < 1'000'000; ++i) {
       if (!(*file)->add(stored_result(std::to_string(i)))) break;
-      (void)!::write(told[1], &i, sizeof i);
+      (void)!::write(numbers[1], &i, sizeof i);
     }
     ::_exit(1);
   }
@@ -81,7 +80,7 @@ TEST_CASE(
   std::size_t before = 0;
   constexpr int kEnough = 2500;  // enough to fold the log into the file several times
   while (last < kEnough) {
-    REQUIRE(::read(told[0], &last, sizeof last) == sizeof last);
+    REQUIRE(::read(numbers[0], &last, sizeof last) == sizeof last);
     if (last % 100 != 0) continue;
     const SweepResults seen = SweepResults::read(folder.path()).value();
     CHECK(seen.unreadable.empty());
@@ -91,16 +90,15 @@ TEST_CASE(
   }
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
-  ::close(told[1]);
-  while (::read(told[0], &last, sizeof last) == sizeof last) {
+  ::close(numbers[1]);
+  while (::read(numbers[0], &last, sizeof last) == sizeof last) {
   }
   const SweepResults left = SweepResults::read(folder.path()).value();
   CHECK(left.found.size() >= static_cast<std::size_t>(last) + 1);
   CHECK(left.added == left.found.size());
 }
 
-TEST_CASE(
-    "the tail of a log that was being written does not count, nor does a damaged file stop the others") {
+TEST_CASE("an unfinished tail of a log does not count, and a damaged file does not stop the others") {
   const Folder folder;
   const auto file = ResultStore::make(folder.path(), "host").value();
   for (int i = 0; i < 20; ++i) REQUIRE(file->add(stored_result(std::to_string(i))));
@@ -127,7 +125,7 @@ TEST_CASE(
   CHECK_FALSE(with.whole());
 }
 
-TEST_CASE("of several stored of one run the one with a result counts, or else the last") {
+TEST_CASE("of several entries of one run the one with a result counts, or else the last") {
   const Folder folder;
   const auto one = ResultStore::make(folder.path(), "one").value();
   const auto two = ResultStore::make(folder.path(), "two").value();

@@ -21,7 +21,7 @@ Result<Share> share(const Variables& variables, const std::string& given = "") {
       given);
 }
 
-TEST_CASE("a process takes the share that its engine tells, or all") {
+TEST_CASE("a process takes the share that its engine states, or all") {
   CHECK(share({}).value() == Share{0, 1});
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"}}).value() == Share{2, 3});
   CHECK(share({{"PMI_RANK", "0"}, {"PMI_SIZE", "8"}}).value() == Share{0, 8});
@@ -55,14 +55,14 @@ TEST_CASE("tasks of a job array take shares in their order, and their processes 
 TEST_CASE("ranks and shares that make no sense are refused") {
   CHECK_FALSE(share({{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "3"}}));
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "1"}}).error().text ==
-        "OMPI_COMM_WORLD_RANK is set, and OMPI_COMM_WORLD_SIZE is not; give the process its share: "
+        "OMPI_COMM_WORLD_RANK is set, but OMPI_COMM_WORLD_SIZE is not; give the process its share: "
         "--share INDEX/COUNT");
   CHECK(share({{"OMPI_COMM_WORLD_RANK", "1"}}, "2/4").value() == Share{1, 4});
   CHECK(share({{"PMI_RANK", "one"}, {"PMI_SIZE", "3"}}).error().text ==
         "PMI_RANK is 'one'; expected a number from 0 to 1000000");
   for (const char* given : {"0/3", "4/3", "1", "1/", "/2", "a/b", "-1/3"}) {
     CHECK(share({}, given).error().text ==
-          fmt::format("--share: '{}' is no share; try 1/3, the first of three", given));
+          fmt::format("--share: '{}' is not a share; try 1/3, the first of three", given));
   }
 }
 

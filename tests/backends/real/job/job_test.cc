@@ -103,17 +103,17 @@ TEST_CASE("machines whose tensors differ in size, type or number have other plan
     REQUIRE(heard<InputsNote>(*first));
     first->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
     second->send(note_of(PlannedNote{plan_hash(job(tensor)->plan), "", ""}));
-    CHECK_THAT(lead.error(), has_text("gpu[1]: it has made another plan of the same inputs"));
+    CHECK_THAT(lead.error(), has_text("gpu[1]: it made a different plan from the same inputs"));
     const auto told = heard<FailedNote>(*first);
     REQUIRE(told);
-    CHECK_THAT(told->text, has_text("gpu[1]: it has made another plan"));
+    CHECK_THAT(told->text, has_text("gpu[1]: it made a different plan"));
   }
 }
 
 TEST_CASE("a machine that runs another version is told, and by its name") {
   Lead lead;
   const auto member = joined(lead, 1, "2");
-  const std::string differs = "gpu[1] runs version 2, and the coordinator 1";
+  const std::string differs = "gpu[1] runs version 2, but the coordinator runs 1";
   CHECK_THAT(lead.error(), has_text(differs));
   CHECK_THAT(heard<FailedNote>(*member).value().text, has_text(differs));
 }
@@ -131,7 +131,7 @@ TEST_CASE("a machine that plans for too long is named") {
   REQUIRE(heard<InputsNote>(*second));
   second->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
   const std::string error = lead.error();
-  CHECK_THAT(error, has_text("these machines have not said 'planned': gpu[0]; each plans and then prepares"));
+  CHECK_THAT(error, has_text("these machines have not sent 'planned': gpu[0]; each plans and then prepares"));
   CHECK_THAT(error, has_text("--patience waits longer"));
 }
 
@@ -333,8 +333,8 @@ TEST_CASE("a record of another size, or in another order, ends the job") {
     CHECK_THAT(error, has_text("gpu[1]: "));
     CHECK_THAT(error, has_text(why));
   };
-  check(0, 1, "of its record came instead of more from byte 0 up to ");
-  check(24, 0, "of its record came instead of more from byte 0 up to ");
+  check(0, 1, "of its record; expected bytes from 0 up to ");
+  check(24, 0, "of its record; expected bytes from 0 up to ");
   check(0, -1, "a record of ");
 }
 

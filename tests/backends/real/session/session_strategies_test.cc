@@ -168,10 +168,11 @@ TEST_CASE("a strategy that cannot train is refused for its row's reason, and any
   }
   const auto unknown = layout_of({2, 1, "rings"});
   REQUIRE_FALSE(unknown);
-  CHECK_THAT(unknown.error().text, has_text("strategy: 'rings' is no strategy; try one of unified, ring, "));
+  CHECK_THAT(unknown.error().text,
+             has_text("strategy: unknown strategy 'rings'; expected one of unified, ring, "));
   const auto nccl = layout_of({2, 0, "bytescheduler", "auto", R"({"collective": "nccl"})"});
   REQUIRE_FALSE(nccl);
-  CHECK_THAT(nccl.error().text, has_text("collective 'nccl' runs in one order on all machines"));
+  CHECK_THAT(nccl.error().text, has_text("collective 'nccl' needs one order on all machines"));
 }
 
 }  // namespace

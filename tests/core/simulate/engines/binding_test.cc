@@ -17,13 +17,13 @@ Binding memory_of(double rate, const std::vector<bool>& varies = {false, false, 
   return Binding({6.0, 5.0, rate}, paths, varies);
 }
 
-TEST_CASE("a link that takes all that others let through never binds") {
+TEST_CASE("a link that can carry all that other links let through never binds") {
   CHECK(memory_of(11.0).never == std::vector<bool>{false, false, true});
   CHECK(memory_of(10.9).never == std::vector<bool>{false, false, false});
   CHECK(memory_of(11.0, {false, false, true}).never == std::vector<bool>{false, false, false});
 }
 
-TEST_CASE("a link that takes nearly all of it has covers") {
+TEST_CASE("a link that can carry nearly all of it has covers") {
   const Binding binding = memory_of(10.0);
   CHECK(by(binding.covers[2]) == std::vector<LinkId>{LinkId(1), LinkId(0)});
   CHECK(binding.covers[2][0].rate == 5.0);
@@ -35,7 +35,7 @@ TEST_CASE("a link that takes nearly all of it has covers") {
   CHECK(memory_of(10.0, {false, false, true}).covers[2].empty());
 }
 
-TEST_CASE("a flow that loads a link several times counts so many times") {
+TEST_CASE("a flow that loads a link several times counts as often") {
   const Paths paths = {{{LinkId(0), 1}, {LinkId(1), 3}}, {{LinkId(0), 1}}};
   CHECK(Binding({2.0, 6.0}, paths, {false, false}).never == std::vector<bool>{false, true});
   const Binding binding({2.0, 5.0}, paths, {false, false});
@@ -43,7 +43,7 @@ TEST_CASE("a flow that loads a link several times counts so many times") {
   CHECK(binding.covers[1][0].rate == 6.0);
 }
 
-TEST_CASE("what covers a link has no covers itself") {
+TEST_CASE("a link that covers another has no covers itself") {
   const Paths paths = {{{LinkId(0), 1}, {LinkId(1), 1}}, {{LinkId(1), 1}, {LinkId(2), 1}}, {{LinkId(0), 1}}};
   const Binding binding({5.0, 6.0, 4.0}, paths, {false, false, false});
   for (std::size_t i = 0; i < 3; ++i) {

@@ -94,7 +94,7 @@ class Bustle {
   Binding binding_;
 };
 
-TEST_CASE("flows end when they do by the definition of fairness") {
+TEST_CASE("flows end at the times that the definition of fairness gives") {
   std::size_t covered = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Bustle bustle(seed, 1e9);
@@ -117,7 +117,8 @@ TEST_CASE("flows end when they do by the definition of fairness") {
 
 // Two flows end and a new one starts at the same instant. The second link stays as full as before, but its
 // flows get other rates. The first link's flow must notice.
-TEST_CASE("a link notices that others' flows get more where its use stays the same") {
+TEST_CASE(
+    "a link notices that its flows get other rates elsewhere, even if the use of that link stays the same") {
   const std::vector<double> rates = {8.9e9, 6.3e9};
   const Paths paths{{{LinkId(0), 1}}, {{LinkId(0), 1}, {LinkId(1), 1}}};
   const Binding binding(rates, paths, {false, false});
@@ -142,7 +143,7 @@ TEST_CASE("a link notices that others' flows get more where its use stays the sa
   }
 }
 
-TEST_CASE("links of very unlike rates that stand still do not keep a rough engine looking") {
+TEST_CASE("links of very different rates that stand still do not keep a rough engine busy") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     INFO(seed);
     const Bustle bustle(seed, 1.0);

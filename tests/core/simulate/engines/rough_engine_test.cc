@@ -133,7 +133,7 @@ TEST_CASE("after any number of changes rates are fair") {
 }
 
 // 40 flows of different sizes and as many timers, over one link.
-TEST_CASE("a rough engine foretells what ends next") {
+TEST_CASE("a rough engine predicts what ends next") {
   constexpr std::uint32_t kEach = 40;
   const Paths paths{{{LinkId(0), 1}}};
   RoughEngine engine({1e9}, 1e-4);
@@ -145,18 +145,18 @@ TEST_CASE("a rough engine foretells what ends next") {
       engine.start_timer(kEach + i, Duration(std::int64_t{700'000} * (i + 1)));
     }
   };
-  std::optional<std::uint32_t> foretold;
+  std::optional<std::uint32_t> predicted;
   std::size_t instants = 0;
   const auto instant = [&](std::span<const std::uint32_t> ended) {
     if (++instants > 1) {
-      REQUIRE(foretold.has_value());
-      CHECK(std::ranges::count(ended, *foretold) == 1);
+      REQUIRE(predicted.has_value());
+      CHECK(std::ranges::count(ended, *predicted) == 1);
     }
-    foretold = engine.coming();
+    predicted = engine.coming();
   };
   REQUIRE(engine.run(begin, instant));
   CHECK(instants > kEach);
-  CHECK(!foretold);
+  CHECK(!predicted);
 }
 
 TEST_CASE("a rough engine's flows over a link that is down wait for it") {

@@ -40,7 +40,7 @@ TEST_CASE(
         std::vector<std::int64_t>{1'100, 5'000, 10'000, 20'000, 26'000, 100});
 }
 
-TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the cycle's end") {
+TEST_CASE("Horovod fuses tensors that become ready within a cycle, and starts them at its end") {
   const Trace trace = trace_of_kilobytes({500, 1'000, 2'000, 3'000, 4'000});
   const Workload workload(trace);
   const Cluster cluster(shipped_topology("toy-two-machines"));
@@ -61,7 +61,7 @@ TEST_CASE("Horovod fuses what becomes ready within a cycle, and starts it at the
   CHECK(kilobytes(horovod_buckets("any", cluster, workload, options)).size() == 5);
 }
 
-TEST_CASE("ByteScheduler cuts every tensor, fuses none, and has as many at once as its credit") {
+TEST_CASE("ByteScheduler cuts every tensor, fuses none, and starts as many parts at once as its credit") {
   const Trace trace = trace_of_kilobytes({100, 900});
   const Workload workload(trace);
   Options options;
@@ -112,7 +112,7 @@ Cluster machines(int count, int gpus, int nics) {
       count, gpus, nics));
 }
 
-TEST_CASE("by NCCL a bucket is one op of each machine, in one order, that loads links as its rings do") {
+TEST_CASE("with NCCL a bucket is one op of each machine, in one order, and loads links as NCCL's rings do") {
   Options options;
   options.collective = Collective::kNccl;
   options.bucket_size = 2_MB;
