@@ -22,7 +22,7 @@ Studied<ExitStatus> show_bounds(const BoundChoices& choices) {
       return wrong_input("--strategy: " + known.error().text);
     strategies = {choices.strategy};
   }
-  tell_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
+  warn_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
   const auto bounds = bounds_of(*experiment, strategies);
   if (!bounds) return wrong_input(bounds.error());
   if ((*bounds)->possible.empty())

@@ -52,7 +52,7 @@ Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
-  tell_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
+  warn_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (!plan->all_reduces().empty()) {

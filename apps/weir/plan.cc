@@ -29,7 +29,7 @@ Result<ExitStatus> make_plan(const PlanChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
-  tell_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));
+  warn_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (choices.text) {

@@ -62,7 +62,7 @@ Result<ExitStatus> run_all(const char* command, const std::vector<SuiteExperimen
   std::vector<Comparison> all;
   for (const SuiteExperiment& one : suite) {
     if (suite.size() > 1) print("{}== {}\n", &one == &suite.front() ? "" : "\n", one.name);
-    tell_tuned_for_others(command, choices.input, one.configuration.first.strategies,
+    warn_tuned_for_others(command, choices.input, one.configuration.first.strategies,
                           names(one.configuration.traces));
     auto ran = run_experiment(one, choices, world);
     if (!ran) return tl::unexpected(ran.error());

@@ -37,7 +37,7 @@ Studied<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& f
   SweepEvents events;
   events.begun = [&](const Design& design, std::size_t left) {
     if (!shows) return;
-    tell_tuned_for_others("sweep", choices.input, design.study.strategies, names(design.study.traces));
+    warn_tuned_for_others("sweep", choices.input, design.study.strategies, names(design.study.traces));
     introduce_share(settings, design, left);
     if (left > 0) progress.emplace(left);
   };

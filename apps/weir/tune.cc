@@ -79,7 +79,7 @@ Studied<ExitStatus> find_settings(TuneChoices choices) {
     if (const auto open = check_writable(choices.output); !open)
       return tl::unexpected(StudyError(open.error()));
   }
-  tell_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));
+  warn_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));
   const auto world_with = [&](const Streams& own) {
     WorldOptions options = choices.world;
     take(own, options);

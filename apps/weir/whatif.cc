@@ -37,7 +37,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
   if (!experiment) return wrong_input(experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
   if (!scenarios) return wrong_input(scenarios.error());
-  tell_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
+  warn_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
   WhatifSettings settings{std::nullopt, experiment->seeds.front(), choices.jobs};
   if (!choices.bound_only) {
     const auto built = simulated_world();

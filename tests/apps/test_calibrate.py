@@ -141,7 +141,7 @@ class Values(Case):
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
         for seed in ("-1", "1.5", "one"):
-            self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
+            self.assertIn(f"--seed: expected a whole number of at least 0, got '{seed}'",
                           self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
     def test_an_output_that_cannot_be_written_is_reported_before_anything_is_fitted(self):

@@ -127,7 +127,7 @@ class Run(Case):
     def test_an_unknown_command_is_reported(self):
         done = program.run("runn", self.folder / "tiny.json")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "weir: there is no command 'runn'; weir --help lists those that there are\n")
+        self.assertEqual(done.stderr, "weir: unknown command 'runn'; weir --help lists all commands\n")
 
     def test_a_point_too_large_for_memory_fails_alone(self):
         large = {"name": "net", "layers": [

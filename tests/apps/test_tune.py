@@ -100,8 +100,8 @@ class Search(unittest.TestCase):
         self.assertEqual(len(self.found("--steps", "27", "--over", SIZES)["trials"]), 6)
         self.assertIn("--steps: a trial alone takes 4", self.refused("--steps", "3"))
         for steps in ("0", "-1", "few"):
-            self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
-        self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
+            self.assertIn(f"--steps: expected a whole number of at least 1, got '{steps}'", self.refused("--steps", steps))
+        self.assertIn("--seed: expected a whole number of at least 0, got '-1'", self.refused("--seed", "-1"))
 
     def test_an_output_that_cannot_be_written_is_reported_before_the_first_trial(self):
         done = self.weir("tune", "mine.json", "--output", "none/best.json")
