@@ -210,7 +210,7 @@ class Refused(Compare):
         early.write_bytes(content)
         done = self.compare(self.record("ring"), early)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("BEFORE what they wait for had completed", done.stdout)
+        self.assertIn("BEFORE their dependencies had completed", done.stdout)
 
 
 if __name__ == "__main__":

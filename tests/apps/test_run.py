@@ -122,7 +122,7 @@ class Run(Case):
     def test_an_empty_folder_name_is_refused(self):
         done = self.weir("run", "--out", "")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--out: expected a folder, not nothing", done.stderr)
+        self.assertIn("--out: expected a folder, got an empty name", done.stderr)
 
     def test_an_unknown_command_is_reported(self):
         done = program.run("runn", self.folder / "tiny.json")
