@@ -32,7 +32,7 @@ class Sum(unittest.TestCase):
         self.assertGreater(rows[1]["sum_bytes_per_s"], rows[0]["sum_bytes_per_s"])
 
     def test_wrong_arguments_are_reported(self):
-        for arguments, word in ((["--size", "64"], "try 64MB"), (["--dtypes", "f8"], "'f8' is no type"),
+        for arguments, word in ((["--size", "64"], "try 64MB"), (["--dtypes", "f8"], "unknown type 'f8'"),
                                 (["--sources", "9"], "9"), (["--numa", "4711"], "no NUMA node 4711"),
                                 (["--threads", "0"], "0"), (["--size", "100B"], "try 64MiB")):
             with self.subTest(arguments):

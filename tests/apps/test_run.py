@@ -279,7 +279,7 @@ class Others(Case):
     def test_plan_notes_memory_that_a_machine_lacks(self):
         self.assertNotIn("Note", self.weir("plan").stdout)
         shown = self.weir("plan", "--set", 'topology.groups.gpu.numa=[{"memory": "1MB"}]').stdout
-        self.assertIn("\nNote: gpu[0].numa0 has 1 MB of memory, and this plan alone takes", shown)
+        self.assertIn("\nNote: gpu[0].numa0 has 1 MB of memory, but this plan alone takes", shown)
         self.assertEqual(shown.count("Note"), 1)
 
     def test_bound_shows_what_limits_any_plan_and_the_best_with_its_critical_path(self):

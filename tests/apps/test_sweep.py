@@ -218,7 +218,7 @@ class Reports(sweeping.Case):
                 done = program.run(*command)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|database disk image is malformed)\n")
-                self.assertNotIn("goes on", done.stdout)
+                self.assertNotIn("continues it", done.stdout)
             self.assertFalse((self.results / "report.html").exists())
             self.assertFalse((self.folder / "all.csv").exists())
         file.write_bytes(whole)

@@ -224,7 +224,7 @@ class Input(Case):
     def test_nothing_possible_is_an_error(self):
         done = self.weir("--bound-only", "--strategy", "ps", "--cpu-machines", "0")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("nothing that was asked for is possible", done.stderr)
+        self.assertIn("none of the combinations is possible", done.stderr)
 
     def test_a_signal_ends_it_and_shows_what_is_done(self):
         command = program.command("whatif", "lab.json", "trace.json", "--cpu-machines", "0..300", "--jobs", "1")

@@ -85,14 +85,14 @@ std::string text(const Calibrated& calibrated) {
   add_misses(rows, "iterations of runs", "fitted", calibrated.runs.fitted);
   add_misses(rows, "iterations of runs", "held out", calibrated.runs.held_out);
   all += "\n" + text({{"error of", Side::kLeft},
-                      {"on those", Side::kLeft},
+                      {"set", Side::kLeft},
                       {"count"},
                       {"median"},
                       {"95th percentile"},
                       {"worst"}},
                      rows);
   if (!calibrated.untold.empty()) {
-    all += "\nUsed by the runs, but not told by what was measured, so as before:\n";
+    all += "\nUsed by the runs, but not measured, so unchanged:\n";
     for (std::size_t i = 0; i < calibrated.untold.size() && i < kShownUntold; ++i)
       all += "  " + calibrated.untold[i] + "\n";
     if (calibrated.untold.size() > kShownUntold)
