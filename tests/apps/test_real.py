@@ -87,7 +87,7 @@ class Sums(Real):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("transport=shm", json.dumps(self.json()["world"]))
         self.assertEqual({row["bound_percent"] for row in self.rows()}, {""})  # no bytes moved through links
-        self.assertIn("bounds are of the topology's links, and machines shared memory instead", done.stdout)
+        self.assertIn("bounds are for the topology's links, but machines shared memory", done.stdout)
 
     def test_an_iteration_takes_at_least_its_computation(self):
         self.write(strategies=["ring"], trace={"name": "net", "layers": layers("f32", 1000, "50ms")})
