@@ -149,7 +149,7 @@ class Run(Case):
         self.assertEqual([row["partition_size"] for row in self.rows()], ["8MB"])
         self.assertEqual(self.json()["failed"][0]["values"], {"partition_size": "1KB"})
 
-    def test_a_run_too_long_for_nanoseconds_is_an_error_and_no_hang(self):
+    def test_a_run_too_long_for_nanoseconds_fails_and_does_not_hang(self):
         self.write(sweep={}, iterations=1000)
         settings = [word for layer in ("a", "b") for word in ("--set", f"trace.layers.{layer}.backward=3600s")]
         done = self.run_weir(*settings)
@@ -247,7 +247,7 @@ class Interrupted(Case):
         self.assertEqual((process.wait(timeout=60), error), (0, b""))
         self.assertTrue(self.json()["finished"])
 
-    def test_an_output_that_cannot_be_written_is_reported_once_the_results_are(self):
+    def test_an_output_that_cannot_be_written_is_reported_after_the_results_are_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run(self.run_command(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
                                   check=False)

@@ -98,7 +98,7 @@ class Times(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("cpu[1] is counted, and none of the experiment's 'machines'", done.stderr)
 
-    def test_nics_of_a_quarter_need_four_times_as_many(self):
+    def test_nics_at_a_quarter_of_the_rate_need_four_times_as_many_machines(self):
         answers = self.answers("--bound-only", "--cpu-machines", "0,1,2,4,8", "--cpu-nic", "2Gbps,8Gbps")
         self.assertEqual([answer["cpu_nic_bytes_per_s"] for answer in answers], 5 * [250e6] + 5 * [1e9])
         slow, fast = answers[:5], answers[5:]
