@@ -28,8 +28,8 @@ std::string today() {
 }
 
 Result<ExitStatus> discover(const DiscoverChoices& choices) {
-  const auto unsaid = choices.topology.unsaid();
-  if (!unsaid) return wrong("discover", unsaid.error());
+  const auto user_values = choices.topology.unsaid();
+  if (!user_values) return wrong("discover", user_values.error());
   auto parts = real::read_host();
   if (!parts) return tl::unexpected(parts.error());
   if (choices.measure) {
@@ -39,7 +39,7 @@ Result<ExitStatus> discover(const DiscoverChoices& choices) {
       return tl::unexpected(measured.error());
   }
   const auto made =
-      real::host_topology(*parts, {choices.topology.name, choices.topology.count, *unsaid, today()});
+      real::host_topology(*parts, {choices.topology.name, choices.topology.count, *user_values, today()});
   if (!made) return tl::unexpected(made.error());
   return deliver("discover", *made, choices.topology.out);
 }

@@ -16,11 +16,12 @@ struct ImportChoices {
 };
 
 Result<ExitStatus> import_topology(const ImportChoices& choices) {
-  const auto unsaid = choices.topology.unsaid();
-  if (!unsaid) return wrong("import", unsaid.error());
+  const auto user_values = choices.topology.unsaid();
+  if (!user_values) return wrong("import", user_values.error());
   if (const auto apart = check_no_input(choices.topology.out, choices.files); !apart)
     return wrong("import", apart.error());
-  const auto imported = import_nccl({choices.files, choices.topology.name, choices.topology.count, *unsaid});
+  const auto imported =
+      import_nccl({choices.files, choices.topology.name, choices.topology.count, *user_values});
   if (!imported) return wrong("import", imported.error());
   return deliver("import", *imported, choices.topology.out);
 }
