@@ -22,7 +22,7 @@ Studied<ExitStatus> show_bounds(const BoundChoices& choices) {
       return wrong_input("--strategy: " + known.error().text);
     strategies = {choices.strategy};
   }
-  tell_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
+  warn_tuned_for_others("bound", choices.input, strategies, name_of(experiment->trace));
   const auto bounds = bounds_of(*experiment, strategies);
   if (!bounds) return wrong_input(bounds.error());
   if ((*bounds)->possible.empty())
@@ -40,16 +40,11 @@ void add_bound(CLI::App& weir, ExitStatus& status) {
   add_input(*command, choices->input);
   add_strategy(*command, choices->strategy, "This strategy only (all of the experiment if left out)");
   command->footer(
-      "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
-      "simulated.\n"
-      "For each link and device: how long its bytes or ops occupy it (its time), and how long an iteration "
-      "must be\n"
-      "then at least, as computation comes before and after (iteration); one of each kind is shown. The "
-      "critical\n"
-      "path is the longest chain of ops that wait for each other, each as fast as it is alone. Needs and "
-      "path "
-      "are\n"
-      "those of the strategy with the least bound.\n\n"
+      "Ignores the experiment's sweep; --set chooses other values. Nothing is simulated.\n"
+      "Shows for one link or device of each kind: how long its bytes or ops occupy it (its time), and the\n"
+      "least time of an iteration with the computation before and after (iteration). The critical path is\n"
+      "the longest chain of ops that wait for each other, each as fast as it is alone. The last tables are\n"
+      "for the strategy with the least bound.\n\n"
       "Examples:\n"
       "  weir bound experiments/quickstart\n"
       "  weir bound experiments/quickstart --strategy ring --set topology.groups.gpu.count=16");

@@ -66,18 +66,18 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
   command->add_option("topology", choices->topology, "A topology file")->required()->type_name("FILE");
   command
       ->add_option("measurements", choices->files.files,
-                   "What was measured; GROUP=FILE is of the machines of one group alone")
+                   "What was measured; GROUP=FILE was measured on machines of one group only")
       ->required()
       ->type_name("FILES");
   command->add_option("--output", choices->output, "Where the calibrated topology goes (nowhere if left out)")
       ->type_name("FILE");
   command
       ->add_option("--experiment", choices->files.experiment,
-                   "What rows without one were run of: lines of JSON, or results.csv that has moved")
+                   "The experiment of rows that name none: lines of JSON, or a results.csv that was moved")
       ->type_name("FILE_OR_FOLDER");
   command
       ->add_option("--hold-out", choices->hold_out.fraction,
-                   "The fraction that is not fitted, but foretold to see how well that goes")
+                   "The fraction that is not fitted, but predicted to see how large the errors are")
       ->check(number_within(0.0, kMostHeldOut))
       ->capture_default_str();
   command->add_option("--seed", choices->hold_out.seed, "Chooses what is held out")
@@ -86,14 +86,12 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
   add_topology_settings(*command, choices->settings);
   command->add_flag("--json", choices->json, "JSON instead of tables, with every run");
   command->footer(
-      "Measurements are, as files: what weir bench sum, copy and transport print with --json; tables and\n"
-      "JSON of nccl-tests; and real runs: results.json, results.csv and records of weir run --on lab or\n"
-      "cluster. Benchmarks tell the rates of sums, memory, GPUs, NICs and NVLink; runs tell those of links,\n"
-      "and what messages cost, as those values with which simulation foretells the runs best. Outliers do\n"
-      "not count.\n"
-      "The topology that is written says of each such value what it was measured on. Results of simulations "
-      "then say\n"
-      "whether they stand on measurements: calibrated, extrapolated, or vendor constant.\n\n"
+      "Reads these files: the output of weir bench sum, copy and transport with --json; tables and JSON of\n"
+      "nccl-tests; and results.json, results.csv and records of weir run --on lab or cluster. Benchmarks\n"
+      "give the rates of sums, memory, GPUs, NICs and NVLink. Real runs give the rates of links and the\n"
+      "cost of messages: the values with which simulation predicts the runs best. Outliers are ignored.\n"
+      "The calibrated topology states what each of these values was measured on. Simulations then label\n"
+      "their results: calibrated, extrapolated, or vendor constant.\n\n"
       "Examples:\n"
       "  weir bench sum --json > sum.json && weir calibrate mine.json cpu=sum.json --output measured.json\n"
       "  weir run mine --on lab --out lab && weir calibrate mine.json lab/results.json --hold-out 0.5");

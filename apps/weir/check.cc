@@ -40,8 +40,8 @@ Result<std::string> check_file(const std::string& file) {
   if (!kind) {
     return failure(
         complaint(*document, "",
-                  "this is neither a topology, which has 'groups', nor a trace, which has 'layers', nor an "
-                  "experiment, which has 'topology' and 'trace', nor settings, which has 'settings'"));
+                  "unknown kind of file; expected a topology with 'groups', a trace with 'layers', an "
+                  "experiment with 'topology' and 'trace', or settings with 'settings'"));
   }
   switch (*kind) {
     case FileKind::kTopology:
@@ -98,10 +98,9 @@ void add_check(CLI::App& weir, ExitStatus& status) {
       ->check(CLI::IsMember({"topology", "trace", "experiment", "settings"}));
   either->require_option(1);
   command->footer(
-      "What a file is shows in its keys: a topology has 'groups', a trace 'layers', an experiment "
-      "'topology',\nsettings 'settings'.\n"
-      "Of an experiment every point is checked, with the files that it names. Ends with 2 if anything is "
-      "wrong.\n\n"
+      "Finds the kind of a file by its keys: a topology has 'groups', a trace 'layers', an experiment\n"
+      "'topology', settings 'settings'. Checks an experiment at every point, and the files that it names.\n"
+      "Ends with 2 if anything is wrong.\n\n"
       "Examples:\n"
       "  weir check topologies/*.json traces/*.json experiments/*/*.json\n"
       "  weir check --schema topology > schemas/topology.schema.json");

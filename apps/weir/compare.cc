@@ -52,7 +52,7 @@ Result<ExitStatus> compare(const CompareChoices& choices) {
     if (!choices.json) print("\n{} holds both timelines\n", choices.timeline);
   }
   if (orders.explained()) return kExitWell;
-  return failure("ops were submitted before what they wait for had completed: a core or a record is wrong");
+  return failure("ops were submitted before their dependencies had completed: a core or a record is wrong");
 }
 
 }  // namespace
@@ -60,46 +60,40 @@ Result<ExitStatus> compare(const CompareChoices& choices) {
 void add_compare(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("compare", "Compares two records of one plan, op by op");
   const auto choices = std::make_shared<CompareChoices>();
-  command->add_option("A", choices->a, "What is judged: a record, or the folder of a run's results")
+  command->add_option("A", choices->a, "The record to judge, or the folder of a run's results")
       ->required()
       ->type_name("RECORD");
   command
       ->add_option("B", choices->b,
-                   "What it is measured against; A's prediction, kept beside it, if left out")
+                   "The record to compare it with (if left out, A's prediction, which is kept beside A)")
       ->type_name("RECORD");
-  command->add_option("--strategy", choices->which.strategy, "Of a folder's records, those of this strategy")
+  command->add_option("--strategy", choices->which.strategy, "Takes a folder's records of this strategy")
       ->type_name("NAME");
   CLI::Option* point =
       command
-          ->add_option(
-              "--point", choices->point,
-              "Of a folder's records, those at this point of the sweep: 'topology.groups.cpu.count=4'")
+          ->add_option("--point", choices->point,
+                       "Takes a folder's records at this point of the sweep: 'topology.groups.cpu.count=4'")
           ->type_name("VALUES");
-  CLI::Option* seed =
-      command->add_option("--seed", choices->seed, "Of a folder's records, those with this seed")
-          ->check(whole_number_from(0));
-  command->add_option("--timeline", choices->timeline, "A file to draw both runs in, one over the other")
+  CLI::Option* seed = command->add_option("--seed", choices->seed, "Takes a folder's records with this seed")
+                          ->check(whole_number_from(0));
+  command->add_option("--timeline", choices->timeline, "A file to draw both runs in, one above the other")
       ->type_name("FILE");
   command->add_flag("--json", choices->json, "Prints the comparison as JSON");
   command->footer(
       "'weir run EXPERIMENT --records' keeps a record of each run: when each op of the plan was submitted,\n"
-      "started and completed. Two records of one plan can be compared: of a simulation and of a real run, of "
-      "two\n"
-      "versions of Weir, or of two topologies whose rates leave the plan as it is. Shown are\n"
+      "started and completed. Both records must be of the same plan: from a simulation and a real run, from\n"
+      "two versions of Weir, or from two topologies whose rates do not change the plan. The output shows\n"
       "* the time of an iteration, and the error (A - B) / B of A;\n"
-      "* by stage: for how long a machine has any op of it under way in an iteration (busy), how long an op "
-      "takes\n"
-      "  and how long it is queued before that. A message begins at its sender and ends when both ends are "
-      "done;\n"
-      "* by kind of op and machine: how the errors of single ops are spread;\n"
+      "* for each stage: how long a machine has any of its ops under way in an iteration (busy), how long\n"
+      "  an op takes, and how long it is queued before that. A message begins at its sender and ends when\n"
+      "  both ends are done;\n"
+      "* for each kind of op and machine: how the errors of single ops are spread;\n"
       "* the ten ops whose times differ most;\n"
-      "* whether each machine's core submitted its ops in one order, and if not, the first two that changed\n"
-      "  places and which completion each of them followed. Ops of one instant have no order. An op that "
-      "was\n"
-      "  submitted before what it waits for had completed is an error, and the exit status 1.\n"
-      "The timeline opens in https://ui.perfetto.dev: each machine in A above the same machine in B; both "
-      "begin\n"
-      "at 0.\n\n"
+      "* whether each machine's core submitted its ops in the same order. If not: the first two ops that\n"
+      "  changed places, and the completion before each. Ops submitted at the same instant have no order.\n"
+      "If an op was submitted before its dependencies had completed, the exit status is 1.\n"
+      "The timeline opens in https://ui.perfetto.dev: each machine in A above the same machine in B. Both\n"
+      "begin at 0.\n\n"
       "Examples:\n"
       "  weir run mine.json --records --out simulated\n"
       "  weir run mine.json --records --out real --on local\n"

@@ -28,8 +28,8 @@ std::string today() {
 }
 
 Result<ExitStatus> discover(const DiscoverChoices& choices) {
-  const auto unsaid = choices.topology.unsaid();
-  if (!unsaid) return wrong("discover", unsaid.error());
+  const auto user_values = choices.topology.unsaid();
+  if (!user_values) return wrong("discover", user_values.error());
   auto parts = real::read_host();
   if (!parts) return tl::unexpected(parts.error());
   if (choices.measure) {
@@ -39,7 +39,7 @@ Result<ExitStatus> discover(const DiscoverChoices& choices) {
       return tl::unexpected(measured.error());
   }
   const auto made =
-      real::host_topology(*parts, {choices.topology.name, choices.topology.count, *unsaid, today()});
+      real::host_topology(*parts, {choices.topology.name, choices.topology.count, *user_values, today()});
   if (!made) return tl::unexpected(made.error());
   return deliver("discover", *made, choices.topology.out);
 }
@@ -51,14 +51,13 @@ void add_discover(CLI::App& weir, ExitStatus& status) {
   const auto choices = std::make_shared<DiscoverChoices>();
   add_topology_options(*command, choices->topology, "The topology's name (that of the host if left out)",
                        "How many such machines the cluster has");
-  command->add_flag(
-      "--measure", choices->measure,
-      "Measures how fast CPUs sum, what memory moves and what GPUs copy: some seconds on all CPUs");
+  command->add_flag("--measure", choices->measure,
+                    "Measures how fast CPUs sum, memory moves bytes and GPUs copy: some seconds on all CPUs");
   command->footer(
       "Reads NUMA nodes, PCIe and NICs (hwloc, /sys) and NVIDIA's GPUs with their NVLinks (NVML). Rates of\n"
-      "PCIe, NVLink and sockets are those that NCCL plans with, after the loss of protocols; --measure puts\n"
-      "measured copies in place of PCIe's. What nobody tells is assumed, and each assumption is a line on\n"
-      "the error stream. NICs that are down are left out.\n\n"
+      "PCIe, NVLink and sockets are those that NCCL plans with, without the overhead of protocols.\n"
+      "--measure replaces those of PCIe by rates of copies. Values that nothing reports are assumed. Each\n"
+      "assumption is a line on the error stream. NICs that are down are left out.\n\n"
       "Examples:\n"
       "  weir discover\n"
       "  weir discover --count 8 --measure --out mine.json && weir check mine.json\n"

@@ -60,15 +60,15 @@ void add_export(CLI::App& weir, ExitStatus& status) {
       "  weir export goal experiments/quickstart --strategy ring --out ring.goal");
   add_format(
       *command, status, "simgrid", "A platform file for SimGrid's own simulators and tools",
-      "A host for each memory (gpu[0].numa0, gpu[0].gpu3), the links of the cluster, and its routes with\n"
-      "the same links, rates and latencies. A memory that is near several NICs has one of them.\n\n"
+      "Writes a host for each memory (gpu[0].numa0, gpu[0].gpu3), and the links and routes of the cluster\n"
+      "with their rates and latencies. A memory that is near several NICs uses one of them.\n\n"
       "Examples:\n"
       "  weir export simgrid topologies/toy-two-machines.json --out toy.xml\n"
       "  smpirun -platform toy.xml -hostfile hosts -np 2 --cfg=network/model:CM02 ./program    # MPI\n"
       "  simgrid-graphicator toy.xml toy.dot    # its links as a graph",
       simgrid_platform);
   add_format(*command, status, "graphviz", "A graph of one machine of each group and the network, for dot",
-             "Edges carry rates: two where the ways differ, none where unlimited.\n\n"
+             "Edges show rates: two if the directions differ, none if unlimited.\n\n"
              "Example:\n"
              "  weir export graphviz topologies/byteps-v100-pcie.json | dot -Tsvg > machine.svg",
              [](const Topology& topology) -> Result<std::string> { return topology_graphviz(topology); });

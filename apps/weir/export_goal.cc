@@ -52,14 +52,13 @@ Result<ExitStatus> export_goal(const ExportGoalChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("export", Error{"--strategy: " + found.error().text});
-  tell_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
+  warn_tuned_for_others("export", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (!plan->all_reduces().empty()) {
-    return wrong("export",
-                 Error{fmt::format("{}: GOAL has messages, and no all-reduce as one op; take another "
-                                   "'collective' than nccl",
-                                   name)});
+    return wrong("export", Error{fmt::format("{}: GOAL has messages, and no all-reduce as one op; use a "
+                                             "'collective' other than nccl",
+                                             name)});
   }
   const auto text = goal(*plan, goal_works(*plan, cluster), choices.iterations);
   if (!text) return tl::unexpected(text.error());
@@ -77,16 +76,16 @@ void add_export_goal(CLI::App& command, ExitStatus& status) {
   CLI::App* one = command.add_subcommand("goal", "A plan as a schedule in GOAL, for LogGOPSim and ATLAHS");
   const auto choices = std::make_shared<ExportGoalChoices>();
   add_input(*one, choices->input);
-  add_strategy(*one, choices->strategy, "Whose plan (the first of the experiment if left out)");
-  one->add_option("--iterations", choices->iterations, "How many, one after the other (1)")
+  add_strategy(*one, choices->strategy, "The strategy (the first of the experiment if left out)");
+  one->add_option("--iterations", choices->iterations, "Number of iterations, one after the other (1)")
       ->check(CLI::Range(1, 1000));
   one->add_option("--out", choices->out, "Where the text goes (the standard output if left out)")
       ->type_name("FILE");
   one->footer(
-      "Machines are ranks, and messages sends and receives whose tags match one pair each. All else is a\n"
-      "calculation that takes as long as the op does alone in the cluster, on a CPU for each device: CPU 0 "
-      "sends\n"
-      "and receives. Latencies, rates and priorities of the network are the simulator's.\n\n"
+      "Each machine becomes a rank. Each message becomes a send and a receive with a tag of their own.\n"
+      "Every other op becomes a calculation that takes as long as the op alone in the cluster, on one CPU\n"
+      "per device; CPU 0 sends and receives. The simulator sets the network's latency, rates and\n"
+      "priorities.\n\n"
       "Examples:\n"
       "  weir export goal experiments/quickstart --strategy ring --out ring.goal\n"
       "  txt2bin -i ring.goal -o ring.bin && LogGOPSim -f ring.bin    # of LogGOPSim");

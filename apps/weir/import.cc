@@ -16,11 +16,12 @@ struct ImportChoices {
 };
 
 Result<ExitStatus> import_topology(const ImportChoices& choices) {
-  const auto unsaid = choices.topology.unsaid();
-  if (!unsaid) return wrong("import", unsaid.error());
+  const auto user_values = choices.topology.unsaid();
+  if (!user_values) return wrong("import", user_values.error());
   if (const auto apart = check_no_input(choices.topology.out, choices.files); !apart)
     return wrong("import", apart.error());
-  const auto imported = import_nccl({choices.files, choices.topology.name, choices.topology.count, *unsaid});
+  const auto imported =
+      import_nccl({choices.files, choices.topology.name, choices.topology.count, *user_values});
   if (!imported) return wrong("import", imported.error());
   return deliver("import", *imported, choices.topology.out);
 }
@@ -28,26 +29,26 @@ Result<ExitStatus> import_topology(const ImportChoices& choices) {
 }  // namespace
 
 void add_import(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("import", "Makes topologies and traces of other programs' files");
+  CLI::App* command = weir.add_subcommand("import", "Makes topologies and traces from other programs' files");
   command->require_subcommand(1);
   command->footer(
-      "Each format tells more: weir import nccl-topo --help\n\n"
+      "All options of a format: weir import nccl-topo --help\n\n"
       "Examples:\n"
       "  weir import nccl-topo machine.xml --count 8 --out topologies/mine.json\n"
       "  weir import kineto resnet.json.gz --batch 256 --sample image --out traces/mine.json");
 
   CLI::App* nccl = command->add_subcommand(
-      "nccl-topo", "A topology of the XML that NCCL writes (NCCL_TOPO_DUMP_FILE) or a cloud provides");
+      "nccl-topo", "Makes a topology from XML that NCCL writes (NCCL_TOPO_DUMP_FILE) or a cloud provides");
   const auto choices = std::make_shared<ImportChoices>();
-  nccl->add_option("files", choices->files, "One file a machine; equal machines become one group")
+  nccl->add_option("files", choices->files, "One file for each machine; equal machines become one group")
       ->required()
       ->type_name("FILE");
   add_topology_options(*nccl, choices->topology, "The topology's name (that of the first file if left out)",
                        "How many machines each file stands for");
   nccl->footer(
-      "Rates are those that NCCL itself plans with, after the loss of protocols: PCIe width x speed / 80,\n"
-      "NVLink by the GPU's generation, sockets by the CPU's, NICs as their speed says. What a file does not\n"
-      "tell is assumed as NCCL does, and each assumption is a line on the error stream.\n\n"
+      "Rates are those that NCCL itself plans with, without the overhead of protocols: PCIe width x speed /\n"
+      "80, NVLink by the GPU's generation, sockets by the CPU's, NICs by their speed. Values that a file\n"
+      "does not state are assumed as NCCL does. Each assumption is a line on the error stream.\n\n"
       "To have NCCL write the file, run any job on the machine with NCCL_TOPO_DUMP_FILE=machine.xml.\n\n"
       "Examples:\n"
       "  weir import nccl-topo machine.xml --count 8 --out mine.json && weir check mine.json\n"

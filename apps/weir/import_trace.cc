@@ -20,7 +20,7 @@ struct TraceOptions {
   AboutTrace about;
   bool no_update = false;
 
-  AboutTrace said() const {
+  AboutTrace about_trace() const {
     AboutTrace all = about;
     all.update = !no_update;
     return all;
@@ -31,13 +31,13 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
   command.add_option("--out,--output", options.out, "Where the trace goes (the standard output if left out)")
       ->type_name("FILE");
   command.add_option("--name", options.about.name, "The trace's name (that of the file if left out)");
-  command.add_option("--batch", options.about.batch, "How many samples an iteration has")
+  command.add_option("--batch", options.about.batch, "Samples in an iteration")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command.add_option("--sample", options.about.sample, "What a sample is called: image, token");
   command.add_flag(
       "--no-update", options.no_update,
-      "Leaves out what follows the last gradient, as the optimizer's step does; else it is spread over\n"
-      "the layers' forward passes by their bytes");
+      "Leaves out the work after the last gradient, such as the optimizer's step. By default this work is\n"
+      "spread over the layers' forward passes, in proportion to their bytes");
 }
 
 Result<ExitStatus> deliver(const Result<ImportedTrace>& made, const std::string& out) {
@@ -66,7 +66,7 @@ Result<ExitStatus> import_trace(Result<ImportedTrace> (*import)(const Import&), 
                                 const TraceOptions& options) {
   if (const auto apart = check_no_input(options.out, what.files); !apart)
     return wrong("import", apart.error());
-  what.about = options.said();
+  what.about = options.about_trace();
   return deliver(import(what), options.out);
 }
 
@@ -76,21 +76,21 @@ struct KinetoChoices {
 };
 
 void add_kineto(CLI::App& command, ExitStatus& status) {
-  CLI::App* one =
-      command.add_subcommand("kineto", "A trace of a recording of PyTorch's profiler (.json, .json.gz)");
+  CLI::App* one = command.add_subcommand(
+      "kineto", "Makes a trace from a recording of PyTorch's profiler (.json, .json.gz)");
   const auto choices = std::make_shared<KinetoChoices>();
   one->add_option("files", choices->import.files, "One file, or those of a job's ranks with --rank")
       ->required()
       ->type_name("FILE");
   one->add_option("--rank", choices->import.rank, "Takes the file of this rank")->check(whole_number_from(0));
   one->add_option("--step", choices->import.step,
-                  "Takes ProfilerStep#N (the last one that another follows, if left out)")
+                  "Takes ProfilerStep#N (the last step that is followed by another)")
       ->type_name("N");
   add_trace_options(*one, choices->trace);
   one->footer(
-      "Layers are the ops of the forward pass that use parameters, called after their modules if these were\n"
-      "recorded. Times are those of the GPU's stream, without those in which nothing but collectives runs;\n"
-      "where the file has no work of a GPU, those of the CPU's thread.\n\n"
+      "Each op of the forward pass that uses parameters becomes a layer, named after its module if modules\n"
+      "were recorded. Times are those of the GPU's stream, without the times in which only collectives run.\n"
+      "If the file has no work of a GPU, they are those of the CPU's thread.\n\n"
       "To record: with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],\n"
       "record_shapes=True, with_stack=True, schedule=schedule(wait=0, warmup=3, active=2)) as prof, and\n"
       "prof.step() after each iteration; then prof.export_chrome_trace('resnet.json.gz').\n\n"
@@ -109,26 +109,24 @@ struct ChakraChoices {
 };
 
 void add_chakra(CLI::App& command, ExitStatus& status) {
-  CLI::App* one =
-      command.add_subcommand("chakra", "A trace of a Chakra execution trace of MLCommons (.et, .et.gz)");
+  CLI::App* one = command.add_subcommand(
+      "chakra", "Makes a trace from a Chakra execution trace of MLCommons (.et, .et.gz)");
   const auto choices = std::make_shared<ChakraChoices>();
-  one->add_option("files", choices->import.files, "One file a rank; of several, the slowest one's times")
+  one->add_option("files", choices->import.files, "One file for each rank; times are those of the slowest")
       ->required()
       ->type_name("FILE");
   one->add_option("--group", choices->import.group,
                   "The process group (pg_name) whose collectives sum gradients, if there are several");
   one->add_option("--dtype", choices->dtype,
-                  "The type of gradients' elements, which the file does not tell (f32)")
+                  "The element type of gradients, which the file does not state (f32)")
       ->check(CLI::IsMember({"f16", "bf16", "f32", "f64"}));
   add_trace_options(*one, choices->trace);
   one->footer(
-      "A layer for each all-reduce, reduce or reduce-scatter, whose backward is what the device computes "
-      "until\n"
-      "its bytes are ready. The backward pass begins at the first node that is called so; if none is, the "
-      "first\n"
-      "third of what is computed is taken for the forward pass, which is spread over layers as the backward "
-      "is.\n"
-      "Other collectives, and sends and receives, are left out and counted on the error stream.\n\n"
+      "Each all-reduce, reduce or reduce-scatter becomes a layer. Its backward time is what the device\n"
+      "computes until its bytes are ready. The backward pass begins at the first node with 'backward' or\n"
+      "'bwd' in its name. If there is none, the first third of the computation counts as the forward pass.\n"
+      "Forward times are spread over layers like backward times. Other collectives, sends and receives are\n"
+      "left out; the error stream says how many.\n\n"
       "Examples:\n"
       "  weir import chakra resnet.0.et --batch 256 --sample image --out resnet.json\n"
       "  weir import chakra llama.*.et --group 12 --dtype bf16 --out llama.json");

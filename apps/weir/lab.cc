@@ -89,11 +89,12 @@ Result<ExitStatus> rate(const LabChoices& choices) {
   if (!time) return wrong("lab", Error{"--time: " + time.error().text});
   if (*time < kShortest) {
     return wrong("lab",
-                 Error{fmt::format("--time: expected at least {}, as nothing can be told of less; got {}",
+                 Error{fmt::format("--time: expected at least {}, since less is too short to measure; got {}",
                                    text(kShortest), choices.time)});
   }
   if (cluster->machines().size() < 2)
-    return wrong("lab", Error{fmt::format("{} has one machine, and so no link to measure", cluster->name())});
+    return wrong("lab",
+                 Error{fmt::format("{} has one machine, so there is no link to measure", cluster->name())});
   if (const auto wired = real::wiring(*cluster); !wired) return wrong("lab", wired.error());
   const auto lab = lab_of(*cluster);
   if (!lab) return tl::unexpected(lab.error());
@@ -125,27 +126,26 @@ void add_lab(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("lab", "Emulates a cluster on this host: a network for each machine, shaped links");
   command->require_subcommand(1);
   command->footer(
-      "Needs root, or a kernel that lets users make namespaces, and the package iproute2. Nothing touches "
-      "the\n"
-      "network of the host, and nothing is left behind, however a command ends.\n\n"
+      "Needs the package iproute2, and root or a kernel that lets users make namespaces. Does not touch the\n"
+      "network of the host, and leaves nothing behind, however a command ends.\n\n"
       "Examples:\n"
       "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'\n"
       "  weir lab rate topologies/lab-4.json\n"
       "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
   const auto choices = std::make_shared<LabChoices>();
-  CLI::App* one = add_act(*command, status, choices, "up", "Keeps a lab until it is told down", up);
-  one->add_flag("--commands", choices->commands, "Only prints what ip, tc and the kernel are told");
-  add_act(*command, status, choices, "down", "Ends the lab that is kept, with all that runs in it", down);
+  CLI::App* one = add_act(*command, status, choices, "up", "Starts a lab that lasts until weir lab down", up);
+  one->add_flag("--commands", choices->commands, "Only prints the commands to ip, tc and the kernel");
+  add_act(*command, status, choices, "down", "Ends a lab that weir lab up started, and all that runs in it",
+          down);
   one = add_act(*command, status, choices, "run", "Runs a command in every machine at once", run);
   one->add_option("command", choices->command, "What to run, after --")->required()->type_name("COMMAND");
-  one->add_option("--deadline", choices->deadline, "Ends what runs longer (nothing if left out)")
+  one->add_option("--deadline", choices->deadline, "Ends commands that run longer (no limit if left out)")
       ->type_name("TIME");
   one->footer(
-      "In the lab that is kept, or in one of its own. The command finds its machine's name in WEIR_MACHINE, "
-      "its\n"
-      "number in WEIR_RANK, how many there are in WEIR_MACHINES, and the addresses of all in WEIR_ADDRESSES "
-      "(commas\n"
-      "between machines, + between a machine's NICs). Fails if it fails in any machine.");
+      "Runs in the lab that weir lab up started, or in a new one. These variables describe the machine: its\n"
+      "name WEIR_MACHINE, its number WEIR_RANK, the number of machines WEIR_MACHINES, and the addresses of\n"
+      "all WEIR_ADDRESSES (commas between machines, + between a machine's NICs). Fails if the command fails\n"
+      "in any machine.");
   one =
       add_act(*command, status, choices, "rate", "Measures what TCP connections move between machines", rate);
   one->add_option("--time", choices->time, "How long each measurement takes (2s)")->type_name("TIME");

@@ -11,14 +11,13 @@
 int main(int argc, char** argv) {
   CLI::App weir(
       "Plans, simulates and runs the gradient communication of data-parallel training on clusters of GPU and "
-      "CPU "
-      "machines.");
+      "CPU machines.");
   weir.name("weir");
   weir.set_version_flag("--version", fmt::format("weir {}", weir::version()));
   weir.require_subcommand(1);
   weir.footer(
       "Begin with: weir run experiments/quickstart\n"
-      "Each command tells more: weir run --help\n"
+      "All options of a command: weir run --help\n"
       "Ends with 0 if all is well, 1 if something failed, 2 if the command line or a file is wrong.");
   weir::ExitStatus status = weir::kExitWell;
   weir::add_run(weir, status);
@@ -46,7 +45,7 @@ int main(int argc, char** argv) {
     // CLI11 reports an unknown command as a missing one.
     const std::string word = argc > 1 ? argv[1] : "";
     if (weir.get_subcommands().empty() && !word.empty() && word.front() != '-') {
-      fmt::print(stderr, "weir: there is no command '{}'; weir --help lists those that there are\n", word);
+      fmt::print(stderr, "weir: unknown command '{}'; weir --help lists all commands\n", word);
     } else {
       (void)weir.exit(error);
     }

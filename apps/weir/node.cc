@@ -39,7 +39,7 @@ Result<std::optional<int>> rank_of_environment() {
     const auto [after, failed] = std::from_chars(value->data(), end, rank);
     if (failed != std::errc() || after != end || rank < 0) {
       return failure(
-          fmt::format("{}: '{}' is no number of a machine; expected 0 or more, or --machine", name, *value));
+          fmt::format("{}: '{}' is not a machine number; expected 0 or more, or --machine", name, *value));
     }
     return std::optional(rank);
   }
@@ -59,7 +59,8 @@ Result<real::JobKey> key_of(const std::string& file) {
   const auto given = environment("WEIR_JOB");
   if (file.empty() && given) return real::parse_key(*given, "the environment variable WEIR_JOB");
   if (file.empty())
-    return failure("--job: say which file holds the job's key, or let a launcher set WEIR_JOB to its text");
+    return failure(
+        "--job: name the file that holds the job's key, or let a launcher set WEIR_JOB to the key's text");
   if (file == "-") return real::parse_key(start_of(std::cin), "the standard input");
   std::ifstream stream(file);
   if (!stream) return failure(file + ": there is no such file, or it cannot be read");
@@ -108,7 +109,7 @@ Result<ExitStatus> serve(const NodeChoices& choices) {
 
 void add_node(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
-      weir.add_subcommand("node", "Is one machine of a job: joins it, runs its part, and ends with it");
+      weir.add_subcommand("node", "Runs one machine's part of a job: joins the job, and ends with it");
   const auto choices = std::make_shared<NodeChoices>();
   command->add_option(
       "--job", choices->key,
@@ -117,16 +118,16 @@ void add_node(CLI::App& weir, ExitStatus& status) {
   command->add_option("--machine", choices->machine, "Which machine of the cluster this is, counted from 0");
   command
       ->add_option("--listen", choices->listen,
-                   "The address or name of this host at which its peers find it; of a machine with several\n"
-                   "NICs once for each, in the topology's order, or once for all")
+                   "The address or name at which peers find this host. With several NICs, give it once for\n"
+                   "each, in the topology's order, or once for all")
       ->type_name("HOST")
       ->allow_extra_args(false)
       ->required();
   command
       ->add_option(
           "--gpus", choices->gpus,
-          "Which devices of this host are the machine's GPUs, in the topology's order, if the job uses\n"
-          "GPUs (the first ones)")
+          "If the job uses GPUs: the devices of this host that are the machine's GPUs, in the topology's\n"
+          "order (the first ones)")
       ->type_name("NUMBERS")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -134,15 +135,13 @@ void add_node(CLI::App& weir, ExitStatus& status) {
       ->check(number_within(0.1, 86400.0))
       ->capture_default_str();
   command
-      ->add_option(
-          "--server", choices->server,
-          "Is this CPU machine, from 0, of a training session instead (docs/pytorch.md), which it finds by\n"
-          "WEIR_LEADER, WEIR_SECRET, WEIR_SIZE and WEIR_SERVERS")
+      ->add_option("--server", choices->server,
+                   "Instead runs this CPU machine, counted from 0, of a training session (docs/pytorch.md).\n"
+                   "WEIR_LEADER, WEIR_SECRET, WEIR_SIZE and WEIR_SERVERS describe the session")
       ->check(whole_number_from(0));
   command->footer(
-      "Launchers start it, one for each machine of the topology: weir run --on local, weir launch, or a "
-      "batch "
-      "system.\nWhoever has the key can take part in the job: keep its file to yourself.");
+      "A launcher starts one node for each machine of the topology: weir run --on local, weir launch, or a\n"
+      "batch system. Whoever has the key can take part in the job: keep its file to yourself.");
   command->callback([choices, &status] {
     status = exit_status("node", choices->server ? serve(*choices) : take_part(*choices));
   });

@@ -29,7 +29,7 @@ Result<ExitStatus> make_plan(const PlanChoices& choices) {
   const std::string name = choices.strategy.empty() ? experiment->strategies.front() : choices.strategy;
   const auto found = contender(*experiment, name);
   if (!found) return wrong("plan", Error{"--strategy: " + found.error().text});
-  tell_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));
+  warn_tuned_for_others("plan", choices.input, {name}, name_of(experiment->trace));
   const auto plan = planned(*found, cluster, workload);
   if (!plan) return failure(fmt::format("{}: {}", name, plan.error().text));
   if (choices.text) {
@@ -58,7 +58,7 @@ void add_plan(CLI::App& weir, ExitStatus& status) {
       weir.add_subcommand("plan", "Shows what a strategy plans: who sends, sums and stores how much");
   const auto choices = std::make_shared<PlanChoices>();
   add_input(*command, choices->input);
-  add_strategy(*command, choices->strategy, "Whose plan (the first of the experiment if left out)");
+  add_strategy(*command, choices->strategy, "The strategy (the first of the experiment if left out)");
   CLI::Option* text = command->add_flag("--text", choices->text, "Prints the plan, a line for each op");
   command->add_flag("--graphviz", choices->graphviz, "Prints the plan as a graph, for 'dot -Tsvg'")
       ->excludes(text);
@@ -67,8 +67,7 @@ void add_plan(CLI::App& weir, ExitStatus& status) {
       "Proves that no schedule of the plan deadlocks or races, and that every gradient ends as the\n"
       "sum of all");
   command->footer(
-      "Takes the values that stand in the file, not those of its sweep; --set chooses others. Nothing is "
-      "simulated.\n\n"
+      "Ignores the experiment's sweep; --set chooses other values. Nothing is simulated.\n\n"
       "Examples:\n"
       "  weir plan experiments/quickstart\n"
       "  weir plan experiments/quickstart --strategy ps --set topology.groups.cpu.count=4 --prove\n"

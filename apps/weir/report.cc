@@ -22,8 +22,7 @@ Result<ExitStatus> report(const ReportChoices& choices) {
   if (!sweep) return wrong("report", sweep.error());
   if (const auto whole = sweep->stored.whole(); !whole) {
     return wrong("report", Error{whole.error().text +
-                                 "\nwhat these files hold would be missing on the page; mend what is wrong, "
-                                 "or move them away"});
+                                 "\nthe page would lack the results in these files; repair or move them"});
   }
   const std::string page = choices.page.empty() ? choices.folder + "/report.html" : choices.page;
   if (const auto apart = check_no_input(page, sweep->files(choices.folder)); !apart)
@@ -42,9 +41,9 @@ void add_report(CLI::App& weir, ExitStatus& status) {
   command->add_option("results", choices->folder, "The folder of a sweep")->required()->type_name("FOLDER");
   command->add_option("-o,--out", choices->page, "The page (report.html in the folder)")->type_name("FILE");
   command->footer(
-      "One HTML file, which any browser opens offline: the best point of each strategy, speed-ups over the "
-      "baseline,\n"
-      "what each varied thing does, what binds, what failed and why, versions and seeds, and every run.\n\n"
+      "One HTML file, which any browser opens offline: the best point of each strategy, speed-ups over the\n"
+      "baseline, the effect of each varied value, what binds, what failed and why, versions and seeds, and\n"
+      "every run.\n\n"
       "Example:\n"
       "  weir report results/sensitivity -o report.html");
   command->callback([choices, &status] { status = exit_status("report", report(*choices)); });

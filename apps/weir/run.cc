@@ -62,7 +62,7 @@ Result<ExitStatus> run_all(const char* command, const std::vector<SuiteExperimen
   std::vector<Comparison> all;
   for (const SuiteExperiment& one : suite) {
     if (suite.size() > 1) print("{}== {}\n", &one == &suite.front() ? "" : "\n", one.name);
-    tell_tuned_for_others(command, choices.input, one.configuration.first.strategies,
+    warn_tuned_for_others(command, choices.input, one.configuration.first.strategies,
                           names(one.configuration.traces));
     auto ran = run_experiment(one, choices, world);
     if (!ran) return tl::unexpected(ran.error());
@@ -110,9 +110,9 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
   command
       ->add_option("--out", choices->out,
                    "The folder for results.csv, results.json, timelines and figures\n"
-                   "(results/NAME if left out, NAME being that of the experiment)")
+                   "(results/NAME if left out, where NAME is the experiment's name)")
       ->check([](const std::string& folder) {
-        return folder.empty() ? std::string("expected a folder, not nothing") : std::string();
+        return folder.empty() ? std::string("expected a folder, got an empty name") : std::string();
       });
   command->add_option("--jobs", choices->settings.jobs, "How many runs at once")
       ->check(CLI::Range(1, 4096))
@@ -125,7 +125,7 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
   command->add_flag(
       "--records", choices->settings.records,
       "Keep the record of each run, which weir compare reads: when each op of each iteration was\n"
-      "submitted, started and completed (24 bytes for these)");
+      "submitted, started and completed (24 bytes for each)");
   add_world(*command, choices->world, choices->world.on == "simulation");
   command->callback(
       [choices, name, &status] { status = exit_status(name, run_experiments(name, *choices)); });
@@ -138,19 +138,14 @@ void add_run(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       add_command(weir, status, "run", "Compares strategies on a cluster, simulated or real", "simulation");
   command->footer(
-      "Every combination of swept values is run with every strategy and every seed, each in a process of its "
-      "own.\n"
-      "The table shows for each: the time of an iteration, what of it is communication that no computation "
-      "hides,\n"
-      "the bytes of the model over the time of communication, what no schedule could beat on this cluster "
-      "and how\n"
-      "near the run comes to it, the speed-up over the baseline, and the resource that binds the strategy's "
-      "plan.\n"
-      "Runs of the strategies in 'timelines' are drawn, for chrome://tracing and https://ui.perfetto.dev. A "
-      "folder without\n"
-      "experiment.json is a suite: all experiments below it are run. What a publication reports for an "
-      "experiment stands\n"
-      "in a table at the end; the exit status is 0 only if all of it is met.\n\n"
+      "Runs every combination of swept values with every strategy and every seed, each in its own process.\n"
+      "The table shows for each run: the time of an iteration; the part of it that is communication not\n"
+      "hidden by computation; the bytes of the model over the time of communication (goodput); the time\n"
+      "that no schedule beats on this cluster (bound), and how near the run comes to it; the speed-up over\n"
+      "the baseline; and the resource that binds the strategy's plan. Runs of the strategies in 'timelines'\n"
+      "are drawn for chrome://tracing and https://ui.perfetto.dev. A folder without experiment.json is a\n"
+      "suite: all experiments below it are run. If an experiment has published values, a table at the end\n"
+      "compares them with the results; the exit status is 0 only if all are met.\n\n"
       "Examples:\n"
       "  weir run experiments/quickstart\n"
       "  weir run experiments/quickstart --set topology.groups.cpu.count=4 --set partition_size=1MB\n"
@@ -162,9 +157,8 @@ void add_launch(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = add_command(
       weir, status, "launch", "Runs experiments on the hosts of a cluster: weir run --on cluster", "cluster");
   command->footer(
-      "Starts a node on each host of a file by ssh, and ends with all of them. weir run --help tells what "
-      "all "
-      "options do.\n\n"
+      "Starts a node by ssh on each host in a file. All of them end with this command. weir run --help\n"
+      "explains all options.\n\n"
       "Example:\n"
       "  weir launch mine.json --hosts hosts.txt --listen 10.0.0.1");
 }

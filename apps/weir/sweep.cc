@@ -37,7 +37,7 @@ Studied<ExitStatus> compute(const SweepChoices& choices, const ExperimentFile& f
   SweepEvents events;
   events.begun = [&](const Design& design, std::size_t left) {
     if (!shows) return;
-    tell_tuned_for_others("sweep", choices.input, design.study.strategies, names(design.study.traces));
+    warn_tuned_for_others("sweep", choices.input, design.study.strategies, names(design.study.traces));
     introduce_share(settings, design, left);
     if (left > 0) progress.emplace(left);
   };
@@ -66,7 +66,7 @@ Studied<ExitStatus> sweep(SweepChoices choices) {
     return kExitWell;
   }
   if (choices.input.file.empty())
-    return wrong_input("an experiment file is needed, except with --status and --export");
+    return wrong_input("the experiment file is missing; only --status and --export need none");
   const auto deadline = parse_duration(choices.deadline);
   if (!deadline) return wrong_input("--deadline: " + deadline.error().text);
   if (*deadline <= Duration(0)) return wrong_input("--deadline: expected more than 0s");
@@ -92,8 +92,8 @@ void add_sweep(CLI::App& weir, ExitStatus& status) {
   command->get_option("experiment")->required(false);
   command
       ->add_option("--results", choices->settings.folder,
-                   "The folder for results. Those that are there already are not computed again, whichever\n"
-                   "design they were computed for")
+                   "The folder for results. Results that it already holds are not computed again, even if\n"
+                   "they belong to another design")
       ->required()
       ->type_name("FOLDER");
   command->add_option("--jobs", choices->settings.jobs, "How many runs at once in this process's share")
@@ -101,37 +101,33 @@ void add_sweep(CLI::App& weir, ExitStatus& status) {
       ->capture_default_str();
   command
       ->add_option("--deadline", choices->deadline,
-                   "What a run may take; one that takes longer is ended and has failed")
+                   "How long a run may take; a longer run is ended and counts as failed")
       ->type_name("DURATION")
       ->capture_default_str();
   command->add_flag("--retry", choices->settings.retry,
-                    "Computes runs again that failed, crashed or were late in an earlier sweep");
+                    "Repeats runs that failed, crashed or were late in an earlier sweep");
   command
       ->add_option(
           "--share", choices->share,
-          "What this process computes, as 1/3 for the first third; if left out, what Open MPI, MPICH\n"
-          "or Slurm (srun, job arrays) say, or everything")
+          "The part that this process computes: 1/3 is the first third (what Open MPI, MPICH or Slurm say,\n"
+          "by srun or a job array, else everything)")
       ->type_name("INDEX/COUNT");
   CLI::Option* asks = command->add_flag("--status", choices->status,
-                                        "Tells how far the sweep in the folder is, and who is at work there");
+                                        "Shows how far the sweep in the folder is, and who is at work there");
   command
       ->add_option(
           "--export", choices->file,
-          "Writes what there is: a table if the name ends in .csv, all as weir run does if in .json,\n"
-          "one SQLite database if in .db")
+          "Writes the results so far: a table to a .csv file, everything that weir run writes to a .json\n"
+          "file, or an SQLite database to a .db file")
       ->excludes(asks)
       ->type_name("FILE");
   add_engine(*command, choices->simulation);
   command->footer(
-      "Points are those of the experiment's 'sweep' and 'samples'. Each of their strategies and seeds is a "
-      "run, "
-      "in a\n"
-      "process of its own; one that crashes or takes too long is recorded and stops nothing. Results stay "
-      "under a\n"
-      "hash of all that they depend on, this program too: the same command goes on where it was killed, and "
-      "a "
-      "larger\n"
-      "design computes what is new. weir report draws them, also while the sweep runs.\n\n"
+      "Points are those of the experiment's 'sweep' and 'samples'. Every strategy and seed of a point is a\n"
+      "run, in its own process. A run that crashes or takes too long is recorded; the others continue.\n"
+      "Results are stored under a hash of everything that they depend on, including this program. If a\n"
+      "sweep was killed, the same command continues it. A larger design computes only what is new. weir\n"
+      "report draws results, also while the sweep runs.\n\n"
       "Examples:\n"
       "  weir sweep experiments/sensitivity --results results/sensitivity\n"
       "  mpirun -np 8 weir sweep mine.json --results /shared/mine --jobs 1\n"

@@ -20,7 +20,7 @@ constexpr const char* kProgram =
     "    from weir.torch.trace import main\n"
     "except ImportError as why:\n"
     "    sys.exit(f'weir trace record: {sys.executable} cannot load weir.torch.trace: {why}. "
-    "pip install . installs Weir for it, and PyTorch must be there')\n"
+    "Install PyTorch, and Weir with: pip install .')\n"
     "main()\n";
 
 // Returns only if it fails.

@@ -79,7 +79,7 @@ Studied<ExitStatus> find_settings(TuneChoices choices) {
     if (const auto open = check_writable(choices.output); !open)
       return tl::unexpected(StudyError(open.error()));
   }
-  tell_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));
+  warn_tuned_for_others("tune", choices.input, {subject->strategy}, name_of(subject->experiment.trace));
   const auto world_with = [&](const Streams& own) {
     WorldOptions options = choices.world;
     take(own, options);
@@ -97,7 +97,7 @@ void add_search(CLI::App& command, TuneChoices& choices) {
                "What to tune, if the experiment has several: a strategy or a variant");
   command
       .add_option("--over", choices.settings.over,
-                  "What to vary, with commas between: names, each alone or with its values, as\n"
+                  "What to vary, separated by commas: names, with or without values, such as\n"
                   "partition_size=250KB..16MB,credit=1|2|4,local (what usually matters for the strategy)")
       ->type_name("NAMES");
   const std::map<std::string, tune::Method> methods = {
@@ -109,24 +109,24 @@ void add_search(CLI::App& command, TuneChoices& choices) {
           "bayes: where a model of the trials so far expects most improvement; grid: evenly spread; random")
       ->check(CLI::IsMember({"bayes", "grid", "random"}))
       ->default_str("bayes");
-  command.add_option("--trials", choices.settings.trials, "At most so many (25; of a grid all points)")
+  command.add_option("--trials", choices.settings.trials, "The most trials (25; for a grid all points)")
       ->check(CLI::Range(std::size_t{1}, kMostTrials));
   command
       .add_option("--steps", choices.settings.steps,
-                  "At most so many iterations in all, those that warm up included")
+                  "The most iterations of all trials together, including warm-up")
       ->check(whole_number_from(1));
-  command.add_option("--seed", choices.settings.seed, "Of the choice of trials")
+  command.add_option("--seed", choices.settings.seed, "Seed for the choice of trials")
       ->check(whole_number_from(0))
       ->capture_default_str();
   command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
   command
       .add_option("--jobs", choices.settings.jobs,
-                  "How many runs at once, where several trials are known ahead")
+                  "How many runs at once, if several trials are known in advance")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command
       .add_option("--deadline", choices.deadline,
-                  "What a trial may take; one that takes longer is ended and has failed")
+                  "How long a trial may take; a longer trial is ended and counts as failed")
       ->type_name("DURATION")
       ->capture_default_str();
   command.add_flag("--json", choices.json, "Prints all trials and the best as JSON");
@@ -143,9 +143,9 @@ void add_tune(CLI::App& weir, ExitStatus& status) {
   add_search(*command, *choices);
   add_world(*command, choices->world, true);
   command->footer(
-      "What can be varied, and between which values if none are given:\n" + tunables_help() +
-      "\nOf an experiment's seeds the first is taken; a sweep is left out with --set 'sweep={}'. What is "
-      "found is for\nweir run --settings FILE, and for training with WEIR_SETTINGS=FILE.\n\n"
+      "What can be varied, and the values that are tried if none are given:\n" + tunables_help() +
+      "\nUses the first of an experiment's seeds. --set 'sweep={}' leaves out a sweep. To use the best\n"
+      "settings: weir run --settings FILE, or WEIR_SETTINGS=FILE for training.\n\n"
       "Examples:\n"
       "  weir tune experiments/tuning --strategy ps --trials 15 --output settings.json\n"
       "  weir tune experiments/tuning --strategy ps --over partition_size --method grid\n"

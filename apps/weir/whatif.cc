@@ -37,7 +37,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
   if (!experiment) return wrong_input(experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
   if (!scenarios) return wrong_input(scenarios.error());
-  tell_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
+  warn_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
   WhatifSettings settings{std::nullopt, experiment->seeds.front(), choices.jobs};
   if (!choices.bound_only) {
     const auto built = simulated_world();
@@ -54,7 +54,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
     progress.show(ended);
   });
   progress.clear();
-  tell_missing(answers);
+  print_missing(answers);
   if (choices.json) {
     print("{}", json(answers, page));
   } else if (choices.csv) {
@@ -66,7 +66,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
     print_error("weir whatif: interrupted: {} of {} runs are done\n", answers.ended, answers.runs);
     return 128 + *answers.signal;
   }
-  if (!answers.any() && answers.failed() == 0) return failure("nothing that was asked for is possible");
+  if (!answers.any() && answers.failed() == 0) return failure("none of the combinations is possible");
   return answers.failed() > 0 ? kExitFailed : kExitWell;
 }
 
@@ -76,21 +76,21 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
     return command.add_option(name, into, about)->type_name(type)->delimiter(',')->allow_extra_args(false);
   };
   list("--cpu-machines", wishes.counts, "COUNTS",
-       "How many machines without GPUs: 0..16 or 0,2,4 (none to as many as have GPUs, in 16 steps at most)");
-  command.add_option("--group", wishes.group, "The group that is counted, if several have no GPUs")
+       "Numbers of CPU machines: 0..16 or 0,2,4 (from 0 to that of GPU machines, in at most 16 steps)");
+  command.add_option("--group", wishes.group, "The group of CPU machines to vary, if there are several")
       ->type_name("NAME");
   CLI::Option* nic =
       list("--nic", wishes.nics, "RATES", "The goodput of each NIC of all machines: 25Gbps,50Gbps");
-  list("--gpu-nic", wishes.gpu_nics, "RATES", "The same, of machines with GPUs alone")->excludes(nic);
+  list("--gpu-nic", wishes.gpu_nics, "RATES", "The same, only of machines with GPUs")->excludes(nic);
   list("--cpu-nic", wishes.cpu_nics, "RATES",
-       "The same, of the machines that are counted. A topology that has none then gets such machines: each\n"
-       "the first NUMA node of a GPU machine, with a NIC")
+       "The same, only of the CPU machines. Adds CPU machines to a topology without any: each is the first\n"
+       "NUMA node of a GPU machine, with a NIC")
       ->excludes(nic);
   std::string stages;
   for (const auto& named : enum_names(LocalStage{})) stages += fmt::format(" {}", named.name);
   list("--local", wishes.locals, "STAGES",
-       "How gradients get from GPUs to host memory (which roots: reduce has one, reduce_in_turn several,\n"
-       "reduce_scatter all), of:" +
+       "How gradients get from GPUs to host memory (reduce has one root, reduce_in_turn several,\n"
+       "reduce_scatter all); some of:" +
            stages);
   list("--strategy", wishes.strategies, "NAMES",
        fmt::format("Strategies to compare ({})", default_strategy()))
@@ -99,9 +99,10 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
         return strategy ? std::string() : strategy.error().text;
       });
   command
-      .add_option("--gpu-price", wishes.gpu_price, "Of each machine with GPUs, in place of the topology's")
+      .add_option("--gpu-price", wishes.gpu_price,
+                  "Price of each machine with GPUs, in place of the topology's")
       ->type_name("PRICE");
-  command.add_option("--cpu-price", wishes.cpu_price, "Of each machine that is counted: '$4.20/h'")
+  command.add_option("--cpu-price", wishes.cpu_price, "Price of each CPU machine: '$4.20/h'")
       ->type_name("PRICE");
 }
 
@@ -109,7 +110,7 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
 
 void add_whatif(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
-      weir.add_subcommand("whatif", "Answers how many CPU machines, what NICs and which roots pay");
+      weir.add_subcommand("whatif", "Finds how many CPU machines, which NICs and which roots pay off");
   const auto choices = std::make_shared<WhatifChoices>();
   command->add_option("files", choices->files, "A topology and a trace; or an experiment, or its folder")
       ->required()
@@ -117,25 +118,20 @@ void add_whatif(CLI::App& weir, ExitStatus& status) {
       ->type_name("FILE");
   add_wishes(*command, choices->wishes);
   add_settings(*command, choices->input);
-  command->add_flag(
-      "--bound-only", choices->bound_only,
-      "Takes bounds for times: quick on the largest clusters, and never longer\nthan what a run takes");
+  command->add_flag("--bound-only", choices->bound_only,
+                    "Computes bounds instead of times: quick on the largest clusters, and no run is faster");
   command->add_option("--jobs", choices->jobs, "How many runs at once")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   CLI::Option* json = command->add_flag("--json", choices->json, "Prints the answers as JSON");
   command->add_flag("--csv", choices->csv, "Prints the answers as CSV")->excludes(json);
   command->footer(
-      "A table for each combination of NICs, local stages and strategies, with a line for each number of "
-      "CPU\n"
-      "machines: the time of an iteration, the speed-up over the fewest, what all machines cost (an hour, "
-      "an\n"
-      "iteration, 1000 samples) and what an iteration saves, by the 'price' of the topology's groups, "
-      "whatever "
-      "the\n"
-      "NICs; and what binds. The last line says what to do. Of an experiment's strategies and sweep nothing "
-      "is\n"
-      "taken, of its seeds the first.\n\n"
+      "Prints a table for each combination of NICs, local stages and strategies, with a line for each\n"
+      "number of CPU machines: the time of an iteration; the speed-up over the fewest CPU machines; the\n"
+      "cost of all machines for an hour, an iteration and 1000 samples; the saving per iteration; and what\n"
+      "binds. Costs follow from the 'price' of the topology's groups, and do not depend on the NICs. The\n"
+      "last line says what to do. Uses the first of an experiment's seeds, and ignores its strategies and\n"
+      "sweep.\n\n"
       "Examples:\n"
       "  weir whatif topologies/cloud-v100-25gbps.json traces/bert-large.json\n"
       "  weir whatif mine.json traces/vgg-16.json --cpu-machines 0..4 --nic 25Gbps,50Gbps,100Gbps\n"

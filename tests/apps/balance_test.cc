@@ -57,8 +57,7 @@ TEST_CASE("no link or device is loaded more than 1 % beyond the optimal split, o
   }
 }
 
-TEST_CASE(
-    "nor where shares are small, as of many NICs, or other bytes go by another way than a machine's own") {
+TEST_CASE("loads are also within 1 % of the optimal split with many NICs, or if NICs read GPU memory") {
   const auto trace = read_trace(std::string(WEIR_SOURCE_DIR "/traces/resnet-50.json"));
   REQUIRE(trace);
   // Thirteen machines and sixteen, with eight NICs each.

@@ -65,7 +65,7 @@ unsigned gpus() {
   return scene() == "mig" ? 1 : 0;
 }
 
-void tell(nvmlPciInfo_t* pci, unsigned bus) {
+void fill(nvmlPciInfo_t* pci, unsigned bus) {
   std::memset(pci, 0, sizeof *pci);
   std::snprintf(pci->busIdLegacy, sizeof pci->busIdLegacy, "00AB:%02X:00.0", bus);
   std::snprintf(pci->busId, sizeof pci->busId, "000000AB:%02X:00.0", bus);
@@ -111,7 +111,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* dev
 }
 
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci) {
-  tell(pci, kBuses[device->index]);
+  fill(pci, kBuses[device->index]);
   return NVML_SUCCESS;
 }
 
@@ -162,7 +162,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t /*device*/, unsign
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int /*link*/,
                                                  nvmlPciInfo_t* pci) {
   if (scene() != "pairs") return NVML_ERROR_NOT_SUPPORTED;
-  tell(pci, kBuses[device->index ^ 1]);
+  fill(pci, kBuses[device->index ^ 1]);
   return NVML_SUCCESS;
 }
 

@@ -166,7 +166,7 @@ TEST_CASE("a parameter server on one machine serves two workers at half the spee
   CHECK(within(times[1] / times[2], 2.0, 0.1));
 }
 
-TEST_CASE("all-reduces whose messages reach 0.7 of a NIC take the longer for it, and servers do not") {
+TEST_CASE("all-reduces at 0.7 of the NIC's rate take longer by that factor, and servers do not") {
   const ExperimentFile file = shipped("optimal_split");
   Result<Experiment> experiment = file.experiment(file.point(1));
   REQUIRE(experiment);

@@ -32,7 +32,7 @@ class Sum(unittest.TestCase):
         self.assertGreater(rows[1]["sum_bytes_per_s"], rows[0]["sum_bytes_per_s"])
 
     def test_wrong_arguments_are_reported(self):
-        for arguments, word in ((["--size", "64"], "try 64MB"), (["--dtypes", "f8"], "'f8' is no type"),
+        for arguments, word in ((["--size", "64"], "try 64MB"), (["--dtypes", "f8"], "unknown type 'f8'"),
                                 (["--sources", "9"], "9"), (["--numa", "4711"], "no NUMA node 4711"),
                                 (["--threads", "0"], "0"), (["--size", "100B"], "try 64MiB")):
             with self.subTest(arguments):
@@ -53,10 +53,10 @@ class Collectives(unittest.TestCase):
     def test_all_reduces_over_both_transports_and_by_each_strategy(self):
         for transport, strategy, nodes in (("tcp", "unified", 2), ("shm", "unified", 4), ("tcp", "ring", 3)):
             with self.subTest(transport=transport, strategy=strategy):
-                told = self.measure("allreduce", "--nodes", str(nodes), "--transport", transport, "--strategy",
-                                    strategy, "--bytes", "64KiB,3MiB")
-                self.assertEqual([row["bytes"] for row in told["rows"]], [64 << 10, 3 << 20])
-                for row in told["rows"]:
+                result = self.measure("allreduce", "--nodes", str(nodes), "--transport", transport, "--strategy",
+                                      strategy, "--bytes", "64KiB,3MiB")
+                self.assertEqual([row["bytes"] for row in result["rows"]], [64 << 10, 3 << 20])
+                for row in result["rows"]:
                     self.assertEqual(len(row["iterations_s"]), 3)
                     # Each machine sends 2 (n - 1) / n of the gradients' bytes, up to the rounding of parts.
                     self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"],
@@ -66,9 +66,9 @@ class Collectives(unittest.TestCase):
                     self.assertGreater(row["share"], 0)
 
     def test_servers_take_and_give_all_gradients(self):
-        told = self.measure("pushpull", "--workers", "3", "--servers", "1", "--bytes", "1MiB")
-        row = told["rows"][0]
-        self.assertEqual((told["workers"], told["servers"]), (3, 1))
+        result = self.measure("pushpull", "--workers", "3", "--servers", "1", "--bytes", "1MiB")
+        row = result["rows"][0]
+        self.assertEqual((result["workers"], result["servers"]), (3, 1))
         self.assertAlmostEqual(row["bus_bytes_per_s"] / row["algorithm_bytes_per_s"], 3, places=3)
         self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"], 6, places=3)
 

@@ -31,8 +31,8 @@ class Values(Case):
 
     def test_held_out_points_are_reported_separately(self):
         self.write("transport.json", transport([2**i for i in range(12, 26)]))
-        told = json.loads(self.calibrate("--hold-out", "0.5", "--seed", "2", "--json").stdout)
-        errors = told["errors"]["points"]
+        result = json.loads(self.calibrate("--hold-out", "0.5", "--seed", "2", "--json").stdout)
+        errors = result["errors"]["points"]
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (7, 7))
         self.assertLess(errors["held_out"]["worst_percent"], 0.1)
 
@@ -47,30 +47,30 @@ class Values(Case):
 
     def test_a_line_with_only_held_out_times_is_fitted_and_reported(self):
         self.write("one.json", transport(SIZES[-1:]))
-        said = 0
+        noted = 0
         for seed in range(1, 6):
             done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json", files=("gpu=transport.json", "cpu=one.json"))
             self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}, set(self.values()), seed)
             errors = json.loads(done.stdout)["errors"]["points"]
             put_back = "times drawn to be held out are fitted: nothing else determines the same values" in done.stderr
             self.assertEqual(errors["held_out"]["count"], 4 if put_back else 5)
-            said += put_back
-        self.assertGreater(said, 0)
+            noted += put_back
+        self.assertGreater(noted, 0)
 
-    def test_a_value_less_exact_than_itself_is_noted(self):
-        told = transport([2**i for i in range(20, 26)])
-        for i, row in enumerate(told["rows"]):
+    def test_a_value_with_an_error_above_100_percent_is_noted(self):
+        measured = transport([2**i for i in range(20, 26)])
+        for i, row in enumerate(measured["rows"]):
             row["nodes_bytes_per_s"] *= (1.02, 0.98)[i % 2]
-        self.write("transport.json", told)
+        self.write("transport.json", measured)
         done = self.calibrate()
         note = "not determined by these measurements"
         self.assertRegex(done.stdout, rf"model.message_overhead .* transport.json  {note}\n")
         self.assertEqual(done.stdout.count(note), 1)
         self.assertGreater(self.values()["model.message_overhead"]["standard_error_percent"], 100)
         self.weir("check", "calibrated.json")
-        for i, row in enumerate(told["rows"]):
+        for i, row in enumerate(measured["rows"]):
             row["nodes_bytes_per_s"] *= (1.03, 0.97)[i % 2]
-        self.write("transport.json", told)
+        self.write("transport.json", measured)
         self.calibrate()
         overhead = self.values()["model.message_overhead"]  # a free fit would be below 0
         self.assertEqual(overhead["value"], "0s")
@@ -122,7 +122,7 @@ class Values(Case):
         self.assertNotIn("groups.gpu.nics.0.rate", self.values())
         self.assertIn("groups.cpu.nics.0.rate", self.values())
 
-    def test_files_that_are_no_measurements_are_reported(self):
+    def test_files_that_are_not_measurements_are_reported(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
         self.write("nothing.json", {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
@@ -141,7 +141,7 @@ class Values(Case):
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
         for seed in ("-1", "1.5", "one"):
-            self.assertIn(f"--seed: '{seed}' is no whole number from 0 on",
+            self.assertIn(f"--seed: expected a whole number of at least 0, got '{seed}'",
                           self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
 
     def test_an_output_that_cannot_be_written_is_reported_before_anything_is_fitted(self):
@@ -171,17 +171,17 @@ class Values(Case):
         rows = program.rows(out)
         (out / "rows.jsonl").write_text('{"weir": "1"}\n' + "".join(json.dumps(row) + "\n" for row in rows))
         for file, more in [("results.json", ()), ("results.csv", ()), ("rows.jsonl", ("--experiment", "experiment.json"))]:
-            told = json.loads(self.calibrate("--json", *more, files=(f"out/{file}",)).stdout)
-            self.assertEqual(told["errors"]["runs"]["fitted"]["count"], 8)
-            self.assertLess(told["errors"]["runs"]["fitted"]["worst_percent"], 0.5)
+            result = json.loads(self.calibrate("--json", *more, files=(f"out/{file}",)).stdout)
+            self.assertEqual(result["errors"]["runs"]["fitted"]["count"], 8)
+            self.assertLess(result["errors"]["runs"]["fitted"]["worst_percent"], 0.5)
             rate = self.values()["groups.gpu.nics.0.rate"]["value"]
             self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps")) / (1 if "G" in rate else 1e9), 9, 1)
 
-    def test_settings_are_the_topologys(self):
+    def test_settings_must_be_paths_in_the_topology(self):
         done = self.weir("calibrate", "small.json", "transport.json", "--set", "model.message_overhead=5us", status=2)
         self.assertIn("--set model.message_overhead: expected a path in the topology", done.stderr)
 
-    def test_files_of_a_sweep_by_option_are_where_it_was_run(self):
+    def test_files_that_options_name_are_found_where_the_sweep_ran(self):
         (self.folder / "inner").mkdir()
         self.write("inner/experiment.json", {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})
         self.write("inner/trace.json", {**TRACE, "name": "another"})
@@ -195,14 +195,14 @@ class Values(Case):
             rows = self.folder / "out/results.csv"
             world = json.loads((self.folder / "out/results.json").read_text())["world"]["name"]
             rows.write_text(rows.read_text().replace(world, "a lab on one host"))
-            told = json.loads(self.weir("calibrate", "small.json", "out/results.csv", "transport.json", "--json").stdout)
-            self.assertEqual([run["trace"] for run in told["runs"]], names)
+            result = json.loads(self.weir("calibrate", "small.json", "out/results.csv", "transport.json", "--json").stdout)
+            self.assertEqual([run["trace"] for run in result["runs"]], names)
 
 
 class Far(Case):
     """Values so far from the topology's that descents from there end with five of 30 kinds of runs predicted wrong."""
 
-    def test_they_are_found(self):
+    def test_values_far_from_the_topologys_are_found(self):
         truth = {"topology.groups.gpu.nics.0.rate": "18.9Gbps", "topology.groups.cpu.nics.0.rate": "41.9Gbps",
                  "topology.network.latency": "5us", "model.message_overhead": "100us", "allreduce_efficiency": "0.73"}
         topology = {"name": "far", "network": {"latency": "20us"}, "groups": [
@@ -226,8 +226,8 @@ class Far(Case):
             row["iteration_ns"] = round(times["true"][row["point"], row["strategy"]] * noise.gauss(1, 0.005))
         runs["world"]["name"] = "a lab on one host"
         self.write("runs.json", runs)
-        told = json.loads(self.calibrate("--json", files=("runs.json",)).stdout)
-        self.assertLess(told["errors"]["runs"]["fitted"]["worst_percent"], 3)
+        result = json.loads(self.calibrate("--json", files=("runs.json",)).stdout)
+        self.assertLess(result["errors"]["runs"]["fitted"]["worst_percent"], 3)
         self.assertAlmostEqual(self.values()["allreduce_efficiency"]["value"], 0.73, delta=0.03)
 
 

@@ -79,7 +79,7 @@ class Chakra(importing.Case):
             return chakra.trace(*nodes)
         circle = self.nodes()
         circle[1] = chakra.node(2, "LinearBackward", chakra.COMPUTE, [1, 4], us=50)
-        for content, told in (
+        for content, error in (
                 (good[:-3], "message 7: it is cut short"),
                 (good + b"\xff", "message 8: its length is cut short"),
                 (good + b"\xff" * 12, "its length has more than 10 bytes"),
@@ -107,8 +107,8 @@ class Chakra(importing.Case):
                 (b"[]", "Import recordings of PyTorch's profiler with weir import kineto"),
                 (metadata, "there are no nodes"), (b"", "there are no nodes"), (b"\x00\x00\x00", "it has no type"),
                 (gzip.compress(good)[:-9], "it ends inside compressed data")):
-            with self.subTest(told=told):
-                self.assertIn(told, self.refused(self.write(content, "bad.et")))
+            with self.subTest(error=error):
+                self.assertIn(error, self.refused(self.write(content, "bad.et")))
 
     def test_no_cut_and_no_changed_byte_breaks_it(self):
         good = chakra.trace(*self.nodes())

@@ -88,11 +88,11 @@ class Cluster(Real):
         run, nodes = self.joined_by_hand((0, 1, 2))
         nodes[1].kill()
         begin = time.monotonic()
-        told = [process.communicate(timeout=20)[1] for process in (nodes[0], nodes[2])]
+        errors = [process.communicate(timeout=20)[1] for process in (nodes[0], nodes[2])]
         run.communicate(timeout=20)
         self.assertLess(time.monotonic() - begin, 5)
         nodes[1].communicate()
-        for text in (*told, self.json()["failed"][0]["why"]):
+        for text in (*errors, self.json()["failed"][0]["why"]):
             self.assertIn("gpu[1] has said nothing for 3s", text)
 
     def test_a_machine_whose_process_ends_before_it_joins_is_named_within_five_seconds(self):
@@ -112,13 +112,13 @@ class Cluster(Real):
         run, nodes = self.joined_by_hand((0, 1, 2))
         run.kill()
         begin = time.monotonic()
-        told = [node.communicate(timeout=20)[1] for node in nodes]
+        errors = [node.communicate(timeout=20)[1] for node in nodes]
         self.assertLess(time.monotonic() - begin, 5)
         run.communicate(timeout=20)
-        for text in told:
+        for text in errors:
             self.assertIn("the coordinator has said nothing for 3s", text)
 
-    def test_addresses_of_ipv6_do_as_well(self):
+    def test_addresses_may_be_ipv6(self):
         options = [option if option != "127.0.0.1" else "::1" for option in self.options]
         self.hosts.write_text("here ::1\n" * 5)
         if not Path("/proc/net/if_inet6").is_file():
@@ -132,7 +132,7 @@ class Cluster(Real):
             self.assertEqual(done.returncode, 2)
             self.assertIn("--listen: ", done.stderr)
 
-    def test_nothing_is_left_of_the_key_of_a_run_that_ends_before_its_nodes_come(self):
+    def test_a_run_that_ends_before_its_nodes_join_leaves_no_key(self):
         key = self.folder / "key"
         for sent, status in ((signal.SIGINT, 128 + signal.SIGINT), (signal.SIGKILL, -signal.SIGKILL)):
             run = subprocess.Popen(self.run_command(*self.options, "--key", str(key)), stdout=subprocess.PIPE,
@@ -172,7 +172,7 @@ class Cluster(Real):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"the process of \w+\[\d\] " + why)
 
-    def test_a_file_that_is_no_key_is_not_replaced(self):
+    def test_a_file_that_is_not_a_key_is_not_replaced(self):
         mine = self.folder / "mine"
         mine.write_text("mine")
         done = self.run_weir("--on", "cluster", "--listen", "127.0.0.1", "--key", mine)
@@ -187,9 +187,10 @@ class Cluster(Real):
 
     def test_options_that_would_change_nothing_are_refused(self):
         for words, why in ((("--encrypt",), "--encrypt: has no meaning in simulation"),
-                           (("--on", "local", "--hosts", "x"), "--hosts: has no meaning --on local"),
-                           (("--on", "lab", "--engine", "fluid"), "--engine: has no meaning --on lab; it is for simulation"),
-                           (("--on", "local", "--precision", "0"), "--precision: has no meaning --on local"),
+                           (("--on", "local", "--hosts", "x"), "--hosts: has no meaning with --on local"),
+                           (("--on", "lab", "--engine", "fluid"),
+                            "--engine: has no meaning with --on lab; it is for simulation"),
+                           (("--on", "local", "--precision", "0"), "--precision: has no meaning with --on local"),
                            (("--on", "lab", "--transport", "shm"), "machines of a lab share no memory"),
                            (("--on", "local", "--transport", "shm", "--encrypt"), "--encrypt: machines that share")):
             done = self.run_weir(*words)
@@ -242,7 +243,7 @@ class Node(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--machine: expected 0 or more, got -3", done.stderr)
 
-    def test_a_rank_that_is_no_number_is_reported(self):
+    def test_a_rank_that_is_not_a_number_is_reported(self):
         for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):
             done = self.node(json.dumps(self.KEY), **{name: value})
             self.assertEqual(done.returncode, 2)

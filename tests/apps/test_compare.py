@@ -126,7 +126,7 @@ class Predicted(Compare):
             self.assertEqual(header["experiment"]["topology"]["groups"][0]["nics"][0]["rate"], "8Gbps")
         self.assertRegex(header_of(self.real, "record")["world_settings"], r"channels=[1-4] io_threads=[1-4] ")
 
-    def test_a_simulation_has_none(self):
+    def test_a_simulation_has_no_prediction(self):
         error = self.refused(self.record())
         self.assertIn("has no prediction next to it", error)
 
@@ -210,7 +210,7 @@ class Refused(Compare):
         early.write_bytes(content)
         done = self.compare(self.record("ring"), early)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("BEFORE what they wait for had completed", done.stdout)
+        self.assertIn("BEFORE their dependencies had completed", done.stdout)
 
 
 if __name__ == "__main__":

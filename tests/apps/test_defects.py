@@ -118,7 +118,7 @@ class Idle(Real):
 
 
 class Start(Real):
-    def test_machines_that_do_not_come_are_named(self):
+    def test_machines_that_do_not_join_are_named(self):
         self.write(strategies=["ring"])
         key = self.folder / "key"
         run = subprocess.Popen(self.run_command("--on", "cluster", "--listen", "127.0.0.1", "--key", str(key),

@@ -42,9 +42,9 @@ class Case(unittest.TestCase):
     def findings(self, **how):
         """The findings of doctor by subject. What CUDA reports with a fake driver depends on the build."""
         done = self.weir("doctor", "--json", status=None, **how)
-        told = json.loads(done.stdout)
-        self.assertEqual(done.returncode, 1 if told["worst"] == "wrong" else 0, done.stdout)
-        return {finding["subject"]: finding for finding in told["findings"]}
+        report = json.loads(done.stdout)
+        self.assertEqual(done.returncode, 1 if report["worst"] == "wrong" else 0, done.stdout)
+        return {finding["subject"]: finding for finding in report["findings"]}
 
 
 class Discover(Case):
@@ -61,11 +61,11 @@ class Discover(Case):
         json.loads(done.stdout)
         self.assertTrue(all(line.startswith("weir discover: ") for line in done.stderr.splitlines()), done.stderr)
         self.assertIn("--latency", done.stderr)
-        said = self.weir("discover", "--nic-rate", "10Gbps", "--latency", "3us", "--memory-rate", "80GB/s",
+        done = self.weir("discover", "--nic-rate", "10Gbps", "--latency", "3us", "--memory-rate", "80GB/s",
                          "--sum-rate", "20GB/s")
-        self.assertNotIn("--latency", said.stderr)
-        self.assertNotIn("--measure", said.stderr)
-        self.assertEqual(json.loads(said.stdout)["network"]["latency"], "3us")
+        self.assertNotIn("--latency", done.stderr)
+        self.assertNotIn("--measure", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["network"]["latency"], "3us")
 
     def test_what_is_measured_is_in_the_topology_and_reported(self):
         done = self.weir("discover", "--measure", "--nic-rate", "10Gbps")
@@ -117,18 +117,18 @@ class Discover(Case):
 class Doctor(Case):
     def test_json_has_the_version_the_worst_and_every_finding(self):
         done = self.weir("doctor", "--json", nvml="none")
-        told = json.loads(done.stdout)
-        self.assertEqual(set(told), {"weir", "worst", "findings"})
+        report = json.loads(done.stdout)
+        self.assertEqual(set(report), {"weir", "worst", "findings"})
         grades = []
-        for finding in told["findings"]:
+        for finding in report["findings"]:
             self.assertLessEqual({"subject", "grade", "found"}, set(finding))
             self.assertLessEqual(set(finding), {"subject", "grade", "found", "remedy"})
             self.assertTrue(finding["found"])
             grades.append(GRADES.index(finding["grade"]))
             if finding["grade"] == "warning":
                 self.assertTrue(finding.get("remedy"), finding)
-        self.assertEqual(GRADES[max(grades)], told["worst"])
-        subjects = [finding["subject"] for finding in told["findings"]]
+        self.assertEqual(GRADES[max(grades)], report["worst"])
+        subjects = [finding["subject"] for finding in report["findings"]]
         for subject in ("build", "cpus", "memory", "locked memory", "huge pages", "open files", "lab", "lab's CPUs",
                         "gpus"):
             self.assertEqual(subjects.count(subject), 1, subjects)

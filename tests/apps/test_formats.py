@@ -73,8 +73,8 @@ class Export(Case):
         before = (self.folder / "mine.json").read_bytes()
         for command in ("simgrid", "graphviz"):
             with self.subTest(command=command):
-                told = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json", status=2).stderr
-                self.assertIn("mine.json: this is what is read", told)
+                error = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json", status=2).stderr
+                self.assertIn("mine.json: this is what is read", error)
                 self.assertEqual((self.folder / "mine.json").read_bytes(), before)
 
     def test_platforms_are_xml_in_the_order_that_simgrid_needs(self):

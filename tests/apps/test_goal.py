@@ -73,8 +73,8 @@ class Goal(unittest.TestCase):
         self.weir("export", "goal", self.file, "--out", out)
         self.assertEqual(out.read_text(), self.weir("export", "goal", self.file, "--strategy", "unified").stdout)
         self.assertIn("--strategy: ", self.weir("export", "goal", self.file, "--strategy", "rings", status=2).stderr)
-        told = self.weir("export", "goal", self.file, "--strategy", "ddp", "--set", "collective=nccl", status=2).stderr
-        self.assertIn("GOAL has messages, and no all-reduce as one op", told)
+        error = self.weir("export", "goal", self.file, "--strategy", "ddp", "--set", "collective=nccl", status=2).stderr
+        self.assertIn("GOAL has messages, and no all-reduce as one op", error)
         self.assertIn("no such file", self.weir("export", "goal", "none.json", status=2).stderr)
         before = self.file.read_bytes()
         self.assertIn("this is what is read", self.weir("export", "goal", self.file, "--out", self.file, status=2).stderr)

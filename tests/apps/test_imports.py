@@ -97,7 +97,7 @@ class Recorded(importing.Case):
         step = measured["recordings"]["mlp-small-modules.json.gz"]["step_ms"][0]
         self.assertAlmostEqual(importing.total(trace) / 1e6 / step, 1, delta=0.02)
 
-    def test_a_rank_of_a_job_leaves_out_what_it_waited_for_gloo(self):
+    def test_a_rank_of_a_job_leaves_out_the_time_of_waiting_for_gloo(self):
         trace, remarks = self.imported(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 1)
         measured = self.measured("mlp-small-rank1")
         self.check_tensors(trace, measured)
@@ -197,17 +197,17 @@ class Kineto(importing.Case):
         cpu = [one for one in kineto.events() if one["cat"] in ("cpu_op", "user_annotation")]
         stepless = [one for one in kineto.events() if one["cat"] != "user_annotation"]
         gpu = [one for one in kineto.events() if one["cat"] != "cpu_op"]
-        for events, told in ((without("Input Dims", "Input type"), "record_shapes=True"),
-                             (without("Input Dims"), "record_shapes=True"),
-                             (without("Input type"), "record_shapes=True"),
-                             (without("Sequence number"), "'Sequence number'"),
-                             (gpu, "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"),
-                             ([], "ProfilerActivity.CPU"),
-                             (stepless, "there are no steps")):
-            with self.subTest(told=told):
+        for events, error in ((without("Input Dims", "Input type"), "record_shapes=True"),
+                              (without("Input Dims"), "record_shapes=True"),
+                              (without("Input type"), "record_shapes=True"),
+                              (without("Sequence number"), "'Sequence number'"),
+                              (gpu, "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"),
+                              ([], "ProfilerActivity.CPU"),
+                              (stepless, "there are no steps")):
+            with self.subTest(error=error):
                 file = self.write(kineto.recording(events), "net.json")
                 done = program.run("import", "kineto", str(file))
-                self.assertIn(told, done.stderr)
+                self.assertIn(error, done.stderr)
         _, remarks = self.imported(self.write(kineto.recording(cpu), "net.json"))
         self.assertIn("no work of the A GPU is recorded", remarks)
 
@@ -264,21 +264,21 @@ class Kineto(importing.Case):
         stepless = kineto.events()
         del next(one for one in stepless if one["name"].startswith("ProfilerStep#"))["dur"]
         whole = json.dumps(kineto.recording(kineto.events()), indent=1).encode()
-        for content, told in ((kineto.recording(endless), "the event 'gemm' has no 'dur'"),
-                              (kineto.recording(stepless), "the event 'ProfilerStep#5' has no 'dur'"),
-                              (kineto.recording(early), "the event 'aten::linear' has -5 as its 'ts'"),
-                              (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
-                              (kineto.recording(bad_shape), "[10, -3]"),
-                              (b"", "bad.json:1: the file is empty"),
-                              (whole[:3000], "this is not JSON"),
-                              (gzip.compress(whole)[:-200], "it ends inside compressed data"),
-                              (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be decompressed"),
-                              (b"[" * 5000, "bare list"),
-                              (b'{"a":' * 5000, "levels of nesting"),
-                              ({"layers": []}, "there are no 'traceEvents'"),
-                              (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "are not in sequence")):
-            with self.subTest(told=told):
-                self.assertIn(told, self.refused(self.write(content, "bad.json")))
+        for content, error in ((kineto.recording(endless), "the event 'gemm' has no 'dur'"),
+                               (kineto.recording(stepless), "the event 'ProfilerStep#5' has no 'dur'"),
+                               (kineto.recording(early), "the event 'aten::linear' has -5 as its 'ts'"),
+                               (kineto.recording(bad_type), "'c10::Float8_e4m3fn'"),
+                               (kineto.recording(bad_shape), "[10, -3]"),
+                               (b"", "bad.json:1: the file is empty"),
+                               (whole[:3000], "this is not JSON"),
+                               (gzip.compress(whole)[:-200], "it ends inside compressed data"),
+                               (b"\x1f\x8b\x08\x00" + bytes(range(200)), "it cannot be decompressed"),
+                               (b"[" * 5000, "bare list"),
+                               (b'{"a":' * 5000, "levels of nesting"),
+                               ({"layers": []}, "there are no 'traceEvents'"),
+                               (whole.replace(b"ProfilerStep#6", b"ProfilerStep#5"), "are not in sequence")):
+            with self.subTest(error=error):
+                self.assertIn(error, self.refused(self.write(content, "bad.json")))
         self.assertIn("there is no such file to read", self.refused(self.folder / "none.json"))
         self.assertIn("this is not a regular file", self.refused(self.folder))
 

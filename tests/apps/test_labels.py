@@ -100,25 +100,25 @@ class Labels(Case):
         found = json.loads(self.weir("tune", "experiment.json", "--json", *over, *many).stdout)
         self.assertEqual({trial["label"] for trial in found["trials"]}, {"extrapolated"})
         best = json.loads((self.folder / "best.json").read_text())["tuned"]
-        for told in (found["best"], best):
-            self.assertEqual(told["label"], "extrapolated")
-            self.assertIn("up to 2 machines, and there are 3", told["label_reason"])
-        told = self.weir("tune", "experiment.json", *over, *many).stdout
-        self.assertEqual(told.count(" extrapolated"), 3)
-        self.assertRegex(told, r"\nextrapolated: .* up to 2 machines, and there are 3")
-        told = self.weir("tune", "experiment.json", *over).stdout
-        self.assertIn("\ncalibrated\n", told)
+        for result in (found["best"], best):
+            self.assertEqual(result["label"], "extrapolated")
+            self.assertIn("up to 2 machines, and there are 3", result["label_reason"])
+        output = self.weir("tune", "experiment.json", *over, *many).stdout
+        self.assertEqual(output.count(" extrapolated"), 3)
+        self.assertRegex(output, r"\nextrapolated: .* up to 2 machines, and there are 3")
+        output = self.weir("tune", "experiment.json", *over).stdout
+        self.assertIn("\ncalibrated\n", output)
         self.assertNotIn("label_reason", json.loads((self.folder / "best.json").read_text())["tuned"])
         self.weir("check", "best.json")
 
     def test_bound_and_whatif_have_labels(self):
         self.complete()
         self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified", "ring"]})
-        told = self.weir("bound", "experiment.json").stdout
-        self.assertRegex(told, r"unified .* calibrated +")
-        self.assertIn("vendor constant: allreduce_efficiency was not measured", told.replace(" (ring)", ""))
-        told = self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1").stdout
-        self.assertRegex(told, r"label")
+        output = self.weir("bound", "experiment.json").stdout
+        self.assertRegex(output, r"unified .* calibrated +")
+        self.assertIn("vendor constant: allreduce_efficiency was not measured", output.replace(" (ring)", ""))
+        output = self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1").stdout
+        self.assertRegex(output, r"label")
         rows = list(csv.DictReader(io.StringIO(
             self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--csv").stdout)))
         self.assertEqual([row["label"] for row in rows], ["calibrated"] * 2)  # two machines leave a third idle
@@ -136,8 +136,8 @@ class Labels(Case):
             for answer, machines in zip(answers, (3, 4)):
                 self.assertEqual(answer["label"], "extrapolated")
                 self.assertIn(f"up to 2 machines, and there are {machines}", answer["label_reason"])
-        told = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1", "--bound-only").stdout
-        self.assertEqual(told.count(" vendor constant "), 2)
+        output = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1", "--bound-only").stdout
+        self.assertEqual(output.count(" vendor constant "), 2)
 
 
 if __name__ == "__main__":

@@ -281,10 +281,10 @@ class Calibration(unittest.TestCase):
         done = subprocess.run([ROOT / "experiments/calibration/calibrate.py", "--weir", program.command()[0],
                                "--sets", "lab of this page"],
                               capture_output=True, text=True, timeout=1200, check=True)
-        told = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
-                          re.MULTILINE | re.DOTALL)
-        self.assertEqual(len(told), 1, done.stdout)
-        for name, runs, median, p95, within in told:
+        results = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
+                             re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(results), 1, done.stdout)
+        for name, runs, median, p95, within in results:
             self.assertIn(f"| {name} | {runs} | {median} % | {p95} % | {'yes' if within == 'within' else 'no'} |", page)
 
 

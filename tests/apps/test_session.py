@@ -48,11 +48,11 @@ class Sessions(unittest.TestCase):
                 self.assertEqual(one, (0, "", ""))
 
     def test_settings_that_fit_nothing_are_reported_by_name(self):
-        for name, value, told in (("WEIR_STRATEGY", "none", "strategy: 'none'"), ("WEIR_SECRET", "abc", "secret: "),
-                                  ("WEIR_LEADER", "here", "leader: "), ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
+        for name, value, expected in (("WEIR_STRATEGY", "none", "strategy: 'none'"), ("WEIR_SECRET", "abc", "secret: "),
+                                      ("WEIR_LEADER", "here", "leader: "), ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
             code, _, error = self.run_session(1, 0, WEIR_RANK="0", WEIR_SERVERS="1", **{name: value})[0]
             self.assertEqual(code, 1)
-            self.assertIn(f"weir_init: {told}", error)
+            self.assertIn(f"weir_init: {expected}", error)
         done = subprocess.run([PROGRAM, "node", "--server", "3", "--listen", "127.0.0.1"], capture_output=True, text=True,
                               timeout=20, env={**os.environ, "WEIR_SERVERS": "2"})
         self.assertEqual(done.returncode, 2)

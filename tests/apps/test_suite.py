@@ -43,7 +43,7 @@ class Suite(Case):
         self.assertIn("### second\n\nA paper, Fig. 1. Calibrated on: nothing.", page)
         self.assertIn("| unified |", page)
 
-    def test_results_below_the_folder_are_no_experiments(self):
+    def test_results_below_the_folder_are_not_experiments(self):
         self.suite(self.published([f"{time}ns" for time in self.times()], 1e-5))
         for _ in range(2):
             done = program.run("run", ".", "--no-plots", cwd=self.folder / "suite")

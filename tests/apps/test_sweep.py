@@ -49,7 +49,7 @@ class Sweeps(sweeping.Case):
         self.assertEqual(len(set(self.keys())), 24)
         self.assertEqual(sorted(self.begun()), sorted(self.keys()))
 
-    def test_equal_points_are_one(self):
+    def test_equal_points_are_computed_once(self):
         # The window is one part, so credit changes nothing. But it is an input, and so makes another run.
         self.write(strategies=["ring", {"name": "ring", "as": "again"}], sweep={tiny.COUNT: [0, 1]})
         self.sweep()
@@ -66,7 +66,7 @@ class Sweeps(sweeping.Case):
         self.assertEqual(sorted(self.keys()), sorted(self.keys(self.folder / "one")))
         self.assertEqual(len(self.keys()), 100)
 
-    def test_a_running_sweep_can_be_asked_and_is_alone_in_its_folder(self):
+    def test_a_running_sweep_shows_its_status_and_is_alone_in_its_folder(self):
         self.sampled(1500)
         process = self.started("--jobs", "1")
         self.wait_for(lambda: self.ended() > 5, "no results")
@@ -180,7 +180,7 @@ class Reports(sweeping.Case):
         self.assertEqual(done.stdout, f"{self.results}/report.html\n")
         return (self.results / "report.html").read_text()
 
-    def test_a_page_needs_nothing_but_itself(self):
+    def test_a_page_needs_no_other_file(self):
         self.sampled(30, strategies=["unified", "ring", "ps"], question="<b>Is it & 'right'?</b>",
                      timelines=["unified"])
         self.sweep()
@@ -218,7 +218,7 @@ class Reports(sweeping.Case):
                 done = program.run(*command)
                 self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|database disk image is malformed)\n")
-                self.assertNotIn("goes on", done.stdout)
+                self.assertNotIn("continues it", done.stdout)
             self.assertFalse((self.results / "report.html").exists())
             self.assertFalse((self.folder / "all.csv").exists())
         file.write_bytes(whole)
@@ -275,7 +275,7 @@ class Killed(sweeping.Case):
     def test_a_thousand_points_killed_twice_are_each_computed_once(self):
         self.sampled(1000)
         jobs, chance = 2, random.Random(2026)
-        under_way = 0
+        lost = 0
         for _ in range(2):
             enough = self.ended() + chance.randrange(50, 300)
             process = self.started("--jobs", str(jobs))
@@ -284,14 +284,14 @@ class Killed(sweeping.Case):
             process.wait()
             keys, begun = self.keys(), self.begun()
             self.assertLess(len(keys), 1000)
-            self.assertLessEqual(len(begun) - len(keys) - under_way, jobs)  # lost: the runs under way
-            under_way = len(begun) - len(keys)
+            self.assertLessEqual(len(begun) - len(keys) - lost, jobs)  # the runs under way when it was killed
+            lost = len(begun) - len(keys)
         self.sweep("--jobs", str(jobs))
         keys, begun = self.keys(), self.begun()
         self.assertEqual(len(keys), 1000)
         self.assertEqual(len(set(keys)), 1000)
-        self.assertEqual(len(begun), 1000 + under_way)
-        self.assertLessEqual(under_way, 2 * jobs)
+        self.assertEqual(len(begun), 1000 + lost)
+        self.assertLessEqual(lost, 2 * jobs)
         self.sweep(into=self.folder / "whole")
         self.assertEqual(self.table(), self.table(self.folder / "whole"))
 

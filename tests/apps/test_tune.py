@@ -100,8 +100,8 @@ class Search(unittest.TestCase):
         self.assertEqual(len(self.found("--steps", "27", "--over", SIZES)["trials"]), 6)
         self.assertIn("--steps: a single trial takes 4", self.refused("--steps", "3"))
         for steps in ("0", "-1", "few"):
-            self.assertIn(f"--steps: '{steps}' is no whole number from 1 on", self.refused("--steps", steps))
-        self.assertIn("--seed: '-1' is no whole number from 0 on", self.refused("--seed", "-1"))
+            self.assertIn(f"--steps: expected a whole number of at least 1, got '{steps}'", self.refused("--steps", steps))
+        self.assertIn("--seed: expected a whole number of at least 0, got '-1'", self.refused("--seed", "-1"))
 
     def test_an_output_that_cannot_be_written_is_reported_before_the_first_trial(self):
         done = self.weir("tune", "mine.json", "--output", "none/best.json")
@@ -156,9 +156,9 @@ class Search(unittest.TestCase):
         for more, channels in ((), 3), (("--channels", "1"), 1):
             done = self.weir("run", "mine.json", "--settings", "best.json", "--on", "local", "--no-plots", "--out", "out", *more)
             self.assertEqual(done.returncode, 0, done.stderr)
-            said = json.dumps(program.whole(self.folder / "out"))
-            self.assertIn(f"channels={channels} ", said)
-            self.assertIn("workers=2 ", said)
+            text = json.dumps(program.whole(self.folder / "out"))
+            self.assertIn(f"channels={channels} ", text)
+            self.assertIn("workers=2 ", text)
 
     def test_settings_that_were_tuned_for_something_else_are_reported(self):
         self.found("--over", "credit=2|3", "--output", "best.json")
@@ -170,13 +170,13 @@ class Search(unittest.TestCase):
             done = self.weir(*runs, *more)
             self.assertEqual((done.returncode, done.stderr),
                              (0, f"weir run: best.json was tuned for 'ps' of net{size}, and is applied to {line}{size}\n"))
-        told = f"best.json was tuned for 'ps' of net{size}, and is applied to 'ring' of net{size}\n"
+        warning = f"best.json was tuned for 'ps' of net{size}, and is applied to 'ring' of net{size}\n"
         for command in (("plan",), ("bound",), ("sweep", "--results", "swept"), ("tune", "--over", "fusion_size", "--trials", "1")):
             done = self.weir(*command, "mine.json", "--settings", "best.json", "--set", "strategies=[\"ring\"]")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn(f"weir {command[0]}: {told}", done.stderr)
+            self.assertIn(f"weir {command[0]}: {warning}", done.stderr)
         done = self.weir("whatif", "lab.json", "net.json", "--settings", "best.json", "--bound-only")
-        self.assertIn(told.replace("ring", "unified"), done.stderr)
+        self.assertIn(warning.replace("ring", "unified"), done.stderr)
         settings = json.loads((self.folder / "best.json").read_text())
         del settings["tuned"]["trace"]  # as in old settings files
         (self.folder / "best.json").write_text(json.dumps(settings))
@@ -215,9 +215,9 @@ class Search(unittest.TestCase):
 
     def test_the_page_has_the_tables_of_the_measurements(self):
         page = ROOT / "experiments/tuning/README.md"
-        told = subprocess.run([sys.executable, page.parent / "measure.py", "--tables"], capture_output=True, text=True,
-                              check=True).stdout
-        for line in told.splitlines():
+        tables = subprocess.run([sys.executable, page.parent / "measure.py", "--tables"], capture_output=True, text=True,
+                                check=True).stdout
+        for line in tables.splitlines():
             self.assertIn(line, page.read_text(encoding="utf-8"))
 
     def test_a_search_that_is_interrupted_reports_its_best_so_far(self):
@@ -249,10 +249,10 @@ class Trials(unittest.TestCase):
         guide = (ROOT / "docs/guide/tuning.md").read_text(encoding="utf-8")
         command = "weir tune experiments/tuning --strategy ps --trials 15 --output settings.json"
         shown = guide[guide.index(command) + len(command):guide.index("## How it searches")]
-        told = program.run(*command.split()[1:-2], cwd=ROOT).stdout.splitlines()
+        output = program.run(*command.split()[1:-2], cwd=ROOT).stdout.splitlines()
         for line in filter(None, map(str.strip, shown.splitlines())):
             if line != "..." and not line.startswith("settings.json"):
-                self.assertIn(line, map(str.strip, told))
+                self.assertIn(line, map(str.strip, output))
 
     def hold(self, strategy, most):
         for model in MODELS:

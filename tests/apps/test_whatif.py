@@ -98,7 +98,7 @@ class Times(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("cpu[1] is counted, but the experiment's 'machines'", done.stderr)
 
-    def test_nics_of_a_quarter_need_four_times_as_many(self):
+    def test_nics_at_a_quarter_of_the_rate_need_four_times_as_many_machines(self):
         answers = self.answers("--bound-only", "--cpu-machines", "0,1,2,4,8", "--cpu-nic", "2Gbps,8Gbps")
         self.assertEqual([answer["cpu_nic_bytes_per_s"] for answer in answers], 5 * [250e6] + 5 * [1e9])
         slow, fast = answers[:5], answers[5:]
@@ -224,7 +224,7 @@ class Input(Case):
     def test_nothing_possible_is_an_error(self):
         done = self.weir("--bound-only", "--strategy", "ps", "--cpu-machines", "0")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("nothing that was asked for is possible", done.stderr)
+        self.assertIn("none of the combinations is possible", done.stderr)
 
     def test_a_signal_ends_it_and_shows_what_is_done(self):
         command = program.command("whatif", "lab.json", "trace.json", "--cpu-machines", "0..300", "--jobs", "1")

@@ -4,7 +4,7 @@
 namespace weir {
 
 void add_bench(CLI::App& weir, ExitStatus& status) {
-  CLI::App* command = weir.add_subcommand("bench", "Measures what this machine reaches");
+  CLI::App* command = weir.add_subcommand("bench", "Measures how fast this machine is");
   command->require_subcommand(1);
   add_bench_allreduce(*command, status);
   add_bench_copy(*command, status);

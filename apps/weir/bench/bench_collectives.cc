@@ -39,7 +39,8 @@ Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
     const auto size = parse_size(text);
     if (!size) return wrong(name.c_str(), Error{"--bytes: " + size.error().text});
     if (size->count() < 4 || size->count() % 4 != 0)
-      return wrong(name.c_str(), Error{fmt::format("--bytes: {} is no whole number of f32; try 4MiB", text)});
+      return wrong(name.c_str(),
+                   Error{fmt::format("--bytes: {} is not a whole number of f32 elements; try 4MiB", text)});
     sizes.push_back(*size);
   }
   constexpr auto kRight = Table::Column::Side::kRight;
@@ -76,7 +77,7 @@ Result<ExitStatus> bench_collective(const BenchCollectivesChoices& choices) {
 
 void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
   BenchJob& job = choices.job;
-  command.add_option("--bytes", choices.sizes, "Of the gradients, f32 (4MiB,16MiB,64MiB)")
+  command.add_option("--bytes", choices.sizes, "Sizes of the gradients, which are f32 (4MiB,16MiB,64MiB)")
       ->type_name("SIZES")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -85,17 +86,17 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
   for (const real::Wire& wire : real::wires()) {
     if (!wire.traits.uses_devices) of_this_host.push_back(real::choice_of(wire.name));
   }
-  add_transport(command, job.real.transport, "What messages move through", "--transport", of_this_host);
-  command.add_option("--iterations", job.iterations, "How often; medians are shown")
+  add_transport(command, job.real.transport, "What moves messages", "--transport", of_this_host);
+  command.add_option("--iterations", job.iterations, "How many iterations; medians are shown")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command
       .add_option("--channels", job.real.channels,
-                  "Connections between two machines (2, or as many as each has cores)")
+                  "Connections between two machines (2, or one per core if a machine has fewer)")
       ->check(CLI::Range(1, 64));
   command
       .add_option("--io-threads", job.real.io_threads,
-                  "Threads of each machine that move bytes (4, likewise)")
+                  "Threads of each machine that move bytes (4, or one per core if it has fewer)")
       ->check(CLI::Range(1, 64));
   command.add_option("--sum-threads", job.real.workers, "Threads of each machine that sum and copy")
       ->check(CLI::Range(1, 1024))
@@ -104,20 +105,17 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
 }
 
 constexpr const char* kAboutCollectives =
-    "Machines are processes of this host that run the plan as weir run --on local does. An iteration counts "
-    "from\n"
-    "the end of the one before, on all machines, to its own. Algorithm: the gradients' bytes over that "
-    "time.\n"
-    "Bus: what the busiest machine sends or receives over it. Beside all messages stands what as many "
-    "processes\n"
-    "move that only send to the next and receive (over TCP) or only copy (shm), which no messages can "
-    "exceed.\n";
+    "Machines are processes of this host that run the plan as weir run --on local does. An iteration lasts\n"
+    "from the end of the one before, on all machines, to its own end. algorithm: the gradients' bytes over\n"
+    "that time. bus: the bytes that the busiest machine sends or receives over that time. The rate of all\n"
+    "messages stands beside that of as many plain processes, which only send to the next one and receive\n"
+    "(over TCP) or only copy (shm). Messages cannot be faster.\n";
 
 }  // namespace
 
 void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
-      bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among them");
+      bench.add_subcommand("allreduce", "How fast processes of this host sum gradients among themselves");
   const auto choices = std::make_shared<BenchCollectivesChoices>();
   choices->name = "allreduce";
   choices->job.strategy = default_strategy();
@@ -130,7 +128,7 @@ void add_bench_allreduce(CLI::App& bench, ExitStatus& status) {
   }
   command
       ->add_option("--strategy", choices->job.strategy,
-                   fmt::format("Without machines that only sum, {} is one", default_strategy()))
+                   fmt::format("The strategy; {} works without CPU machines too", default_strategy()))
       ->check(CLI::IsMember(serverless))
       ->capture_default_str();
   add_common(*command, *choices);

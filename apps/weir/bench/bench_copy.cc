@@ -58,18 +58,17 @@ void add_bench_copy(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
       bench.add_subcommand("copy", "How fast gradients get from this host's GPUs to its memory and back");
   const auto choices = std::make_shared<BenchCopyChoices>();
-  command->add_option("--parts", choices->sizes, "Of which 256 MiB are copied each way (1MB,4MB,16MB)")
+  command->add_option("--parts", choices->sizes, "Sizes of parts; 256 MiB are copied each way (1MB,4MB,16MB)")
       ->type_name("SIZES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--repetitions", choices->repetitions, "How often")
+  command->add_option("--repetitions", choices->repetitions, "How often each is measured")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_flag("--json", choices->json, "JSON instead of a table");
   command->footer(
-      "Both ways at once, for each GPU alone: by a node, each part an op of its plan, and beside it by "
-      "plain\n"
-      "copies of pinned memory, 256 MiB at once.\n"
+      "Measures each GPU alone, both ways at once. A node copies each part as an op of its plan. Plain\n"
+      "copies of pinned memory, 256 MiB at once, show what is possible.\n"
       "\nExamples:\n"
       "  weir bench copy\n"
       "  weir bench copy --parts 4MB --json");

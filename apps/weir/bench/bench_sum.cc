@@ -99,19 +99,20 @@ CLI::Option* add_list(CLI::App& command, const char* name, std::vector<T>& into,
 }
 
 std::string check_dtype(const std::string& name) {
-  return dtype_named(name) ? "" : fmt::format("'{}' is no type; try f32, f64, f16, bf16, i32 or i64", name);
+  return dtype_named(name) ? "" : fmt::format("unknown type '{}'; try f32, f64, f16, bf16, i32 or i64", name);
 }
 
 }  // namespace
 
 void add_bench_sum(CLI::App& bench, ExitStatus& status) {
   CLI::App* command =
-      bench.add_subcommand("sum", "How fast the CPU sums gradients, beside what its memory allows");
+      bench.add_subcommand("sum", "How fast the CPU sums gradients, and what its memory allows");
   const auto choices = std::make_shared<BenchSumChoices>();
-  command->add_option("--size", choices->size, "Of each operand; more than caches hold, to measure memory")
+  command->add_option("--size", choices->size, "Size of each operand; larger than caches, to measure memory")
       ->type_name("SIZE")
       ->capture_default_str();
-  add_list(*command, "--dtypes", choices->dtypes, "TYPES", "Of the elements (all: f32,f64,f16,bf16,i32,i64)")
+  add_list(*command, "--dtypes", choices->dtypes, "TYPES",
+           "Types of elements (all: f32,f64,f16,bf16,i32,i64)")
       ->check(check_dtype);
   add_list(*command, "--sources", choices->sources, "COUNTS", "How many are added at once (1,2,4,8)")
       ->check(CLI::Range(1, SumMeter::kMostSources));
@@ -125,11 +126,9 @@ void add_bench_sum(CLI::App& bench, ExitStatus& status) {
       ->type_name("NODE");
   command->add_flag("--json", choices->json, "Prints JSON");
   command->footer(
-      "Rates are in bytes of the sources. Beside each sum, and in turn with it, runs a plain loop that "
-      "reads\n"
-      "and writes as many bytes of as many operands and computes next to nothing: what memory allows. The "
-      "rate\n"
-      "of one source and all threads is 'sum_rate' in a topology.\n\n"
+      "Rates are in bytes of the sources. A plain loop runs in turn with each sum. It reads and writes as\n"
+      "many bytes of as many operands, and computes almost nothing: its rate is what memory allows. The\n"
+      "rate with one source and all threads is 'sum_rate' in a topology.\n\n"
       "Examples:\n"
       "  weir bench sum\n"
       "  weir bench sum --dtypes f32,bf16 --sources 1 --threads 1,2,4,8 --numa 0 --json");

@@ -21,15 +21,13 @@ namespace weir {
 namespace {
 
 constexpr const char* kFooter =
-    "Two processes send each other messages all the time, and in turn with them two processes that do\n"
-    "nothing but write to and read from a socket for each direction: the same 1 MiB again and again, "
-    "which\n"
-    "stays in caches, and then as much memory as the messages have. One copy is what each of two "
-    "processes\n"
-    "copies of as much memory, at most which a message through shared memory can reach. Rates are of one\n"
-    "direction; shares are the nodes' of the rate to their left.\n"
-    "Over RDMA the others post the same writes and nothing else. Registrations of memory and bytes that a\n"
-    "processor copied are the nodes', once they have met.\n\n"
+    "Two nodes send each other messages all the time. In turn with them, two plain processes write to a\n"
+    "socket and read from it, one socket for each direction: first the same 1 MiB again and again, which\n"
+    "stays in caches, then as much memory as the messages have. 'one copy' is the rate at which each of\n"
+    "two processes copies as much memory; messages through shared memory cannot be faster. Rates are for\n"
+    "one direction. A share is the nodes' rate divided by the rate to the left of the share.\n"
+    "Over RDMA, the plain processes only post the same writes. The table also counts, once the nodes have\n"
+    "connected, their registrations of memory and the bytes that their CPUs copy.\n\n"
     "Examples:\n"
     "  weir bench transport\n"
     "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"
@@ -71,13 +69,13 @@ Result<TransportRow> measure(const BenchTransportChoices& choices, Bytes message
 }
 
 // Both nodes hold all messages under way, outgoing and incoming, in memory.
-Result<void> check_size(Bytes message, int under_way) {
+Result<void> check_size(Bytes message, int messages) {
   if (message < Bytes(1)) return failure("--sizes: a message has at least one byte; try 4MiB");
-  if (const Bytes left = real::available_memory(); message > left / 4 / under_way) {
+  if (const Bytes left = real::available_memory(); message > left / 4 / messages) {
     return failure(
         fmt::format("--sizes: two nodes with {} messages of {} under way each way do not fit into "
                     "the {} of memory that this host has left; try 4MiB",
-                    under_way, rounded(message), rounded(left)));
+                    messages, rounded(message), rounded(left)));
   }
   return {};
 }
@@ -102,13 +100,13 @@ Result<std::vector<Bytes>> sizes_of(BenchTransportChoices& choices) {
     sizes.push_back(*size);
   }
   if (settings.sealed && settings.engine != real::TransportChoice::kTcp)
-    return failure("--encrypt: it seals TCP's connections alone; take --engine tcp");
+    return failure("--encrypt: it encrypts only TCP connections; take --engine tcp");
   const bool rdma = is_rdma(settings.engine);
   if (rdma && choices.addresses.empty())
-    return failure("--addresses: say those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
+    return failure("--addresses: give those of one or two RDMA devices, as 10.0.0.1,10.0.0.2");
   if (!rdma && choices.poll->count() > 0) return failure("--poll: it is for RDMA; take --engine rdma");
   if (!rdma && settings.entries > 1)
-    return failure("--entries: of writes over RDMA alone; take --engine rdma");
+    return failure("--entries: it is for writes over RDMA; take --engine rdma");
   return sizes;
 }
 
@@ -163,18 +161,19 @@ Result<ExitStatus> bench_transport(BenchTransportChoices choices) {
 
 void add_bench_transport(CLI::App& bench, ExitStatus& status) {
   CLI::App* command = bench.add_subcommand(
-      "transport", "How fast two nodes of this host exchange messages, beside what others move the same way");
+      "transport", "How fast two nodes of this host exchange messages, and how fast plain processes do");
   const auto choices = std::make_shared<BenchTransportChoices>();
-  command->add_option("--sizes", choices->sizes, "Of the messages (64KiB,1MiB,4MiB,16MiB)")
+  command->add_option("--sizes", choices->sizes, "Sizes of messages (64KiB,1MiB,4MiB,16MiB)")
       ->type_name("SIZES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--offset", choices->offset, "From a page, at which each message begins at both ends")
+  command
+      ->add_option("--offset", choices->offset,
+                   "Where each message begins after the start of a page, at both ends")
       ->type_name("SIZE")
       ->capture_default_str();
   command
-      ->add_option("--entries", choices->settings.entries,
-                   "Pieces of memory that each plain write over RDMA is described by")
+      ->add_option("--entries", choices->settings.entries, "Pieces of memory in each plain write over RDMA")
       ->check(whole_number_from(1))
       ->capture_default_str();
   command->add_option("--under-way", choices->settings.under_way, "How many messages a node may send at once")
@@ -188,17 +187,17 @@ void add_bench_transport(CLI::App& bench, ExitStatus& status) {
       ->capture_default_str();
   std::vector<real::TransportChoice> engines;
   for (const real::Wire& wire : real::wires()) engines.push_back(real::choice_of(wire.name));
-  add_transport(*command, choices->settings.engine, "What messages move through", "--engine", engines);
+  add_transport(*command, choices->settings.engine, "What moves messages", "--engine", engines);
   command
       ->add_option(
           "--addresses", choices->addresses,
-          "Of the two nodes: this host's, each of its own device if there are two (127.0.0.1,127.0.0.1)")
+          "The two nodes' addresses on this host, of two devices if it has two (127.0.0.1,127.0.0.1)")
       ->type_name("A,B")
       ->delimiter(',')
       ->allow_extra_args(false);
   choices->poll = add_poll(*command, choices->settings.poll);
-  command->add_flag("--encrypt", choices->settings.sealed, "Nodes seal what they send over TCP");
-  command->add_option("--seconds", choices->seconds, "Of each measurement")
+  command->add_flag("--encrypt", choices->settings.sealed, "Nodes encrypt what they send over TCP");
+  command->add_option("--seconds", choices->seconds, "Time for each measurement")
       ->check(number_within(0.01, 600.0))
       ->capture_default_str();
   command->add_option("--repetitions", choices->repetitions, "How often each is measured; medians are shown")

@@ -18,7 +18,7 @@ void add_set(CLI::App& command, std::vector<std::string>& settings, const std::s
 
 }  // namespace
 
-void tell_tuned_for_others(const char* command, const Input& input,
+void warn_tuned_for_others(const char* command, const Input& input,
                            const std::vector<std::string>& strategies, const std::string& traces) {
   if (const auto words = tuned_for_others(input, strategies, traces))
     print_error("weir {}: {}\n", command, *words);
@@ -35,17 +35,16 @@ void add_settings(CLI::App& command, Input& input) {
   command
       .add_option(
           "--settings", input.settings_file,
-          "A file of settings, such as weir tune writes, in place of what the experiment says; --set\n"
-          "goes before them")
+          "A file of settings, as weir tune writes it. It overrides the experiment; --set overrides both")
       ->type_name("FILE");
   add_set(command, input.settings,
-          "Replaces what the file says at a path, such as policy, model.message_overhead,\n"
+          "Replaces the file's value at a path, such as policy, model.message_overhead,\n"
           "topology.groups.cpu.count or trace.layers.0.forward; may be given several times");
 }
 
 void add_topology_settings(CLI::App& command, std::vector<std::string>& settings) {
   add_set(command, settings,
-          "Replaces what the topology says at a path, such as topology.groups.cpu.count; may be\n"
+          "Replaces the topology's value at a path, such as topology.groups.cpu.count; may be\n"
           "given several times");
 }
 
@@ -59,9 +58,9 @@ CLI::Validator whole_number_from(std::uint64_t least) {
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, value);
     if (read.ec == std::errc() && read.ptr == end && value >= least) return {};
-    return fmt::format("'{}' is no whole number from {} on", text, least);
+    return fmt::format("expected a whole number of at least {}, got '{}'", least, text);
   };
-  return {check, fmt::format("INT from {} on", least)};
+  return {check, fmt::format("INT >= {}", least)};
 }
 
 CLI::Validator number_within(double least, double most) {
@@ -69,7 +68,7 @@ CLI::Validator number_within(double least, double most) {
     double value = 0.0;
     const bool is_number = CLI::detail::lexical_cast(text, value);
     if (is_number && value >= least && value <= most) return {};
-    return fmt::format("'{}' is no number from {} to {}", text, least, most);
+    return fmt::format("expected a number from {} to {}, got '{}'", least, most, text);
   };
   return {check, fmt::format("FLOAT in [{} - {}]", least, most)};
 }

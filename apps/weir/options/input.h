@@ -17,7 +17,7 @@ namespace weir {
 
 /// Warns on the error stream if the input's settings were tuned for a strategy or traces other than these
 /// (name_of() in configuration.h). The settings apply to all of them anyway.
-void tell_tuned_for_others(const char* command, const Input& input,
+void warn_tuned_for_others(const char* command, const Input& input,
                            const std::vector<std::string>& strategies, const std::string& traces);
 
 /// Adds the experiment, --settings and --set to the command. The input outlives the command.

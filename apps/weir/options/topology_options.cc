@@ -47,12 +47,13 @@ void add_topology_options(CLI::App& command, TopologyOptions& options, const std
   const auto quantity = [&](const char* name, std::string& into, const char* about, const char* type) {
     command.add_option(name, into, about)->type_name(type);
   };
-  quantity("--latency", options.latency, "Of the network, from NIC to NIC (5us if no NIC tells it)", "TIME");
-  quantity("--nic-rate", options.nic_rate, "Of NICs whose speed is not told (10Gbps)", "RATE");
+  quantity("--latency", options.latency, "Latency of the network from NIC to NIC (5us if no NIC reports it)",
+           "TIME");
+  quantity("--nic-rate", options.nic_rate, "Rate of NICs that report no speed (10Gbps)", "RATE");
   quantity("--nvlink", options.nvlink_rate,
-           "Of each GPU to an NVSwitch, each way, in place of the NVLinks that are told", "RATE");
+           "Rate of each GPU to an NVSwitch, each way, in place of the reported NVLinks", "RATE");
   quantity("--memory-rate", options.memory_rate,
-           "What each NUMA node's memory reads and writes, both together (unlimited)", "RATE");
+           "Rate of each NUMA node's memory, for reads and writes together (unlimited)", "RATE");
   quantity("--sum-rate", options.sum_rate, "How fast each NUMA node's cores add (unlimited)", "RATE");
 }
 

@@ -50,25 +50,25 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
   command
       .add_option(
           "--hosts", options.hosts,
-          "A file with a host for each machine, one a line: its name, and its address if that is another,\n"
-          "or one for each of its NICs")
+          "A file with one line for each machine: the name of its host, and the host's address if that\n"
+          "differs, or one address for each NIC")
       ->type_name("FILE")
       ->group(group);
   command
       .add_option(
           "--key", options.real.key_file,
-          "Instead of --hosts: a file to write the job's key to, for nodes that others start, anew for\n"
-          "each run of the experiment")
+          "Instead of --hosts: a file to write the job's key to, for nodes that others start. Each run of\n"
+          "the experiment writes a new key")
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--listen", options.real.listen, "The address of this host at which the machines find it")
       ->type_name("ADDRESS")
       ->group(group);
-  command.add_option("--remote-shell", options.remote_shell, "What runs a command on a host")
+  command.add_option("--remote-shell", options.remote_shell, "The program that runs a command on a host")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--program", options.real.program, "Where weir is on the hosts (as here)")
+  command.add_option("--program", options.real.program, "The path of weir on the hosts (the same as here)")
       ->type_name("FILE")
       ->group(group);
   options.of_clusters = added_since(command, before);
@@ -79,15 +79,15 @@ void add_real(CLI::App& command, WorldOptions& options) {
   const std::string group = "Real runs";
   add_transport(
       command, real.transport,
-      "What messages move through: tcp; shm, memory that processes of one host share, with one copy a\n"
-      "message; rdma, writes of a device into another machine's memory; auto, the last two where they\n"
-      "can be, else tcp")
+      "What moves messages. tcp: connections. shm: memory that processes of one host share, with one\n"
+      "copy per message. rdma: devices that write into other machines' memory. auto: shm or rdma where\n"
+      "possible, else tcp")
       ->group(group);
   options.poll = add_poll(command, real.poll)->group(group);
   command
       .add_option("--channels", real.channels,
-                  "Connections between two machines (1 where a kernel paces them or one thread moves bytes,\n"
-                  "else 1 to 4, the more the fewer peers a machine has)")
+                  "Connections between two machines (1 if the kernel paces them or one thread moves bytes,\n"
+                  "else 1 to 4: more if a machine has fewer peers)")
       ->check(CLI::Range(1, 64))
       ->group(group);
   command
@@ -99,21 +99,20 @@ void add_real(CLI::App& command, WorldOptions& options) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str()
       ->group(group);
-  command.add_flag("--encrypt", real.encrypt, "Seal what moves over connections between hosts")->group(group);
+  command.add_flag("--encrypt", real.encrypt, "Encrypt connections between hosts")->group(group);
   command
       .add_flag(
           "--gpus", real.gpus,
-          "Use GPUs: gradients lie on them, and compute ops stay there for their time. Machines of one host "
-          "take its\n"
-          "GPUs in turn; those of a cluster each the first ones of their host. Else host memory and time\n"
-          "stand for them")
+          "Use GPUs: they hold gradients, and compute ops occupy them for their time. Machines on one host\n"
+          "take its GPUs in turn; each machine of a cluster takes the first GPUs of its host. Without\n"
+          "--gpus, host memory replaces GPU memory, and waiting replaces computation")
       ->group(group);
   real.verify = real::Verify::kFirst;
   auto* const all = command
                         .add_flag_callback(
                             "--verify", [&real] { real.verify = real::Verify::kAll; },
                             "Write gradients and check every element of their sums in all iterations, which\n"
-                            "take longer for it; if left out, in one iteration ahead of those")
+                            "makes them longer. By default, one extra iteration is checked before the others")
                         ->group(group);
   command
       .add_flag_callback(
@@ -123,8 +122,8 @@ void add_real(CLI::App& command, WorldOptions& options) {
   command
       .add_option(
           "--pace", real.pace,
-          "Send to each peer no faster than so many times what the plan needs if all exchanges are to end\n"
-          "together on links as fast as the topology says; 0 is as fast as can be (1.02 in a lab, else 0)")
+          "Limit the rate to each peer: so many times the rate at which all exchanges would end together\n"
+          "on the topology's links; 0 sets no limit (1.02 in a lab, else 0)")
       ->check(number_within(0.0, 1000.0))
       ->group(group);
   command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
@@ -136,12 +135,11 @@ void add_real(CLI::App& command, WorldOptions& options) {
 Result<World> on_cluster(const WorldOptions& options) {
   RealSettings settings = options.real;
   if (settings.listen.empty())
-    return failure("--listen: say at which address of this host the machines find it");
+    return failure("--listen: give the address at which the machines find this host");
   if (const auto reachable = real::check_reachable(settings.listen); !reachable)
     return failure("--listen: " + reachable.error().text);
   if (options.hosts.empty() == settings.key_file.empty()) {
-    return failure(
-        "say either --hosts, where nodes are to be started, or --key, for nodes that others start");
+    return failure("give either --hosts, to start nodes there, or --key, for nodes that others start");
   }
   if (!options.hosts.empty()) {
     auto hosts = read_hosts(options.hosts);
@@ -162,11 +160,11 @@ Result<void> check(const WorldOptions& options) {
     return found == among.end() ? nullptr : *found;
   };
   if (const auto* option = given(options.of_clusters); option != nullptr && options.on != "cluster")
-    return failure(
-        fmt::format("{}: has no meaning --on {}; it is for --on cluster", option->get_name(), options.on));
+    return failure(fmt::format("{}: has no meaning with --on {}; it is for --on cluster", option->get_name(),
+                               options.on));
   if (const auto* option = given(options.of_simulation); option != nullptr && options.on != "simulation")
     return failure(
-        fmt::format("{}: has no meaning --on {}; it is for simulation", option->get_name(), options.on));
+        fmt::format("{}: has no meaning with --on {}; it is for simulation", option->get_name(), options.on));
   if (const auto* option = given(options.of_real_runs); option != nullptr && options.on == "simulation")
     return failure(fmt::format("{}: has no meaning in simulation; it is for --on local, lab or cluster",
                                option->get_name()));
@@ -176,12 +174,13 @@ Result<void> check(const WorldOptions& options) {
   if (wire != nullptr && wire->traits.within_host && options.on == "lab")
     return failure("--transport: machines of a lab share no memory; take tcp, or --on local");
   if (devices && options.on != "cluster" && options.on != "simulation")
-    return failure(fmt::format("--transport: machines --on {} have no RDMA devices; it is for --on cluster",
-                               options.on));
+    return failure(
+        fmt::format("--transport: machines of --on {} have no RDMA devices; use --on cluster", options.on));
   if (devices && options.real.pace)
-    return failure("--pace: it holds back TCP's connections; devices send as fast as the network lets them");
+    return failure(
+        "--pace: it slows down TCP connections only; RDMA devices send as fast as the network allows");
   if (devices && options.real.encrypt)
-    return failure("--encrypt: devices write bytes as they are; take --transport tcp or auto");
+    return failure("--encrypt: RDMA devices do not encrypt; take --transport tcp or auto");
   if (options.poll->count() > 0 && !real::may_use_devices(transport))
     return failure("--poll: it is for RDMA; take --transport rdma or auto");
   if (shares_memory(transport) && options.real.encrypt && options.on == "local")
@@ -198,12 +197,13 @@ CLI::Option* add_transport(CLI::App& command, real::TransportChoice& into, const
 
 void add_engine(CLI::App& command, SimulationOptions& into) {
   add_choice(command, "--engine", into.engine,
-             "What shares links in simulation: SimGrid, the reference, or Weir's own, which is faster where\n"
-             "many flows are under way");
+             "The engine that simulates links: SimGrid, the reference, or Weir's own, which is faster with\n"
+             "many flows");
   command
-      .add_option("--precision", into.precision,
-                  "By what part of their rates the fluid engine may use links more or less than wholly:\n"
-                  "0.0001 makes runs of hundreds of machines several times as fast, and keeps means")
+      .add_option(
+          "--precision", into.precision,
+          "How far the fluid engine may exceed or miss the rates of links, as a part of these rates.\n"
+          "0.0001 makes runs of hundreds of machines several times as fast, and keeps means")
       ->check(number_within(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();
@@ -218,8 +218,8 @@ CLI::Option* add_poll(CLI::App& command, Duration& into) {
   return command
       .add_option_function<std::string>(
           "--poll", take,
-          "Over RDMA: how long threads look for ends of messages before they sleep until the device tells;\n"
-          "0s is at once")
+          "Over RDMA: how long threads poll for completed messages before they sleep until the device\n"
+          "wakes them; with 0s they sleep at once")
       ->type_name("DURATION")
       ->default_str(text(into));
 }
@@ -227,11 +227,10 @@ CLI::Option* add_poll(CLI::App& command, Duration& into) {
 void add_world(CLI::App& command, WorldOptions& options, bool choose) {
   if (choose) {
     command
-        .add_option(
-            "--on", options.on,
-            "Where: in simulation, or for real, each machine being a process of this host and every byte\n"
-            "moved and summed, one run at a time: over its loopback interface (local), or in a lab, whose\n"
-            "links have the topology's rates (lab). Or on the hosts of a cluster (cluster)")
+        .add_option("--on", options.on,
+                    "Where to run. local: each machine is a process of this host, over loopback. lab:\n"
+                    "likewise, over links with the topology's rates. cluster: on the hosts of a cluster.\n"
+                    "These three move and sum every byte, and make one run at a time")
         ->check(CLI::IsMember({"simulation", "local", "lab", "cluster"}))
         ->capture_default_str();
     const auto before = command.get_options().size();

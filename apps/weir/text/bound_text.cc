@@ -110,7 +110,7 @@ void show_strategies(const ExperimentBounds& bounds) {
   }
   print("\n{}", text({{"strategy", Side::kLeft},
                       {"its bound"},
-                      {"over that"},
+                      {"over any plan's"},
                       {"label", Side::kLeft},
                       {"binding", Side::kLeft}},
                      rows));

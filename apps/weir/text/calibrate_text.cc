@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Side = Table::Column::Side;
 
-constexpr std::size_t kShownUntold = 12;
+constexpr std::size_t kMostUndetermined = 12;
 
 std::string value_text(const Value& value) {
   if (!value.is(Value::Kind::kString)) return label(value);
@@ -85,18 +85,18 @@ std::string text(const Calibrated& calibrated) {
   add_misses(rows, "iterations of runs", "fitted", calibrated.runs.fitted);
   add_misses(rows, "iterations of runs", "held out", calibrated.runs.held_out);
   all += "\n" + text({{"error of", Side::kLeft},
-                      {"on those", Side::kLeft},
+                      {"set", Side::kLeft},
                       {"count"},
                       {"median"},
                       {"95th percentile"},
                       {"worst"}},
                      rows);
   if (!calibrated.undetermined.empty()) {
-    all += "\nUsed by the runs, but not told by what was measured, so as before:\n";
-    for (std::size_t i = 0; i < calibrated.undetermined.size() && i < kShownUntold; ++i)
+    all += "\nUsed by the runs, but not measured, so unchanged:\n";
+    for (std::size_t i = 0; i < calibrated.undetermined.size() && i < kMostUndetermined; ++i)
       all += "  " + calibrated.undetermined[i] + "\n";
-    if (calibrated.undetermined.size() > kShownUntold)
-      all += fmt::format("  and {} more\n", calibrated.undetermined.size() - kShownUntold);
+    if (calibrated.undetermined.size() > kMostUndetermined)
+      all += fmt::format("  and {} more\n", calibrated.undetermined.size() - kMostUndetermined);
   }
   return all;
 }

@@ -38,8 +38,7 @@ std::string introduction(const RecordComparison& all) {
   const auto differences = setting_differences(all.a.header, all.b.header);
   if (!differences.empty()) text += "  " + words(differences, kMostSettings) + "\n";
   return text +
-         "Errors are those of A measured against B, (A - B) / B; times are means over the measured "
-         "iterations.\n";
+         "Errors are those of A relative to B, (A - B) / B. Times are means over the measured iterations.\n";
 }
 
 std::string whole(const RecordComparison& all) {
@@ -131,15 +130,14 @@ class OrderText {
                       fmt::format("{}", machine.swapped), fmt::format("{}", machine.ready_in_other_order)});
     }
     std::string text = weir::text(
-        {{"order of submission", Side::kLeft}, {"submitted"}, {"other order"}, {"as completions were"}},
-        rows);
+        {{"order of submission", Side::kLeft}, {"submitted"}, {"other order"}, {"due to completions"}}, rows);
     text += rule("A", orders.a) + rule("B", orders.b);
-    std::size_t told = 0;
+    std::size_t differing = 0;
     for (const MachineOrder& machine : orders.machines) {
-      if (machine.first && told++ < kMostMachines) text += "\n" + first(machine);
+      if (machine.first && differing++ < kMostMachines) text += "\n" + first(machine);
     }
-    if (told > kMostMachines)
-      text += fmt::format("\nand {} machines more; --json tells all\n", told - kMostMachines);
+    if (differing > kMostMachines)
+      text += fmt::format("\nand {} more machines; --json shows all\n", differing - kMostMachines);
     return text;
   }
 
@@ -147,18 +145,18 @@ class OrderText {
   // Whether the record follows the rule that an op is submitted when its dependencies have completed.
   std::string rule(const char* name, const Promptness& prompt) const {
     if (prompt.early > 0) {
-      return fmt::format("{}: {} ops were submitted BEFORE what they wait for had completed, first {}\n",
+      return fmt::format("{}: {} ops were submitted BEFORE their dependencies had completed, first {}\n",
                          name, prompt.early, turn(*prompt.first_early));
     }
     return fmt::format(
-        "{}: every op was submitted after what it waits for had completed, {}\n", name,
-        prompt.longest > Duration() ? rounded(prompt.longest) + " later at most" : "at that instant");
+        "{}: every op was submitted after its dependencies had completed, {}\n", name,
+        prompt.longest > Duration() ? "at most " + rounded(prompt.longest) + " later" : "at that instant");
   }
 
   std::string first(const MachineOrder& machine) const {
     const Swap& swap = *machine.first;
     return fmt::format(
-        "{}: first, {} came before {} in A and after it in B\n"
+        "{}: first difference: {} came before {} in A and after it in B\n"
         "  A  {}\n"
         "     {}\n"
         "  B  {}\n"

@@ -60,11 +60,11 @@ void show_machines(const Plan& plan, const Cluster& cluster, const WorkTable& wo
 
 // One note for each group and kind of memory.
 void show_shortages(const Plan& plan, const Cluster& cluster) {
-  std::set<std::pair<std::string, Memory::Kind>> told;
+  std::set<std::pair<std::string, Memory::Kind>> noted;
   for (const Shortage& shortage : shortages(plan, cluster)) {
     const Machine& machine = cluster.machine(shortage.machine);
-    if (!told.emplace(machine.group, shortage.memory.kind).second) continue;
-    print("\nNote: {}.{} has {} of memory, and this plan alone takes {} of it, so it cannot be proved",
+    if (!noted.emplace(machine.group, shortage.memory.kind).second) continue;
+    print("\nNote: {}.{} has {} of memory, but this plan alone takes {}, so it cannot be proved",
           machine.name, shortage.name, rounded(shortage.room), rounded(shortage.taken));
   }
 }
@@ -124,8 +124,8 @@ void show(const Contender& contender, const Experiment& experiment, const Plan& 
 
 std::string text(const Proof& proof) {
   return fmt::format(
-      "Proved: {} ops in an order without a circle, {} messages matched, {} pairs of accesses ordered, {} of "
-      "gradients summed over all GPUs, each once\n",
+      "Proved: {} ops without a cycle, {} messages matched, {} pairs of accesses ordered, {} of gradients "
+      "summed over all GPUs, each once\n",
       proof.ops, proof.messages, proof.ordered, rounded(proof.summed));
 }
 

@@ -9,7 +9,7 @@ namespace weir {
 namespace {
 
 // Counts only checks that passed: a run with a wrong sum has failed.
-void tell_checked(const Results& results) {
+void print_checked(const Results& results) {
   std::int64_t elements = 0;
   int runs = 0;
   for (const Run& run : results.runs()) {
@@ -23,17 +23,15 @@ void tell_checked(const Results& results) {
 }
 
 // Machines that share memory do not use the links, so they may be faster than the links' bound.
-void tell_unbounded(const Results& results) {
+void print_unbounded(const Results& results) {
   const auto unbounded = [](const Run& run) {
     return run.outcome && run.outcome->kind == Outcome::Kind::kRow && !run.outcome->row.bound_percent;
   };
   if (std::any_of(results.runs().begin(), results.runs().end(), unbounded))
-    print(
-        "\nbounds are of the topology's links, and machines shared memory instead: no part of them is "
-        "told\n");
+    print("\n'of bound' is not known: bounds are for the topology's links, but machines shared memory\n");
 }
 
-void tell_labels(const Results& results) {
+void print_labels(const Results& results) {
   std::vector<Labelled> all;
   for (const Run& run : results.runs()) {
     if (!results.study().simulated || !run.outcome || run.outcome->kind != Outcome::Kind::kRow) continue;
@@ -56,9 +54,9 @@ void introduce_run(const Configuration& configuration, std::size_t runs, const s
 ExitStatus conclude_run(const Results& results, std::optional<int> signal, const std::string& folder) {
   const std::size_t rows = results.count(Outcome::Kind::kRow);
   const std::size_t failed = results.count(Outcome::Kind::kFailed);
-  tell_checked(results);
-  tell_unbounded(results);
-  tell_labels(results);
+  print_checked(results);
+  print_unbounded(results);
+  print_labels(results);
   if (rows > 0) print("\n{0}/results.csv and {0}/results.json hold the results\n", folder);
   if (signal) {
     print_error("weir run: interrupted: {} of {} runs are done and written\n", results.ended(),

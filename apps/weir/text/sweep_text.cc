@@ -7,16 +7,14 @@
 namespace weir {
 
 void introduce_share(const SweepSettings& settings, const Design& design, std::size_t left) {
-  print_error("weir sweep: share {}: {} points, {} runs, of which {} {} to be computed here; into {}\n",
-              text(settings.share), design.study.points.size(), design.keys.size(), left,
-              left == 1 ? "is" : "are", settings.folder);
+  print_error("weir sweep: share {}: {} points, {} runs; computes {} of them, into {}\n",
+              text(settings.share), design.study.points.size(), design.keys.size(), left, settings.folder);
 }
 
 ExitStatus conclude_share(const Share& share, const ShareResult& result) {
   if (result.signal) {
-    print_error(
-        "weir sweep: share {} interrupted: {} of {} runs are done; the same command does the others\n",
-        text(share), result.ended, result.left);
+    print_error("weir sweep: share {} interrupted: {} of {} runs are done; the same command does the rest\n",
+                text(share), result.ended, result.left);
     return 128 + *result.signal;
   }
   if (result.failed == 0) return kExitWell;
@@ -41,9 +39,9 @@ ExitStatus show_status(const SweepStatus& status) {
   if (status.to_go) {
     print("about {} to go\n", rounded(*status.to_go));
   } else if (status.left > 0 && status.workers.empty()) {
-    print("nobody is at work{}\n", status.unreadable ? "" : "; the command that began it goes on");
+    print("nobody is at work{}\n", status.unreadable ? "" : "; the same command continues it");
   }
-  if (status.strangers > 0) print("beside {} results of other designs or programs\n", status.strangers);
+  if (status.strangers > 0) print("also {} results of other designs or programs\n", status.strangers);
   if (status.unreadable) return wrong("sweep", *status.unreadable);
   return kExitWell;
 }

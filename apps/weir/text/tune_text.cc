@@ -108,7 +108,7 @@ std::string summary(const Tuning& tuning) {
     words += fmt::format("; trial {} was the first within {:.0f} % of it", near + 1, 100 * kNear);
   const std::optional<double> first = tuning.trials.front().seconds();
   if (tuning.began_near && first && *tuning.best != 0)
-    words += fmt::format("\ntrial 1, the nearest to what the experiment has, takes {:.1f} % longer",
+    words += fmt::format("\ntrial 1, the nearest to the experiment's settings, takes {:.1f} % longer",
                          100 * (*first / least - 1));
   words += "\n";
   const TuneTrial& best = tuning.trials[*tuning.best];

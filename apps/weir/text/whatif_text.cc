@@ -145,11 +145,11 @@ void introduce_whatif(const WhatifPage& page) {
         scenarios.counts().back(), scenarios.group(),
         bound_only ? "bounds, nothing is simulated" : "simulated");
   if (scenarios.made_up()) {
-    print("The topology has no such group: its machines have the GPU machines' first NUMA node, and a NIC\n");
+    print("The topology has no such group. Its machines are a GPU machine's first NUMA node with a NIC\n");
   }
 }
 
-void tell_missing(const WhatifAnswers& answers) {
+void print_missing(const WhatifAnswers& answers) {
   for (const NoAnswer& one : answers.missing) {
     print_error("weir whatif: {} at {} CPU machines {}: {}\n", text(one.scenario),
                 fmt::join(one.counts, ", "),
@@ -173,8 +173,7 @@ void show(const WhatifAnswers& answers, const WhatifPage& page) {
   }
   print("{}", reasons(labels));
   if (const auto unpriced = page.scenarios.unpriced()) {
-    print("No costs, as '{}' has no price in the topology; --gpu-price and --cpu-price give one\n",
-          *unpriced);
+    print("No costs, as '{}' has no price in the topology; --gpu-price and --cpu-price set one\n", *unpriced);
   }
   if (answers.whole()) print("\n{}\n", advice(all, page.scenarios));
 }

@@ -36,7 +36,7 @@ struct WhatifPage {
 
 void introduce_whatif(const WhatifPage& page);
 /// Prints on the error stream which questions have no answer, and why.
-void tell_missing(const WhatifAnswers& answers);
+void print_missing(const WhatifAnswers& answers);
 /// Prints all tables, and the advice if there is any.
 void show(const WhatifAnswers& answers, const WhatifPage& page);
 std::string json(const WhatifAnswers& answers, const WhatifPage& page);

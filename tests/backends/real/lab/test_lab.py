@@ -167,7 +167,7 @@ class Lab(unittest.TestCase):
         for time_ in ("0s", "1ns", "9ms"):
             done = lab("rate", "--time", time_)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(f"--time: expected at least 10ms, as nothing can be told of less; got {time_}", done.stderr)
+            self.assertIn(f"--time: expected at least 10ms, since less is too short to measure; got {time_}", done.stderr)
 
     def test_machines_without_a_network_card_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:
