@@ -54,8 +54,8 @@ TEST_CASE("messages from and to GPUs are refused where they would not go over RD
     const auto refused = check_messages(direct, MachineId(0), transport);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text ==
-          "unified: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
-          "strategy, or another 'local' stage");
+          "unified: a NIC must read or write GPU memory: take --transport rdma, another strategy, or "
+          "another 'local' stage");
     CHECK(check_messages(staged, MachineId(0), transport));
   }
   CHECK(check_messages(direct, MachineId(0), choice_of("rdma")));

@@ -69,7 +69,7 @@ Result<std::span<std::byte>> OfferReader::room() {
   if (got_ == kPrefix && bytes_.size() == kPrefix) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < kPrefix; ++i) size |= std::to_integer<std::size_t>(bytes_[i]) << (8 * i);
-    if (size == 0 || size > kMost) return failure("it says something else than how it is reached by RDMA");
+    if (size == 0 || size > kMost) return failure("it sent something other than an RDMA offer");
     bytes_.resize(kPrefix + size);
   }
   return std::span(bytes_).subspan(got_);
@@ -79,13 +79,13 @@ bool OfferReader::whole() const { return bytes_.size() > kPrefix && got_ == byte
 
 Result<Offer> OfferReader::offer() const {
   const auto* const characters = reinterpret_cast<const char*>(bytes_.data() + kPrefix);
-  const auto document = parse_document(std::string(characters, bytes_.size() - kPrefix), "its offer of RDMA");
+  const auto document = parse_document(std::string(characters, bytes_.size() - kPrefix), "its RDMA offer");
   if (!document) return tl::unexpected(document.error());
   auto text = read_fields<Text>(*document);
   if (!text) return tl::unexpected(text.error());
   GidBytes gid{};
   if (text->gid.size() != gid.size())
-    return failure(fmt::format("its offer of RDMA: gid: expected {} bytes", gid.size()));
+    return failure(fmt::format("its RDMA offer: gid: expected {} bytes", gid.size()));
   std::copy(text->gid.begin(), text->gid.end(), gid.begin());
   return Offer{
       std::move(text->refusal),

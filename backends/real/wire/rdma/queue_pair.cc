@@ -43,16 +43,16 @@ Result<void> QueuePair::open() {
   const Verbs& verbs = device_->verbs();
   depth_ = std::min({kDepth, device_->attributes().max_qp_wr, device_->attributes().max_cqe / 2});
   channel_ = verbs.create_comp_channel(device_->context());
-  if (channel_ == nullptr) return failed(device_->name() + " gives no completion channel", errno);
+  if (channel_ == nullptr) return failed(device_->name() + " provides no completion channel", errno);
   const int flags = ::fcntl(channel_->fd, F_GETFL);
   if (::fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    return failed(device_->name() + " has a completion channel that would block", errno);
+    return failed(device_->name() + " cannot make its completion channel non-blocking", errno);
   if (::getrandom(&first_packet_, sizeof first_packet_, 0) != sizeof first_packet_)
-    return failure("the system gives no random bytes for a queue pair");
+    return failure("the system provides no random bytes for a queue pair");
   const int vector =
       static_cast<int>(first_packet_ % static_cast<unsigned>(device_->context()->num_comp_vectors));
   completions_ = verbs.create_cq(device_->context(), 2 * depth_, nullptr, channel_, vector);
-  if (completions_ == nullptr) return failed(device_->name() + " gives no completion queue", errno);
+  if (completions_ == nullptr) return failed(device_->name() + " provides no completion queue", errno);
   ibv_qp_init_attr wish = {};
   wish.send_cq = wish.recv_cq = completions_;
   wish.qp_type = IBV_QPT_RC;
@@ -66,7 +66,7 @@ Result<void> QueuePair::open() {
     wish.cap.max_inline_data = 0;
     pair_ = verbs.create_qp(device_->domain(), &wish);
   }
-  if (pair_ == nullptr) return failed(device_->name() + " gives no queue pair", errno);
+  if (pair_ == nullptr) return failed(device_->name() + " provides no queue pair", errno);
   inline_size_ = wish.cap.max_inline_data;
   first_packet_ &= 0xffffff;
   ibv_qp_attr attributes = {};
@@ -87,7 +87,7 @@ QueuePair::~QueuePair() {
 Result<void> QueuePair::modify(ibv_qp_attr attributes, int mask, const char* into) {
   const int error_number = device_->verbs().modify_qp(pair_, &attributes, mask);
   if (error_number == 0) return {};
-  return failed(fmt::format("a queue pair of {} does not become {}", device_->name(), into), error_number);
+  return failed(fmt::format("a queue pair of {} cannot become {}", device_->name(), into), error_number);
 }
 
 Endpoint QueuePair::endpoint() const {
@@ -103,7 +103,7 @@ Endpoint QueuePair::endpoint() const {
 
 Result<void> QueuePair::connect(const Endpoint& peer) {
   if (peer.ethernet != device_->is_ethernet())
-    return failure(fmt::format("{} is of {}, and the peer's port is not", device_->name(),
+    return failure(fmt::format("{} uses {}, but the peer's port does not", device_->name(),
                                device_->is_ethernet() ? "Ethernet" : "InfiniBand"));
   for (int i = 0; i < depth_; ++i) {
     if (auto posted = post_receive(); !posted) return posted;
@@ -141,7 +141,7 @@ Result<void> QueuePair::post_receive() {
   room.wr_id = kReceive;
   ibv_recv_wr* bad = nullptr;
   const int error_number = ::ibv_post_recv(pair_, &room, &bad);
-  if (error_number != 0) return failed(device_->name() + " takes no room for messages", error_number);
+  if (error_number != 0) return failed(device_->name() + " rejects a receive request", error_number);
   return {};
 }
 
@@ -196,7 +196,7 @@ Result<void> QueuePair::post(const Write& write) {
   }
   ibv_send_wr* bad = nullptr;
   const int error_number = ::ibv_post_send(pair_, &request, &bad);
-  if (error_number != 0) return failed(device_->name() + " takes no write", error_number);
+  if (error_number != 0) return failed(device_->name() + " rejects a write request", error_number);
   return {};
 }
 
@@ -216,7 +216,7 @@ Result<std::optional<Ended>> QueuePair::poll() {
   for (;;) {
     ibv_wc ended = {};
     const int count = ::ibv_poll_cq(completions_, 1, &ended);
-    if (count < 0) return failure(device_->name() + " does not say what has ended");
+    if (count < 0) return failure(device_->name() + " does not report completions");
     if (count == 0) return std::optional<Ended>();
     if (ended.status != IBV_WC_SUCCESS) return lost(ended);
     if (ended.wr_id == kReceive) {
@@ -230,7 +230,7 @@ Result<std::optional<Ended>> QueuePair::poll() {
 
 Result<void> QueuePair::arm() {
   const int error_number = ::ibv_req_notify_cq(completions_, 0);
-  if (error_number != 0) return failed(device_->name() + " announces nothing", error_number);
+  if (error_number != 0) return failed(device_->name() + " does not announce completions", error_number);
   return {};
 }
 

@@ -56,7 +56,7 @@ Result<void> RdmaMover::read_words() {
     if (!is_under_way(message)) {
       if (auto right = rooms_.take(*context_, peer_, **word); !right) return right;
     } else if (!early_.emplace(message, **word).second) {
-      return failure(fmt::format("it has room for message {} again, which has not ended yet", message));
+      return failure(fmt::format("it offered room for message {} twice before it ended", message));
     }
   }
 }
@@ -101,7 +101,7 @@ Result<void> RdmaMover::landed(std::uint32_t message) {
   const auto incoming = std::find_if(expected_.begin(), expected_.end(),
                                      [&](const Incoming& one) { return one.op->message.value() == message; });
   if (incoming == expected_.end())
-    return failure(fmt::format("it wrote message {}, which nothing here waits for", message));
+    return failure(fmt::format("it wrote message {}, which this machine does not expect", message));
   const Bytes size = chunk_size(incoming->op->into.size, incoming->left);
   context_->inbox->count(static_cast<std::size_t>(size.count()));
   if (--incoming->left > 0) return {};

@@ -108,7 +108,7 @@ Result<void> TcpMover::write_data() {
 Result<void> TcpMover::begin_receive() {
   const auto word = decode(header_);
   if (!word) return tl::unexpected(word.error());
-  if (word->kind != Frame::Kind::kData) return failure("it sent a word where a message should be");
+  if (word->kind != Frame::Kind::kData) return failure("it sent a word instead of a message");
   const auto receive = expected_.take(*word);
   if (!receive) return tl::unexpected(receive.error());
   incoming_ = {};

@@ -37,7 +37,7 @@ TEST_CASE("a message of another round than the one awaited is refused") {
     expected.add(receive, 1, 5_GB);
     const auto taken = expected.take(data(0, round, 5_GB));
     REQUIRE_FALSE(taken);
-    CHECK_THAT(taken.error().text, has_text("which nothing here waits for"));
+    CHECK_THAT(taken.error().text, has_text("which this machine does not expect"));
     CHECK(expected.take(data(0, 1, 5_GB)));
     CHECK_FALSE(expected.take(data(0, 1, 5_GB)));  // the second time
   }
@@ -51,7 +51,7 @@ TEST_CASE("a message of another size than the plan's is refused, also where 32 b
     expected.add(receive, 0, 5_GB);
     const auto taken = expected.take(data(0, 0, size));
     REQUIRE_FALSE(taken);
-    CHECK_THAT(taken.error().text, has_text("bytes as message 0 instead of 5000000000"));
+    CHECK_THAT(taken.error().text, has_text("bytes as message 0; expected 5000000000"));
   }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a peer that says again and again that it has room is refused, and fil
     for (const std::uint64_t again : {round, round + 1}) {
       const auto taken = rooms.take(context, MachineId(1), ready(again));
       REQUIRE_FALSE(taken);
-      CHECK_THAT(taken.error().text, has_text("it has room for message 0 again"));
+      CHECK_THAT(taken.error().text, has_text("it offered room for message 0 twice"));
     }
     rooms.start(MessageId(0));
   }

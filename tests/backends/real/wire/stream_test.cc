@@ -138,7 +138,7 @@ TEST_CASE("a peer without the key, or that seals nothing, is told apart") {
   line.deliver(std::string(1000, '\xff'));
   const auto got = received(line);
   REQUIRE_FALSE(got);
-  CHECK(got.error().text == "it sends what is not sealed");
+  CHECK(got.error().text == "it sent data that is not sealed");
 }
 
 }  // namespace
