@@ -74,7 +74,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   terms.seat = *seat;
   terms.patience = Duration::from_seconds(settings_.patience);
   terms.unlet = fmt::format(
-      "rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or others have not come",
+      "rank 0 at {} has not admitted {} for {} s: it has ended, has another secret, or waits for others",
       settings_.leader, text(settings_.role), settings_.patience);
   machine_.emplace(std::move(terms), Clock::monotonic());
   while (!world_) {

@@ -33,9 +33,9 @@ Outcome<void> Session::end_of(Handle handle, Way& way) {
   Outcome<void> outcome;
   const Tensor& tensor = tensors_[way.transfer->name];
   if (way.done && !same_roots(way)) {
-    outcome = refusal(
-        SessionStatus::kMismatch,
-        fmt::format("tensor '{}': ranks name different roots; this one {}", way.transfer->name, way.root));
+    outcome = refusal(SessionStatus::kMismatch,
+                      fmt::format("tensor '{}': ranks name different roots; this one names {}",
+                                  way.transfer->name, way.root));
   } else if (way.done) {
     if (way.back != nullptr && way.bytes > 0) std::memcpy(way.back, way.copy.data(), way.bytes);
   } else if (!tensor.refused.empty()) {
@@ -119,7 +119,8 @@ Outcome<void> Session::leave() {
   leave_ = true;
   const bool told = changed_.wait_for(lock, seconds(settings_.patience), [&] { return ended_.has_value(); });
   if (!told)
-    return refusal(SessionStatus::kTimeout, fmt::format("others have not left for {} s", settings_.patience));
+    return refusal(SessionStatus::kTimeout,
+                   fmt::format("others have not left after {} s", settings_.patience));
   if (ended_->status != SessionStatus::kState) return tl::unexpected(*ended_);
   return {};
 }

@@ -282,7 +282,7 @@ TEST_CASE("who does not belong to a session is kept out, and who is missing is n
   SECTION("nobody leads") {
     const auto other = Session::join(sessions.settings(false, 1), kVersion);
     REQUIRE_FALSE(other);
-    CHECK(other.error().text.find("has not let rank 1 in") != std::string::npos);
+    CHECK(other.error().text.find("has not admitted rank 1") != std::string::npos);
   }
   SECTION("another version") {
     std::thread leads([&] { CHECK_FALSE(Session::join(sessions.settings(false, 0), kVersion)); });

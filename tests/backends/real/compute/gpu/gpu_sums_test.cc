@@ -266,14 +266,14 @@ TEST_CASE("GPUs whose others do not come are told so in time, or when the watch 
   const Clique::Member first{0, 2};
   const auto late = Clique::meet(*gpus, Clique::place().value(), first, Duration(2'000'000'000), {});
   REQUIRE_FALSE(late);
-  CHECK_THAT(late.error().text, has_text("the meeting of all machines' GPUs: NCCL does not come to an end"));
+  CHECK_THAT(late.error().text, has_text("connecting the GPUs of all machines: NCCL did not finish in time"));
   const auto watched = [] { return Result<void>(failure("somebody is gone")); };
   const auto gone = Clique::meet(*gpus, Clique::place().value(), first, kPatience, watched);
   REQUIRE_FALSE(gone);
   CHECK(gone.error().text == "somebody is gone");
   const auto nowhere = Clique::meet(*gpus, "00ff", first, kPatience, {});
   REQUIRE_FALSE(nowhere);
-  CHECK_THAT(nowhere.error().text, has_text("no place of NCCL's"));
+  CHECK_THAT(nowhere.error().text, has_text("invalid NCCL rendezvous id"));
 }
 
 }  // namespace
