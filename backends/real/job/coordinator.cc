@@ -142,7 +142,7 @@ void Coordinator::step(JobCoordinator& machine) {
 }
 
 void Coordinator::carry_out(CoordinatorAction action, const Plan& plan, Record& record) {
-  if (auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (auto* const alive = std::get_if<KeepAlive>(&action)) socket_->keep_alive(alive->connection);
   if (std::holds_alternative<AllJoined>(action) && settings_.joined) settings_.joined();
   if (auto* const begun = std::get_if<BeginRecord>(&action))

@@ -97,7 +97,7 @@ class Member {
   }
 
   void carry_out(const MemberAction& action) {
-    if (const auto* const said = std::get_if<SendNote>(&action)) socket_.send(said->note);
+    if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_.send(to_send->note);
     if (std::holds_alternative<KeepAlive>(action)) socket_.keep_alive();
     if (std::holds_alternative<DropUnsent>(action)) socket_.drop_unsent();
     if (const auto* const plan = std::get_if<PlanInputs>(&action)) {

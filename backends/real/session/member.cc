@@ -148,7 +148,7 @@ Result<bool> SessionMember::finish() {
 }
 
 void SessionMember::carry_out(const FollowerAction& action) {
-  if (const auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (std::holds_alternative<KeepAlive>(action)) socket_->keep_alive();
   if (std::holds_alternative<DropUnsent>(action)) socket_->drop_unsent();
   if (const auto* const make = std::get_if<MakeWorld>(&action)) {

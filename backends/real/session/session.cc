@@ -58,7 +58,7 @@ void Session::run() {
     {
       const std::lock_guard lock(mutex_);
       declare.swap(to_declare_);
-      turns = turns_.told();
+      turns = turns_.unreported();
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -322,8 +322,8 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   way.root = root;
   if (settings_.role.number == root && bytes > 0) std::memcpy(way.copy.data(), data, way.bytes);
   const auto number = static_cast<std::uint32_t>(root);
-  const std::array<std::uint32_t, kRootWords> told = {number, number * number};
-  std::memcpy(way.copy.data() + way.copy.size() - sizeof told, told.data(), sizeof told);
+  const std::array<std::uint32_t, kRootWords> named = {number, number * number};
+  std::memcpy(way.copy.data() + way.copy.size() - sizeof named, named.data(), sizeof named);
   way.transfer = std::make_shared<Transfer>(
       Transfer{"", way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
   return give(note, std::move(way));

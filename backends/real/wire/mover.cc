@@ -37,7 +37,7 @@ void Rooms::start(MessageId message) {
   open_[message.index()] = false;
 }
 
-void tell_done(const MoverContext& context, const Op& op, Instant started) {
+void report_done(const MoverContext& context, const Op& op, Instant started) {
   const auto begun = context.pieces->done(op.message, started);
   if (!begun) return;
   Event event;

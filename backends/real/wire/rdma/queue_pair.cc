@@ -19,9 +19,9 @@ namespace {
 constexpr int kDepth = 256;
 constexpr std::uint32_t kInline = 64;  // bytes
 // What a request's number means. kReceive: it is room for a message from the peer. Otherwise it counts the
-// writes that have ended with it, and kTells says whether their end is to be reported.
+// writes that have ended with it, and kReported says whether their end is to be reported.
 constexpr std::uint64_t kReceive = 1ULL << 63;
-constexpr std::uint64_t kTells = 1ULL << 62;
+constexpr std::uint64_t kReported = 1ULL << 62;
 
 // An unanswered packet is sent again after 4.096 us x 2^16; devices may wait up to four times as long. After
 // six retries, in 2 to 8 s, the peer is lost. Seven would mean forever on some devices.
@@ -147,7 +147,7 @@ Result<void> QueuePair::post_receive() {
 
 Result<void> QueuePair::try_out() {
   Write nothing;
-  nothing.tells = 0;
+  nothing.notice = 0;
   return post(nothing);
 }
 
@@ -178,8 +178,8 @@ Result<void> QueuePair::post(const Write& write) {
   ibv_send_wr request = {};
   request.sg_list = sources.data();
   request.num_sge = write.from.empty() ? 0 : write.entries;
-  request.opcode = write.tells ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
-  request.imm_data = htobe32(write.tells.value_or(0));
+  request.opcode = write.notice ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
+  request.imm_data = htobe32(write.notice.value_or(0));
   request.wr.rdma.remote_addr = write.into;
   request.wr.rdma.rkey = write.peer_key;
   const auto size = static_cast<std::int64_t>(write.from.size());
@@ -190,9 +190,9 @@ Result<void> QueuePair::post(const Write& write) {
   }
   // A write is signaled if the peer is notified of it. In long rows of other writes, enough are signaled that
   // the queue does not fill.
-  if (write.tells || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {
+  if (write.notice || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {
     request.send_flags |= IBV_SEND_SIGNALED;
-    request.wr_id = std::exchange(unsignaled_, 0) | (write.tells ? kTells : 0);
+    request.wr_id = std::exchange(unsignaled_, 0) | (write.notice ? kReported : 0);
   }
   ibv_send_wr* bad = nullptr;
   const int error_number = ::ibv_post_send(pair_, &request, &bad);
@@ -223,8 +223,8 @@ Result<std::optional<Ended>> QueuePair::poll() {
       if (auto posted = post_receive(); !posted) return tl::unexpected(posted.error());
       return std::optional<Ended>({true, be32toh(ended.imm_data)});
     }
-    writes_ -= ended.wr_id & ~kTells;
-    if ((ended.wr_id & kTells) != 0) return std::optional<Ended>(Ended{});
+    writes_ -= ended.wr_id & ~kReported;
+    if ((ended.wr_id & kReported) != 0) return std::optional<Ended>(Ended{});
   }
 }
 
