@@ -58,7 +58,7 @@ class Running:
     def __init__(self, job, weir, folder):
         self.job = job
         self.folder = folder
-        self.said = queue.SimpleQueue()
+        self.printed = queue.SimpleQueue()
         self.held = set()
         self.pids = set()
         path = job.write(folder)
@@ -74,12 +74,12 @@ class Running:
 
     def read(self):
         for line in self.process.stderr:
-            self.said.put((time.monotonic(), line.rstrip()))
+            self.printed.put((time.monotonic(), line.rstrip()))
 
     def lines(self):
         found = []
-        while not self.said.empty():
-            found.append(self.said.get())
+        while not self.printed.empty():
+            found.append(self.printed.get())
         return found
 
     def look(self):
@@ -98,9 +98,9 @@ class Running:
             if len(found) == len(self.job.machines()) and not (self.folder / "key").exists():
                 return found
             time.sleep(0.05)
-        raise Wrong(f"the machines did not come: {self.told()}")
+        raise Wrong(f"the machines did not come: {self.output()}")
 
-    def told(self):
+    def output(self):
         text = "; ".join(line for _, line in self.lines())
         for name in ("run.err",):
             if (self.folder / name).exists():
@@ -111,7 +111,7 @@ class Running:
         try:
             return self.process.wait(limit)
         except subprocess.TimeoutExpired:
-            raise Wrong(f"still running after {limit:.1f} s: {self.told()}") from None
+            raise Wrong(f"still running after {limit:.1f} s: {self.output()}") from None
 
     def end(self):
         """Leaves nothing of it, however it stands."""
@@ -130,7 +130,7 @@ def check_result(run):
     """Every iteration was run and verified: else the program has failed."""
     status = run.wait(LONGEST)
     if status != 0:
-        raise Wrong(f"status {status}: {run.told()}")
+        raise Wrong(f"status {status}: {run.output()}")
     whole = json.loads((run.folder / "out" / "results.json").read_text(encoding="utf-8"))
     if whole.get("failed"):
         raise Wrong(f"failed: {whole['failed']}")

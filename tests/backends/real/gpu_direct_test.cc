@@ -31,7 +31,7 @@ TEST_CASE("NICs read and write GPUs by themselves where the way through host mem
   CHECK(chosen("400Gbps") != LocalStage::kGpuDirect);
 }
 
-TEST_CASE("a NIC without a GPU beside it cannot read GPUs, which is told") {
+TEST_CASE("a NIC without a GPU beside it cannot read GPUs, and the error says so") {
   const Cluster apart = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "switches": [{"name": "p0", "at": "numa0", "rate": "50Gbps"}],
     "gpus": [{"at": "p0", "rate": "100Gbps"}], "nics": [{"at": "numa0", "rate": "100Gbps"}]}]})");

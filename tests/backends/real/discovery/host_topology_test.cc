@@ -201,12 +201,12 @@ TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is a
   wishes.user_values.latency = 20_us;
   wishes.count = 4;
   wishes.name = "cloud";
-  const Imported said = made(parts, wishes);
-  CHECK(said.topology.groups[0].nics[0].rate == both(25_Gbps));
-  CHECK(said.topology.groups[0].count == 4);
-  CHECK(said.topology.network.latency == 20_us);
-  CHECK(said.topology.name == "cloud");
-  CHECK_FALSE(remarked(said, "eth0"));
+  const Imported wished = made(parts, wishes);
+  CHECK(wished.topology.groups[0].nics[0].rate == both(25_Gbps));
+  CHECK(wished.topology.groups[0].count == 4);
+  CHECK(wished.topology.network.latency == 20_us);
+  CHECK(wished.topology.name == "cloud");
+  CHECK_FALSE(remarked(wished, "eth0"));
 }
 
 TEST_CASE("NICs that cannot carry gradients are left out with a remark", "[discovery]") {

@@ -30,7 +30,7 @@ Op large_receive() {
   return op;
 }
 
-TEST_CASE("a message of another round than the one awaited is refused") {
+TEST_CASE("a message of an unexpected round is refused") {
   const Op receive = large_receive();
   for (const std::uint64_t round : {0ULL, 2ULL, 3ULL, 1ULL + (1ULL << 32), ~0ULL}) {
     Expected expected;
@@ -43,7 +43,7 @@ TEST_CASE("a message of another round than the one awaited is refused") {
   }
 }
 
-TEST_CASE("a message of another size than the plan's is refused, also where 32 bits are the same") {
+TEST_CASE("a message whose size differs from the plan is refused, even if its low 32 bits agree") {
   const Op receive = large_receive();
   for (const Bytes size :
        {0_B, 4_GB, Bytes(5'000'000'000 - (1LL << 32)), Bytes(5'000'000'000 + (1LL << 32))}) {
@@ -55,7 +55,7 @@ TEST_CASE("a message of another size than the plan's is refused, also where 32 b
   }
 }
 
-TEST_CASE("words about messages that the plan has not, or that are for others, are refused") {
+TEST_CASE("words about unknown messages, or about those for others, are refused") {
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());
@@ -72,7 +72,7 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
   CHECK_FALSE(rooms.take(context, MachineId(1), data(0, 0, 1_MiB)));
 }
 
-TEST_CASE("a peer that says again and again that it has room is refused, and fills no memory") {
+TEST_CASE("a peer that offers room again and again is refused, and fills no memory") {
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());

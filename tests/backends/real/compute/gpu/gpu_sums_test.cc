@@ -149,7 +149,7 @@ void check_close(Dtype dtype, std::span<const std::byte> found,
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a sum on a GPU is what a plain loop comes to, bit for bit", "[gpu]") {
+TEST_CASE("a sum on a GPU equals that of a plain loop, bit for bit", "[gpu]") {
   for (const Dtype dtype : kAll) {
     for (const std::size_t elements : {std::size_t{1}, std::size_t{1023}, std::size_t{1} << 20}) {
       const Bytes bytes = size(dtype) * static_cast<std::int64_t>(elements);
@@ -232,7 +232,7 @@ TEST_CASE("collectives leave the sum of all GPUs where the plan says, and the sa
   }
 }
 
-TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the same bits", "[gpu]") {
+TEST_CASE("an all-reduce over the GPUs of all machines leaves the same sum on each, bit for bit", "[gpu]") {
   const auto count = gpu_count();
   REQUIRE(count);
   for (int gpus = 1; gpus <= *count; ++gpus) {
@@ -261,7 +261,7 @@ TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the s
   }
 }
 
-TEST_CASE("GPUs whose others do not come are told so in time, or when the watch says so", "[gpu]") {
+TEST_CASE("GPUs that wait for missing GPUs fail in time, or when the watch fails", "[gpu]") {
   const auto gpus = first_gpus(1);
   const Clique::Member first{0, 2};
   const auto late = Clique::meet(*gpus, Clique::place().value(), first, Duration(2'000'000'000), {});
