@@ -19,7 +19,7 @@ constexpr std::size_t kMost = std::size_t{64} << 20;
 template <class Visitor>
 void fields(Visitor& visitor, Landing& landing) {
   visitor.required("address", landing.address, "where the memory begins");
-  visitor.required("keys", landing.keys, "of its regions");
+  visitor.required("keys", landing.keys, "the keys of its regions");
 }
 
 namespace {
@@ -39,12 +39,12 @@ struct Text {
 template <class Visitor>
 void fields(Visitor& visitor, Text& text) {
   visitor.required("refusal", text.refusal, "why there is no RDMA");
-  visitor.required("number", text.number, "of the queue pair", within(0, 0xffffff));
-  visitor.required("first_packet", text.first_packet, "its number", within(0, 0xffffff));
-  visitor.required("lid", text.lid, "of the port");
-  visitor.required("gid", text.gid, "of the port: its bytes");
-  visitor.required("mtu", text.mtu, "as the verbs number it", within(IBV_MTU_256, IBV_MTU_4096));
-  visitor.required("ethernet", text.ethernet, "whether the port is of Ethernet");
+  visitor.required("number", text.number, "the queue pair's number", within(0, 0xffffff));
+  visitor.required("first_packet", text.first_packet, "the number of its first packet", within(0, 0xffffff));
+  visitor.required("lid", text.lid, "the port's LID");
+  visitor.required("gid", text.gid, "the bytes of the port's GID");
+  visitor.required("mtu", text.mtu, "the port's MTU, as verbs number it", within(IBV_MTU_256, IBV_MTU_4096));
+  visitor.required("ethernet", text.ethernet, "whether the port is Ethernet");
   visitor.required("landings", text.landings, "where messages land");
 }
 
