@@ -104,7 +104,7 @@ class Jobs(Rdma):
         self.addCleanup(subprocess.run, "tc qdisc del dev cable0 root".split(), check=True)
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 1)
-        # Soft-RoCE sometimes tells only of what it flushes after that.
+        # Soft-RoCE sometimes reports only what it flushes after that.
         self.assertRegex(json.dumps(self.json()["failed"]) + errors, r"machine gpu\[\d\] is lost: rxe\d port 1: "
                          "(transport retry counter exceeded|Work Request Flushed Error)")
         self.assertTrue(self.gone(nodes))
@@ -143,8 +143,8 @@ esac
         done = self.run_weir(*self.options((*DEVICES, "127.0.0.1"), "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
-                         r"machine gpu\[2\] at 127.0.0.1:\d+: it cannot use RDMA: RDMA's connection manager is missing|"
-                         r"this machine cannot use RDMA: RDMA's connection manager is missing")
+                         r"machine gpu\[2\] at 127.0.0.1:\d+: it cannot use RDMA: RDMA's connection manager is not available|"
+                         r"this machine cannot use RDMA: RDMA's connection manager is not available")
 
 
 class Ports(Rdma):
@@ -173,7 +173,7 @@ class Ports(Rdma):
                       json.dumps(self.json()["failed"]))
 
     def test_by_default_the_nearest_is_taken_and_several_nics_share_the_bytes(self):
-        done, sent = self.job([{}], [{}])  # as neither tells its node, the first
+        done, sent = self.job([{}], [{}])  # as neither reports its node, the first
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual([packets > 0 for packets in sent], [True, False])
         done, sent = self.job([{}, {}], [{}, {}])
@@ -182,7 +182,7 @@ class Ports(Rdma):
 
 
 class Mixed(Rdma):
-    """Hosts that are none: one with another boot's id, and one with a network of its own and no device."""
+    """Pretended hosts: one with another boot id, and one with its own network and no device."""
 
     def setUp(self):
         super().setUp()
@@ -213,8 +213,8 @@ esac
     def test_each_pair_takes_the_best_that_it_can(self):
         self.write(strategies=["unified"], baseline="unified")
         remarks = self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2", "--poll", "0s")
-        self.assertRegex(remarks, r"^weir: messages stay on TCP between some machines: the system has no RDMA "
-                         r"connections \(/dev/infiniband/rdma_cm\): [^\n]*\n$")
+        self.assertRegex(remarks, r"^weir: messages stay on TCP between some machines: RDMA's connection manager is "
+                         r"not available \(/dev/infiniband/rdma_cm\): [^\n]*\n$")
 
     def test_sealed_messages_do_not_use_devices(self):
         self.write(strategies=["unified"], baseline="unified")
@@ -244,7 +244,7 @@ esac
 
 
 class Rates(unittest.TestCase):
-    """Both ways at once: perftest tells what moves both ways together, and Weir what moves in one."""
+    """Both ways at once: perftest reports the sum of both ways, and Weir the rate of one."""
 
     def perftest(self, size):
         """Of bytes a second; 0 if perftest could not read its clock, as happens while the host is busy."""

@@ -53,7 +53,7 @@ class Wrong(Exception):
 
 
 class Running:
-    """A job under way, with the lines that its machines say and when."""
+    """A running job, with the lines that its machines print and when."""
 
     def __init__(self, job, weir, folder):
         self.job = job
@@ -98,7 +98,7 @@ class Running:
             if len(found) == len(self.job.machines()) and not (self.folder / "key").exists():
                 return found
             time.sleep(0.05)
-        raise Wrong(f"the machines did not come: {self.output()}")
+        raise Wrong(f"the machines did not start: {self.output()}")
 
     def output(self):
         text = "; ".join(line for _, line in self.lines())
@@ -172,7 +172,7 @@ def disturb(run, draw):
     if run.job.happens == "stop" and run.job.where == "lab":  # nobody else ends it there: its host would
         os.kill(nodes[machine], 9)
     if run.wait(10) == 0:
-        raise Wrong(f"it ended well though {name} was lost")
+        raise Wrong(f"it ended well although {name} was lost")
     run.reader.join(10)
     check_named(run, name, begin)
     return took
@@ -281,9 +281,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("weir")
     parser.add_argument("minutes", type=float, nargs="?", default=10)
-    parser.add_argument("--seed", type=int, default=0, help="another one gives other jobs")
-    parser.add_argument("--short", action="store_true", help="some twenty seconds, each kind of job once")
-    parser.add_argument("--job", help="one job again, as it was named: SEED HAPPENS WHERE")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the random jobs")
+    parser.add_argument("--short", action="store_true", help="run each kind of job once, in about 20 seconds")
+    parser.add_argument("--job", help="repeat one job that was printed: SEED HAPPENS WHERE")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the job that runs is ended too
     weir = str(Path(given.weir).resolve())

@@ -33,7 +33,7 @@ class Binding {
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
     if (verbs_.create_id(nullptr, &id_, nullptr, RDMA_PS_TCP) != 0) {
       id_ = nullptr;
-      return failed("RDMA's connection manager is missing (/dev/infiniband/rdma_cm)", errno);
+      return failed("RDMA's connection manager is not available (/dev/infiniband/rdma_cm)", errno);
     }
     if (verbs_.bind_addr(id_, all->ai_addr) != 0 || id_->verbs == nullptr)
       return failure(fmt::format("no RDMA device has the address {}", host));
