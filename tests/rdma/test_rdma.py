@@ -143,7 +143,7 @@ esac
         done = self.run_weir(*self.options((*DEVICES, "127.0.0.1"), "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
-                         r"(machine gpu\[2\] at 127.0.0.1:\d+: it|this machine) cannot use RDMA: "
+                         r"(machine gpu\[2\] at 127.0.0.1:\d+: it|the local host) cannot use RDMA: "
                          r"RDMA's connection manager is not available")
 
 
@@ -229,7 +229,7 @@ esac
         done = self.run_weir(*self.options(addresses, "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
-                         r"machine gpu\[.\] at 10.7.*(this machine|it) cannot use RDMA: ")
+                         r"machine gpu\[.\] at 10.7.*(the local host|it) cannot use RDMA: ")
 
     def test_many_connections_that_lead_nowhere_take_as_long_as_one(self):
         subprocess.run("rdma link add rxe2 type rxe netdev near0".split(), check=True)

@@ -203,7 +203,7 @@ class Pairing {
     const std::string& why = here ? own.refusal : theirs.refusal;
     if (why.empty()) return std::nullopt;
     if (use_ == Use::kAlways)
-      return failure((here ? "this machine cannot use RDMA: " : "it cannot use RDMA: ") + why);
+      return failure((here ? "the local host cannot use RDMA: " : "it cannot use RDMA: ") + why);
     return why;
   }
 
