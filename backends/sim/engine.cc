@@ -77,7 +77,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
   Agenda() : Model("weir") {}
 
   double seconds() const { return static_cast<double>(now_); }
-  std::size_t under_way() const { return under_way_; }
+  std::size_t running_flows() const { return running_flows_; }
   void report_to(const OnInstant* instant) { instant_ = instant; }
 
   void add_timer(std::uint32_t id, Duration duration) {
@@ -88,7 +88,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
   void add_flow(std::uint32_t id, const s4u::CommPtr& flow) {
     flow->set_data(reinterpret_cast<void*>(std::uintptr_t{id}));
     flow->add_ref();
-    ++under_way_;
+    ++running_flows_;
   }
 
   void end_flow(const Ended& flow) {
@@ -102,7 +102,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
       for (; !timers_.empty() && timers_.top().first <= now_ + kSameInstant; timers_.pop())
         ended_.push_back(timers_.top().second);
       if (ended_.empty()) break;
-      under_way_ -= flows_.size();
+      running_flows_ -= flows_.size();
       flows_.clear();
       std::sort(ended_.begin(), ended_.end());
       const std::vector<std::uint32_t> reported = std::exchange(ended_, {});
@@ -119,7 +119,7 @@ class Engine::Agenda final : public simgrid::kernel::resource::Model {
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::vector<std::uint32_t> ended_;     // ended at this instant, not yet reported
   std::vector<s4u::ActivityPtr> flows_;  // the flows among them
-  std::size_t under_way_ = 0;            // flows
+  std::size_t running_flows_ = 0;
   const OnInstant* instant_ = nullptr;
 };
 
@@ -239,7 +239,7 @@ Result<void> Engine::run(const Begin& begin, const OnInstant& instant) {
   platform_->agenda->report_to(&instant);
   begin();
   platform_->simgrid.run();
-  const std::size_t stuck = platform_->agenda->under_way();
+  const std::size_t stuck = platform_->agenda->running_flows();
   if (stuck > 0) return failure(fmt::format("SimGrid gives {} flows no rate at {} s", stuck, seconds()));
   return {};
 }

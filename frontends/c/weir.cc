@@ -83,10 +83,10 @@ template <class Call>
 weir_status with_session(const Call& call) {
   return guarded([&] {
     const std::shared_ptr<Session> session = holder().get();
-    if (!session) return failed(WEIR_STATE, "there is no session: weir_init() comes first");
+    if (!session) return failed(WEIR_STATE, "there is no session; call weir_init() first");
     if (holder().process() != getpid())
       return failed(WEIR_STATE,
-                    "this process is a fork of a rank, and no rank itself: its threads are not here");
+                    "this process is a fork of a rank, not a rank: the rank's threads are missing");
     return call(*session);
   });
 }
@@ -189,7 +189,7 @@ const char* weir_error(void) { return last_error.c_str(); }
 
 weir_status weir_init(const char* settings) {
   return guarded([&] {
-    if (holder().get()) return failed(WEIR_STATE, "there is a session: weir_shutdown() comes first");
+    if (holder().get()) return failed(WEIR_STATE, "there is a session already; call weir_shutdown() first");
     const auto read = settings_of(settings, false);
     if (!read) return failed(WEIR_INVALID, read.error().text);
     auto session = Session::join(*read, std::string(weir::version()));
@@ -290,7 +290,7 @@ weir_status weir_broadcast(const char* name, void* data, int64_t bytes, const ch
   return with_session([&](Session& session) {
     if (const weir_status where = in_host_memory(device, stream); where != WEIR_OK) return where;
     if (bytes < 0 || handle == nullptr || (bytes > 0 && data == nullptr))
-      return failed(WEIR_INVALID, "data and handle must not be NULL, nor bytes be negative");
+      return failed(WEIR_INVALID, "data and handle must not be NULL, and bytes must not be negative");
     return taken(session.broadcast(or_empty(name), data, bytes, root, or_empty(kind)),
                  [&](weir_handle made) { *handle = made; });
   });

@@ -16,8 +16,8 @@ template <class T>
 void check(const Note& note) {
   const auto content = content_of<T>(note);
   if (!content) {
-    const auto told = content_of<FailedNote>(note_of(FailedNote{content.error().text}));
-    WEIR_CHECK(told && !told->text.empty(), note.type);
+    const auto sent = content_of<FailedNote>(note_of(FailedNote{content.error().text}));
+    WEIR_CHECK(sent && !sent->text.empty(), note.type);
     return;
   }
   const Note written = note_of(*content);

@@ -97,7 +97,7 @@ class Guest(unittest.TestCase):
         self.assertEqual(status, BROKEN, output + errors)
         self.assertRegex(errors, r"^(guest: .*; console: \S+\nguest: starting it again\n){2}guest: .*; console: \S+\n$")
 
-    def test_nothing_stays_behind_when_it_is_told_to_end(self):
+    def test_nothing_stays_behind_when_it_is_terminated(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             process = started("--", "true", folder=self.folder)
             while process.poll() is None and not children(process):
@@ -110,7 +110,7 @@ class Guest(unittest.TestCase):
             self.assertEqual(os.listdir(self.folder), [])
             self.assertEqual([pid for pid in machine if Path("/proc", pid).exists()], [])
 
-    def test_where_a_program_is_missing_it_is_named(self):
+    def test_a_missing_program_is_named(self):
         status, output, errors = self.run_guest("--", "true", path="/nowhere")
         self.assertEqual((status, errors), (SKIPPED, ""))
         self.assertEqual(output, "skipped: no guest: missing qemu-system-x86_64 (package qemu-system-x86)\n")

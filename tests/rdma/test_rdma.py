@@ -57,7 +57,7 @@ class Rdma(Real):
 
 
 class Jobs(Rdma):
-    def test_three_machines_on_two_devices_come_to_the_same_sums_as_over_tcp(self):
+    def test_three_machines_on_two_devices_get_the_same_sums_as_over_tcp(self):
         checked = []
         for transport in ("rdma", "tcp"):
             done = self.run_weir(*self.options((*DEVICES, DEVICES[0]), "--transport", transport, "--verify"))
@@ -104,7 +104,7 @@ class Jobs(Rdma):
         self.addCleanup(subprocess.run, "tc qdisc del dev cable0 root".split(), check=True)
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 1)
-        # Soft-RoCE sometimes tells only of what it flushes after that.
+        # Soft-RoCE sometimes reports only what it flushes after that.
         self.assertRegex(json.dumps(self.json()["failed"]) + errors, r"machine gpu\[\d\] is lost: rxe\d port 1: "
                          "(transport retry counter exceeded|Work Request Flushed Error)")
         self.assertTrue(self.gone(nodes))
@@ -143,8 +143,8 @@ esac
         done = self.run_weir(*self.options((*DEVICES, "127.0.0.1"), "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
-                         r"machine gpu\[2\] at 127.0.0.1:\d+: it cannot use RDMA: the system has no RDMA connections|"
-                         r"no RDMA from here: the system has no RDMA connections")
+                         r"(machine gpu\[2\] at 127.0.0.1:\d+: it|the local host) cannot use RDMA: "
+                         r"RDMA's connection manager is not available")
 
 
 class Ports(Rdma):
@@ -166,14 +166,14 @@ class Ports(Rdma):
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
             self.assertEqual([packets > 0 for packets in sent], ["rxe0" in devices, True])
 
-    def test_one_that_the_host_lacks_is_told(self):
+    def test_one_that_the_host_lacks_is_reported(self):
         done, _ = self.job([{"rdma": {"device": "rxe1"}}], [{"rdma": {"device": "rxe1", "port": 2}}])
         self.assertEqual(done.returncode, 1)
-        self.assertIn("the topology wants rxe1 port 2, and this host has rxe0 port 1, rxe1 port 1",
+        self.assertIn("the topology names rxe1 port 2, but this host has rxe0 port 1, rxe1 port 1",
                       json.dumps(self.json()["failed"]))
 
-    def test_else_the_nearest_is_taken_and_several_nics_share_the_bytes(self):
-        done, sent = self.job([{}], [{}])  # as neither tells its node, the first
+    def test_by_default_the_nearest_is_taken_and_several_nics_share_the_bytes(self):
+        done, sent = self.job([{}], [{}])  # as neither reports its node, the first
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual([packets > 0 for packets in sent], [True, False])
         done, sent = self.job([{}, {}], [{}, {}])
@@ -182,7 +182,7 @@ class Ports(Rdma):
 
 
 class Mixed(Rdma):
-    """Hosts that are none: one with another boot's id, and one with a network of its own and no device."""
+    """Pretended hosts: one with another boot id, and one with its own network and no device."""
 
     def setUp(self):
         super().setUp()
@@ -213,14 +213,14 @@ esac
     def test_each_pair_takes_the_best_that_it_can(self):
         self.write(strategies=["unified"], baseline="unified")
         remarks = self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2", "--poll", "0s")
-        self.assertRegex(remarks, r"^weir: messages stay on TCP between some machines: the system has no RDMA "
-                         r"connections \(/dev/infiniband/rdma_cm\): [^\n]*\n$")
+        self.assertRegex(remarks, r"^weir: messages stay on TCP between some machines: RDMA's connection manager is "
+                         r"not available \(/dev/infiniband/rdma_cm\): [^\n]*\n$")
 
-    def test_what_is_to_be_sealed_is_not_left_to_devices(self):
+    def test_sealed_messages_do_not_use_devices(self):
         self.write(strategies=["unified"], baseline="unified")
         self.assertEqual(self.check((*DEVICES, "10.78.0.2"), "tcp_pairs=3", "--encrypt"), "")
 
-    def test_devices_that_do_not_reach_each_other_are_found_out(self):
+    def test_devices_that_do_not_reach_each_other_are_detected(self):
         subprocess.run("rdma link add rxe2 type rxe netdev near0".split(), check=True)
         self.addCleanup(subprocess.run, "rdma link del rxe2".split(), check=True)
         self.write(topology=topology(2), strategies=["unified"], baseline="unified")
@@ -229,7 +229,7 @@ esac
         done = self.run_weir(*self.options(addresses, "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
-                         r"machine gpu\[.\] at 10.7.*(no RDMA from here|it cannot use RDMA): ")
+                         r"machine gpu\[.\] at 10.7.*(the local host|it) cannot use RDMA: ")
 
     def test_many_connections_that_lead_nowhere_take_as_long_as_one(self):
         subprocess.run("rdma link add rxe2 type rxe netdev near0".split(), check=True)
@@ -244,10 +244,10 @@ esac
 
 
 class Rates(unittest.TestCase):
-    """Both ways at once: perftest tells what moves both ways together, and Weir what moves in one."""
+    """Both ways at once: perftest reports the sum of both ways, and Weir the rate of one."""
 
     def perftest(self, size):
-        """Of bytes a second; 0 if perftest could not tell its clock, as happens while the host is busy."""
+        """Of bytes a second; 0 if perftest could not read its clock, as happens while the host is busy."""
         listening = f":{18515:04X} "
         command = ("ib_write_bw", "-x", "1", "-F", "-b", "-s", str(size), "-D", "2")
         server = subprocess.Popen((*command, "-d", "rxe1"), stdout=subprocess.DEVNULL)
@@ -271,13 +271,13 @@ class Rates(unittest.TestCase):
         return document, row
 
     def weir(self, size):
-        under_way = min(128, (32 << 20) // size)  # as many as perftest has, where memory has room for them
-        return 2 * self.bench(size, "--under-way", str(under_way))[1]["nodes_bytes_per_s"]
+        in_flight = min(128, (32 << 20) // size)  # as many as perftest has, where memory has room for them
+        return 2 * self.bench(size, "--under-way", str(in_flight))[1]["nodes_bytes_per_s"]
 
     def test_what_slows_receivers_down_can_be_switched_on(self):
-        for options, told in (((), (0, 1)), (("--offset", "68B"), (68, 1)), (("--entries", "3"), (0, 3))):
+        for options, expected in (((), (0, 1)), (("--offset", "68B"), (68, 1)), (("--entries", "3"), (0, 3))):
             document, row = self.bench(64 << 10, *options, seconds=0.2)
-            self.assertEqual((document["offset_bytes"], document["entries"]), told)
+            self.assertEqual((document["offset_bytes"], document["entries"]), expected)
             self.assertGreater(row["writes_bytes_per_s"], 0)
         self.bench(64 << 10, addresses=(DEVICES[0], DEVICES[0]), seconds=0.2)  # a loop within the device
 
@@ -291,7 +291,7 @@ class Rates(unittest.TestCase):
                     break
             print(f"messages of {size} bytes: {nodes / 1e6:.0f} MB/s, and ib_write_bw {writes / 1e6:.0f} MB/s")
             if writes == 0:
-                self.skipTest("perftest could not tell its clock in any turn: the host is too busy to compare rates")
+                self.skipTest("perftest could not read its clock in any turn: the host is too busy to compare rates")
             self.assertGreater(nodes, 0.85 * writes)
 
 

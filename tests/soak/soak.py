@@ -53,12 +53,12 @@ class Wrong(Exception):
 
 
 class Running:
-    """A job under way, with the lines that its machines say and when."""
+    """A running job, with the lines that its machines print and when."""
 
     def __init__(self, job, weir, folder):
         self.job = job
         self.folder = folder
-        self.said = queue.SimpleQueue()
+        self.printed = queue.SimpleQueue()
         self.held = set()
         self.pids = set()
         path = job.write(folder)
@@ -74,12 +74,12 @@ class Running:
 
     def read(self):
         for line in self.process.stderr:
-            self.said.put((time.monotonic(), line.rstrip()))
+            self.printed.put((time.monotonic(), line.rstrip()))
 
     def lines(self):
         found = []
-        while not self.said.empty():
-            found.append(self.said.get())
+        while not self.printed.empty():
+            found.append(self.printed.get())
         return found
 
     def look(self):
@@ -98,9 +98,9 @@ class Running:
             if len(found) == len(self.job.machines()) and not (self.folder / "key").exists():
                 return found
             time.sleep(0.05)
-        raise Wrong(f"the machines did not come: {self.told()}")
+        raise Wrong(f"the machines did not start: {self.output()}")
 
-    def told(self):
+    def output(self):
         text = "; ".join(line for _, line in self.lines())
         for name in ("run.err",):
             if (self.folder / name).exists():
@@ -111,7 +111,7 @@ class Running:
         try:
             return self.process.wait(limit)
         except subprocess.TimeoutExpired:
-            raise Wrong(f"still running after {limit:.1f} s: {self.told()}") from None
+            raise Wrong(f"still running after {limit:.1f} s: {self.output()}") from None
 
     def end(self):
         """Leaves nothing of it, however it stands."""
@@ -130,7 +130,7 @@ def check_result(run):
     """Every iteration was run and verified: else the program has failed."""
     status = run.wait(LONGEST)
     if status != 0:
-        raise Wrong(f"status {status}: {run.told()}")
+        raise Wrong(f"status {status}: {run.output()}")
     whole = json.loads((run.folder / "out" / "results.json").read_text(encoding="utf-8"))
     if whole.get("failed"):
         raise Wrong(f"failed: {whole['failed']}")
@@ -172,7 +172,7 @@ def disturb(run, draw):
     if run.job.happens == "stop" and run.job.where == "lab":  # nobody else ends it there: its host would
         os.kill(nodes[machine], 9)
     if run.wait(10) == 0:
-        raise Wrong(f"it ended well though {name} was lost")
+        raise Wrong(f"it ended well although {name} was lost")
     run.reader.join(10)
     check_named(run, name, begin)
     return took
@@ -281,9 +281,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("weir")
     parser.add_argument("minutes", type=float, nargs="?", default=10)
-    parser.add_argument("--seed", type=int, default=0, help="another one gives other jobs")
-    parser.add_argument("--short", action="store_true", help="some twenty seconds, each kind of job once")
-    parser.add_argument("--job", help="one job again, as it was named: SEED HAPPENS WHERE")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the random jobs")
+    parser.add_argument("--short", action="store_true", help="run each kind of job once, in about 20 seconds")
+    parser.add_argument("--job", help="repeat one job that was printed: SEED HAPPENS WHERE")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the job that runs is ended too
     weir = str(Path(given.weir).resolve())

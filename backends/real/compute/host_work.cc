@@ -126,8 +126,8 @@ bool is_on_gpus(const Op& op, const Plan& plan) {
 
 Result<void> check_on_gpus(const Op& op, const Plan& plan, const Buffers& buffers) {
   if (gpus_can(op, plan, buffers)) return {};
-  return failure(fmt::format("op {} ({}): GPUs sum what lies on the same GPU, and update nothing", op.id,
-                             name(op.kind)));
+  return failure(fmt::format("op {} ({}): a GPU only sums what is in its own memory, and runs no updates",
+                             op.id, name(op.kind)));
 }
 
 void work_on(const Op& op, const Plan& plan, const Buffers& buffers) {

@@ -26,7 +26,7 @@ Finding check_cpus(const HostParts& parts, const HostLimits& limits) {
   }
   if (limits.cpu_quota && *limits.cpu_quota < limits.cpus) {
     finding.grade = Grade::kWarning;
-    finding.found += fmt::format("; its control group gets the CPU time of {:.1f}", *limits.cpu_quota);
+    finding.found += fmt::format("; its control group has the CPU time of {:.1f}", *limits.cpu_quota);
     finding.remedy =
         "raise the quota (cpu.max, a container's --cpus): a process without CPU time delays all machines";
   }

@@ -109,9 +109,9 @@ void TopologyMaker::add_numas() {
     NumaSpec spec;
     spec.memory = Bytes(numa.memory.count() >> 20 << 20);
     spec.cores = numa.cores;
-    const nccl::UserValues& said = wishes_.unsaid;
-    spec.memory_rate = said.memory_rate.value_or(numa.memory_rate.value_or(BytesPerSecond::unlimited()));
-    spec.sum_rate = said.sum_rate ? SumRates{{}, *said.sum_rate} : numa.sum_rate.value_or(SumRates());
+    const nccl::UserValues& user = wishes_.user_values;
+    spec.memory_rate = user.memory_rate.value_or(numa.memory_rate.value_or(BytesPerSecond::unlimited()));
+    spec.sum_rate = user.sum_rate ? SumRates{{}, *user.sum_rate} : numa.sum_rate.value_or(SumRates());
     if (!spec.memory_rate.limited())
       remarks_.assumed(kNoLine,
                        "the rate of memory is unknown and taken as unlimited; --measure "
@@ -249,7 +249,7 @@ void TopologyMaker::report_slow_bridge(const SwitchSpec& spec, BytesPerSecond de
 
 void TopologyMaker::add_nvlinks() {
   using Target = HostParts::Nvlink::Target;
-  nccl::NvlinkReader links(wishes_.unsaid, remarks_);
+  nccl::NvlinkReader links(wishes_.user_values, remarks_);
   for (const HostParts::Gpu& found : parts_.gpus) {
     const BytesPerSecond one = nccl::nvlink_rate(found.capability);
     nccl::NvlinkReader::Gpu gpu;
@@ -271,7 +271,7 @@ void TopologyMaker::add_nvlinks() {
 }
 
 void TopologyMaker::add_nics() {
-  nccl::NicReader cards(wishes_.unsaid, remarks_);
+  nccl::NicReader cards(wishes_.user_values, remarks_);
   for (const HostParts::Nic& nic : nics_) {
     const Spot spot = this->spot(nic.place, rate_of(nic.place.link, BytesPerSecond::unlimited()));
     const BytesPerSecond rate = nic.mbps
@@ -279,7 +279,7 @@ void TopologyMaker::add_nics() {
                                     : cards.default_rate(kNoLine, (nic.name + " reports no speed").c_str());
     cards.add({card_of(nic), spot.at, spot.rate, {rate}});
   }
-  if (nics_.empty() && !wishes_.unsaid.nic_rate)
+  if (nics_.empty() && !wishes_.user_values.nic_rate)
     remarks_.assumed(kNoLine, "no NIC is up, so the machine has none; --nic-rate RATE adds one");
   cards.finish(group_);
 }
@@ -315,8 +315,8 @@ Result<Imported> host_topology(const HostParts& parts, const TopologyWishes& wis
       fmt::format("discovered on {}{}{}; NCCL's rates of PCIe, NVLink and sockets; {}", parts.host,
                   wishes.date.empty() ? "" : ", ", wishes.date, measured(parts));
   made.topology.groups.push_back(std::move(group));
-  made.topology.network.latency = wishes.unsaid.latency.value_or(nccl::kUsualLatency);
-  if (!wishes.unsaid.latency) {
+  made.topology.network.latency = wishes.user_values.latency.value_or(nccl::kUsualLatency);
+  if (!wishes.user_values.latency) {
     remarks.assumed(kNoLine, fmt::format("the network's latency is taken as {}; --latency sets the real one",
                                          text(nccl::kUsualLatency)));
   }

@@ -31,13 +31,13 @@ Result<LocalListener> listen_locally() {
 Result<Peers> connect_peers(const Plan& plan, const Cluster& cluster, const Buffers& buffers,
                             const PeerSettings& settings, std::span<const Descriptor> listeners) {
   if (settings.machines.size() != plan.machines())
-    return failure("the coordinator tells of another number of machines");
+    return failure("the coordinator reports a different number of machines");
   Meeting meeting;
   meeting.self = settings.self;
   meeting.lanes = lanes_of(plan, settings.self);
   for (const Place& place : settings.machines) {
     if (place.hosts.empty() || place.hosts.size() != place.ports.size())
-      return failure("the coordinator tells of a machine without an address");
+      return failure("the coordinator reports a machine without an address");
     meeting.addresses.push_back(
         addresses(place, settings.machines[settings.self.index()], settings.transport));
   }

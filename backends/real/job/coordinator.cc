@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kWatchSlice{10'000'000};  // pause between asking `watch` for the cause
 constexpr const char* kNcclHint =
-    "; GPUs meet through NCCL: NCCL_DEBUG=INFO has it tell how, NCCL_SOCKET_IFNAME names its network";
+    "; NCCL connects the GPUs: NCCL_DEBUG=INFO makes it log how, NCCL_SOCKET_IFNAME sets its network";
 
 // Memory is prepared before anything moves, and machines may share a host. A host that is slower than this
 // has no memory left.
@@ -87,7 +87,7 @@ Result<JobTerms> Coordinator::terms(const InputsNote& inputs, const Plan& plan,
   terms.patience = settings_.patience;
   terms.planning = settings_.patience + std::min(all / kSlowestMemory, kLongestPreparing);
   terms.planning_hint = fmt::format(
-      "; each plans and then prepares its memory, up to {} of it, all machines {}: --patience "
+      "; each plans and then prepares its memory, up to {}, and {} on all machines: --patience "
       "waits longer, a smaller model or fewer machines need less",
       rounded(*std::max_element(memory.begin(), memory.end())), rounded(all));
   terms.gpu_hint = kNcclHint;
@@ -104,8 +104,8 @@ Result<JobResult> Coordinator::run(const InputsNote& inputs, const Plan& plan, c
   // As JSON inside JSON it may double in size.
   constexpr std::int64_t kMost = kLargestNote.count() / 2;
   if (static_cast<std::int64_t>(inputs.experiment.size()) > kMost) {
-    machine.stop(Error{fmt::format("the experiment has {} bytes with its topology and trace, and a job's has "
-                                   "at most {}; try a trace with fewer tensors",
+    machine.stop(Error{fmt::format("the experiment has {} bytes with its topology and trace, but a job "
+                                   "allows at most {}; try a trace with fewer tensors",
                                    inputs.experiment.size(), kMost)},
                  Clock::monotonic());
   }
@@ -142,7 +142,7 @@ void Coordinator::step(JobCoordinator& machine) {
 }
 
 void Coordinator::carry_out(CoordinatorAction action, const Plan& plan, Record& record) {
-  if (auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (auto* const alive = std::get_if<KeepAlive>(&action)) socket_->keep_alive(alive->connection);
   if (std::holds_alternative<AllJoined>(action) && settings_.joined) settings_.joined();
   if (auto* const begun = std::get_if<BeginRecord>(&action))

@@ -29,7 +29,7 @@ std::string reach() {
 Result<Token> make_token() {
   Token token{};
   if (::getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size())) {
-    return failure("the system gives no random bytes for the job's token");
+    return failure("the system provides no random bytes for the job's token");
   }
   return token;
 }
@@ -37,8 +37,8 @@ Result<Token> make_token() {
 Result<Token> token_from(const std::string& hexadecimal) {
   Token token{};
   const auto bytes = from_hexadecimal(hexadecimal);
-  if (!bytes) return failure("the token is no hexadecimal number");
-  if (bytes->size() != token.size()) return failure("the token has another length");
+  if (!bytes) return failure("the token is not a hexadecimal number");
+  if (bytes->size() != token.size()) return failure("the token has the wrong length");
   std::ranges::copy(*bytes, token.begin());
   return token;
 }

@@ -97,7 +97,7 @@ class Member {
   }
 
   void carry_out(const MemberAction& action) {
-    if (const auto* const said = std::get_if<SendNote>(&action)) socket_.send(said->note);
+    if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_.send(to_send->note);
     if (std::holds_alternative<KeepAlive>(action)) socket_.keep_alive();
     if (std::holds_alternative<DropUnsent>(action)) socket_.drop_unsent();
     if (const auto* const plan = std::get_if<PlanInputs>(&action)) {
@@ -163,7 +163,7 @@ class Member {
     const std::size_t count = job.cluster.machine(settings_.machine).gpus.size();
     if (!inputs.gpus || count == 0) {
       if (settings_.gpus.empty()) return nullptr;
-      return failure("it is given GPUs, and the job uses none of this machine");
+      return failure("it was given GPUs, but the job uses none on this machine");
     }
     if (auto from_host = check_messages(job.plan, settings_.machine, inputs.transport); !from_host)
       return tl::unexpected(from_host.error());
@@ -171,7 +171,7 @@ class Member {
     for (std::size_t i = 0; settings_.gpus.empty() && i < count; ++i) devices.push_back(static_cast<int>(i));
     if (devices.size() != count) {
       return failure(
-          fmt::format("the machine has {} GPUs, and {} devices are to be these", count, devices.size()));
+          fmt::format("the machine has {} GPUs, but {} devices were given", count, devices.size()));
     }
     return Gpus::open(devices);
   }
@@ -180,7 +180,7 @@ class Member {
   Result<std::string> place_of_clique(const PlannedRun& job) const {
     if (job.plan.all_reduces().empty() || job.cluster.gpu_machines().front() != settings_.machine)
       return std::string();
-    if (!gpus_) return failure("NCCL sums between GPUs, and machines use none");
+    if (!gpus_) return failure("NCCL sums between GPUs, but the machines use none");
     return Clique::place();
   }
 

@@ -28,17 +28,17 @@ struct InputsNote {
 template <class Visitor>
 void fields(Visitor& visitor, InputsNote& note) {
   visitor.required("experiment", note.experiment, "what to run");
-  visitor.required("strategy", note.strategy, "how");
-  visitor.required("iterations", note.iterations, "how often", at_least(1));
-  visitor.required("channels", note.channels, "with each peer", within(1, 1024));
-  visitor.required("io_threads", note.io_threads, "that move bytes; 0: as the host's cores allow",
-                   within(0, 1024));
+  visitor.required("strategy", note.strategy, "the strategy to run");
+  visitor.required("iterations", note.iterations, "how many iterations to run", at_least(1));
+  visitor.required("channels", note.channels, "connections with each peer", within(1, 1024));
+  visitor.required("io_threads", note.io_threads,
+                   "threads that move bytes; 0: as many as the host's cores allow", within(0, 1024));
   visitor.required("workers", note.workers, "threads that sum and copy", within(1, 1024));
   visitor.required("verify", note.verify, "which iterations write gradients and check sums");
   visitor.required("transport", note.transport, "what messages move through");
   visitor.required("encrypt", note.encrypt, "whether bytes between hosts are sealed");
-  visitor.required("poll", note.poll, "for ends of messages before they are waited for, over RDMA");
-  visitor.required("pace", note.pace, "times the plan's pace for each peer; 0 is none", at_least(0));
+  visitor.required("poll", note.poll, "over RDMA: how long to poll for ends of messages before waiting");
+  visitor.required("pace", note.pace, "the factor of the plan's pace; 0: no pace", at_least(0));
   visitor.required("gpus", note.gpus, "whether machines use GPUs");
 }
 

@@ -69,7 +69,7 @@ Result<void> unshare_as_user(int kinds) {
 Result<void> separate(const Orders& orders) {
   if (orders.kept != nullptr) {
     if (auto entered = enter(*orders.kept, MachineId(0)); !entered) return entered;
-    if (unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return not_allowed("even a lab cannot make them");
+    if (unshare(CLONE_NEWNS | CLONE_NEWPID) != 0) return not_allowed("this process cannot make them");
     return {};
   }
   constexpr int kKinds = CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWPID;

@@ -218,7 +218,7 @@ Result<int> Lab::wait(pid_t process, Duration patience) {
     return failure(fmt::format("process {} did not end within {} s", process, patience.seconds()));
   int status = 0;
   if (waitpid(process, &status, 0) != process)
-    return failure(fmt::format("process {} is not one of the lab's", process));
+    return failure(fmt::format("process {} does not belong to the lab", process));
   processes_.erase(std::remove(processes_.begin(), processes_.end(), process), processes_.end());
   return status;
 }

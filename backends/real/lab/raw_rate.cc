@@ -131,7 +131,7 @@ class Run {
     }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       char ready = 0;
-      if (!said(i, &ready, 1)) return failed(i, "could not be opened for listening");
+      if (!received(i, &ready, 1)) return failed(i, "could not be opened for listening");
     }
     // Connections are made during the warm-up.
     const std::int64_t from = now() + settings_.warm_up.ns();
@@ -149,7 +149,7 @@ class Run {
     std::vector<BytesPerSecond> all;
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       std::int64_t bytes = 0;
-      if (!said(i, &bytes, sizeof bytes)) return tl::unexpected(failed(i, "stood still").error());
+      if (!received(i, &bytes, sizeof bytes)) return tl::unexpected(failed(i, "stood still").error());
       const Wide rate = static_cast<Wide>(bytes) * 1'000'000'000 / settings_.time.ns();
       all.emplace_back(static_cast<std::int64_t>(rate));
     }
@@ -171,7 +171,7 @@ class Run {
     return {};
   }
 
-  bool said(std::size_t stream, void* into, std::size_t size) {
+  bool received(std::size_t stream, void* into, std::size_t size) {
     const Descriptor& report = reports_[stream];
     return readable(report.number(), settings_.warm_up + settings_.time + kPatience) &&
            take(report.number(), into, size);

@@ -193,7 +193,7 @@ Result<std::unique_ptr<Pages>> Pages::map_shared(int descriptor, Bytes size) {
   const int seals = fcntl(descriptor, F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) {
     return failure(
-        fmt::format("the maker of the shared memory of descriptor {} could shrink it; pass one from "
+        fmt::format("the shared memory of descriptor {} can still shrink; pass one from "
                     "Pages::make_shared()",
                     descriptor));
   }

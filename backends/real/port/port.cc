@@ -146,8 +146,8 @@ void RealPort::ready(const Event& event) {
   if (event.round != state.round || state.ready) {
     Event wrong;
     wrong.peer = op.peer;
-    wrong.text = fmt::format("it has room for round {} of message {} in round {}", event.round, op.message,
-                             state.round);
+    wrong.text = fmt::format("it offered room for round {} of message {} in round {}", event.round,
+                             op.message, state.round);
     return lose(wrong);
   }
   state.ready = true;

@@ -19,7 +19,7 @@ Application::Application(const Plan& plan, MachineId self, std::vector<int> laye
   }
 }
 
-void Application::tell_done(OpId op) {
+void Application::report_done(OpId op) {
   Event event;
   event.op = op;
   event.started = event.at = Clock::monotonic();
@@ -31,7 +31,7 @@ void Application::begin(Tensor& tensor, OpId backward) {
   tensor.current = std::move(tensor.given.front());
   tensor.given.pop_front();
   tensor.waiting = OpId::none();
-  tell_done(backward);
+  report_done(backward);
 }
 
 void Application::give(std::size_t tensor, std::shared_ptr<Transfer> transfer) {
@@ -57,7 +57,7 @@ void Application::put(const Op& op, std::uint64_t /*round*/) {
   const std::shared_ptr<Transfer> ended = std::exchange(tensor.current, nullptr);
   lock.unlock();  // because done_ may wake a thread that gives the next transfer
   done_(ended);
-  tell_done(op.id);
+  report_done(op.id);
 }
 
 bool Application::is_part_of(const Op& op) const {

@@ -65,7 +65,7 @@ class Application final : public Engine {
     Bytes offset;  // in the gradient buffer
   };
   void begin(Tensor& tensor, OpId backward);
-  void tell_done(OpId op);
+  void report_done(OpId op);
   Tensor& of_layer(const Op& op) { return *tensors_[tensor_of_[static_cast<std::size_t>(op.layer)]]; }
 
   const Plan* plan_;

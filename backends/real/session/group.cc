@@ -20,7 +20,7 @@ Result<void> ApplicationCopies::open(int device) {
   if (device == device_) return {};
   if (device_ != -1) {
     return failure(fmt::format(
-        "a tensor is on device {}, and others of its group are on {}; a rank has one GPU", device, device_));
+        "a tensor is on device {}, but others of its group are on {}; a rank has one GPU", device, device_));
   }
   auto gpus = Gpus::open({device});
   if (!gpus) return tl::unexpected(gpus.error());

@@ -22,7 +22,7 @@ Result<std::unique_ptr<KeptTensors>> KeptTensors::make(const Plan& plan, Machine
   }
   if (size == Bytes(0)) return kept;
   auto pages = Pages::make(size);
-  if (!pages) return failure(fmt::format("to keep {} of tensors: {}", text(size), pages.error().text));
+  if (!pages) return failure(fmt::format("cannot keep {} of tensors: {}", text(size), pages.error().text));
   kept->pages_ = std::move(*pages);
   std::byte* next = kept->pages_->data();
   for (const Op& op : plan.ops(self)) {

@@ -65,7 +65,7 @@ void Leader::step(SessionLeader& machine) {
 }
 
 void Leader::carry_out(const LeaderAction& action, SessionLeader& machine) {
-  if (const auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (const auto* const alive = std::get_if<KeepAlive>(&action)) socket_->keep_alive(alive->connection);
   if (const auto* const warning = std::get_if<WarnUser>(&action)) fmt::print(stderr, "{}\n", warning->text);
   if (const auto* const seated = std::get_if<AllSeated>(&action)) {

@@ -74,7 +74,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
   terms.seat = *seat;
   terms.patience = Duration::from_seconds(settings_.patience);
   terms.not_admitted = fmt::format(
-      "rank 0 at {} has not let {} in for {} s: it is gone, its secret is another, or others have not come",
+      "rank 0 at {} has not admitted {} for {} s: it has ended, has another secret, or waits for others",
       settings_.leader, text(settings_.role), settings_.patience);
   machine_.emplace(std::move(terms), Clock::monotonic());
   while (!world_) {
@@ -148,7 +148,7 @@ Result<bool> SessionMember::finish() {
 }
 
 void SessionMember::carry_out(const FollowerAction& action) {
-  if (const auto* const said = std::get_if<SendNote>(&action)) socket_->send(said->note);
+  if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (std::holds_alternative<KeepAlive>(action)) socket_->keep_alive();
   if (std::holds_alternative<DropUnsent>(action)) socket_->drop_unsent();
   if (const auto* const make = std::get_if<MakeWorld>(&action)) {

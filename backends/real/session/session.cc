@@ -58,7 +58,7 @@ void Session::run() {
     {
       const std::lock_guard lock(mutex_);
       declare.swap(to_declare_);
-      turns = turns_.told();
+      turns = turns_.unreported();
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -137,7 +137,7 @@ void Session::refused(const RefuseNote& note) {
   std::unique_lock lock(mutex_);
   const std::string why =
       note.name.empty()
-          ? fmt::format("tensors without a name: of the same one {}; from now on give them names", note.why)
+          ? fmt::format("tensors without a name differ: {}; from now on give them names", note.why)
           : fmt::format("tensor '{}': {}", note.name, note.why);
   for (const std::string& name : turns_.refuse(note.name, why)) refuse(name, why, lock);
   changed_.notify_all();
@@ -189,12 +189,12 @@ Outcome<void> Session::check(const TensorNote& note) const {
       return wrong(fmt::format("expected 0 to {}", settings_.size - 1));
     if (!std::binary_search(ranks.begin(), ranks.end(), settings_.role.number))
       return wrong(fmt::format("{} is not one of them", text(settings_.role)));
-    if (note.kept) return wrong("what is kept is kept for all ranks");
+    if (note.kept) return wrong("a kept tensor is kept for all ranks");
   }
   if (!note.kept || settings_.servers > 0) return {};
   return refusal(
       SessionStatus::kInvalid,
-      fmt::format("tensor '{}' is to be kept by CPU machines, and the session has none: start some "
+      fmt::format("tensor '{}' needs CPU machines that keep it, but the session has none: start some "
                   "(weirrun --servers 1, or WEIR_SERVERS)",
                   note.name));
 }
@@ -214,7 +214,7 @@ Outcome<Session::Tensor*> Session::known(const TensorNote& tensor, DeclareNote& 
     turns_.add(tensor.name, note);
     if (is_shared(note)) fresh.tensors.push_back(note);
   } else if (!alike(one.note, note)) {
-    const std::string why = fmt::format("it has {} now, and had {}", text(note), text(one.note));
+    const std::string why = fmt::format("it has {} now, but had {} before", text(note), text(one.note));
     if (is_shared(one.note)) to_refuse_.push_back({note.name, why});
     return refusal(SessionStatus::kMismatch, fmt::format("tensor '{}': {}", note.name, why));
   }
@@ -322,8 +322,8 @@ Outcome<Handle> Session::broadcast(const std::string& name, void* data, std::int
   way.root = root;
   if (settings_.role.number == root && bytes > 0) std::memcpy(way.copy.data(), data, way.bytes);
   const auto number = static_cast<std::uint32_t>(root);
-  const std::array<std::uint32_t, kRootWords> told = {number, number * number};
-  std::memcpy(way.copy.data() + way.copy.size() - sizeof told, told.data(), sizeof told);
+  const std::array<std::uint32_t, kRootWords> named = {number, number * number};
+  std::memcpy(way.copy.data() + way.copy.size() - sizeof named, named.data(), sizeof named);
   way.transfer = std::make_shared<Transfer>(
       Transfer{"", way.copy.data(), way.copy.data(), Bytes(note.elements * each), -1, nullptr});
   return give(note, std::move(way));

@@ -71,9 +71,8 @@ Result<Topology> topology_of(const LayoutSettings& settings) {
   if (ranks != static_cast<std::size_t>(settings.ranks) ||
       machines - ranks != static_cast<std::size_t>(settings.servers)) {
     return failure(
-        fmt::format("{}: it has {} GPU machines and {} CPU machines, and the session {} ranks and {} "
-                    "servers; each rank is "
-                    "a GPU machine, and each server a CPU machine",
+        fmt::format("{}: it has {} GPU machines and {} CPU machines, but the session has {} ranks and {} "
+                    "servers; each rank needs a GPU machine, and each server a CPU machine",
                     settings.topology, ranks, machines - ranks, settings.ranks, settings.servers));
   }
   for (const MachineId machine : cluster.gpu_machines()) {

@@ -85,8 +85,8 @@ Result<std::optional<int>> slurm_local_size(const Environment& environment) {
     if (left < 0) return std::stoi(entry[1]);
   }
   return failure(
-      fmt::format("{}: expected the tasks of each node, such as 2(x3),1, that of node {} (SLURM_NODEID) "
-                  "too, got '{}'",
+      fmt::format("{}: expected the tasks of each node, such as 2(x3),1, including node {} "
+                  "(SLURM_NODEID), got '{}'",
                   variable, *node, *counts));
 }
 
@@ -117,7 +117,7 @@ void fields(Visitor& visitor, SessionText& text) {
   visitor.optional("options", settings.options, "the strategy's options, a JSON object as text");
   visitor.optional("nic_rate", settings.nic_rate, "of each machine, if there is no topology");
   visitor.optional("patience", settings.patience, "seconds for a rank to do its part", within(0.1, 1e7));
-  visitor.optional("warn_after", settings.warn_after, "seconds after which waits are told of",
+  visitor.optional("warn_after", settings.warn_after, "seconds after which waits are reported",
                    within(0.1, 1e7));
   visitor.optional("threads", settings.threads, "that sum and copy; 0: by the host's cores", within(0, 1024));
   visitor.optional("encrypt", settings.encrypt, "whether tensors are encrypted between hosts");
@@ -156,10 +156,10 @@ Result<SessionSettings> read_session_settings(const std::string& json, const Env
   auto read = read_fields<SessionText>(*parsed);
   if (!read) return tl::unexpected(read.error());
   SessionSettings& settings = read->settings;
-  if (server && !read->server) return failure("server: which server this is must be said (WEIR_SERVER)");
+  if (server && !read->server) return failure("server: expected this server's number (WEIR_SERVER)");
   settings.role = {server, server ? *read->server : read->rank.value_or(0)};
   if (!server && settings.size > 1 && !read->rank)
-    return failure("rank: which of the ranks this is must be said (WEIR_RANK)");
+    return failure("rank: expected this rank's number (WEIR_RANK)");
   const int count = server ? settings.servers : settings.size;
   if (settings.role.number >= count)
     return failure(fmt::format("there is no {}: the session has {}", text(settings.role), count));

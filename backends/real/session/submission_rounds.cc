@@ -39,7 +39,7 @@ void SubmissionRounds::take(const std::string& label, const TensorNote& tensor) 
   Label& one = labels_.at(label);
   if (tensor.name != label) one.from = std::min(one.from.value_or(one.given), one.given);
   if (one.from && one.given >= *one.from)
-    told_.turns.push_back({label, one.given, tensor.name, text(tensor)});
+    unreported_.turns.push_back({label, one.given, tensor.name, text(tensor)});
   ++one.given;
 }
 
@@ -48,7 +48,7 @@ void SubmissionRounds::watch(const WatchNote& note) {
   // Until turns were reported, the label had one kind.
   const std::int64_t until = std::min(one.from.value_or(one.given), one.given);
   for (std::int64_t turn = note.turn; turn < until; ++turn)
-    told_.turns.push_back({note.label, turn, one.first.name, text(one.first)});
+    unreported_.turns.push_back({note.label, turn, one.first.name, text(one.first)});
   one.from = std::min(one.from.value_or(note.turn), note.turn);
 }
 
@@ -65,6 +65,6 @@ std::string SubmissionRounds::refused(const std::string& label) const {
   return known == labels_.end() ? std::string() : known->second.refused;
 }
 
-RoundsNote SubmissionRounds::told() { return std::exchange(told_, {}); }
+RoundsNote SubmissionRounds::unreported() { return std::exchange(unreported_, {}); }
 
 }  // namespace weir::real

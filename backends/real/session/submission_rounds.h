@@ -34,8 +34,8 @@ class SubmissionRounds {
   std::vector<std::string> refuse(const std::string& label, const std::string& why);
   /// The reason why the label is unusable; empty if it is usable.
   std::string refused(const std::string& label) const;
-  /// What to report to the leader since the last call.
-  RoundsNote told();
+  /// Turns to report to the leader since the last call.
+  RoundsNote unreported();
 
  private:
   struct Label {
@@ -46,7 +46,7 @@ class SubmissionRounds {
     std::string refused;
   };
   std::map<std::string, Label> labels_;
-  RoundsNote told_;
+  RoundsNote unreported_;
 };
 
 }  // namespace weir::real

@@ -33,9 +33,9 @@ Outcome<void> Session::end_of(Handle handle, Way& way) {
   Outcome<void> outcome;
   const Tensor& tensor = tensors_[way.transfer->name];
   if (way.done && !same_roots(way)) {
-    outcome = refusal(
-        SessionStatus::kMismatch,
-        fmt::format("tensor '{}': ranks name different roots; this one {}", way.transfer->name, way.root));
+    outcome = refusal(SessionStatus::kMismatch,
+                      fmt::format("tensor '{}': ranks name different roots; this one names {}",
+                                  way.transfer->name, way.root));
   } else if (way.done) {
     if (way.back != nullptr && way.bytes > 0) std::memcpy(way.back, way.copy.data(), way.bytes);
   } else if (!tensor.refused.empty()) {
@@ -74,8 +74,8 @@ Outcome<void> Session::wait(Handle handle) {
     if (over()) break;
     const auto answer = missing_.find(name);
     const bool answered = asking && answer != missing_.end();
-    const MissingNote* const said = answered ? &answer->second : nullptr;
-    const TensorWait::Step step = wait.step(Clock::monotonic(), somebody_left_, said);
+    const MissingNote* const reply = answered ? &answer->second : nullptr;
+    const TensorWait::Step step = wait.step(Clock::monotonic(), somebody_left_, reply);
     if (step == TensorWait::Step::kWait && !answered) continue;
     asking = step == TensorWait::Step::kAsk;
     if (asking) {
@@ -85,7 +85,7 @@ Outcome<void> Session::wait(Handle handle) {
     }
     const std::string why =
         fmt::format("rank {} has waited {} for tensor '{}': {}", settings_.role.number,
-                    rounded(wait.waited()), name, waits_for(said, tensors_.at(name).note.kept));
+                    rounded(wait.waited()), name, waits_for(reply, tensors_.at(name).note.kept));
     if (step == TensorWait::Step::kWarn) fmt::print(stderr, "weir: {}\n", why);
     if (step != TensorWait::Step::kGiveUp && step != TensorWait::Step::kLost) continue;
     const bool lost = step == TensorWait::Step::kLost;
@@ -117,9 +117,10 @@ Outcome<void> Session::leave() {
   }
   std::unique_lock lock(mutex_);
   leave_ = true;
-  const bool told = changed_.wait_for(lock, seconds(settings_.patience), [&] { return ended_.has_value(); });
-  if (!told)
-    return refusal(SessionStatus::kTimeout, fmt::format("others have not left for {} s", settings_.patience));
+  const bool over = changed_.wait_for(lock, seconds(settings_.patience), [&] { return ended_.has_value(); });
+  if (!over)
+    return refusal(SessionStatus::kTimeout,
+                   fmt::format("others have not left after {} s", settings_.patience));
   if (ended_->status != SessionStatus::kState) return tl::unexpected(*ended_);
   return {};
 }

@@ -96,7 +96,7 @@ class ChannelTransport::Loop {
       const Instant now = Clock::monotonic();
       if (now - beat >= Duration(1'000'000'000)) {
         // A thread that was itself delayed has not yet read what has arrived, so it accuses nobody.
-        if (now - beat < settings_.silence / 2) tell_silent(now);
+        if (now - beat < settings_.silence / 2) check_silence(now);
         beat = now;
       }
       release();  // last, because every flush may be held back
@@ -184,7 +184,7 @@ class ChannelTransport::Loop {
     return seats_.front();
   }
 
-  void tell_silent(Instant now) {
+  void check_silence(Instant now) {
     for (Seat& seat : seats_) {
       if (seat.lost) continue;
       seat.mover->say_alive();

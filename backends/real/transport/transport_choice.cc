@@ -49,8 +49,8 @@ Result<void> check_messages(const Plan& plan, MachineId machine, TransportChoice
                                       [](const Wire& wire) { return wire.traits.reaches_gpus; });
     WEIR_CHECK(reaches != wires().end());
     return failure(
-        fmt::format("{}: a NIC is to move what lies on GPUs, which takes --transport {}; or take another "
-                    "strategy, or another 'local' stage",
+        fmt::format("{}: a NIC must read or write GPU memory: take --transport {}, another strategy, or "
+                    "another 'local' stage",
                     plan.strategy(), reaches->name));
   }
   return {};

@@ -36,23 +36,24 @@ Result<Frame> decode(const FrameBytes& bytes) {
   const auto kind = get<std::uint32_t>(bytes.data());
   const auto message = get<std::uint32_t>(&bytes[4]);
   const auto size = get<std::uint64_t>(&bytes[16]);
-  if (kind < 1 || kind > 4) return failure(fmt::format("{} is no kind of word", kind));
+  if (kind < 1 || kind > 4) return failure(fmt::format("unknown kind of word {}; expected 1 to 4", kind));
   frame.kind = static_cast<Frame::Kind>(kind);
   frame.round = get<std::uint64_t>(&bytes[8]);
   const auto took = get<std::uint64_t>(&bytes[24]);
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (size > kMost) return failure(fmt::format("{} bytes are more than a message has", size));
-  if (took > kMost) return failure(fmt::format("{} ns are longer than a message takes", took));
+  if (size > kMost) return failure(fmt::format("a message cannot have {} bytes", size));
+  if (took > kMost) return failure(fmt::format("a message cannot take {} ns", took));
   frame.size = Bytes(static_cast<std::int64_t>(size));
   frame.took = Duration(static_cast<std::int64_t>(took));
   if (message != MessageId::none().value()) frame.message = MessageId(message);
   const bool alive = frame.kind == Frame::Kind::kAlive;
-  if (frame.message.valid() == alive) return failure("a word names no message, or one that it should not");
+  if (frame.message.valid() == alive)
+    return failure(alive ? "the word 'alive' must not name a message" : "a word must name its message");
   const bool landed = frame.kind == Frame::Kind::kLanded;
   if (frame.kind != Frame::Kind::kData && !landed && frame.size != Bytes(0)) {
-    return failure("a word without bytes behind it has a size");
+    return failure("only the words 'data' and 'landed' may have a size");
   }
-  if (!landed && frame.took != Duration(0)) return failure("a word of no message that landed takes time");
+  if (!landed && frame.took != Duration(0)) return failure("only the word 'landed' may have a time");
   return frame;
 }
 

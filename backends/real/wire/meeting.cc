@@ -163,7 +163,7 @@ class Party {
   }
 
   std::string lost(const Lane& lane) const {
-    return meeting_.peer(lane) + " closed the connection: it is of another job, or no node of Weir";
+    return meeting_.peer(lane) + " closed the connection: it belongs to another job or is not a node of Weir";
   }
 
   void wait() const {

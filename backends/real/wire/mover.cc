@@ -12,16 +12,15 @@ namespace weir::real {
 Result<void> Rooms::take(const MoverContext& context, MachineId peer, const Frame& word) {
   const auto messages = context.plan->messages();
   if (word.kind != Frame::Kind::kReady || word.message.index() >= messages.size()) {
-    return failure("it sent a word that the plan has no message for");
+    return failure("it sent a word that fits no message of the plan");
   }
   const Op& send = context.plan->op(messages[word.message.index()].send);
   if (send.machine != context.self || send.peer != peer) {
-    return failure(fmt::format("it has room for message {}, which is not for it", word.message));
+    return failure(fmt::format("it offered room for message {}, which it does not receive", word.message));
   }
   open_.resize(messages.size());
   if (open_[word.message.index()]) {
-    return failure(
-        fmt::format("it has room for message {} again, which has not come to it yet", word.message));
+    return failure(fmt::format("it offered room for message {} twice before it was sent", word.message));
   }
   open_[word.message.index()] = true;
   if (!context.pieces->ready(word.message)) return {};
@@ -38,7 +37,7 @@ void Rooms::start(MessageId message) {
   open_[message.index()] = false;
 }
 
-void tell_done(const MoverContext& context, const Op& op, Instant started) {
+void report_done(const MoverContext& context, const Op& op, Instant started) {
   const auto begun = context.pieces->done(op.message, started);
   if (!begun) return;
   Event event;
@@ -53,12 +52,12 @@ Result<const Op*> Expected::take(const Frame& word) {
     return one.op->message == word.message && one.round == word.round;
   });
   if (entry == entries_.end()) {
-    return failure(fmt::format("it sent message {} of round {}, which nothing here waits for", word.message,
-                               word.round));
+    return failure(fmt::format("it sent message {} of round {}, which this machine does not expect",
+                               word.message, word.round));
   }
   if (word.size != entry->size) {
-    return failure(fmt::format("it sent {} bytes as message {} instead of {}", word.size.count(),
-                               word.message, entry->size.count()));
+    return failure(fmt::format("it sent {} bytes as message {}; expected {}", word.size.count(), word.message,
+                               entry->size.count()));
   }
   const Op* op = entry->op;
   *entry = entries_.back();

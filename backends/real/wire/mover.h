@@ -84,7 +84,7 @@ class Rooms {
 };
 
 /// One piece of the op, which began at `started`, is done. Tells the inbox if all pieces are.
-void tell_done(const MoverContext& context, const Op& op, Instant started);
+void report_done(const MoverContext& context, const Op& op, Instant started);
 
 /// The receives of a channel that have been submitted and whose messages have not begun to arrive.
 class Expected {

@@ -26,7 +26,7 @@ std::vector<std::span<std::byte>> cut(std::vector<std::span<std::byte>> parts, P
 bool Pieces::ready(MessageId message) {
   if (count(message) == 1) return true;
   const std::lock_guard lock(mutex_);
-  Progress& progress = under_way_[message];
+  Progress& progress = progress_[message];
   if (++progress.ready < count(message)) return false;
   progress.ready = 0;
   return true;
@@ -35,7 +35,7 @@ bool Pieces::ready(MessageId message) {
 std::optional<Instant> Pieces::done(MessageId message, Instant started) {
   if (count(message) == 1) return started;
   const std::lock_guard lock(mutex_);
-  Progress& progress = under_way_[message];
+  Progress& progress = progress_[message];
   progress.started = progress.done == 0 ? started : std::min(progress.started, started);
   if (++progress.done < count(message)) return std::nullopt;
   progress.done = 0;

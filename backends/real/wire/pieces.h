@@ -52,7 +52,7 @@ class Pieces {
 
   std::vector<int> counts_;
   std::mutex mutex_;
-  std::map<MessageId, Progress> under_way_;
+  std::map<MessageId, Progress> progress_;
 };
 
 }  // namespace weir::real

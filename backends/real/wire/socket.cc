@@ -42,7 +42,7 @@ Result<Place> place_of_name(const Address& address) {
   sockaddr_un local = {};
   local.sun_family = AF_UNIX;
   if (address.host.size() > sizeof local.sun_path || address.host.size() < 2) {
-    return failure(fmt::format("'{}' is no name of a socket; expected up to {} characters after the '@'",
+    return failure(fmt::format("'{}' is not a valid socket name; expected up to {} characters after the '@'",
                                address.host, sizeof local.sun_path - 1));
   }
   // A first byte of 0 means a name without a file.
@@ -72,7 +72,7 @@ Result<Place> look_up(const Address& address) {
   int failed = find(address, AI_NUMERICHOST, found);
   if (failed == EAI_NONAME) failed = find(address, 0, found);
   if (failed != 0) {
-    return failure(fmt::format("'{}' is no host: {}; expected a name or an address", address.host,
+    return failure(fmt::format("unknown host '{}': {}; expected a name or an address", address.host,
                                ::gai_strerror(failed)));
   }
   Place place;
@@ -145,8 +145,8 @@ Result<void> check_reachable(const std::string& host) {
     return failure(fmt::format("'{}' {}; expected the address or name at which other machines find this one",
                                host, why));
   };
-  if (host.empty()) return unfit("is no host");
-  if (host.front() == '@') return unfit("is known on its own host only");
+  if (host.empty()) return unfit("is not a host");
+  if (host.front() == '@') return unfit("is only known on its own host");
   Found found(nullptr, &free_all);
   if (host == "*" || (find({host, 0}, AI_NUMERICHOST, found) == 0 && stands_for_all(*found->ai_addr)))
     return unfit("stands for all addresses of a host");
@@ -178,7 +178,7 @@ Result<std::string> address_towards(const Address& other) {
   // Connecting a datagram socket sends nothing.
   const Descriptor socket(::socket(place->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.valid() || ::connect(socket.number(), place->at(), place->size) != 0)
-    return failure(fmt::format("no way from here to {}: {}", text(other), reason(errno)));
+    return failure(fmt::format("cannot reach {}: {}", text(other), reason(errno)));
   place->size = sizeof place->storage;
   if (::getsockname(socket.number(), place->at(), &place->size) != 0) return failure(reason(errno));
   const auto own = numbers_of(*place);
@@ -233,7 +233,8 @@ Result<Descriptor> connect_to(const Address& address, Duration patience, const C
   auto place = look_up(address);
   if (!place) return tl::unexpected(place.error());
   Descriptor socket = socket_for(*place);
-  if (!socket.valid()) return failure(fmt::format("no socket for {}: {}", text(address), reason(errno)));
+  if (!socket.valid())
+    return failure(fmt::format("cannot open a socket for {}: {}", text(address), reason(errno)));
   prepare(socket);
   if (!how.from.empty() && !is_local(address)) {
     auto here = look_up({how.from, 0});

@@ -126,7 +126,7 @@ Result<void> Stream::read_record() {
   while (true) {
     if (seal.got >= kHeader) {
       const std::size_t size = seal.in_size();
-      if (size == 0 || size > kMostPlain) return failure("it sends what is not sealed");
+      if (size == 0 || size > kMostPlain) return failure("it sent data that is not sealed");
       whole = kHeader + size;
     }
     if (seal.got == whole && whole > kHeader) break;
@@ -142,7 +142,7 @@ Result<void> Stream::read_record() {
       text, nullptr, text, size, seal.in.data() + kSizeBytes, seal.in.data(), kSizeBytes, nonce.data(),
       bytes_of(seal.keys.in));
   if (opened != 0)
-    return failure("it sends what is not sealed with this job's key, or was changed on its way");
+    return failure("it sent data that is not sealed with this job's key or was changed on its way");
   seal.plain = size;
   seal.got = 0;
   return {};

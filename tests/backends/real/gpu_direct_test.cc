@@ -31,7 +31,7 @@ TEST_CASE("NICs read and write GPUs by themselves where the way through host mem
   CHECK(chosen("400Gbps") != LocalStage::kGpuDirect);
 }
 
-TEST_CASE("a NIC without a GPU beside it cannot read GPUs, which is told") {
+TEST_CASE("a NIC without a GPU beside it cannot read GPUs, and the error says so") {
   const Cluster apart = cluster_of(R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
     "switches": [{"name": "p0", "at": "numa0", "rate": "50Gbps"}],
     "gpus": [{"at": "p0", "rate": "100Gbps"}], "nics": [{"at": "numa0", "rate": "100Gbps"}]}]})");
@@ -54,8 +54,8 @@ TEST_CASE("messages from and to GPUs are refused where they would not go over RD
     const auto refused = check_messages(direct, MachineId(0), transport);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().text ==
-          "unified: a NIC is to move what lies on GPUs, which takes --transport rdma; or take another "
-          "strategy, or another 'local' stage");
+          "unified: a NIC must read or write GPU memory: take --transport rdma, another strategy, or "
+          "another 'local' stage");
     CHECK(check_messages(staged, MachineId(0), transport));
   }
   CHECK(check_messages(direct, MachineId(0), choice_of("rdma")));

@@ -75,7 +75,7 @@ struct Clique::Parts {
       }
       if (Clock::monotonic() > until)
         return failure(
-            fmt::format("{}: NCCL does not come to an end; NCCL_DEBUG=INFO has it tell more", what));
+            fmt::format("{}: NCCL did not finish in time; NCCL_DEBUG=INFO makes it log more", what));
       std::this_thread::sleep_for(pause);
       return {};
     }
@@ -163,7 +163,7 @@ Result<std::string> Clique::place() {
   const auto nccl = Nccl::load();
   if (!nccl) return tl::unexpected(nccl.error());
   ncclUniqueId id;
-  if (auto made = (*nccl)->tried((*nccl)->get_unique_id(&id), "a place to meet"); !made)
+  if (auto made = (*nccl)->tried((*nccl)->get_unique_id(&id), "an NCCL rendezvous id"); !made)
     return tl::unexpected(made.error());
   return hexadecimal(std::as_bytes(std::span(id.internal)));
 }
@@ -174,15 +174,14 @@ Result<std::unique_ptr<Clique>> Clique::meet(const Gpus& gpus, const std::string
   if (!nccl) return tl::unexpected(nccl.error());
   ncclUniqueId id;
   const auto bytes = from_hexadecimal(place);
-  if (!bytes || bytes->size() != sizeof id.internal)
-    return failure("where GPUs are to meet is no place of NCCL's");
+  if (!bytes || bytes->size() != sizeof id.internal) return failure("invalid NCCL rendezvous id");
   std::memcpy(id.internal, bytes->data(), bytes->size());
   const auto own = static_cast<std::size_t>(gpus.count());
   std::unique_ptr<Parts> parts(new Parts{**nccl, gpus, member.all, std::vector<ncclComm_t>(own, nullptr)});
   const Parts::Patience until{Clock::monotonic() + patience, kSlice, watch};
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
-  auto met = parts->together("the meeting of all machines' GPUs", until, [&](std::size_t i) {
+  auto met = parts->together("connecting the GPUs of all machines", until, [&](std::size_t i) {
     return (*nccl)->comm_init_rank_config(&parts->members[i], member.all, id,
                                           member.first + static_cast<int>(i), &config);
   });
@@ -200,14 +199,14 @@ Result<void> Clique::check(const Op& op, const Plan& plan) const {
     ranks += static_cast<int>(plan.group(plan.op(member).into.on.group()).size());
   const std::size_t own = plan.group(op.into.on.group()).size();
   if (ranks == parts_->all && own == static_cast<std::size_t>(parts_->gpus.count())) return {};
-  return failure(fmt::format("op {}: NCCL sums over all {} GPUs, and this all-reduce is over {}", op.id,
+  return failure(fmt::format("op {}: NCCL sums over all {} GPUs, but this all-reduce covers {}", op.id,
                              parts_->all, ranks));
 }
 
 Result<void> Clique::start(const Op& op, const Plan& plan, const Buffers& buffers,
                            std::span<CUstream_st* const> streams,
                            const std::function<Result<void>()>& watch) {
-  if (parts_->members.empty()) return failure("what NCCL did has been ended");
+  if (parts_->members.empty()) return failure("NCCL has been stopped");
   const std::span<const int> gpus = plan.group(op.into.on.group());
   const auto element = static_cast<std::size_t>(size(op.dtype).count());
   const Parts::Patience patience{Clock::monotonic() + kStarting, kSoon, watch};

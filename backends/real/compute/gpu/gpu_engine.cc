@@ -35,11 +35,11 @@ GpuElement element_of(Dtype dtype) {
 }  // namespace
 
 struct GpuEngine::Parts {
-  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& tell, Lender lends, Clique* others)
+  Parts(Gpus& all, const Plan& what, const Buffers& memory, Inbox& events, Lender lends, Clique* others)
       : gpus(all),
         plan(what),
         buffers(memory),
-        inbox(tell),
+        inbox(events),
         lender(std::move(lends)),
         groups(all, what),
         clique(others) {}
@@ -88,7 +88,7 @@ struct GpuEngine::Parts {
     std::set<BufferId> seen;
     for (const Op& op : plan.ops(machine)) {
       if (meets(op.kind) == Meets::kMachines) {
-        if (clique == nullptr) return failure("NCCL has not had the GPUs of all machines meet");
+        if (clique == nullptr) return failure("NCCL has not connected the GPUs of all machines");
         if (auto can = clique->check(op, plan); !can) return can;
       } else if (is_collective(op.kind)) {
         if (auto met = groups.meet(op.into.on.group()); !met) return met;
@@ -210,7 +210,7 @@ struct GpuEngine::Parts {
       case OpKind::kHold:
         break;
     }
-    return failure(fmt::format("GPUs do no {}", name(op.kind)));
+    return failure(fmt::format("GPUs cannot run ops of kind '{}'", name(op.kind)));
   }
 
   Result<void> move(const Op& op, Running& into) {

@@ -25,10 +25,10 @@ Result<std::vector<std::string>> gpu_ids() {
   std::vector<std::string> ids;
   for (int device = 0; device < *count; ++device) {
     std::array<char, 32> id{};
-    if (auto told = tried(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
-                          fmt::format("device {}", device));
-        !told)
-      return tl::unexpected(told.error());
+    if (auto asked = tried(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device),
+                           fmt::format("device {}", device));
+        !asked)
+      return tl::unexpected(asked.error());
     std::string text(id.data());
     std::transform(text.begin(), text.end(), text.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -45,8 +45,8 @@ Result<std::vector<std::pair<int, int>>> gpus_apart() {
     for (int into = 0; into < *count; ++into) {
       if (from == into) continue;
       int reached = 0;
-      if (auto told = tried(cudaDeviceCanAccessPeer(&reached, from, into), "access to peers"); !told)
-        return tl::unexpected(told.error());
+      if (auto asked = tried(cudaDeviceCanAccessPeer(&reached, from, into), "access to peers"); !asked)
+        return tl::unexpected(asked.error());
       if (reached == 0) apart.emplace_back(from, into);
     }
   }
@@ -57,8 +57,8 @@ Result<std::string> nccl_version() {
   const auto nccl = Nccl::load();
   if (!nccl) return tl::unexpected(nccl.error());
   int version = 0;  // 22105 for 2.21.5
-  if (const auto told = (*nccl)->tried((*nccl)->get_version(&version), "NCCL's version"); !told)
-    return tl::unexpected(told.error());
+  if (const auto asked = (*nccl)->tried((*nccl)->get_version(&version), "NCCL's version"); !asked)
+    return tl::unexpected(asked.error());
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 

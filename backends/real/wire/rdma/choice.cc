@@ -29,11 +29,11 @@ class Binding {
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (const int failed = ::getaddrinfo(host.c_str(), nullptr, &hints, &found); failed != 0)
-      return failure(fmt::format("'{}' is no host: {}", host, ::gai_strerror(failed)));
+      return failure(fmt::format("unknown host '{}': {}", host, ::gai_strerror(failed)));
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> all(found, &::freeaddrinfo);
     if (verbs_.create_id(nullptr, &id_, nullptr, RDMA_PS_TCP) != 0) {
       id_ = nullptr;
-      return failed("the system has no RDMA connections (/dev/infiniband/rdma_cm)", errno);
+      return failed("RDMA's connection manager is not available (/dev/infiniband/rdma_cm)", errno);
     }
     if (verbs_.bind_addr(id_, all->ai_addr) != 0 || id_->verbs == nullptr)
       return failure(fmt::format("no RDMA device has the address {}", host));
@@ -57,7 +57,7 @@ Result<Choice> with_address(const std::string& host) {
   ibv_port_attr port = {};
   int failed_with = (*verbs)->query_device(id.verbs, &device);
   if (failed_with == 0) failed_with = (*verbs)->query_port(id.verbs, id.port_num, &port);
-  if (failed_with != 0) return failed(name + " says nothing of itself", failed_with);
+  if (failed_with != 0) return failed(name + " does not report its attributes", failed_with);
   const bool ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
   // The list may also have this address for RoCE v1, which routers do not forward.
   for (const ibv_gid_entry& gid : all_gids(**verbs, id.verbs, device)) {
@@ -65,14 +65,14 @@ Result<Choice> with_address(const std::string& host) {
         std::memcmp(gid.gid.raw, id.route.addr.addr.ibaddr.sgid.raw, sizeof gid.gid.raw) == 0)
       return Choice{id.verbs->device->name, id.port_num, static_cast<int>(gid.gid_index)};
   }
-  return failure(name + " has no GID of RoCE v2 or InfiniBand for the address");
+  return failure(name + " has no RoCE v2 or InfiniBand GID for the address");
 }
 
 Result<Choice> choice_of(const Port& port) {
   if (!port.problem.empty()) return failure(port.name + " " + port.problem);
   if (!port.up) return failure(port.name + " is down");
   const Gid* const gid = usable_gid(port);
-  if (gid == nullptr) return failure(port.name + " has no GID that machines would use");
+  if (gid == nullptr) return failure(port.name + " has no GID that machines can use");
   return Choice{port.device, static_cast<std::uint8_t>(port.number), gid->index};
 }
 
@@ -84,7 +84,7 @@ Result<Choice> named(const RdmaPortSpec& spec, const std::vector<Port>& ports) {
     names.push_back(port.name);
   }
   std::sort(names.begin(), names.end());
-  return failure(fmt::format("the topology wants {} port {}, and this host has {}", spec.device, spec.port,
+  return failure(fmt::format("the topology names {} port {}, but this host has {}", spec.device, spec.port,
                              names.empty() ? "no RDMA device" : fmt::format("{}", fmt::join(names, ", "))));
 }
 

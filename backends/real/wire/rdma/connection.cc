@@ -54,11 +54,11 @@ std::vector<Write> writes_of(const Connection& connection, const Plan& plan, con
       from[part] = from[part].subspan(bytes);
       done += bytes;
       in_chunk = (in_chunk + bytes) % chunk;
-      if (in_chunk == 0) writes.back().tells = send.message.value();
+      if (in_chunk == 0) writes.back().notice = send.message.value();
     }
   }
   if (writes.empty()) writes.emplace_back();
-  writes.back().tells = send.message.value();
+  writes.back().notice = send.message.value();
   return writes;
 }
 

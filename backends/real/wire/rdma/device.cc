@@ -30,17 +30,17 @@ Result<void> Device::make(const Choice& choice) {
   entry_ = entry();
   port_ = choice.port;
   domain_ = verbs_->alloc_pd(context_);
-  if (domain_ == nullptr) return failed(name() + " gives no protection domain", errno);
+  if (domain_ == nullptr) return failed(name() + " provides no protection domain", errno);
   int failed_with = verbs_->query_device(context_, &attributes_);
   if (failed_with == 0) failed_with = verbs_->query_port(context_, port_, &port_attributes_);
-  if (failed_with != 0) return failed(name() + " says nothing of itself", failed_with);
+  if (failed_with != 0) return failed(name() + " does not report its attributes", failed_with);
   if (port_attributes_.state != IBV_PORT_ACTIVE) return failure(name() + " is down");
   const std::vector<ibv_gid_entry> gids = all_gids(*verbs_, context_, attributes_);
   const auto fits = [&](const ibv_gid_entry& entry) {
     return entry.port_num == port_ && static_cast<int>(entry.gid_index) == choice.gid;
   };
   const auto found = std::find_if(gids.begin(), gids.end(), fits);
-  if (found == gids.end()) return failure(fmt::format("{} has no GID {} any more", name(), choice.gid));
+  if (found == gids.end()) return failure(fmt::format("{} no longer has GID {}", name(), choice.gid));
   gid_ = *found;
   const int flags = ::fcntl(context_->async_fd, F_GETFL);
   if (::fcntl(context_->async_fd, F_SETFL, flags | O_NONBLOCK) != 0)
@@ -72,7 +72,7 @@ Result<void> Device::well() const {
     verbs_->ack_async_event(&event);
   }
   if (errno != EAGAIN && errno != EINTR) lost_ = true;
-  if (lost_) return failure(name() + " of this host works no more");
+  if (lost_) return failure(name() + " of this host no longer works");
   return {};
 }
 

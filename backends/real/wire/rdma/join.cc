@@ -135,7 +135,7 @@ class Pairing {
       for (std::size_t i = next++; i < attempts_.size(); i = next++) {
         Attempt& attempt = attempts_[i];
         attempt.result = Clock::monotonic() < until_ ? attempt.connection->pair->connect(attempt.peer)
-                                                     : failure("no time was left to connect it");
+                                                     : failure("the time to connect ran out");
       }
     };
     std::vector<std::thread> threads;
@@ -167,7 +167,7 @@ class Pairing {
     }
     for (Attempt* attempt : all) {
       if (!ended(attempt))
-        attempt->result = failure(fmt::format("{}: nothing came from it for {}",
+        attempt->result = failure(fmt::format("{}: the trial message did not arrive within {}",
                                               attempt->connection->pair->device().name(), text(kTrial)));
     }
     return {};
@@ -181,8 +181,8 @@ class Pairing {
  private:
   Result<Offer> exchange(Channel& channel, const Offer& own) {
     OfferExchange both(channel.data, own);
-    const auto done = both.run(channel.data.number(), meeting_, until_,
-                               "it has not said in time how it is reached by RDMA");
+    const auto done =
+        both.run(channel.data.number(), meeting_, until_, "it did not send its RDMA offer in time");
     if (!done) return tl::unexpected(done.error());
     return both.taken();
   }
@@ -202,7 +202,8 @@ class Pairing {
     const bool here = !own.refusal.empty();
     const std::string& why = here ? own.refusal : theirs.refusal;
     if (why.empty()) return std::nullopt;
-    if (use_ == Use::kAlways) return failure((here ? "no RDMA from here: " : "it cannot use RDMA: ") + why);
+    if (use_ == Use::kAlways)
+      return failure((here ? "the local host cannot use RDMA: " : "it cannot use RDMA: ") + why);
     return why;
   }
 
@@ -219,7 +220,7 @@ class Pairing {
     for (std::size_t i = 0; fits && i < given.size(); ++i)
       fits = given[i].keys.size() == regions_of(plan_.buffer(expected[i].buffer).size);
     if (fits) return {};
-    return failure("it offers other memory than that which messages land in");
+    return failure("it offers memory that does not match the plan");
   }
 
   struct Attempt {

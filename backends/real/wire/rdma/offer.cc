@@ -19,7 +19,7 @@ constexpr std::size_t kMost = std::size_t{64} << 20;
 template <class Visitor>
 void fields(Visitor& visitor, Landing& landing) {
   visitor.required("address", landing.address, "where the memory begins");
-  visitor.required("keys", landing.keys, "of its regions");
+  visitor.required("keys", landing.keys, "the keys of its regions");
 }
 
 namespace {
@@ -39,12 +39,12 @@ struct Text {
 template <class Visitor>
 void fields(Visitor& visitor, Text& text) {
   visitor.required("refusal", text.refusal, "why there is no RDMA");
-  visitor.required("number", text.number, "of the queue pair", within(0, 0xffffff));
-  visitor.required("first_packet", text.first_packet, "its number", within(0, 0xffffff));
-  visitor.required("lid", text.lid, "of the port");
-  visitor.required("gid", text.gid, "of the port: its bytes");
-  visitor.required("mtu", text.mtu, "as the verbs number it", within(IBV_MTU_256, IBV_MTU_4096));
-  visitor.required("ethernet", text.ethernet, "whether the port is of Ethernet");
+  visitor.required("number", text.number, "the queue pair's number", within(0, 0xffffff));
+  visitor.required("first_packet", text.first_packet, "the number of its first packet", within(0, 0xffffff));
+  visitor.required("lid", text.lid, "the port's LID");
+  visitor.required("gid", text.gid, "the bytes of the port's GID");
+  visitor.required("mtu", text.mtu, "the port's MTU, as verbs number it", within(IBV_MTU_256, IBV_MTU_4096));
+  visitor.required("ethernet", text.ethernet, "whether the port is Ethernet");
   visitor.required("landings", text.landings, "where messages land");
 }
 
@@ -69,7 +69,7 @@ Result<std::span<std::byte>> OfferReader::room() {
   if (got_ == kPrefix && bytes_.size() == kPrefix) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < kPrefix; ++i) size |= std::to_integer<std::size_t>(bytes_[i]) << (8 * i);
-    if (size == 0 || size > kMost) return failure("it says something else than how it is reached by RDMA");
+    if (size == 0 || size > kMost) return failure("it sent something other than an RDMA offer");
     bytes_.resize(kPrefix + size);
   }
   return std::span(bytes_).subspan(got_);
@@ -79,13 +79,13 @@ bool OfferReader::whole() const { return bytes_.size() > kPrefix && got_ == byte
 
 Result<Offer> OfferReader::offer() const {
   const auto* const characters = reinterpret_cast<const char*>(bytes_.data() + kPrefix);
-  const auto document = parse_document(std::string(characters, bytes_.size() - kPrefix), "its offer of RDMA");
+  const auto document = parse_document(std::string(characters, bytes_.size() - kPrefix), "its RDMA offer");
   if (!document) return tl::unexpected(document.error());
   auto text = read_fields<Text>(*document);
   if (!text) return tl::unexpected(text.error());
   GidBytes gid{};
   if (text->gid.size() != gid.size())
-    return failure(fmt::format("its offer of RDMA: gid: expected {} bytes", gid.size()));
+    return failure(fmt::format("its RDMA offer: gid: expected {} bytes", gid.size()));
   std::copy(text->gid.begin(), text->gid.end(), gid.begin());
   return Offer{
       std::move(text->refusal),

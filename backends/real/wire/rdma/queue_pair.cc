@@ -19,9 +19,9 @@ namespace {
 constexpr int kDepth = 256;
 constexpr std::uint32_t kInline = 64;  // bytes
 // What a request's number means. kReceive: it is room for a message from the peer. Otherwise it counts the
-// writes that have ended with it, and kTells says whether their end is to be reported.
+// writes that have ended with it, and kReported says whether their end is to be reported.
 constexpr std::uint64_t kReceive = 1ULL << 63;
-constexpr std::uint64_t kTells = 1ULL << 62;
+constexpr std::uint64_t kReported = 1ULL << 62;
 
 // An unanswered packet is sent again after 4.096 us x 2^16; devices may wait up to four times as long. After
 // six retries, in 2 to 8 s, the peer is lost. Seven would mean forever on some devices.
@@ -43,16 +43,16 @@ Result<void> QueuePair::open() {
   const Verbs& verbs = device_->verbs();
   depth_ = std::min({kDepth, device_->attributes().max_qp_wr, device_->attributes().max_cqe / 2});
   channel_ = verbs.create_comp_channel(device_->context());
-  if (channel_ == nullptr) return failed(device_->name() + " gives no completion channel", errno);
+  if (channel_ == nullptr) return failed(device_->name() + " provides no completion channel", errno);
   const int flags = ::fcntl(channel_->fd, F_GETFL);
   if (::fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK) != 0)
-    return failed(device_->name() + " has a completion channel that would block", errno);
+    return failed(device_->name() + " cannot make its completion channel non-blocking", errno);
   if (::getrandom(&first_packet_, sizeof first_packet_, 0) != sizeof first_packet_)
-    return failure("the system gives no random bytes for a queue pair");
+    return failure("the system provides no random bytes for a queue pair");
   const int vector =
       static_cast<int>(first_packet_ % static_cast<unsigned>(device_->context()->num_comp_vectors));
   completions_ = verbs.create_cq(device_->context(), 2 * depth_, nullptr, channel_, vector);
-  if (completions_ == nullptr) return failed(device_->name() + " gives no completion queue", errno);
+  if (completions_ == nullptr) return failed(device_->name() + " provides no completion queue", errno);
   ibv_qp_init_attr wish = {};
   wish.send_cq = wish.recv_cq = completions_;
   wish.qp_type = IBV_QPT_RC;
@@ -66,7 +66,7 @@ Result<void> QueuePair::open() {
     wish.cap.max_inline_data = 0;
     pair_ = verbs.create_qp(device_->domain(), &wish);
   }
-  if (pair_ == nullptr) return failed(device_->name() + " gives no queue pair", errno);
+  if (pair_ == nullptr) return failed(device_->name() + " provides no queue pair", errno);
   inline_size_ = wish.cap.max_inline_data;
   first_packet_ &= 0xffffff;
   ibv_qp_attr attributes = {};
@@ -87,7 +87,7 @@ QueuePair::~QueuePair() {
 Result<void> QueuePair::modify(ibv_qp_attr attributes, int mask, const char* into) {
   const int error_number = device_->verbs().modify_qp(pair_, &attributes, mask);
   if (error_number == 0) return {};
-  return failed(fmt::format("a queue pair of {} does not become {}", device_->name(), into), error_number);
+  return failed(fmt::format("a queue pair of {} cannot become {}", device_->name(), into), error_number);
 }
 
 Endpoint QueuePair::endpoint() const {
@@ -103,7 +103,7 @@ Endpoint QueuePair::endpoint() const {
 
 Result<void> QueuePair::connect(const Endpoint& peer) {
   if (peer.ethernet != device_->is_ethernet())
-    return failure(fmt::format("{} is of {}, and the peer's port is not", device_->name(),
+    return failure(fmt::format("{} uses {}, but the peer's port does not", device_->name(),
                                device_->is_ethernet() ? "Ethernet" : "InfiniBand"));
   for (int i = 0; i < depth_; ++i) {
     if (auto posted = post_receive(); !posted) return posted;
@@ -141,13 +141,13 @@ Result<void> QueuePair::post_receive() {
   room.wr_id = kReceive;
   ibv_recv_wr* bad = nullptr;
   const int error_number = ::ibv_post_recv(pair_, &room, &bad);
-  if (error_number != 0) return failed(device_->name() + " takes no room for messages", error_number);
+  if (error_number != 0) return failed(device_->name() + " rejects a receive request", error_number);
   return {};
 }
 
 Result<void> QueuePair::try_out() {
   Write nothing;
-  nothing.tells = 0;
+  nothing.notice = 0;
   return post(nothing);
 }
 
@@ -178,8 +178,8 @@ Result<void> QueuePair::post(const Write& write) {
   ibv_send_wr request = {};
   request.sg_list = sources.data();
   request.num_sge = write.from.empty() ? 0 : write.entries;
-  request.opcode = write.tells ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
-  request.imm_data = htobe32(write.tells.value_or(0));
+  request.opcode = write.notice ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE;
+  request.imm_data = htobe32(write.notice.value_or(0));
   request.wr.rdma.remote_addr = write.into;
   request.wr.rdma.rkey = write.peer_key;
   const auto size = static_cast<std::int64_t>(write.from.size());
@@ -190,13 +190,13 @@ Result<void> QueuePair::post(const Write& write) {
   }
   // A write is signaled if the peer is notified of it. In long rows of other writes, enough are signaled that
   // the queue does not fill.
-  if (write.tells || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {
+  if (write.notice || unsignaled_ >= static_cast<std::uint64_t>(depth_) / 4) {
     request.send_flags |= IBV_SEND_SIGNALED;
-    request.wr_id = std::exchange(unsignaled_, 0) | (write.tells ? kTells : 0);
+    request.wr_id = std::exchange(unsignaled_, 0) | (write.notice ? kReported : 0);
   }
   ibv_send_wr* bad = nullptr;
   const int error_number = ::ibv_post_send(pair_, &request, &bad);
-  if (error_number != 0) return failed(device_->name() + " takes no write", error_number);
+  if (error_number != 0) return failed(device_->name() + " rejects a write request", error_number);
   return {};
 }
 
@@ -216,21 +216,21 @@ Result<std::optional<Ended>> QueuePair::poll() {
   for (;;) {
     ibv_wc ended = {};
     const int count = ::ibv_poll_cq(completions_, 1, &ended);
-    if (count < 0) return failure(device_->name() + " does not say what has ended");
+    if (count < 0) return failure(device_->name() + " does not report completions");
     if (count == 0) return std::optional<Ended>();
     if (ended.status != IBV_WC_SUCCESS) return lost(ended);
     if (ended.wr_id == kReceive) {
       if (auto posted = post_receive(); !posted) return tl::unexpected(posted.error());
       return std::optional<Ended>({true, be32toh(ended.imm_data)});
     }
-    writes_ -= ended.wr_id & ~kTells;
-    if ((ended.wr_id & kTells) != 0) return std::optional<Ended>(Ended{});
+    writes_ -= ended.wr_id & ~kReported;
+    if ((ended.wr_id & kReported) != 0) return std::optional<Ended>(Ended{});
   }
 }
 
 Result<void> QueuePair::arm() {
   const int error_number = ::ibv_req_notify_cq(completions_, 0);
-  if (error_number != 0) return failed(device_->name() + " announces nothing", error_number);
+  if (error_number != 0) return failed(device_->name() + " does not announce completions", error_number);
   return {};
 }
 

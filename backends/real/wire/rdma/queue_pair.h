@@ -33,15 +33,15 @@ struct Write {
   std::uint32_t key = 0;  // of the region
   std::uint64_t into = 0;
   std::uint32_t peer_key = 0;
-  std::optional<std::uint32_t> tells;  // tells the peer once this and all earlier writes are there
-  bool on_gpu = false;                 // `from`, where no processor reads
-  int entries = 1;                     // that describe it to the device, up to kMostEntries; to measure them
+  std::optional<std::uint32_t> notice;  // for the peer, once this and all earlier writes are there
+  bool on_gpu = false;                  // `from`, where no processor reads
+  int entries = 1;                      // that describe it to the device, up to kMostEntries; to measure them
 };
 
 /// What has ended: this end's writes, in order, up to and including one that is reported; or a peer's write.
 struct Ended {
   bool received = false;
-  std::uint32_t told = 0;  // received: by the peer's write
+  std::uint32_t notice = 0;  // received: of the peer's write
 };
 
 /// With a completion queue of its own. Owned by one thread at a time.
@@ -53,8 +53,8 @@ class QueuePair {
   QueuePair& operator=(const QueuePair&) = delete;
 
   Endpoint endpoint() const;
-  /// Makes room for what the peer's writes tell. Fails if the device takes no such peer, or finds no way to
-  /// it.
+  /// Makes room for the notices of the peer's writes. Fails if the device takes no such peer, or finds no way
+  /// to it.
   Result<void> connect(const Endpoint& peer);
   /// Once both are connected: tries whether a write reaches the other, which does the same.
   Result<void> try_out();
@@ -81,7 +81,7 @@ class QueuePair {
  private:
   explicit QueuePair(std::shared_ptr<const Device> device) : device_(std::move(device)) {}
   Result<void> open();
-  /// Room for one that the peer tells.
+  /// Makes room for one more notice of the peer.
   Result<void> post_receive();
   tl::unexpected<Error> lost(ibv_wc ended);
   Result<void> modify(ibv_qp_attr attributes, int mask, const char* into);

@@ -53,15 +53,15 @@ Result<void> RdmaMover::read_words() {
     if (!*word) return {};
     if ((*word)->kind == Frame::Kind::kAlive) continue;
     const MessageId message = (*word)->message;
-    if (!is_under_way(message)) {
+    if (!is_outgoing(message)) {
       if (auto right = rooms_.take(*context_, peer_, **word); !right) return right;
     } else if (!early_.emplace(message, **word).second) {
-      return failure(fmt::format("it has room for message {} again, which has not ended yet", message));
+      return failure(fmt::format("it offered room for message {} twice before it ended", message));
     }
   }
 }
 
-bool RdmaMover::is_under_way(MessageId message) const {
+bool RdmaMover::is_outgoing(MessageId message) const {
   return std::any_of(outgoing_.begin(), outgoing_.end(),
                      [&](const Outgoing& one) { return one.op->message == message; });
 }
@@ -89,7 +89,7 @@ Result<void> RdmaMover::sent() {
   context_->inbox->count(static_cast<std::size_t>(size.count()));
   if (--outgoing.left > 0) return {};
   const MessageId message = outgoing.op->message;
-  tell_done(*context_, *outgoing.op, outgoing.started);
+  report_done(*context_, *outgoing.op, outgoing.started);
   outgoing_.pop_front();
   --posted_;
   const auto word = early_.extract(message);
@@ -101,12 +101,12 @@ Result<void> RdmaMover::landed(std::uint32_t message) {
   const auto incoming = std::find_if(expected_.begin(), expected_.end(),
                                      [&](const Incoming& one) { return one.op->message.value() == message; });
   if (incoming == expected_.end())
-    return failure(fmt::format("it wrote message {}, which nothing here waits for", message));
+    return failure(fmt::format("it wrote message {}, which this machine does not expect", message));
   const Bytes size = chunk_size(incoming->op->into.size, incoming->left);
   context_->inbox->count(static_cast<std::size_t>(size.count()));
   if (--incoming->left > 0) return {};
   if (auto seen = context_->buffers->see_writes(incoming->op->into, incoming->op->dtype); !seen) return seen;
-  tell_done(*context_, *incoming->op, std::max(incoming->announced, landed_));
+  report_done(*context_, *incoming->op, std::max(incoming->announced, landed_));
   landed_ = Clock::monotonic();
   *incoming = expected_.back();
   expected_.pop_back();
@@ -119,7 +119,7 @@ Result<bool> RdmaMover::reap() {
     const auto ended = connection_->pair->poll();
     if (!ended) return tl::unexpected(ended.error());
     if (!*ended) return i > 0;
-    const auto right = (*ended)->received ? landed((*ended)->told) : sent();
+    const auto right = (*ended)->received ? landed((*ended)->notice) : sent();
     if (!right) return tl::unexpected(right.error());
   }
   return true;

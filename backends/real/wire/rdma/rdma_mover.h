@@ -55,13 +55,13 @@ class RdmaMover final : public Mover {
     Instant announced;
   };
 
-  /// Whether a message is under way.
+  /// Whether any message is outgoing or expected.
   bool waits() const { return !outgoing_.empty() || !expected_.empty(); }
   void busy();
   Result<void> post();
   Result<bool> reap();
   Result<void> sent();
-  bool is_under_way(MessageId message) const;
+  bool is_outgoing(MessageId message) const;
   Result<void> landed(std::uint32_t message);
 
   MachineId peer_;

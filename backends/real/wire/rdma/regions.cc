@@ -45,7 +45,7 @@ Result<std::shared_ptr<const Regions>> Regions::make(std::shared_ptr<const Devic
 Result<ibv_mr*> Regions::enter(std::span<std::byte> part, int access) const {
   ibv_mr* const region = device_->verbs().reg_mr(device_->domain(), part.data(), part.size(), access);
   if (region != nullptr) return region;
-  return failed(fmt::format("{} does not register {} of memory (see `ulimit -l`)", device_->name(),
+  return failed(fmt::format("{} cannot register {} of memory (see `ulimit -l`)", device_->name(),
                             text(Bytes(static_cast<std::int64_t>(part.size())))),
                 errno);
 }
@@ -60,13 +60,12 @@ Result<ibv_mr*> Regions::enter_gpu(const Result<DmaBuf>& gpu, std::span<std::byt
     ibv_mr* const region = verbs.reg_dmabuf_mr(device_->domain(), gpu->offset + at, part.size(), address,
                                                gpu->descriptor.number(), access);
     if (region != nullptr) return region;
-    why = failed("it takes no DMA-BUF", errno).value().text;
+    why = failed("it rejects the DMA-BUF", errno).value().text;
   }
   ibv_mr* const region = verbs.reg_mr(device_->domain(), part.data(), part.size(), access);
   if (region != nullptr) return region;
   return failed(
-      fmt::format("{} does not reach memory of GPUs: {}; and without nvidia-peermem", device_->name(), why),
-      errno);
+      fmt::format("{} cannot reach GPU memory: {}; nor through nvidia-peermem", device_->name(), why), errno);
 }
 
 Result<void> Regions::add(const Replica& replica, const Buffers& buffers, std::span<std::byte> bytes,

@@ -62,7 +62,7 @@ Result<std::vector<Port>> ports_of(const Verbs& verbs) {
   int count = 0;
   ibv_device** const devices = verbs.get_device_list(&count);
   if (devices == nullptr && errno == ENOSYS) return {};  // the kernel has no RDMA
-  if (devices == nullptr) return failed("no RDMA devices can be listed", errno);
+  if (devices == nullptr) return failed("cannot list RDMA devices", errno);
   std::vector<Port> ports;
   for (int i = 0; i < count; ++i) {
     ibv_context* const context = verbs.open_device(devices[i]);

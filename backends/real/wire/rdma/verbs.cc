@@ -12,14 +12,14 @@ namespace {
 class Library {
  public:
   explicit Library(const char* name) : name_(name), library_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) missing_ = fmt::format("RDMA is off here: {}", ::dlerror());
+    if (library_ == nullptr) missing_ = fmt::format("RDMA is not available: {}", ::dlerror());
   }
 
   template <class Function>
   void find(const char* name, Function& function) {
     if (!missing_.empty()) return;
     function = reinterpret_cast<Function>(::dlsym(library_, name));  // NOLINT: dlsym returns void*
-    if (function == nullptr) missing_ = fmt::format("RDMA is off here: {} lacks {}", name_, name);
+    if (function == nullptr) missing_ = fmt::format("RDMA is not available: {} lacks {}", name_, name);
   }
 
   template <class Function>

@@ -72,7 +72,7 @@ Result<Descriptor> take_over(int connection, const Replica& replica) {
     }
   }
   if (*got != sizeof(Label) || parcel.label != label_of(replica) || taken.size() != 1) {
-    return failure("it hands over other memory than that which messages land in");
+    return failure("it handed over memory that does not match the plan");
   }
   return std::move(taken.front());
 }

@@ -55,7 +55,7 @@ Result<void> ShmMover::land(const Frame& word) {
   const auto receive = expected_.take(word);
   if (!receive) return tl::unexpected(receive.error());
   const std::int64_t begun = Clock::monotonic().ns() - word.took.ns();
-  tell_done(*context_, **receive, Instant(begun));
+  report_done(*context_, **receive, Instant(begun));
   return {};
 }
 
@@ -84,7 +84,7 @@ Result<void> ShmMover::write_data() {
     const Bytes size = context_->piece(send.message, place_).size(send.from.size);
     words_.say({Frame::Kind::kLanded, send.message, flight.round, size, Clock::monotonic() - flight.started});
     if (auto written = words_.write(); !written) return written;
-    tell_done(*context_, send, flight.started);
+    report_done(*context_, send, flight.started);
     outgoing_.pop_front();
   }
   return {};

@@ -98,7 +98,7 @@ Result<void> TcpMover::write_data() {
     header_sent_ += of_header;
     advance(flight, *sent - of_header);
     if (header_sent_ < kFrameSize || flight.part < flight.parts.size()) continue;
-    tell_done(*context_, *flight.op, flight.started);
+    report_done(*context_, *flight.op, flight.started);
     outgoing_.pop_front();
     header_sent_ = 0;
   }
@@ -108,7 +108,7 @@ Result<void> TcpMover::write_data() {
 Result<void> TcpMover::begin_receive() {
   const auto word = decode(header_);
   if (!word) return tl::unexpected(word.error());
-  if (word->kind != Frame::Kind::kData) return failure("it sent a word where a message should be");
+  if (word->kind != Frame::Kind::kData) return failure("it sent a word instead of a message");
   const auto receive = expected_.take(*word);
   if (!receive) return tl::unexpected(receive.error());
   incoming_ = {};
@@ -142,7 +142,7 @@ Result<void> TcpMover::read_data() {
       advance(incoming_, *got);
     }
     if (incoming_.part < incoming_.parts.size()) continue;
-    tell_done(*context_, *incoming_.op, incoming_.started);
+    report_done(*context_, *incoming_.op, incoming_.started);
     incoming_.op = nullptr;
   }
   return {};

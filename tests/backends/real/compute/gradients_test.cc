@@ -30,7 +30,7 @@ const Op& op_of(const Plan& plan, OpKind kind) {
   return plan.ops().front();
 }
 
-TEST_CASE("one element of a sum that is wrong is noticed and named, whichever it is") {
+TEST_CASE("a single wrong element of a sum is found and named, wherever it is") {
   const auto job = alone(R"({"name": "w", "elements": 1000})");
   const auto buffers = Buffers::make(job->plan, MachineId(0));
   REQUIRE(buffers);
@@ -52,7 +52,7 @@ TEST_CASE("one element of a sum that is wrong is noticed and named, whichever it
   }
 }
 
-TEST_CASE("elements of tensors are counted, not what lies between tensors") {
+TEST_CASE("elements of tensors are counted, gaps between tensors are not") {
   const auto job = alone(
       R"({"name": "odd", "elements": 7, "dtype": "f16"}, {"name": "w", "elements": 10, "dtype": "f64"})");
   const auto buffers = Buffers::make(job->plan, MachineId(0));

@@ -94,7 +94,7 @@ TEST_CASE("sums of any size and width are those of a plain loop, bit for bit") {
   });
 }
 
-TEST_CASE("no operand of a sum need be aligned, not even to its elements") {
+TEST_CASE("operands of a sum need no alignment, not even to their elements") {
   Random random(2);
   with_all_instructions([&] {
     for (const Dtype dtype : kDtypes) {
@@ -157,7 +157,7 @@ TEST_CASE("f16 is rounded to nearest, ties to even") {
   });
 }
 
-TEST_CASE("every f16 and bf16 plus any other is what a plain loop makes of them") {
+TEST_CASE("the sum of any two f16 or bf16 numbers equals that of a plain loop") {
   Random random(3);
   constexpr std::size_t kAll = 1 << 16;
   std::vector<std::uint16_t> every(kAll);
@@ -197,7 +197,7 @@ TEST_CASE("integers wrap around") {
         std::numeric_limits<std::int64_t>::min());
 }
 
-TEST_CASE("sources may be the same, and nothing is added of none") {
+TEST_CASE("sources may be the same, and without sources nothing is added") {
   CHECK(sum_of(Dtype::kF32, 1.5F, 2.0F) == 3.5F);
   float into = 1.0F;
   const float from = 2.0F;
@@ -209,7 +209,7 @@ TEST_CASE("sources may be the same, and nothing is added of none") {
   sum(Dtype::kF32, nullptr, std::array<const std::byte*, 1>{nullptr}, Bytes(0));
 }
 
-TEST_CASE("the loop that says what memory allows touches all of its operands") {
+TEST_CASE("the loop that measures memory touches all of its operands") {
   std::vector<std::uint64_t> into(100, 1);
   const std::vector<std::uint64_t> a(100, 2);
   const std::vector<std::uint64_t> b(100, 4);

@@ -4,7 +4,7 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("sums in the plan's order come to the same bits in every run") {
+TEST_CASE("sums in the plan's order have the same bits in every run") {
   ThreadWorld::Settings settings;
   settings.channels = settings.threads = 2;
   for (const char* strategy : {"unified", "ps", "double-tree"}) {

@@ -9,7 +9,7 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("a thread takes what lies on its NUMA node first, and leaves nothing undone") {
+TEST_CASE("a thread takes ops of its own NUMA node first, and leaves no op undone") {
   const int here = numa_nodes().front();
   std::array<Op, 4> ops;
   for (std::size_t i = 0; i < ops.size(); ++i) ops[i].id = OpId(i);

@@ -150,7 +150,7 @@ TEST_CASE("NVLinks to switches join all GPUs, at the summed rate of a GPU's link
   parts.gpus[1].nvlinks.resize(17);
   CHECK(remarked(made(parts), "others have less"));
   TopologyWishes wishes;
-  wishes.unsaid.nvlink_rate = 400_GBps;
+  wishes.user_values.nvlink_rate = 400_GBps;
   CHECK(machine(parts, wishes).nvlink->crossbar->rate == both(400_GBps));
 }
 
@@ -197,16 +197,16 @@ TEST_CASE("a virtual machine without GPUs is a CPU machine; its NIC's speed is a
   CHECK(remarked(done, "eth0 reports no speed: assumed 10Gbps"));
   CHECK(remarked(done, "latency is taken as 5us"));
   TopologyWishes wishes;
-  wishes.unsaid.nic_rate = 25_Gbps;
-  wishes.unsaid.latency = 20_us;
+  wishes.user_values.nic_rate = 25_Gbps;
+  wishes.user_values.latency = 20_us;
   wishes.count = 4;
   wishes.name = "cloud";
-  const Imported said = made(parts, wishes);
-  CHECK(said.topology.groups[0].nics[0].rate == both(25_Gbps));
-  CHECK(said.topology.groups[0].count == 4);
-  CHECK(said.topology.network.latency == 20_us);
-  CHECK(said.topology.name == "cloud");
-  CHECK_FALSE(remarked(said, "eth0"));
+  const Imported wished = made(parts, wishes);
+  CHECK(wished.topology.groups[0].nics[0].rate == both(25_Gbps));
+  CHECK(wished.topology.groups[0].count == 4);
+  CHECK(wished.topology.network.latency == 20_us);
+  CHECK(wished.topology.name == "cloud");
+  CHECK_FALSE(remarked(wished, "eth0"));
 }
 
 TEST_CASE("NICs that cannot carry gradients are left out with a remark", "[discovery]") {
@@ -237,7 +237,7 @@ TEST_CASE("without a NIC one machine is a topology, but several need a given rat
   const auto refused = host_topology(parts, wishes);
   REQUIRE_FALSE(refused);
   CHECK_THAT(refused.error().text, has_text("--nic-rate"));
-  wishes.unsaid.nic_rate = 10_Gbps;
+  wishes.user_values.nic_rate = 10_Gbps;
   CHECK(machine(parts, wishes).nics.size() == 1);
 }
 
@@ -259,7 +259,7 @@ TEST_CASE("a user's values override measured ones, and the source says which wer
   CHECK_FALSE(remarked(done, "--measure"));
   CHECK_THAT(done.topology.source, has_text("discovered on box, 2026-03-01"));
   CHECK_THAT(done.topology.source, has_text("measured: sums, memory, copies of GPUs"));
-  wishes.unsaid.sum_rate = 5_GBps;
+  wishes.user_values.sum_rate = 5_GBps;
   CHECK(machine(parts, wishes).numa[0].sum_rate.of(Dtype::kF32) == 5_GBps);
 }
 

@@ -65,7 +65,7 @@ TEST_CASE(
   CHECK(came == 1000);
 }
 
-TEST_CASE("a machine whose coordinator is gone ends at once, though there is more to say") {
+TEST_CASE("a machine whose coordinator is gone ends at once, even if notes are left to send") {
   auto fresh = make_key("test", free_test_endpoint());
   auto member = ControlSocket::join(fresh->key).value();
   for (int i = 0; i < 10; ++i) member->send(note_of(AliveNote{}));

@@ -93,7 +93,7 @@ Result<T> heard(ControlSocket& member) {
   return failure("nothing came");
 }
 
-TEST_CASE("machines whose tensors differ in size, type or number have other plans, which is told") {
+TEST_CASE("machines whose tensors differ in size, type or number fail with an error") {
   for (const char* tensor :
        {R"({"name": "w", "elements": 1001})", R"({"name": "w", "elements": 1000, "dtype": "f16"})",
         R"({"name": "w", "elements": 1000}, {"name": "v", "elements": 1})"}) {
@@ -104,13 +104,13 @@ TEST_CASE("machines whose tensors differ in size, type or number have other plan
     first->send(note_of(PlannedNote{plan_hash(lead.plan()), "", ""}));
     second->send(note_of(PlannedNote{plan_hash(job(tensor)->plan), "", ""}));
     CHECK_THAT(lead.error(), has_text("gpu[1]: it made a different plan from the same inputs"));
-    const auto told = heard<FailedNote>(*first);
-    REQUIRE(told);
-    CHECK_THAT(told->text, has_text("gpu[1]: it made a different plan"));
+    const auto failed = heard<FailedNote>(*first);
+    REQUIRE(failed);
+    CHECK_THAT(failed->text, has_text("gpu[1]: it made a different plan"));
   }
 }
 
-TEST_CASE("a machine that runs another version is told, and by its name") {
+TEST_CASE("a machine that runs another version is rejected by name") {
   Lead lead;
   const auto member = joined(lead, 1, "2");
   const std::string differs = "gpu[1] runs version 2, but the coordinator runs 1";
@@ -118,7 +118,7 @@ TEST_CASE("a machine that runs another version is told, and by its name") {
   CHECK_THAT(heard<FailedNote>(*member).value().text, has_text(differs));
 }
 
-TEST_CASE("a start that waits ends with the names of those that it waits for") {
+TEST_CASE("a start that waits in vain names the missing machines") {
   Lead lead;
   const auto member = joined(lead, 0);
   CHECK_THAT(lead.error(), has_text("these machines have not joined: gpu[1]"));
@@ -135,7 +135,7 @@ TEST_CASE("a machine that plans for too long is named") {
   CHECK_THAT(error, has_text("--patience waits longer"));
 }
 
-TEST_CASE("what it takes to prepare much memory does not count against patience") {
+TEST_CASE("the time to prepare much memory does not count against patience") {
   Lead lead(kPatience, {}, Verify::kNone, 25'000'000);  // 100 MB on each machine, which take some seconds
   const auto first = joined(lead, 0);
   const auto second = joined(lead, 1);
@@ -146,7 +146,7 @@ TEST_CASE("what it takes to prepare much memory does not count against patience"
   CHECK(heard<MeetNote>(*first));
 }
 
-TEST_CASE("who joins when the job has just failed is told why") {
+TEST_CASE("a machine that joins just after the job has failed gets the reason") {
   Lead lead;
   const auto other = joined(lead, 1, "2");
   REQUIRE(heard<FailedNote>(*other));
@@ -154,7 +154,7 @@ TEST_CASE("who joins when the job has just failed is told why") {
   CHECK_THAT(heard<FailedNote>(*late).value().text, has_text("the job has failed: gpu[1] runs version 2"));
 }
 
-TEST_CASE("who joins twice, or as a machine that is not there, is turned away alone") {
+TEST_CASE("a process that joins twice, or as an unknown machine, is turned away alone") {
   Lead lead;
   const auto first = joined(lead, 0);
   const auto twice = joined(lead, 0);
@@ -164,7 +164,7 @@ TEST_CASE("who joins twice, or as a machine that is not there, is turned away al
   CHECK_THAT(lead.error(), has_text("these machines have not joined: gpu[1]"));
 }
 
-TEST_CASE("notes of any bytes end a job with a reason, and nothing else") {
+TEST_CASE("notes of arbitrary bytes end a job with a reason, and do nothing else") {
   for (const auto& [type, text] : {std::pair(std::string("\xff\xfe"), std::string("{}")),
                                    {"planned", "\xff"},
                                    {std::string(19, 'x') + "\xc3\xbc", "{}"},
@@ -244,7 +244,7 @@ TEST_CASE("a machine that falls silent is named within five seconds, before and 
   }
 }
 
-TEST_CASE("a machine that falls silent is named within five seconds, however much another one says") {
+TEST_CASE("a machine that falls silent is named within five seconds, however much another one sends") {
   Lead lead(kLong);
   const auto first = joined(lead, 0);
   auto second = joined(lead, 1);
@@ -268,7 +268,7 @@ TEST_CASE("a machine that falls silent while others have not joined is named wit
   CHECK(Clock::monotonic() - begin < Duration(5'000'000'000));
 }
 
-TEST_CASE("a machine whose record takes long to come is not lost, nor while it waits for others") {
+TEST_CASE("a machine is not lost while it sends a long record or waits for others") {
   Lead lead(kLong);
   Pair pair(lead);
   send_record(lead, *pair.first, 0, 1);
@@ -287,7 +287,7 @@ TEST_CASE("a machine whose record takes long to come is not lost, nor while it w
   CHECK(lead.checked() == 3);
 }
 
-TEST_CASE("machines meet anew after an iteration that is checked ahead, which is no part of the record") {
+TEST_CASE("machines meet again after an iteration that is checked ahead, and the record lacks it") {
   Lead lead(kLong, {}, Verify::kFirst);
   Pair pair(lead);
   send_record(lead, *pair.first, 0, 1);
@@ -311,7 +311,7 @@ TEST_CASE("a sum that is wrong in the iteration that is checked ahead ends the j
   CHECK_THAT(lead.error(), has_text("gpu[1]: a sum is wrong: element 3"));
 }
 
-TEST_CASE("a machine that says twice that it is done counts once") {
+TEST_CASE("a machine that reports twice that it is done counts once") {
   Lead lead(kLong);
   Pair pair(lead);
   send_record(lead, *pair.first, 0, 1);
@@ -322,7 +322,7 @@ TEST_CASE("a machine that says twice that it is done counts once") {
   CHECK(lead.checked() == 3);
 }
 
-TEST_CASE("a record of another size, or in another order, ends the job") {
+TEST_CASE("a record of the wrong size or order ends the job") {
   const auto check = [](std::int64_t at, std::int64_t more, const std::string& why) {
     Lead lead(kLong);
     Pair pair(lead);
@@ -348,9 +348,9 @@ TEST_CASE("a machine that listens where others cannot find it is turned away") {
     Lead lead;
     const auto member = lead.member();
     member->send(note_of(JoinNote{0, "1", {host}, {1}}));
-    const auto told = heard<FailedNote>(*member);
-    REQUIRE(told);
-    CHECK_THAT(told->text, has_text("gpu[0] listens where others cannot find it: '"));
+    const auto failed = heard<FailedNote>(*member);
+    REQUIRE(failed);
+    CHECK_THAT(failed->text, has_text("gpu[0] listens where others cannot find it: '"));
     CHECK_THAT(lead.error(), has_text("these machines have not joined: gpu[0], gpu[1]"));
   }
 }

@@ -47,7 +47,7 @@ Paces paces_of(PlanBuilder builder) {
   return paces(plan, three(), WorkTable(plan, three()));
 }
 
-TEST_CASE("a pace holds a plan back by as much as links are faster than it") {
+TEST_CASE("a pace slows a plan down by as much as links are faster than the pace") {
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) message(builder, 0, 1, 200_KB);
   const Plan plan = std::move(builder).build();
@@ -58,7 +58,7 @@ TEST_CASE("a pace holds a plan back by as much as links are faster than it") {
   CHECK(held_back(plan, three(), 1.02, three()) == 1.0);
 }
 
-TEST_CASE("a plan that is not paced is not held back") {
+TEST_CASE("a plan that is not paced is not slowed down") {
   PlanBuilder builder("by hand", 3);
   message(builder, 0, 1, 200_KB);
   message(builder, 0, 2, 200_KB);
@@ -67,7 +67,7 @@ TEST_CASE("a plan that is not paced is not held back") {
   CHECK(held_back(plan, three(), 0.5, three()) == 1.0);
 }
 
-TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill the busiest link") {
+TEST_CASE("rates to peers are in proportion to their bytes, and fill the busiest link") {
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) {
     message(builder, 0, 1, 200_KB);
@@ -81,7 +81,7 @@ TEST_CASE("peers are sent to at rates in proportion to their bytes, which fill t
   CHECK(rates[2].empty());
 }
 
-TEST_CASE("a ring is paced to its links, as a pace there holds nothing up") {
+TEST_CASE("a ring is paced to its links, because that delays nothing") {
   PlanBuilder builder("by hand", 3);
   const Message first = message(builder, 0, 1, 1_MB);
   const Message second = message(builder, 1, 2, 1_MB);
@@ -91,14 +91,14 @@ TEST_CASE("a ring is paced to its links, as a pace there holds nothing up") {
   for (std::size_t m = 0; m < 3; ++m) CHECK(rates[m].at({MachineId((m + 1) % 3)}).value() == 1'000'000'000);
 }
 
-TEST_CASE("what waits for large messages is not paced") {
+TEST_CASE("a plan that waits for large messages is not paced") {
   PlanBuilder builder("by hand", 3);
   message(builder, 0, 1, 2_MB);
   message(builder, 0, 2, 1_MB);
   for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
 }
 
-TEST_CASE("what waits for one message after the other is not paced") {
+TEST_CASE("a plan that waits for one message after the other is not paced") {
   PlanBuilder builder("by hand", 3);
   std::optional<Message> before;
   for (int i = 0; i < 10; ++i) {  // there and back: 2 ms; 6 ms at a third of the rate
@@ -111,7 +111,7 @@ TEST_CASE("what waits for one message after the other is not paced") {
   for (const auto& of_one : paces_of(std::move(builder))) CHECK(of_one.empty());
 }
 
-TEST_CASE("a plan that wants each message soon is not paced") {
+TEST_CASE("a plan that needs each message soon is not paced") {
   PlanBuilder builder("by hand", 3);
   for (int i = 0; i < 10; ++i) message(builder, 0, 1, 200_KB);
   builder.do_not_pace();
@@ -144,7 +144,7 @@ unsigned long kernels_pace(const Channel& channel) {
   return rate;
 }
 
-TEST_CASE("a kernel paces a single slow connection, and Weir all others, those of a lane together") {
+TEST_CASE("the kernel paces a single slow connection; Weir paces all others, those of a lane together") {
   std::vector<Channel> channels;
   channels.push_back(channel_to(1, 0));
   channels.push_back(channel_to(2, 0));
@@ -173,7 +173,7 @@ TEST_CASE("only wires that send over data connections are paced") {
   }
 }
 
-TEST_CASE("as many connections as keep threads evenly busy, or one that has a pace for itself") {
+TEST_CASE("a lane has as many connections as keep threads evenly busy, or one with its own pace") {
   PlanBuilder builder("by hand", 3);
   message(builder, 0, 1, 1_MB);
   message(builder, 1, 0, 1_MB);
@@ -193,7 +193,7 @@ TEST_CASE("as many connections as keep threads evenly busy, or one that has a pa
   CHECK(channels_for(exchange, three(), 3, 0) == 3);
 }
 
-TEST_CASE("one connection of each lane, where large messages cannot be paced") {
+TEST_CASE("a lane has one connection where large messages cannot be paced") {
   PlanBuilder builder("by hand", 3);
   message(builder, 0, 1, 9_MB);
   message(builder, 1, 0, 9_MB);

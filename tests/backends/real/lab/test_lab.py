@@ -212,12 +212,12 @@ class Shares(unittest.TestCase):
         kept = program.run("lab", "up", self.topology)
         self.assertEqual(kept.returncode, 0, kept.stderr)
         self.addCleanup(program.run, "lab", "down", self.topology)
-        said = kept.stdout.splitlines()[-1]
-        if said.startswith("no CPU shares"):
-            self.skipTest(said)
-        self.assertTrue(said.startswith("CPU shares by cores: "), said)
+        last = kept.stdout.splitlines()[-1]
+        if last.startswith("no CPU shares"):
+            self.skipTest(last)
+        self.assertTrue(last.startswith("CPU shares by cores: "), last)
         process = int(re.search(r"kept by process (\d+)", kept.stdout)[1])
-        groups = Path(said.split(": ")[1])
+        groups = Path(last.split(": ")[1])
         self.assertEqual({path.name for path in groups.iterdir() if path.is_dir()}, {"0", "1"})
         return process, groups
 

@@ -45,7 +45,7 @@ TEST_CASE("pages are aligned, zero, allocated before they are used, and writable
   }
 }
 
-TEST_CASE("huge pages are counted, and only used if wished for") {
+TEST_CASE("huge pages are counted, and only used on request") {
   const auto huge = Pages::make(8_MiB);
   const auto neighbour = Pages::make(8_MiB);
   const auto small = Pages::make(8_MiB, usual());
@@ -62,7 +62,7 @@ TEST_CASE("pages of a NUMA node report whether the system accepted the wish") {
   CHECK((*pages)->numa().value_or(0) == 0);
 }
 
-TEST_CASE("what one process writes into shared pages another reads") {
+TEST_CASE("a process reads what another one writes into shared pages") {
   auto pages = Pages::make_shared(3_MiB, "weir test");
   REQUIRE(pages.has_value());
   REQUIRE((*pages)->descriptor().has_value());

@@ -31,7 +31,7 @@ TEST_CASE("each allowed CPU belongs to one NUMA node") {
   CHECK_FALSE(all.empty());
 }
 
-TEST_CASE("a thread that pins itself stays on its CPU and keeps no other from its own") {
+TEST_CASE("a thread that pins itself stays on its CPU and leaves other threads free") {
   const std::vector<int> before = allowed_cpus();
   std::thread([&] {
     REQUIRE(pin_to_cpus(std::array{before.back()}).has_value());

@@ -77,7 +77,7 @@ std::vector<Sample> samples() {
   return all;
 }
 
-TEST_CASE("what servers keep is the sum of all that ranks have added, however often each did") {
+TEST_CASE("servers keep the sum of all additions, however often each rank adds") {
   // Whole numbers up to 256, which all types represent exactly.
   for (const Shape& shape :
        {Shape{2, 1}, Shape{2, 2}, Shape{3, 2, "ps", "tcp"}, Shape{1, 1}, Shape{1, 2},
@@ -120,7 +120,7 @@ TEST_CASE("what servers keep is the sum of all that ranks have added, however of
   }
 }
 
-TEST_CASE("a rank gets what is kept right after its own addition") {
+TEST_CASE("a rank gets the kept sum right after its own addition") {
   // Ranks take turns. Each sees the sum so far, not the sum of a whole round.
   const bool well = Sessions({3, 2}).run([](Session& session, int rank) -> std::string {
     if (auto declared = session.declare({{"turns", 4097, Dtype::kF32, 0, true}}); !declared)
@@ -187,7 +187,7 @@ TEST_CASE(
   CHECK(values == std::vector<std::int64_t>(kElements, std::int64_t{kThreads} * kRounds));
 }
 
-TEST_CASE("additions of ranks to the same bytes at once are all kept") {
+TEST_CASE("simultaneous additions to the same bytes are all kept") {
   const bool well = Sessions({4, 1}).run([](Session& session, int rank) -> std::string {
     constexpr std::size_t kElements = 20'000;
     constexpr int kRounds = 60;
@@ -209,7 +209,7 @@ TEST_CASE("additions of ranks to the same bytes at once are all kept") {
   CHECK(well);
 }
 
-TEST_CASE("kept and summed tensors stand beside each other, declared together") {
+TEST_CASE("kept and summed tensors can be declared together") {
   const bool well = Sessions({2, 1}).run([](Session& session, int rank) -> std::string {
     std::vector<TensorNote> notes = {{"summed", 100, Dtype::kF32, 1}, {"kept", 100, Dtype::kF32, 2, true}};
     if (auto declared = session.declare(notes); !declared) return declared.error().text;
@@ -264,7 +264,7 @@ TEST_CASE("a name that is kept on one rank and summed on another is refused on a
   CHECK(well);
 }
 
-TEST_CASE("without servers nothing is kept, which is told with what to do") {
+TEST_CASE("without servers nothing is kept, and the error says what to do") {
   for (const int ranks : {1, 2}) {
     Sessions({ranks, 0}).run([](Session& session, int) -> std::string {
       std::vector<float> values(10, 1.0F);
@@ -289,7 +289,7 @@ TEST_CASE("without servers nothing is kept, which is told with what to do") {
   });
 }
 
-TEST_CASE("who adds waits for servers alone, once all ranks know the tensor") {
+TEST_CASE("a rank that adds waits only for servers, once all ranks know the tensor") {
   SECTION("a rank that has left is not missed") {
     using Clock = std::chrono::steady_clock;
     const bool well = Sessions({2, 1}).run([&](Session& session, int rank) -> std::string {

@@ -12,7 +12,7 @@
 namespace weir::real {
 namespace {
 
-TEST_CASE("settings come from a document first, and then from whoever launched the process") {
+TEST_CASE("settings come from a document first, and then from the process's launcher") {
   std::map<std::string, std::string> variables;
   const auto read = [&](const std::string& json, bool server = false) {
     return read_session_settings(

@@ -72,7 +72,7 @@ TEST_CASE("some ranks sum tensors of their own beside those of all") {
   }
 }
 
-TEST_CASE("ranks of a tensor that cannot be are refused") {
+TEST_CASE("invalid ranks of a tensor are refused") {
   const bool well = Sessions({3, 1}).run([](Session& session, int rank) -> std::string {
     const std::vector<std::pair<std::vector<int>, std::string>> wrong = {
         {{0, 1, 2, 3}, "expected 0 to 2"},
@@ -95,7 +95,7 @@ TEST_CASE("ranks of a tensor that cannot be are refused") {
   CHECK(well);
 }
 
-TEST_CASE("a name that is of some ranks here and of others there is refused on all, and they go on") {
+TEST_CASE("a name that processes declare for different ranks is refused on all, and they go on") {
   const bool well = Sessions({3, 1}).run([](Session& session, int rank) -> std::string {
     std::vector<float> values(10, 1.0F);
     const std::vector<int> ranks = rank == 2 ? std::vector<int>() : std::vector<int>{0, 1};
@@ -114,7 +114,7 @@ TEST_CASE("a name that is of some ranks here and of others there is refused on a
   CHECK(well);
 }
 
-TEST_CASE("who waits for a tensor of some ranks is told which of these hold it up") {
+TEST_CASE("a rank that waits for a tensor of some ranks learns which of these delay it") {
   Shape shape{4, 1};
   shape.patience = 2;
   const bool well = Sessions(shape).run([](Session& session, int rank) -> std::string {
@@ -129,14 +129,14 @@ TEST_CASE("who waits for a tensor of some ranks is told which of these hold it u
       std::this_thread::sleep_for(std::chrono::seconds(4));
       return "";
     }
-    const std::string told = why(sum(session, "x.0", values));
-    const bool named = told.find("not handed over by rank 0") != std::string::npos;
-    return named && told.find("rank 1") == std::string::npos ? "" : "told " + told;
+    const std::string error = why(sum(session, "x.0", values));
+    const bool named = error.find("not handed over by rank 0") != std::string::npos;
+    return named && error.find("rank 1") == std::string::npos ? "" : error;
   });
   CHECK_FALSE(well);
 }
 
-TEST_CASE("the plan of some ranks' tensors is one of their machines and the servers") {
+TEST_CASE("the plan for tensors of some ranks covers their machines and the servers") {
   LayoutSettings settings;
   settings.ranks = 6;
   settings.servers = 2;

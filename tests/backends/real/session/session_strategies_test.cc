@@ -153,7 +153,7 @@ TEST_CASE("no tensor of a session waits for another, whichever strategy plans th
   }
 }
 
-TEST_CASE("a strategy that cannot train is refused for its row's reason, and any other name too") {
+TEST_CASE("a strategy that cannot train is refused with its reason, and so is an unknown name") {
   std::string trainers;
   for (const Strategy& strategy : strategies()) {
     if (strategy.cannot_train.empty())

@@ -117,7 +117,7 @@ TEST_CASE("each tensor goes in rounds of its own, whatever the order on each ran
   CHECK(well);
 }
 
-TEST_CASE("bytes of each rank come to all others") {
+TEST_CASE("bytes of each rank arrive at all others") {
   const bool well = Sessions({3, 0}).run([](Session& session, int rank) -> std::string {
     for (int root = 0; root < 3; ++root) {
       for (const std::size_t bytes : {0UL, 1UL, 7UL, 100'001UL}) {
@@ -139,7 +139,7 @@ TEST_CASE("bytes of each rank come to all others") {
   CHECK(well);
 }
 
-TEST_CASE("ranks that name different roots are all told, and go on") {
+TEST_CASE("ranks that name different roots all get an error, and go on") {
   for (const std::vector<int>& roots : {std::vector<int>{0, 2, 1}, {1, 1, 0}, {0, 1, 2}}) {
     const bool well = Sessions({3, 1}).run([&](Session& session, int rank) -> std::string {
       std::array<char, 5> bytes{};
@@ -157,7 +157,7 @@ TEST_CASE("ranks that name different roots are all told, and go on") {
   }
 }
 
-TEST_CASE("ranks that disagree about a tensor are all told, and go on with others") {
+TEST_CASE("ranks that disagree about a tensor all get an error, and go on with others") {
   const bool well = Sessions({3, 1}).run([](Session& session, int rank) -> std::string {
     for (const char* const name : {"sizes", "types"}) {
       std::vector<float> values(rank == 2 ? 20 : 10);
@@ -181,7 +181,7 @@ TEST_CASE("ranks that disagree about a tensor are all told, and go on with other
   CHECK(well);
 }
 
-TEST_CASE("a rank that leaves, ends, gives up or says nothing more is named to those who wait for it") {
+TEST_CASE("a rank that leaves, ends, gives up or idles is named to those that wait for it") {
   const std::vector<std::pair<std::string, std::string>> ways = {{"leaves", "rank 1, which has left"},
                                                                  {"ends", "rank 1 has ended"},
                                                                  {"aborts", "its disk is full"},
@@ -272,7 +272,7 @@ TEST_CASE("a session may follow another at the same place") {
   CHECK(wrong == std::vector<std::string>(2));
 }
 
-TEST_CASE("who does not belong to a session is kept out, and who is missing is named") {
+TEST_CASE("strangers are kept out of a session, and missing processes are named") {
   const Sessions sessions({2, 1, "unified", "auto", "", 1});
   SECTION("somebody does not come") {
     const auto alone = Session::join(sessions.settings(false, 0), kVersion);
@@ -282,7 +282,7 @@ TEST_CASE("who does not belong to a session is kept out, and who is missing is n
   SECTION("nobody leads") {
     const auto other = Session::join(sessions.settings(false, 1), kVersion);
     REQUIRE_FALSE(other);
-    CHECK(other.error().text.find("has not let rank 1 in") != std::string::npos);
+    CHECK(other.error().text.find("has not admitted rank 1") != std::string::npos);
   }
   SECTION("another version") {
     std::thread leads([&] { CHECK_FALSE(Session::join(sessions.settings(false, 0), kVersion)); });

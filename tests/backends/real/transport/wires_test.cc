@@ -35,7 +35,7 @@ TEST_CASE("each wire has a name of its own, which users can choose beside auto")
 }
 
 // These names appear in job files, on command lines and in programs that use the C library.
-TEST_CASE("the wires keep the names that users have written down, and what was chosen by them") {
+TEST_CASE("the wires keep the names that users have written down, and their meaning") {
   CHECK(enum_name(TransportChoice::kTcp) == "tcp");
   for (const char* name : {"shm", "rdma"}) CHECK(find_wire(name) != nullptr);
   CHECK_FALSE(shares_memory(TransportChoice::kTcp));
@@ -144,7 +144,7 @@ Join as(TransportChoice choice) {
 const std::vector<std::string> kNone = {"none", "none"};
 const std::vector<std::string> kFirst(2, std::string(wires().front().name));
 
-TEST_CASE("whatever is chosen, both ends come to the same wire or both fail") {
+TEST_CASE("whatever is chosen, both ends take the same wire or both fail") {
   for (const auto& named : enum_names(TransportChoice::kAuto)) {
     INFO(named.name);
     const auto ends = Two().join(as(named.value));
@@ -165,7 +165,7 @@ TEST_CASE("a wire over devices leaves lanes without them to others, and says why
   }
 }
 
-TEST_CASE("a wire over devices that is to be used always fails where there are none, and names the peer") {
+TEST_CASE("a required wire over devices fails where there are none, and names the peer") {
   for (const Wire* wire : wires_over_devices()) {
     for (const Two::End& end : Two().join(as(choice_of(wire->name)))) {
       REQUIRE_FALSE(end.refusals);
@@ -174,7 +174,7 @@ TEST_CASE("a wire over devices that is to be used always fails where there are n
   }
 }
 
-TEST_CASE("no wire over devices takes channels that are to be sealed") {
+TEST_CASE("no wire over devices takes sealed channels") {
   for (const Wire* wire : wires_over_devices()) {
     Two two;
     two.seal();

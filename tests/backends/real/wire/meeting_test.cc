@@ -44,7 +44,7 @@ struct Ends {
   std::vector<Address> addresses;
 };
 
-TEST_CASE("nodes meet though strangers knock, say nothing, nonsense or the words of another job") {
+TEST_CASE("nodes meet although strangers send nothing, nonsense or the words of another job") {
   const Ends ends;
   const auto knock = [&](const std::string& says) {
     Descriptor stranger = std::move(connect_to(ends.addresses[0], kSoon).value());
@@ -63,9 +63,9 @@ TEST_CASE("nodes meet though strangers knock, say nothing, nonsense or the words
   REQUIRE(second);
   CHECK(first->size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    const char said = 'a';
+    const char letter = 'a';
     char heard = ' ';
-    CHECK(::send((*second)[i].data.number(), &said, 1, MSG_NOSIGNAL) == 1);
+    CHECK(::send((*second)[i].data.number(), &letter, 1, MSG_NOSIGNAL) == 1);
     while (::recv((*first)[i].data.number(), &heard, 1, 0) < 0) {
     }
     CHECK(heard == 'a');
@@ -79,12 +79,12 @@ TEST_CASE("a node without the job's token gets nothing") {
   const auto second = ends.meet(1, std::byte{2}, kSoon);
   listener.join();
   REQUIRE_FALSE(second);
-  CHECK(second.error().text.find("closed the connection: it is of another job") != std::string::npos);
+  CHECK(second.error().text.find("closed the connection: it belongs to another job") != std::string::npos);
   REQUIRE_FALSE(first);
   CHECK(first.error().text.find("these machines have not connected: 1 (127.0.0.1:") != std::string::npos);
 }
 
-TEST_CASE("sealed connections carry neither the token nor what is said") {
+TEST_CASE("sealed connections carry neither the token nor plain words") {
   const Ends ends;
   Result<std::vector<Channel>> first;
   const auto sealed = [&](std::size_t self) {
@@ -101,9 +101,9 @@ TEST_CASE("sealed connections carry neither the token nor what is said") {
     for (const bool data : {false, true}) {
       Stream& from = data ? (*second)[i].data : (*second)[i].words;
       const Stream& into = data ? (*first)[i].data : (*first)[i].words;
-      std::string said(100, 's');
-      const iovec words = {said.data(), said.size()};
-      REQUIRE(from.send({&words, 1}) == said.size());
+      std::string plain(100, 's');
+      const iovec words = {plain.data(), plain.size()};
+      REQUIRE(from.send({&words, 1}) == plain.size());
       std::string heard(1000, ' ');
       ssize_t got = -1;
       while (got < 0) got = ::recv(into.number(), heard.data(), heard.size(), 0);
@@ -113,7 +113,7 @@ TEST_CASE("sealed connections carry neither the token nor what is said") {
   }
 }
 
-TEST_CASE("a node that can let nobody in waits without work") {
+TEST_CASE("a node that can admit nobody waits without work") {
   const Ends ends;
   const Descriptor stranger = std::move(connect_to(ends.addresses[0], kSoon).value());
   rlimit before = {};
@@ -138,7 +138,7 @@ TEST_CASE("a node that can let nobody in waits without work") {
   CHECK(busy < 0.2);
 }
 
-TEST_CASE("a wait for peers ends when there is reason to") {
+TEST_CASE("a wait for peers ends when its watch fails") {
   const Ends ends;
   Meeting meeting = ends.meeting(0, std::byte{1}, Duration(60'000'000'000));
   const Instant begin = Clock::monotonic();
@@ -152,7 +152,7 @@ TEST_CASE("a wait for peers ends when there is reason to") {
   CHECK(Clock::monotonic() - begin < kSoon);
 }
 
-TEST_CASE("addresses at which nobody else finds a host are told from others") {
+TEST_CASE("addresses at which other hosts cannot find this one are refused") {
   for (const char* host : {"", "@weir", "0.0.0.0", "0", "::", "::0", "::ffff:0.0.0.0", "*"}) {
     const auto reachable = check_reachable(host);
     REQUIRE_FALSE(reachable);
@@ -162,8 +162,9 @@ TEST_CASE("addresses at which nobody else finds a host are told from others") {
     CHECK(check_reachable(host));
 }
 
-TEST_CASE("addresses that are none are told") {
-  CHECK(listen_at({"no such host.", 0}).error().text.find("'no such host.' is no host") != std::string::npos);
+TEST_CASE("invalid addresses are errors that name them") {
+  CHECK(listen_at({"no such host.", 0}).error().text.find("unknown host 'no such host.'") !=
+        std::string::npos);
   CHECK(connect_to({"127.0.0.1", 1}, kSoon).error().text.find("cannot connect to 127.0.0.1:1") !=
         std::string::npos);
   CHECK(text(Address{"::1", 80}) == "[::1]:80");

@@ -30,20 +30,20 @@ Op large_receive() {
   return op;
 }
 
-TEST_CASE("a message of another round than the one awaited is refused") {
+TEST_CASE("a message of an unexpected round is refused") {
   const Op receive = large_receive();
   for (const std::uint64_t round : {0ULL, 2ULL, 3ULL, 1ULL + (1ULL << 32), ~0ULL}) {
     Expected expected;
     expected.add(receive, 1, 5_GB);
     const auto taken = expected.take(data(0, round, 5_GB));
     REQUIRE_FALSE(taken);
-    CHECK_THAT(taken.error().text, has_text("which nothing here waits for"));
+    CHECK_THAT(taken.error().text, has_text("which this machine does not expect"));
     CHECK(expected.take(data(0, 1, 5_GB)));
     CHECK_FALSE(expected.take(data(0, 1, 5_GB)));  // the second time
   }
 }
 
-TEST_CASE("a message of another size than the plan's is refused, also where 32 bits are the same") {
+TEST_CASE("a message whose size differs from the plan is refused, even if its low 32 bits agree") {
   const Op receive = large_receive();
   for (const Bytes size :
        {0_B, 4_GB, Bytes(5'000'000'000 - (1LL << 32)), Bytes(5'000'000'000 + (1LL << 32))}) {
@@ -51,11 +51,11 @@ TEST_CASE("a message of another size than the plan's is refused, also where 32 b
     expected.add(receive, 0, 5_GB);
     const auto taken = expected.take(data(0, 0, size));
     REQUIRE_FALSE(taken);
-    CHECK_THAT(taken.error().text, has_text("bytes as message 0 instead of 5000000000"));
+    CHECK_THAT(taken.error().text, has_text("bytes as message 0; expected 5000000000"));
   }
 }
 
-TEST_CASE("words about messages that the plan has not, or that are for others, are refused") {
+TEST_CASE("words about unknown messages, or about those for others, are refused") {
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());
@@ -72,7 +72,7 @@ TEST_CASE("words about messages that the plan has not, or that are for others, a
   CHECK_FALSE(rooms.take(context, MachineId(1), data(0, 0, 1_MiB)));
 }
 
-TEST_CASE("a peer that says again and again that it has room is refused, and fills no memory") {
+TEST_CASE("a peer that offers room again and again is refused, and fills no memory") {
   const Echo echo({1_MiB});
   Inbox inbox;
   Pieces pieces(echo.plan->messages().size());
@@ -86,7 +86,7 @@ TEST_CASE("a peer that says again and again that it has room is refused, and fil
     for (const std::uint64_t again : {round, round + 1}) {
       const auto taken = rooms.take(context, MachineId(1), ready(again));
       REQUIRE_FALSE(taken);
-      CHECK_THAT(taken.error().text, has_text("it has room for message 0 again"));
+      CHECK_THAT(taken.error().text, has_text("it offered room for message 0 twice"));
     }
     rooms.start(MessageId(0));
   }

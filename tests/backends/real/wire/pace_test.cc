@@ -37,14 +37,14 @@ TEST_CASE("bytes leave at the rate, in chunks") {
   CHECK(calls <= 100'000'000 / kChunk + 1);
 }
 
-TEST_CASE("who asks late gets what could have left before, two milliseconds' worth at most") {
+TEST_CASE("a late sender may catch up, by at most two milliseconds' worth of bytes") {
   Pace pace = pace_of_a_gigabyte();
   pace.take(&pace, 1 << 30, Instant() + 1_s);
   CHECK(pace.take(&pace, 1 << 30, Instant() + 1_s + 1_ms) == 1'000'000);
   CHECK(pace.take(&pace, 1 << 30, Instant() + 2_s) == 2'000'000);
 }
 
-TEST_CASE("what did not leave may leave at once") {
+TEST_CASE("bytes that did not leave may leave at once") {
   Pace pace = pace_of_a_gigabyte();
   const Instant now = Instant() + 1_s;
   CHECK(pace.take(&pace, 1'500'000, now) == 1'500'000);
@@ -56,7 +56,7 @@ TEST_CASE("what did not leave may leave at once") {
   CHECK(pace.take(&pace, 1 << 30, now) == 300'000);
 }
 
-TEST_CASE("of several that always want more each gets its part, whoever asks first, at any rate") {
+TEST_CASE("senders that always want more each get their part, whoever asks first, at any rate") {
   const std::int64_t rate = GENERATE(12'500'000LL, 50'000'000LL, 1'000'000'000LL, 3'000'000'000LL);
   Pace pace{BytesPerSecond(rate)};
   const std::array<int, 4> askers{};
@@ -79,7 +79,7 @@ TEST_CASE("of several that always want more each gets its part, whoever asks fir
   }
 }
 
-TEST_CASE("who waits and does not come holds nobody up") {
+TEST_CASE("a sender that waits and does not come delays nobody") {
   Pace pace = pace_of_a_gigabyte();
   const int gone = 0;
   const int here = 0;

@@ -63,10 +63,10 @@ Result<std::string> received(Line& line) {
   return text.substr(0, *got);
 }
 
-TEST_CASE("what is sealed comes out as it went in, however it is cut on its way") {
+TEST_CASE("sealed bytes come out as they went in, however they are cut on their way") {
   Line line;
   std::mt19937 random(7);
-  std::string said;
+  std::string given;
   std::string heard;
   std::string way;
   for (int i = 0; i < 200; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("what is sealed comes out as it went in, however it is cut on its way"
                                          iovec{text.data() + cut, text.size() - cut}};
     const auto sent = line.from.send(places);
     REQUIRE(sent);
-    said += text.substr(0, *sent);
+    given += text.substr(0, *sent);
     way += line.tapped();
     while (line.from.pending()) {
       REQUIRE(line.from.flush());
@@ -95,11 +95,11 @@ TEST_CASE("what is sealed comes out as it went in, however it is cut on its way"
       }
     }
   }
-  CHECK(said.size() > 1'000'000);
-  CHECK(heard == said);
+  CHECK(given.size() > 1'000'000);
+  CHECK(heard == given);
 }
 
-TEST_CASE("bytes that were changed on their way are found out, whichever they are") {
+TEST_CASE("bytes that were changed on their way are detected, whichever they are") {
   Line whole;
   const std::size_t size = record(whole, "twelve bytes").size();
   REQUIRE(size == 4 + 16 + 12);
@@ -112,7 +112,7 @@ TEST_CASE("bytes that were changed on their way are found out, whichever they ar
   }
 }
 
-TEST_CASE("records that are repeated, left out or turned round are found out") {
+TEST_CASE("records that are repeated, left out or swapped are detected") {
   const auto delivered = [](const std::function<void(Line&, const std::string&, const std::string&)>& how) {
     Line line;
     const std::string first = record(line, "first");
@@ -133,12 +133,12 @@ TEST_CASE("records that are repeated, left out or turned round are found out") {
   }
 }
 
-TEST_CASE("a peer without the key, or that seals nothing, is told apart") {
+TEST_CASE("a peer that lacks the key or seals nothing is detected") {
   Line line;
   line.deliver(std::string(1000, '\xff'));
   const auto got = received(line);
   REQUIRE_FALSE(got);
-  CHECK(got.error().text == "it sends what is not sealed");
+  CHECK(got.error().text == "it sent data that is not sealed");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 using namespace weir::literals;
 
-TEST_CASE("memory of a GPU is handed to other devices, wherever in its pages it begins") {
+TEST_CASE("GPU memory is handed to other devices, wherever in its pages it begins") {
   const auto gpus = Gpus::open({0});
   REQUIRE(gpus);
   for (const Bytes size : {1_B, 300_KB, 300_MB}) {

@@ -149,7 +149,7 @@ void check_close(Dtype dtype, std::span<const std::byte> found,
   CHECK(wrong == 0);
 }
 
-TEST_CASE("a sum on a GPU is what a plain loop comes to, bit for bit", "[gpu]") {
+TEST_CASE("a sum on a GPU equals that of a plain loop, bit for bit", "[gpu]") {
   for (const Dtype dtype : kAll) {
     for (const std::size_t elements : {std::size_t{1}, std::size_t{1023}, std::size_t{1} << 20}) {
       const Bytes bytes = size(dtype) * static_cast<std::int64_t>(elements);
@@ -232,7 +232,7 @@ TEST_CASE("collectives leave the sum of all GPUs where the plan says, and the sa
   }
 }
 
-TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the same bits", "[gpu]") {
+TEST_CASE("an all-reduce over the GPUs of all machines leaves the same sum on each, bit for bit", "[gpu]") {
   const auto count = gpu_count();
   REQUIRE(count);
   for (int gpus = 1; gpus <= *count; ++gpus) {
@@ -261,19 +261,19 @@ TEST_CASE("an all-reduce over all machines' GPUs leaves their sum on each, the s
   }
 }
 
-TEST_CASE("GPUs whose others do not come are told so in time, or when the watch says so", "[gpu]") {
+TEST_CASE("GPUs that wait for missing GPUs fail in time, or when the watch fails", "[gpu]") {
   const auto gpus = first_gpus(1);
   const Clique::Member first{0, 2};
   const auto late = Clique::meet(*gpus, Clique::place().value(), first, Duration(2'000'000'000), {});
   REQUIRE_FALSE(late);
-  CHECK_THAT(late.error().text, has_text("the meeting of all machines' GPUs: NCCL does not come to an end"));
+  CHECK_THAT(late.error().text, has_text("connecting the GPUs of all machines: NCCL did not finish in time"));
   const auto watched = [] { return Result<void>(failure("somebody is gone")); };
   const auto gone = Clique::meet(*gpus, Clique::place().value(), first, kPatience, watched);
   REQUIRE_FALSE(gone);
   CHECK(gone.error().text == "somebody is gone");
   const auto nowhere = Clique::meet(*gpus, "00ff", first, kPatience, {});
   REQUIRE_FALSE(nowhere);
-  CHECK_THAT(nowhere.error().text, has_text("no place of NCCL's"));
+  CHECK_THAT(nowhere.error().text, has_text("invalid NCCL rendezvous id"));
 }
 
 }  // namespace

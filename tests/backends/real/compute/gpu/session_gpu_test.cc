@@ -78,7 +78,7 @@ TEST_CASE("sums over ranks arrive on their GPUs") {
   }
 }
 
-TEST_CASE("what servers keep is added to from GPUs, and comes back to them") {
+TEST_CASE("GPUs add to tensors that servers keep, and get them back") {
   const Shape shape{2, 2, "unified", "auto", R"({"partition_size": "1MB"})"};
   CHECK(Sessions(shape).run([](Session& session, int rank) -> std::string {
     auto gpus = Gpus::open({0});

@@ -29,17 +29,17 @@ TEST_CASE("NICs take the ports at their NUMA node in turn, and others only where
   for (int nic = 0; nic < 6; ++nic) CHECK(name(nearest(ports, nics, nic)) == expected[nic]);
   const std::vector<NicPlace> far = {{{}, 3}};
   CHECK(name(nearest(ports, far, 0)) == "mlx5_2 port 1");
-  const std::vector<Port> untold = {port("mlx5_0", 1, 1), port("mlx5_1", 1, std::nullopt)};
-  CHECK(name(nearest(untold, far, 0)) == "mlx5_1 port 1");
+  const std::vector<Port> unplaced = {port("mlx5_0", 1, 1), port("mlx5_1", 1, std::nullopt)};
+  CHECK(name(nearest(unplaced, far, 0)) == "mlx5_1 port 1");
 }
 
-TEST_CASE("a NIC whose port the topology names leaves the others theirs") {
+TEST_CASE("a NIC whose port the topology names leaves other ports to other NICs") {
   const std::vector<Port> ports = {port("mlx5_0", 1, 0), port("mlx5_1", 1, 0)};
   const std::vector<NicPlace> nics = {{RdmaPortSpec{"mlx5_7", 1}, 0}, {{}, 0}};
   CHECK(name(nearest(ports, nics, 1)) == "mlx5_0 port 1");
 }
 
-TEST_CASE("ports that are down, cannot be opened or have no routed address are no NIC's") {
+TEST_CASE("no NIC takes a port that is down, cannot be opened or has no routed address") {
   std::vector<Port> ports = {port("mlx5_0", 1, 0), port("mlx5_1", 1, 0), port("mlx5_2", 1, 0)};
   ports[0].up = false;
   ports[1].problem = "cannot be opened";
@@ -51,7 +51,7 @@ TEST_CASE("ports that are down, cannot be opened or have no routed address are n
   CHECK(name(nearest(ports, nics, 0)) == "mlx5_2 port 1");
 }
 
-TEST_CASE("of a port's addresses that of IPv4 is used, else one of IPv6 that is routed") {
+TEST_CASE("a port's IPv4 address is used, or else a routed IPv6 one") {
   Port both = port("mlx5_0", 1, 0);
   both.gids = {{0, "RoCE v2", "fe80::1"}, {1, "RoCE v2", "fd00::1"}, {2, "RoCE v1", "10.0.0.1"}};
   CHECK(usable_gid(both)->index == 1);
