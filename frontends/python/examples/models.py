@@ -97,7 +97,7 @@ def bert_large():
 
 
 def gpt2(tokens=50257, length=1024, width=768, heads=12, layers=12):
-    """GPT-2 small, of 124 million parameters, unless it is told to be smaller."""
+    """GPT-2 small, with 124 million parameters unless smaller sizes are given."""
     return Transformer(tokens, length, width, heads, layers, causal=True)
 
 
@@ -113,7 +113,7 @@ def images(batch, device):
 
 
 def texts(tokens, length):
-    """Random texts, of which each token is to be told."""
+    """Random texts, each of whose tokens is to be predicted."""
     def make(batch, device):
         data = torch.randint(tokens, (batch, length), device=device)
         return data, data

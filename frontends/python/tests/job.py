@@ -18,7 +18,7 @@ def environment(**more):
 
 
 def run(command, timeout, **more):
-    """A finished process. One that does not end in time fails the test with what it has said, and is ended first in a
+    """A finished process. One that does not end in time fails the test with its output, and is ended first in a
     way that lets a launcher end its ranks."""
     with subprocess.Popen(command, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           stdin=subprocess.DEVNULL) as process:
@@ -43,6 +43,6 @@ def weirrun(script, *arguments, ranks, servers=0, timeout=60, **more):
 
 
 def passed(done):
-    """Fails, with all that it has said, unless it ended well."""
+    """Fails, with all its output, unless it ended well."""
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done

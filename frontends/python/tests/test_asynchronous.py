@@ -54,7 +54,7 @@ def test_ranks_of_different_speed_learn_and_end_with_the_same_weights(tmp_path, 
             assert torch.equal(one, other)
 
 
-def test_nobody_waits_for_a_rank_that_computes_for_long(tmp_path):
+def test_nobody_waits_for_a_slow_rank(tmp_path):
     lesson("waits", tmp_path, ranks=3)
 
 
@@ -63,7 +63,7 @@ def test_parameters_of_all_kinds_are_kept_and_begin_anew_in_another_session(tmp_
 
 
 @pytest.mark.parametrize("ranks, servers", [(1, 0), (2, 0), (2, 1)])
-def test_what_does_not_go_together_is_refused(tmp_path, ranks, servers):
+def test_wrong_combinations_are_refused(tmp_path, ranks, servers):
     lesson("refusals", tmp_path, ranks=ranks, servers=servers)
 
 

@@ -30,10 +30,10 @@ def test_a_language_is_learned():
 
 
 @pytest.mark.parametrize("more", [["--ddp"], ["--fp16-allreduce"], ["--cross-barrier"]])
-def test_the_benchmark_tells_samples_a_second(more):
-    said = example("synthetic_benchmark.py", "--model", "mlp", "--batch-size", "4", "--num-warmup-batches", "1",
+def test_the_benchmark_prints_samples_a_second(more):
+    output = example("synthetic_benchmark.py", "--model", "mlp", "--batch-size", "4", "--num-warmup-batches", "1",
                    "--num-batches-per-iter", "2", "--num-iters", "2", *more)
-    assert re.search(r"Total vec/sec on 2 rank\(s\): [1-9]", said), said
+    assert re.search(r"Total vec/sec on 2 rank\(s\): [1-9]", output), output
 
 
 def test_models_have_the_sizes_of_their_papers(monkeypatch):
@@ -49,10 +49,10 @@ def test_models_have_the_sizes_of_their_papers(monkeypatch):
 
 def test_hooks_cost_little():
     path = job.PACKAGE / "benchmarks" / "hooks.py"
-    said = []
+    outputs = []
     for _ in range(5):  # what else runs on the host can only make them dearer
-        said.append(job.passed(job.run([sys.executable, "-m", "weir.run", "-np", "2", sys.executable, str(path), "--tensors",
+        outputs.append(job.passed(job.run([sys.executable, "-m", "weir.run", "-np", "2", sys.executable, str(path), "--tensors",
                                         "300"], 60)).stdout)
-        if float(re.search(r"hook ([\d.]+) us", said[-1])[1]) < 20:
+        if float(re.search(r"hook ([\d.]+) us", outputs[-1])[1]) < 20:
             return
-    raise AssertionError("\n".join(said))
+    raise AssertionError("\n".join(outputs))

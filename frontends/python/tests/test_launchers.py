@@ -43,8 +43,8 @@ def test_ranks_meet_by_what_launchers_set(variables):
                                       env=job.environment(MASTER_ADDR="localhost", MASTER_PORT=port, **own)))
     try:
         for process in ranks:
-            said, _ = process.communicate(timeout=60)
-            assert process.returncode == 0 and "all done" in said, said
+            text, _ = process.communicate(timeout=60)
+            assert process.returncode == 0 and "all done" in text, text
     finally:
         for process in ranks:
             process.kill()

@@ -49,8 +49,8 @@ def test_the_rule_finds_imports_of_frameworks(tmp_path):
 def test_every_neutral_module_can_be_imported_where_no_framework_is_installed():
     text = f"import sys\nfor name in {FRAMEWORKS}: sys.modules[name] = None\n" \
         f"import importlib\nfor name in {MODULES}: print(importlib.import_module('weir.' + name).__name__)\n"
-    said = job.passed(job.run([sys.executable, "-c", text], 20)).stdout
-    assert said.splitlines() == [f"weir.{name}" for name in MODULES]
+    output = job.passed(job.run([sys.executable, "-c", text], 20)).stdout
+    assert output.splitlines() == [f"weir.{name}" for name in MODULES]
 
 
 def test_the_neutral_layer_is_one_room():
@@ -72,8 +72,8 @@ def test_ranks_meet_through_the_store_that_a_frontend_brings(tmp_path):
                                       env=job.environment(MASTER_ADDR="nowhere", MASTER_PORT="7", **own)))
     try:
         for process in ranks:
-            said, _ = process.communicate(timeout=60)
-            assert process.returncode == 0 and "all done" in said, said
+            text, _ = process.communicate(timeout=60)
+            assert process.returncode == 0 and "all done" in text, text
     finally:
         for process in ranks:
             process.kill()
@@ -116,8 +116,8 @@ def test_names_are_the_same_tensor_or_another_name():
     assert names.of_group("g", 2) == ["g.0", "g.1"] and names.of_group(None, 2) == [None, None]
     assert names.repeated(["a", "b"]) == [] and names.repeated(["b", "a", "b", "a"]) == ["a", "b"]
     copied = names.Distinct()
-    said = [copied.name("w", kind) for kind in ((3, "f"), (3, "f"), (4, "f"), (4, "f"), (3, "f"))]
-    assert said == ["w", "w", "w#1", "w#1", "w#2"]
+    copies = [copied.name("w", kind) for kind in ((3, "f"), (3, "f"), (4, "f"), (4, "f"), (3, "f"))]
+    assert copies == ["w", "w", "w#1", "w#1", "w#2"]
 
 
 def test_arguments_mean_what_they_mean_in_horovod():

@@ -118,7 +118,7 @@ def test_a_killed_rank_gives_its_signal():
     assert "rank 0 was killed by SIGKILL" in done.stderr
 
 
-def test_who_ignores_sigterm_is_killed():
+def test_a_rank_that_ignores_sigterm_is_killed():
     text = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" \
         "if os.environ['WEIR_RANK'] == '0': time.sleep(0.5); sys.exit(3)\ntime.sleep(60)"
     began = time.monotonic()
@@ -158,7 +158,7 @@ def test_what_a_finished_rank_left_running_is_ended(tmp_path):
     (["-np", "1"], "no command to run"),
     (["true"], "-np"),
 ])
-def test_a_wrong_command_line_is_told(arguments, says):
+def test_a_wrong_command_line_is_refused(arguments, says):
     done = weirrun(*arguments)
     assert done.returncode == 2
     assert says in done.stderr

@@ -57,7 +57,7 @@ def test_a_file_without_an_iteration_is_refused(tmp_path):
     script.write_text("")
     done = job.run([sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(tmp_path / "x")], timeout=60)
     assert done.returncode != 0
-    assert "there is no iteration_to_trace() in it" in done.stderr
+    assert "has no function iteration_to_trace()" in done.stderr
 
 
 class Sleeps(torch.autograd.Function):
@@ -90,7 +90,7 @@ def test_times_belong_to_the_layers_that_take_them():
     assert backward[0] > 20e6 and backward[0] > 2 * max(backward[1:])
 
 
-def test_shared_parameters_are_the_first_ones_and_unused_ones_are_told():
+def test_shared_parameters_belong_to_the_first_layer_and_unused_ones_are_refused():
     from weir.torch import trace as recorder
     first, last = torch.nn.Linear(4, 4, bias=False), torch.nn.Linear(4, 4, bias=False)
     last.weight = first.weight

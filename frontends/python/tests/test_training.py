@@ -72,6 +72,6 @@ def test_models_learn():
 
 
 @pytest.mark.parametrize("kind", ["plain", "cross", "ddp", "async"])
-def test_parameters_that_are_trained_from_some_step_on_are_trained_or_told(kind):
+def test_parameters_that_thaw_later_are_trained_or_refused(kind):
     done = job.passed(job.weirrun("thawed.py", kind, ranks=2, servers=1))
     assert done.stdout.count("all done") == 2

@@ -23,7 +23,7 @@ def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> No
         here = current()
         return here if here is not None and here.process == os.getpid() else None
 
-    def told(kind, error, trace):
+    def report(kind, error, trace):
         global _failed
         _failed = True
         here = mine()
@@ -43,5 +43,5 @@ def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> No
             if not _failed:  # else the failure has been reported
                 print(f"weir: at the end: {why}", file=sys.stderr)
 
-    sys.excepthook = told
+    sys.excepthook = report
     atexit.register(left)

@@ -111,7 +111,7 @@ class Library:
 
     def _failure(self, status: int) -> errors.Error:
         text = self._c.weir_error().decode("utf-8", "replace")
-        return ERRORS.get(status, errors.Error)(text or f"status {status}, without a reason")
+        return ERRORS.get(status, errors.Error)(text or f"status {status}; the library gave no reason")
 
     def version(self) -> str:
         """Of the library."""

@@ -26,13 +26,13 @@ def enabled() -> Optional[str]:
 
 
 def check(compressed: bool, average: bool, predivide: float, passes: int) -> None:
-    """InvalidError if an optimizer's arguments are for sums of gradients, of which asynchronous training has none."""
+    """InvalidError if an optimizer's arguments are for sums of gradients: asynchronous training has no such sums."""
     if compressed:
-        raise InvalidError("compression is for gradients that are summed; asynchronous training sends changes of "
+        raise InvalidError("compression is for summed gradients; asynchronous training sends changes of "
                            "weights, uncompressed")
     if not average or predivide != 1.0:
-        raise InvalidError("op=Sum and gradient_predivide_factor are for gradients that are summed, and asynchronous "
-                           "training sums none")
+        raise InvalidError("op=Sum and gradient_predivide_factor are for summed gradients; asynchronous training "
+                           "sums no gradients")
     check_passes(passes)
 
 

@@ -85,7 +85,7 @@ def _opened(buffer: Any) -> Tuple[memoryview, int, Any]:
     if view.readonly:
         raise TypeError("the buffer is read-only, and the library writes to it")
     if not view.c_contiguous:
-        raise TypeError("the buffer has gaps between its elements: copy it into one without")
+        raise TypeError("the buffer has gaps between its elements: copy it into a buffer without gaps")
     if view.nbytes == 0:
         return view, 0, view
     owner = (ctypes.c_char * view.nbytes).from_buffer(view)

@@ -78,7 +78,7 @@ def _meet(settings: Mapping[str, Any], frontend: Frontend) -> Dict[str, Any]:
             secret, leader = store.get(place + "session").decode().split()
     except (RuntimeError, OSError, ValueError) as why:
         where = f"{master}:{os.environ['MASTER_PORT']}"
-        raise ResourceError(f"rank {rank} has not met the others at {where}: {why}") from why
+        raise ResourceError(f"rank {rank} could not meet the other ranks at {where}: {why}") from why
     return {"secret": secret, "leader": leader, "listen": own}
 
 
@@ -87,7 +87,7 @@ def _opened(frontend: Frontend, host: str, port: int, leads: bool, patience: flo
         try:
             store = frontend.store(host, port, leads, patience)
         except (RuntimeError, OSError) as why:
-            raise ResourceError(f"no store at MASTER_ADDR:MASTER_PORT, {host}:{port}: {why}") from why
+            raise ResourceError(f"cannot open the store at MASTER_ADDR:MASTER_PORT ({host}:{port}): {why}") from why
         if store is None:
             raise InvalidError("this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
                                "weirrun, or set WEIR_SECRET and WEIR_LEADER")

@@ -232,7 +232,7 @@ def pair(text: str) -> List[str]:
 
 
 def count(least: int):
-    """A reader of whole numbers of at least `least`."""
+    """A function that reads whole numbers of at least `least`."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -283,17 +283,17 @@ def environments(arguments: argparse.Namespace) -> Dict[str, str]:
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The exit status of the job."""
-    reader = parser()
-    asked = reader.parse_args(arguments)
-    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
+    command_line = parser()
+    options = command_line.parse_args(arguments)
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
-        reader.error("no command to run, such as: python train.py")
-    common = environments(asked)
-    job = Job(piped=not asked.no_prefix)
+        command_line.error("no command to run, such as: python train.py")
+    common = environments(options)
+    job = Job(piped=not options.no_prefix)
     try:
-        for index in range(asked.servers):
+        for index in range(options.servers):
             job.server(index, [sys.executable, "-m", "weir.serve", "--repeat"], {**common, "WEIR_SERVER": str(index)})
-        for index in range(asked.ranks):
+        for index in range(options.ranks):
             job.rank(index, command, {**common, "WEIR_RANK": str(index), "WEIR_LOCAL_RANK": str(index)})
     except OSError as why:
         print(f"weirrun: cannot start {command[0]}: {why.strerror}", file=sys.stderr)

@@ -96,7 +96,7 @@ def init(settings: Optional[Dict[str, Any]] = None, frontend: Optional[Frontend]
     given = dict(settings or {})
     if _current is not None:
         if given:
-            raise StateError("Weir is initialised already: it is too late for settings")
+            raise StateError("Weir is already initialised: pass settings to the first init()")
         return
     if _suspended is not None:
         raise StateError("Weir is suspended: call resume()")
@@ -147,7 +147,7 @@ def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None
     """
     global _current, _suspended
     if _suspended is None:
-        raise StateError("Weir is not suspended: resume() comes after suspend()")
+        raise StateError("Weir is not suspended: call suspend() before resume()")
     before = _suspended
     rank_now = before.rank if global_rank is None else global_rank
     _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings}, before.frontend)

@@ -12,7 +12,7 @@ import torch
 import weir.torch as weir
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from failures import told
+from failures import fails
 
 TURNS = 30
 OPTIMIZERS = {
@@ -175,7 +175,7 @@ def kinds(rank, ranks, folder):
     optimizer.step()  # nothing of it has changed, but what other ranks have added comes
     with torch.no_grad():
         more.fill_(9.0)
-    with told(weir.StateError, "has been changed", "before DistributedOptimizer is made"):
+    with fails(weir.StateError, "has been changed", "before DistributedOptimizer is made"):
         optimizer.step()
     with torch.no_grad():
         more.fill_(7.0)
@@ -192,7 +192,7 @@ def kinds(rank, ranks, folder):
 
 
 def refusals(rank, ranks, folder):
-    """What asynchronous training cannot be combined with; ranks are told each for itself."""
+    """What asynchronous training cannot be combined with. Each rank fails by itself."""
     del folder
     model = build()
     sgd = OPTIMIZERS["sgd"](model.parameters())
@@ -201,31 +201,31 @@ def refusals(rank, ranks, folder):
     def made(**how):
         return weir.DistributedOptimizer(sgd, named, asynchronous=True, **how)
 
-    with told(weir.InvalidError, "compression"):
+    with fails(weir.InvalidError, "compression"):
         made(compression=weir.Compression.fp16)
-    with told(weir.InvalidError, "cross_barrier", "asynchronous"):
+    with fails(weir.InvalidError, "cross_barrier", "asynchronous"):
         made(cross_barrier=True, model=model)
-    with told(weir.InvalidError, "op=Sum"):
+    with fails(weir.InvalidError, "op=Sum"):
         made(op=weir.Sum)
-    with told(weir.InvalidError, "gradient_predivide_factor"):
+    with fails(weir.InvalidError, "gradient_predivide_factor"):
         made(gradient_predivide_factor=2.0)
-    with told(weir.InvalidError, "backward_passes_per_step"):
+    with fails(weir.InvalidError, "backward_passes_per_step"):
         made(backward_passes_per_step=0)
-    with told(TypeError, "asink"):
+    with fails(TypeError, "asink"):
         made(asink=True)
-    with told(TypeError, "async"):
+    with fails(TypeError, "async"):
         made(**{"async": True})
-    with told(TypeError, "complex64"):
+    with fails(TypeError, "complex64"):
         weir.DistributedOptimizer(torch.optim.SGD([torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))], lr=0.1),
                                   asynchronous=True)
     if int(os.environ["WEIR_SERVERS"]) == 0:
-        with told(weir.InvalidError, "Weights", "--servers 1", "WEIR_SERVERS"):
+        with fails(weir.InvalidError, "Weights", "--servers 1", "WEIR_SERVERS"):
             made()
         return
     optimizer = made()
-    with told(weir.InvalidError, "already"):
+    with fails(weir.InvalidError, "already"):
         weir.DistributedOptimizer(optimizer, named)
-    with told(weir.InvalidError, "asynchronously"):
+    with fails(weir.InvalidError, "asynchronously"):
         weir.CrossBarrier(model, optimizer)
     assert optimizer.state_dict().keys() == sgd.state_dict().keys()
     loss_of(model, rank).backward()
@@ -238,16 +238,16 @@ def variable(rank, ranks, folder):
     model = build()
     sgd = OPTIMIZERS["sgd"](model.parameters())
     if sys.argv[3] == "nonsense":
-        with told(weir.InvalidError, "expected 0 or 1, got 'maybe'"):
+        with fails(weir.InvalidError, "expected 0 or 1, got 'maybe'"):
             weir.DistributedOptimizer(sgd)
         return
-    asked = sys.argv[3] == "on"
-    assert hasattr(weir.DistributedOptimizer(sgd), "pull") == asked
+    expected = sys.argv[3] == "on"
+    assert hasattr(weir.DistributedOptimizer(sgd), "pull") == expected
     assert not hasattr(weir.DistributedOptimizer(sgd, asynchronous=False), "pull")
-    if asked:
-        with told(weir.InvalidError, "ASYNC", "DistributedDataParallel"):
+    if expected:
+        with fails(weir.InvalidError, "ASYNC", "DistributedDataParallel"):
             weir.DistributedDataParallel(model)
-        with told(weir.InvalidError, "ASYNC", "cross barrier"):
+        with fails(weir.InvalidError, "ASYNC", "cross barrier"):
             weir.CrossBarrier(model, sgd)
 
 
@@ -255,7 +255,7 @@ def killed(rank, ranks, folder):
     """A rank dies amid the others' steps."""
     del folder
     model = build()
-    with told(weir.LostError, f"rank {ranks - 1}"):
+    with fails(weir.LostError, f"rank {ranks - 1}"):
         optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(),
                                               asynchronous=True)
         for step in range(100_000):

@@ -1,4 +1,4 @@
-"""One tensor of 1 GiB, whose elements tell rank and place."""
+"""One tensor of 1 GiB, whose elements show rank and place."""
 
 import torch
 

@@ -230,7 +230,7 @@ def questions(rank, ranks):
         weir.push_pull([1, 2])
         raise AssertionError("summed")
     except TypeError as why:
-        assert "must be a torch.Tensor, and is a list" in str(why), why
+        assert "must be a torch.Tensor, but is a list" in str(why), why
 
 
 def large(rank, ranks):

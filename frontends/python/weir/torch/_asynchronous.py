@@ -58,7 +58,7 @@ class Weights:
                 self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
-                raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
+                raise TypeError(f"'{name}' has the dtype {parameter.dtype}, which Weir does not sum")
             new.append(Slot(parameter, name, self._prefix + name))
         if new:
             session().declare([
@@ -76,13 +76,13 @@ class Weights:
             _begin(self._slots)
         for parameter, name in self._frozen.items():
             if parameter.requires_grad:
-                raise StateError(f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: make "
-                                 "the optimizer anew once all that is trained wants gradients")
+                raise StateError(f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: "
+                                 "make a new optimizer once every trained parameter requires gradients")
         for slot in self._slots:
             parameter = slot.parameter
             if parameter._version != slot.version and not torch.equal(parameter, slot.buffer):
-                raise StateError(f"'{slot.name}' has been changed since the last step(), and not by the optimizer. The "
-                                 "CPU machines keep the weights: load them before DistributedOptimizer is made")
+                raise StateError(f"'{slot.name}' has been changed since the last step(), but not by the optimizer. The "
+                                 "CPU machines keep the weights: load weights before DistributedOptimizer is made")
 
     def push(self) -> None:
         """Adds what the parameters have changed by to what is kept, and gives them what that is then."""

@@ -191,14 +191,14 @@ class Buckets:
     def add(self, members: Sequence[Member]) -> None:
         """Takes gradients in, in the order in which backward makes them, while none is on its way.
 
-        All ranks call it. InvalidError if other ranks have others, or have them in another order.
+        All ranks call it. InvalidError if other ranks have other gradients, or have them in another order.
         """
-        told = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
-        for rank, (other,) in enumerate(session().exchange("parameters", [told])):
-            if other != told:
+        own = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
+        for rank, (other,) in enumerate(session().exchange("parameters", [own])):
+            if other != own:
                 raise InvalidError(f"the trained parameters of model {self._model} differ between rank {rank} and rank "
-                                   f"{session().rank}, or their order does, or one averages and the other sums; all "
-                                   "ranks must have the same")
+                                   f"{session().rank}, or their order differs, or one rank averages and the other "
+                                   "sums; all ranks must do the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:
@@ -249,8 +249,8 @@ class Buckets:
     def finish(self, number: int, of_round: int) -> None:
         """The bucket's sums are there, for what is put on the current stream from now on."""
         if of_round >= self._round:
-            raise StateError("a gradient is waited for before all of its model are there: call synchronize() of the "
-                             "optimizer, which hands over the others")
+            raise StateError("a gradient is waited for before all gradients of its model are ready: call "
+                             "synchronize() of the optimizer, which hands over the others")
         if of_round == self._round - 1:
             self._finish_to(number)
 

@@ -14,7 +14,7 @@ from ._transfers import begin_copy
 
 
 def _detached(tensor: torch.Tensor) -> torch.Tensor:
-    check_tensor(tensor, "what is to be broadcast")
+    check_tensor(tensor, "the value to broadcast")
     return tensor.detach()
 
 

@@ -18,7 +18,7 @@ def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0,
     """
     current = session()
     if not name:
-        raise ValueError("a tensor that is declared needs a name")
+        raise ValueError("declare() needs the name of the tensor")
     if tensor is not None:
-        check_tensor(tensor, "what is declared")
+        check_tensor(tensor, "the value to declare")
         current.declare([Declaration(name, tensor.numel(), dtype_code(tensor), priority, kind=kind_of(average))])

@@ -87,7 +87,7 @@ class Gradients:
                 self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
-                raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
+                raise TypeError(f"'{name}' has the dtype {parameter.dtype}, which Weir does not sum")
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
@@ -157,7 +157,7 @@ class Gradients:
         """Backward has made the parameter's gradient."""
         if slot.delayed:
             raise StateError(f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
-                             "module that owns it, which a cross barrier must see; train without cross_barrier")
+                             "module that owns it, so the cross barrier missed it; train without cross_barrier")
         self.fresh = True
         self.settled = False
         if slot.left <= 0:
@@ -260,7 +260,7 @@ def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Itera
         raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
     twice = names.repeated([name for name, _ in named])
     if twice:
-        raise ValueError(f"named_parameters has names more than once: {', '.join(twice)}")
+        raise ValueError(f"named_parameters gives these names more than once: {', '.join(twice)}")
     known = {id(parameter) for _, parameter in named}
     unnamed = [name for name, parameter in owned if id(parameter) not in known]
     if unnamed:

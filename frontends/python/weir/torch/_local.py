@@ -177,7 +177,7 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
             own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit, wait_for_workers=False)
         except (RuntimeError, OSError) as why:
             refused = why
-    ranks = [Said(*row) for row in exchange("local", [CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank,
+    ranks = [RankFacts(*row) for row in exchange("local", [CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank,
                                                      place.local_size, own.port if own else 0, _gpu(device)])]
     refusal = _refusal(place, ranks)
     if refusal is not None:
@@ -187,8 +187,8 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     if choice == "auto" and place.local_size == place.size and place.servers > 0:
         return None  # CPU machines of the same host: somebody wants to try them out
     first = place.rank - place.local_rank
-    advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
-              "it)")
+    advice = (f"rank {place.rank} could not meet the other ranks of this host to sum with NCCL (set WEIR_LOCAL=none to "
+              "sum without NCCL)")
     if ranks[first].port == 0:
         raise ResourceError(f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
     try:
@@ -201,8 +201,8 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     return Nccl(place, list(range(place.local_rank, place.size, place.local_size)), device, store, limit)
 
 
-class Said(NamedTuple):
-    """What a rank says of itself."""
+class RankFacts(NamedTuple):
+    """What a rank reports about itself."""
 
     choice: int
     has_nccl: int
@@ -213,30 +213,30 @@ class Said(NamedTuple):
     gpu: int
 
 
-def _refusal(place: Place, ranks: List[Said]) -> Optional[str]:
+def _refusal(place: Place, ranks: List[RankFacts]) -> Optional[str]:
     """Why NCCL cannot sum on each host: the same on all ranks, except for the rank that it names."""
-    def who(wrong: Callable[[Said], bool]) -> Optional[int]:
-        return next((rank for rank, said in enumerate(ranks) if wrong(said)), None)
+    def who(wrong: Callable[[RankFacts], bool]) -> Optional[int]:
+        return next((rank for rank, facts in enumerate(ranks) if wrong(facts)), None)
 
-    other = who(lambda said: said.choice != ranks[0].choice)
+    other = who(lambda facts: facts.choice != ranks[0].choice)
     if other is not None:
         return f"WEIR_LOCAL is {CHOICES[ranks[0].choice]} on rank 0, and {CHOICES[ranks[other].choice]} on rank {other}"
     if CHOICES[ranks[0].choice] == "none":
         return "WEIR_LOCAL is none"
-    for wrong, why in ((lambda said: not said.has_nccl, "the PyTorch of rank {} has no NCCL"),
-                       (lambda said: not said.on_gpus, "not all gradients of rank {} are on a GPU")):
+    for wrong, why in ((lambda facts: not facts.has_nccl, "the PyTorch of rank {} has no NCCL"),
+                       (lambda facts: not facts.on_gpus, "not all gradients of rank {} are on a GPU")):
         rank = who(wrong)
         if rank is not None:
             return why.format(rank)
     local = ranks[0].local_size
-    if any(said.local_size != local for said in ranks) or place.size % local != 0:
+    if any(facts.local_size != local for facts in ranks) or place.size % local != 0:
         return "hosts must have the same number of ranks each"
     if local == 1:
-        return "each host has one rank, or ranks do not know how many there are (WEIR_LOCAL_SIZE)"
-    if any(said.local_rank != rank % local for rank, said in enumerate(ranks)):
-        return "ranks of one host must follow each other"
+        return "each host has one rank, or ranks do not know the number of ranks of their host (WEIR_LOCAL_SIZE)"
+    if any(facts.local_rank != rank % local for rank, facts in enumerate(ranks)):
+        return "ranks of one host must have consecutive numbers"
     for first in range(0, place.size, local):
-        if len({said.gpu for said in ranks[first:first + local]}) < local:
+        if len({facts.gpu for facts in ranks[first:first + local]}) < local:
             return f"several of the ranks {first} to {first + local - 1}, of one host, are on the same GPU"
     return None
 

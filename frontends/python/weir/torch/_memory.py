@@ -22,7 +22,7 @@ def dtype_code(tensor: torch.Tensor) -> int:
 def check_tensor(value: Any, what: str) -> None:
     """TypeError if it is not a tensor."""
     if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{what} must be a torch.Tensor, and is a {type(value).__name__}")
+        raise TypeError(f"{what} must be a torch.Tensor, but is a {type(value).__name__}")
 
 
 def check_dense(tensor: torch.Tensor, what: str) -> None:

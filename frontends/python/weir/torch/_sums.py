@@ -41,7 +41,7 @@ def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: boo
     return Then(begin_sum(current, encoded, tensor, output, kind_of(average)), scaled)
 
 
-SUMMED = "what is to be summed"  # in errors
+SUMMED = "the value to sum"  # in errors
 
 
 def _check(tensor: torch.Tensor, before: float, after: float) -> None:
@@ -118,7 +118,7 @@ def push_pull_inplace(tensor: torch.Tensor, average: bool = True, name: Name = N
 
 def push_pull_async(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
                     priority: int = 0) -> int:
-    """As push_pull(), but returns a handle at once, of which synchronize() returns the result.
+    """As push_pull(), but returns a handle at once. synchronize() of the handle returns the result.
 
     Nobody may write to the tensor before that.
     """

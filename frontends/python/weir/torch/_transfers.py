@@ -24,7 +24,7 @@ def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, out
     `kind` is what the library's push_pull() takes.
     """
     code = dtype_code(tensor)
-    check_dense(tensor, "a tensor to be summed")
+    check_dense(tensor, "the tensor to sum")
     source = summable(tensor, code, current.c)
     if source.owner is not tensor:  # a copy, which may be written
         return transfers.begin_sum(current, name, source, source, kind, output, partial(_deliver, output, source.owner))
@@ -41,7 +41,7 @@ def begin_accumulate(current: Session, name: bytes, tensor: torch.Tensor) -> Tra
 
 def begin_copy(current: Session, name: Optional[str], tensor: torch.Tensor, root: int) -> Transfer:
     """Begins to copy a tensor of any dtype from rank `root` over all others' tensors."""
-    check_dense(tensor, "a tensor to be broadcast")
+    check_dense(tensor, "the tensor to broadcast")
     check_root(current, root)
     held = host_copy(tensor)
     kind = str(tensor.dtype).replace("torch.", "").encode()

@@ -130,11 +130,11 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     if isinstance(optimizer, torch.optim.LBFGS):
         raise InvalidError("LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
     if isinstance(optimizer, Asynchronous):
-        raise InvalidError("the optimizer trains asynchronously, without sums of gradients that a forward could wait for")
+        raise InvalidError("the optimizer trains asynchronously: there are no sums of gradients for a forward to wait for")
     if not isinstance(optimizer, Distributed):
         if enabled() is not None:
-            raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients that a forward "
-                               "could wait for: unset it, or use DistributedOptimizer without a cross barrier")
+            raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients for a "
+                               "forward to wait for: unset it, or use DistributedOptimizer without a cross barrier")
         optimizer = DistributedOptimizer(optimizer, _names(model, optimizer))
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")

@@ -144,24 +144,24 @@ def _nanoseconds(seconds: List[float]) -> str:
 
 def main() -> None:
     """The command line."""
-    reader = argparse.ArgumentParser(prog="weir trace record", description=__doc__,
+    parser = argparse.ArgumentParser(prog="weir trace record", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("file", help="Python, with a function iteration_to_trace()")
-    reader.add_argument("--out", required=True, help="the trace file to write")
-    reader.add_argument("--name", help="of the trace (the file's)")
-    reader.add_argument("--steps", type=int, default=20, help="iterations to take the medians of")
-    asked = reader.parse_args()
-    found = runpy.run_path(asked.file).get("iteration_to_trace")
+    parser.add_argument("file", help="a Python file with a function iteration_to_trace()")
+    parser.add_argument("--out", required=True, help="the trace file to write")
+    parser.add_argument("--name", help="the name of the trace (the name of the file)")
+    parser.add_argument("--steps", type=int, default=20, help="iterations to take the medians of")
+    options = parser.parse_args()
+    found = runpy.run_path(options.file).get("iteration_to_trace")
     if found is None:
-        raise SystemExit(f"{asked.file}: there is no iteration_to_trace() in it, which returns the model, a function that runs "
-                         "forward and backward once, the samples of that, and what one is called")
+        raise SystemExit(f"{options.file} has no function iteration_to_trace(). It must return the model, a function that "
+                         "runs forward and backward once, the number of samples in that, and what a sample is called")
     model, iteration, batch, sample = found()
-    trace = record(model, iteration, name=asked.name or asked.file.rsplit("/", 1)[-1].removesuffix(".py"), batch=batch,
-                   sample=sample, steps=asked.steps)
-    with open(asked.out, "w", encoding="utf-8") as file:
+    name = options.name or options.file.rsplit("/", 1)[-1].removesuffix(".py")
+    trace = record(model, iteration, name=name, batch=batch, sample=sample, steps=options.steps)
+    with open(options.out, "w", encoding="utf-8") as file:
         json.dump(trace, file, indent=1)
         file.write("\n")
-    print(f"{asked.out}: {len(trace['layers'])} layers; {trace['source']}")
+    print(f"{options.out}: {len(trace['layers'])} layers; {trace['source']}")
 
 
 if __name__ == "__main__":
