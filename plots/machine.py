@@ -166,7 +166,7 @@ def read(path):
             machine.check()
         return topology["name"], machines, network_text(topology)
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise BadInput(f"{path}: this is no topology; weir check {path} says what is wrong") from None
+        raise BadInput(f"{path}: not a valid topology; weir check {path} says what is wrong") from None
 
 
 class Canvas:

@@ -205,7 +205,7 @@ class Errors(Folder):
 
     def test_a_missing_column_is_named(self):
         (self.folder / "results.csv").write_text(HEADER.replace("bound_ns,", "") + "\n")
-        self.refused("results.csv", "no column 'bound_ns'")
+        self.refused("results.csv", "the column 'bound_ns' is missing")
 
     def test_a_missing_number_is_named(self):
         row = entry("ring", 0, {})
@@ -217,7 +217,7 @@ class Errors(Folder):
         self.write([entry("ring", 0, {}, bound_ns="soon")])
         self.refused("rows[0]", "bound_ns", "'soon'")
 
-    def test_looks_that_are_none_are_refused(self):
+    def test_invalid_looks_are_refused(self):
         for looks in ([], {"ring": "#E69F00"}, {"ring": ["#E69F00", "s"]}):
             self.write([entry("ring", 0, {})], looks)
             self.refused("looks: each must be a colour, a marker and a line")
@@ -307,7 +307,7 @@ class Parts(Folder):
         self.assertEqual(panel.get_ylabel(), "Speed-up over ring")
         style.pyplot.close("all")
 
-    def test_names_are_no_quantities(self):
+    def test_names_are_not_quantities(self):
         across, _ = self.axis([entry("ring", 0, {"trace": name})
                                for name in ("a/vgg-16.json", "a/gpt-2.json")])
         self.assertFalse(across.numeric)

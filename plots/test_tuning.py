@@ -46,7 +46,7 @@ class Tuning(unittest.TestCase):
         status, paths, _ = self.main(MEASURED, self.folder / "iteration")
         self.assertEqual((status, [Path(path).name for path in paths]), (0, ["iteration.png", "iteration.pdf"]))
 
-    def test_a_file_that_is_no_measurement_is_reported(self):
+    def test_a_file_without_measurements_is_reported(self):
         self.assertIn("but there are none", self.main(self.folder, self.folder / "out")[2])
         (self.folder / "some.jsonl").write_text("{}")
         status, _, error = self.main(self.folder, self.folder / "out")

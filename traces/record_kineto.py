@@ -87,23 +87,23 @@ def joined(device):
 
 def main():
     models = {**record.MODELS, **SMALL}
-    reader = argparse.ArgumentParser(description=__doc__)
-    reader.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(models)} (all but mlp-small)")
-    reader.add_argument("--out", type=Path, required=True, help="the folder to write to")
-    reader.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    asked = reader.parse_args()
-    unknown = [name for name in asked.names if name not in models]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of {', '.join(models)} (all but mlp-small)")
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write to")
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in models]
     if unknown:
-        sys.exit(f"there is no {unknown[0]}: {', '.join(models)}")
+        sys.exit(f"unknown model '{unknown[0]}'; expected one of {', '.join(models)}")
     if not torch.autograd.kineto_available():
-        sys.exit(f"this PyTorch ({torch.__version__}) was built without Kineto; that of PyPI has it")
+        sys.exit(f"this PyTorch ({torch.__version__}) was built without Kineto; install PyTorch from PyPI")
     record.MODELS.update(SMALL)
-    rank = joined(asked.device)
-    asked.out.mkdir(parents=True, exist_ok=True)
-    for name in asked.names or [name for name in models if name not in SMALL]:
+    rank = joined(options.device)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name in options.names or [name for name in models if name not in SMALL]:
         _, batch, tokens = models[name]
         torch.manual_seed(0)
-        model, iteration = record.made(name, asked.device, torch.nn.parallel.DistributedDataParallel if rank else None)
+        model, iteration = record.made(name, options.device, torch.nn.parallel.DistributedDataParallel if rank else None)
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
 
         def training():
@@ -112,17 +112,17 @@ def main():
             optimizer.step()
 
         measured = {"name": name, "pytorch": torch.__version__,
-                    "machine": torch.cuda.get_device_name() if asked.device == "cuda" else f"{platform.machine()}, one process",
+                    "machine": torch.cuda.get_device_name() if options.device == "cuda" else f"{platform.machine()}, one process",
                     "batch": batch * (tokens or 1), "sample": "token" if tokens else "image",
-                    "unwatched_ms": unwatched(training, asked.device), "recordings": {}}
+                    "unwatched_ms": unwatched(training, options.device), "recordings": {}}
         for suffix, with_stack in ((rank, False), (f"{rank}-modules", True)):
-            file = asked.out / f"{name}{suffix}.json.gz"
-            measured["recordings"][file.name] = {"step_ms": watched(training, asked.device, file, with_stack)}
+            file = options.out / f"{name}{suffix}.json.gz"
+            measured["recordings"][file.name] = {"step_ms": watched(training, options.device, file, with_stack)}
             print(f"{file.name}: {file.stat().st_size} bytes; steps of {measured['recordings'][file.name]['step_ms']} ms; "
                   f"unwatched {measured['unwatched_ms']:.3f} ms", flush=True)
         measured["parameters"] = [{"name": key, "elements": parameter.numel(), "dtype": str(parameter.dtype).split(".")[-1]}
                                   for key, parameter in model.named_parameters() if parameter.requires_grad]
-        (asked.out / f"{name}{rank}.measured.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+        (options.out / f"{name}{rank}.measured.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
         del model, optimizer, iteration, training
     if rank:
         torch.distributed.destroy_process_group()

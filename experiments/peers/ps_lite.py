@@ -54,7 +54,7 @@ def nodes(weir):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
-    parser.add_argument("--build", type=Path, default=measure.ROOT / "build" / "release", help="where weir is")
+    parser.add_argument("--build", type=Path, default=measure.ROOT / "build" / "release", help="the folder with weir")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--out", type=Path, help="the record's file (measured/DATE-ps-lite.jsonl)")
     choices = parser.parse_args()

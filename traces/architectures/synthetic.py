@@ -1,4 +1,4 @@
-"""Traces that are no model: what papers measure or draw to show one thing alone."""
+"""Traces that are not of a model: what papers measure or draw to show one thing alone."""
 
 from .layer import Layer, Tensor
 
