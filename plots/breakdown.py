@@ -57,7 +57,8 @@ def figure(found):
 
 
 def draw(panel, rows, strategies, reach):
-    """One bar for each strategy, with its exposed communication as a number; reach is the longest bar in ms."""
+    """One bar for each strategy, with its exposed communication as a number;
+    reach is the longest bar in ms."""
     for place, strategy in enumerate(strategies):
         ours = [row for row in rows if row.strategy == strategy]
         if not ours:

@@ -124,7 +124,8 @@ def draw_bound(panel, across, bound, beyond):
 
 
 def cut(heights):
-    """The end of the axis. A few points far above all others are cut off, since they would squeeze the rest."""
+    """The end of the axis. A few points far above all others are cut off,
+    since they would squeeze the rest."""
     ordered = sorted(heights)
     if not ordered:
         return math.inf

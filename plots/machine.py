@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws what is inside the machines of a topology: plots/machine.py TOPOLOGY OUT writes OUT.png and OUT.pdf."""
+"""Draws what is inside the machines of a topology:
+plots/machine.py TOPOLOGY OUT writes OUT.png and OUT.pdf."""
 
 import argparse
 import json
@@ -36,7 +37,8 @@ class BadInput(Exception):
 
 @dataclass
 class Node:
-    """A NUMA node, switch, GPU or NIC, with all that is connected below it. Positions are in units and rows from the top."""
+    """A NUMA node, switch, GPU or NIC, with all that is connected below it.
+    Positions are in units and rows from the top."""
 
     kind: str
     name: str

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Draws the files of experiments/tuning/measure.py: plots/tuning.py FOLDER OUT.
 
-A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for each credit,
-the lowest times in colour, and the trials of the first search in order.
+A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for
+each credit, the lowest times in colour, and the trials of the first search in order.
 """
 
 import argparse

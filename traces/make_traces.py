@@ -29,8 +29,8 @@ RULE = ("A third of the time is forward and the rest backward, "
 @dataclass(frozen=True)
 class Trace:
     """A model on one GPU: `nanoseconds` is the whole iteration, `batch` its samples, and `architecture` and
-    `time` say where the layers and the nanoseconds come from. A third of the time is forward unless `forward` says
-    how much."""
+    `time` say where the layers and the nanoseconds come from. A third of the time is forward unless `forward`
+    says how much."""
 
     file: str
     name: str
@@ -106,8 +106,8 @@ def work(layers: list[Layer], samples: int) -> int:
 
 
 def spread(nanoseconds: int, layers: list[Layer]) -> list[int]:
-    """Divides the time in proportion to work, in whole nanoseconds. Takes differences of the rounded running sum, so that
-    the parts add up exactly."""
+    """Divides the time in proportion to work, in whole nanoseconds. Takes differences of the rounded running
+    sum, so that the parts add up exactly."""
     total = max(1, work(layers, samples=1))
     ends, done = [0], 0
     for layer in layers:

@@ -12,8 +12,8 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# file -> the example's model; pictures or texts of an iteration; tokens of a text. They are so many that the GPU limits the
-# time, and not the process that gives it work.
+# file -> the example's model; pictures or texts of an iteration; tokens of a text. They are so many that the
+# GPU limits the time, and not the process that gives it work.
 MODELS = {
     "resnet-50-h200": ("resnet50", 256, None),
     "vgg-16-h200": ("vgg16", 64, None),
@@ -30,8 +30,8 @@ def examples():
 
 
 def made(name, device, wrapped=None):
-    """The model with that name in MODELS on the device, wrapped by `wrapped` if given, and a function that runs it forward
-    and backward once, in bf16 on a GPU."""
+    """The model with that name in MODELS on the device, wrapped by `wrapped` if given, and a function that
+    runs it forward and backward once, in bf16 on a GPU."""
     models = examples()
     model_name, batch, tokens = MODELS[name]
     make, data_for, _ = models.MODELS[model_name]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Records the examples' models with PyTorch's own profiler, for `weir import kineto`: NAME.json.gz, NAME-modules.json.gz
-with the names of modules (with_stack=True), and NAME.measured.json with the times of iterations without and with the profiler.
+"""Records the examples' models with PyTorch's own profiler, for `weir import kineto`:
+NAME.json.gz, NAME-modules.json.gz with the names of modules (with_stack=True), and NAME.measured.json with the
+times of iterations without and with the profiler.
 Run: python3 traces/record_kineto.py --out FOLDER [--device cpu] [NAME...]
 Several ranks, with DistributedDataParallel, write NAME-rank0.json.gz and so on:
 torchrun --nproc_per_node 2 traces/record_kineto.py --out FOLDER"""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How well simulation predicts real runs after a calibration on others. Measures in the lab (with --measure),
-calibrates on one half of each set of measurements, predicts the other half, prints the errors on both, and keeps them.
+calibrates on one half of each set of measurements, predicts the other half, prints the errors on both, and
+keeps them.
 Run: experiments/calibration/calibrate.py [--measure] [--seeds 5] [--sets NAME] [--out FILE]"""
 
 import argparse

@@ -128,7 +128,8 @@ class Nccl:
     def rounds(self, size, count, place):
         folder = tempfile.mkdtemp()
         alone = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"} if self.gpus == 1 else {}
-        # NCCL must take each machine for a separate host; and NVLink's multicast is not allowed on shared hosts.
+        # NCCL must take each machine for a separate host;
+        # and NVLink's multicast is not allowed on shared hosts.
         common = {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "^lo", "NCCL_NVLS_ENABLE": "0", **alone, **self.options}
 
         def command(rank):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures Weir's sums of gradients and those of Gloo and Open MPI in turn, so that any disturbance of the
-machine affects all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints a
-table and writes a record of every round: a line of JSON about the whole, then one for each row.
-Run: experiments/peers/measure.py [--worlds lab,tcp,shm] [--sizes 4,16,64,256] [--repetitions 3] [--rounds 3]"""
+machine affects all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints
+a table and writes a record of every round: a line of JSON about the whole, then one for each row.
+Run: experiments/peers/measure.py [--worlds lab,tcp,shm] [--sizes 4,16,64,256] [--repetitions 3]
+                                  [--rounds 3]"""
 
 import argparse
 import datetime

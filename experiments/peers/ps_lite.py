@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares messages between two nodes with those of ps-lite. Its two processes, whose receiving threads slept
 instead of spinning, moved 13.8 Gbps each way in messages of 4 MiB on two cores where one stream of iperf3
-(writes of 1 MiB) made at least 39 Gbps one way. Here iperf3 and weir bench transport take turns, and the nodes must
-move 1.2 times as large a share of iperf3's rate. Prints the medians and writes a line of JSON.
+(writes of 1 MiB) made at least 39 Gbps one way. Here iperf3 and weir bench transport take turns, and the
+nodes must move 1.2 times as large a share of iperf3's rate. Prints the medians and writes a line of JSON.
 Run: experiments/peers/ps_lite.py [--repetitions 5]"""
 
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains the same network with Weir and with PyTorch's DistributedDataParallel, over Gloo or, with --cuda, NCCL, in turn,
-in a lab of shaped links, and prints samples per second side by side; checks that losses are equal. Writes a record of every
-run.
+"""Trains the same network with Weir and with PyTorch's DistributedDataParallel, over Gloo or, with --cuda,
+NCCL, in turn, in a lab of shaped links, and prints samples per second side by side; checks that losses are
+equal. Writes a record of every run.
 Run: experiments/pytorch/measure.py [--weir build/release/weir] [--rate 1Gbps] [--turns 3]"""
 
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and with Weir, and
-prints samples per second side by side. Writes a record of every run.
+"""Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and
+with Weir, and prints samples per second side by side. Writes a record of every run.
 Run: experiments/pytorch/one_machine.py [--models resnet50,vgg16,bert-large] [--turns 3]"""
 
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains a network on one machine of a lab. By the machine's number, the first ones are ranks, the others Weir's CPU
-machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0 writes the result.
-Started by measure.py on every machine of a lab."""
+"""Trains a network on one machine of a lab. By the machine's number, the first ones are ranks, the others
+Weir's CPU machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0
+writes the result. Started by measure.py on every machine of a lab."""
 
 import argparse
 import fcntl

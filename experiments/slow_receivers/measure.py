@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures, on two RDMA devices of this host, the cost of three things that slow receivers down: messages that
-begin within a page, writes of several scatter-gather entries, and a loop through the NIC instead of shared memory.
-All run in turn, several times; medians count. Prints a table and writes a record: a line of JSON about the whole, then one for
-each row.
+"""Measures, on two RDMA devices of this host, the cost of three things that slow receivers down: messages
+that begin within a page, writes of several scatter-gather entries, and a loop through the NIC instead of
+shared memory. All run in turn, several times; medians count. Prints a table and writes a record: a line of
+JSON about the whole, then one for each row.
 Run: experiments/slow_receivers/measure.py --addresses A,B [--sizes 64KiB,1MiB,4MiB] [--out FILE]"""
 
 import argparse

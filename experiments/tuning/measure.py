@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""How many trials a search needs, and how long an iteration takes by partition size. README.md has the results.
+"""How many trials a search needs, and how long an iteration takes by partition size.
+README.md has the results.
 
 Run: experiments/tuning/measure.py WEIR [FOLDER]
-Writes a file of one line of JSON for each strategy and model into the folder (experiments/tuning/measured), and prints tables in
-Markdown: after how many trials searches came within 2 % of the best of a grid of at most 60 points, how far from the
-best of all points they ended, and how much longer an iteration takes by partition size, with the best credit.
+Writes a file of one line of JSON for each strategy and model into the folder (experiments/tuning/measured),
+and prints tables in Markdown: after how many trials searches came within 2 % of the best of a grid of at most
+60 points, how far from the best of all points they ended, and how much longer an iteration takes by partition
+size, with the best credit.
 
 Run: experiments/tuning/measure.py --tables [FOLDER]
 Prints the tables of what the folder holds.

@@ -1,4 +1,5 @@
-"""What Weir adds to a backward pass and to step(), in microseconds a tensor, on the processor that runs Python.
+"""What Weir adds to a backward pass and to step(), in microseconds a tensor,
+on the processor that runs Python.
 
     weirrun -np 2 python frontends/python/benchmarks/hooks.py
 """

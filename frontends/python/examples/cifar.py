@@ -1,5 +1,5 @@
-"""Learns to recognise coloured shapes, with a small residual network under DistributedDataParallel; the pictures are
-drawn, nothing is downloaded.
+"""Learns to recognise coloured shapes, with a small residual network under DistributedDataParallel; the
+pictures are drawn, nothing is downloaded.
 
     weirrun -np 2 python frontends/python/examples/cifar.py
 """
@@ -15,7 +15,8 @@ from weir.torch.parallel import DistributedDataParallel
 
 
 def shapes(count, seed):
-    """Pictures of 3 x 32 x 32 points: stripes, checks, rings, crosses and balls, each in warm and in cold colours."""
+    """Pictures of 3 x 32 x 32 points: stripes, checks, rings, crosses and balls,
+    each in warm and in cold colours."""
     generator = torch.Generator().manual_seed(seed)
     labels = torch.randint(10, (count,), generator=generator)
     centre = 8 + 16 * torch.rand(count, 2, 1, 1, generator=generator)

@@ -1,4 +1,5 @@
-"""Pre-trains GPT-2 on text that a small grammar makes, a letter a token, and lets it write; nothing is downloaded.
+"""Pre-trains GPT-2 on text that a small grammar makes, a letter a token, and lets it write;
+nothing is downloaded.
 
     weirrun -np 2 python frontends/python/examples/gpt2.py                 # a small one, for processors
     weirrun -np 8 python frontends/python/examples/gpt2.py --small         # GPT-2 small, for GPUs

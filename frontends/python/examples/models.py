@@ -1,4 +1,5 @@
-"""The models of the examples, so that they need nothing but PyTorch: ResNet-50, VGG-16, BERT-Large, GPT-2, a small MLP."""
+"""The models of the examples, so that they need nothing but PyTorch: ResNet-50, VGG-16, BERT-Large, GPT-2,
+a small MLP."""
 
 import torch
 from torch import nn

@@ -3,7 +3,8 @@
     weirrun -np 4 --servers 2 python frontends/python/examples/synthetic_benchmark.py --model mlp --no-cuda
     weirrun -np 4 python frontends/python/examples/synthetic_benchmark.py --model mlp --no-cuda --ddp
 
-The second line is the baseline: PyTorch's DistributedDataParallel, over NCCL on GPUs and over Gloo on processors.
+The second line is the baseline: PyTorch's DistributedDataParallel,
+over NCCL on GPUs and over Gloo on processors.
 """
 
 import argparse

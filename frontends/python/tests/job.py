@@ -18,8 +18,8 @@ def environment(**more):
 
 
 def run(command, timeout, **more):
-    """A finished process. One that does not end in time fails the test with its output, and is ended first in a
-    way that lets a launcher end its ranks."""
+    """A finished process. One that does not end in time fails the test with its output, and is ended first in
+    a way that lets a launcher end its ranks."""
     with subprocess.Popen(command, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           stdin=subprocess.DEVNULL) as process:
         try:

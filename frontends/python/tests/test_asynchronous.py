@@ -1,4 +1,5 @@
-"""Asynchronous training: what an asynchronous parameter server would come to, and nobody waits for a slower rank."""
+"""Asynchronous training: what an asynchronous parameter server would come to,
+and nobody waits for a slower rank."""
 
 import signal
 import sys

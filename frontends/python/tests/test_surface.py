@@ -1,4 +1,5 @@
-"""Every call of weir.torch, on one rank and several, with and without CPU machines: workers/surface.py says what holds."""
+"""Every call of weir.torch, on one rank and several, with and without CPU machines:
+workers/surface.py says what holds."""
 
 import inspect
 

@@ -86,7 +86,8 @@ def test_times_belong_to_the_layers_that_take_them():
     trace = recorder.record(model, lambda: model(data).sum().backward(), name="slow", steps=5, warm_up=1)
     forward, backward = nanoseconds(trace, "forward"), nanoseconds(trace, "backward")
     assert forward[1] > 10e6 and forward[1] > 2 * max(forward[0], forward[2])
-    # Backward through the sleep comes after the slow layer's own gradients are there, and before the first layer's.
+    # Backward through the sleep comes after the slow layer's own gradients are there,
+    # and before the first layer's.
     assert backward[0] > 20e6 and backward[0] > 2 * max(backward[1:])
 
 

@@ -1,4 +1,5 @@
-"""How a process ends that is still in a session: it leaves, and if it has failed, it tells the other ranks why."""
+"""How a process ends that is still in a session: it leaves, and if it has failed,
+it tells the other ranks why."""
 
 import atexit
 import os
@@ -12,7 +13,8 @@ _failed = False
 
 
 def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> None:
-    """From now on, watches this process's end. `current` gives its Session; a fork of the process has none."""
+    """From now on, watches this process's end. `current` gives its Session;
+    a fork of the process has none."""
     global _watching
     if _watching:
         return

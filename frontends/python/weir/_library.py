@@ -1,4 +1,5 @@
-"""The C library as Python functions: weir.h through ctypes, with exceptions for its statuses. Knows no framework."""
+"""The C library as Python functions: weir.h through ctypes, with exceptions for its statuses.
+Knows no framework."""
 
 import ctypes
 import functools
@@ -176,8 +177,8 @@ class Library:
                   kind: Optional[bytes] = None, device: int = HOST, stream: Optional[int] = None) -> int:
         """Begins to sum a tensor over all ranks, and returns its handle.
 
-        `name` is UTF-8, or None. `kind` is what the ranks make of the sum, the same on all. GPU memory is read once all
-        work that is on its `stream` so far has been done.
+        `name` is UTF-8, or None. `kind` is what the ranks make of the sum, the same on all. GPU memory is
+        read once all work that is on its `stream` so far has been done.
         """
         handle = ctypes.c_int64()
         status = self._push_pull(name, source, target, elements, dtype, kind, device, stream, handle)
@@ -198,7 +199,8 @@ class Library:
         return handle.value
 
     def broadcast(self, name: Optional[bytes], data: int, count: int, kind: bytes, root: int) -> int:
-        """Begins to copy bytes of host memory from the root to all, and returns the handle. `kind` names the dtype."""
+        """Begins to copy bytes of host memory from the root to all, and returns the handle.
+        `kind` names the dtype."""
         handle = ctypes.c_int64()
         self._check(self._c.weir_broadcast(name, data, count, kind, root, HOST, None, handle))
         return handle.value

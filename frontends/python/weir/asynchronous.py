@@ -1,6 +1,7 @@
 """Asynchronous training, as far as it needs no tensors of a framework.
 
-CPU machines keep the weights. Each rank adds its own updates at its own pace, and takes over what is kept then.
+CPU machines keep the weights. Each rank adds its own updates at its own pace,
+and takes over what is kept then.
 """
 
 import os
@@ -26,7 +27,8 @@ def enabled() -> Optional[str]:
 
 
 def check(compressed: bool, average: bool, predivide: float, passes: int) -> None:
-    """InvalidError if an optimizer's arguments are for sums of gradients: asynchronous training has no such sums."""
+    """InvalidError if an optimizer's arguments are for sums of gradients:
+    asynchronous training has no such sums."""
     if compressed:
         raise InvalidError("compression is for summed gradients; asynchronous training sends changes of "
                            "weights, uncompressed")
@@ -39,8 +41,8 @@ def check(compressed: bool, average: bool, predivide: float, passes: int) -> Non
 def begin(publish: Callable[[], None], fetch: Callable[[], None]) -> None:
     """Gives all ranks the weights of rank 0, which are the first that are kept. All ranks call it.
 
-    Rank 0 calls `publish`, which adds its weights to the zeros that are kept. The others call `fetch` after it. No
-    rank goes on before all have the weights.
+    Rank 0 calls `publish`, which adds its weights to the zeros that are kept. The others call `fetch` after
+    it. No rank goes on before all have the weights.
     """
     current = session()
     if current.rank == 0:
@@ -52,10 +54,11 @@ def begin(publish: Callable[[], None], fetch: Callable[[], None]) -> None:
 
 
 def exchange(slots: Sequence[Any], start: Callable[[Any], Transfer], take: Callable[[Any, Any], None]) -> None:
-    """Starts a transfer for each slot, in order; then hands what arrives to `take(slot, output)`, in the same order.
+    """Starts a transfer for each slot, in order; then hands what arrives to `take(slot, output)`,
+    in the same order.
 
-    If one fails, all others that were started are still waited for, as the library uses their memory. Then the first
-    failure is raised.
+    If one fails, all others that were started are still waited for, as the library uses their memory.
+    Then the first failure is raised.
     """
     transfers: List[Transfer] = []
     failure: Optional[Error] = None

@@ -4,8 +4,9 @@ Every rank must know the session's secret and the address of its leader, rank 0.
 
 * weirrun sets WEIR_SECRET and WEIR_LEADER for all ranks.
 * The user sets both, for ranks on several hosts and for CPU machines.
-* Rank 0 makes both, and passes them on through a store that the frontend opens at MASTER_ADDR:MASTER_PORT. torchrun
-  sets these two variables, and users do with Slurm and Open MPI. Everybody who reaches the store can read the secret.
+* Rank 0 makes both, and passes them on through a store that the frontend opens at MASTER_ADDR:MASTER_PORT.
+  torchrun sets these two variables, and users do with Slurm and Open MPI. Everybody who reaches the store can
+  read the secret.
 """
 
 import os
@@ -65,7 +66,8 @@ def _meet(settings: Mapping[str, Any], frontend: Frontend) -> Dict[str, Any]:
     try:
         if rank == 0:
             if not own:
-                # If any rank is on another host, the last one is. The way to it shows which address others see.
+                # If any rank is on another host, the last one is.
+                # The way to it shows which address others see.
                 toward = LOOPBACK if one_host else store.get(place + "last").decode()
                 own = _address_toward(toward)
             secret = secrets.token_hex(32)

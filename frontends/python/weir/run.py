@@ -2,7 +2,8 @@
 
     weirrun -np 4 --servers 2 python train.py --epochs 3
 
-If a process fails, weirrun ends all others and exits with its status, or with 128 + the signal that killed it.
+If a process fails, weirrun ends all others and exits with its status,
+or with 128 + the signal that killed it.
 """
 
 import argparse
@@ -54,7 +55,8 @@ class Lines:
             self._rest = b""
 
     def _write(self, lines: List[bytes]) -> None:
-        # Not through a buffered file: Python 3.11.2's lost the rest of some large writes while ranks were ending.
+        # Not through a buffered file: Python 3.11.2's lost the rest of some large writes while ranks were
+        # ending.
         left = memoryview(b"".join(self._prefix + line + b"\n" for line in lines))
         while left:
             try:
@@ -156,7 +158,8 @@ class Job:
     def _cause(self) -> Optional[Process]:
         """The process that has failed, if one has; of several, the one that made the others fail."""
         self._failed += [process for process in self._all() if process.status() and process not in self._failed]
-        # A killed process before those that then failed, and a rank before a server, which ends faster; else the first.
+        # A killed process before those that then failed, and a rank before a server, which ends faster;
+        # else the first.
         return min(self._failed, key=lambda process: (process.popen.returncode > 0, process in self._servers), default=None)
 
     def _wait(self, processes: List[Process], seconds: float) -> bool:

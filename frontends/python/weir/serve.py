@@ -1,7 +1,7 @@
 """A CPU machine of a session: ``python -m weir.serve``.
 
-It reads WEIR_SERVER, WEIR_SIZE, WEIR_SERVERS, WEIR_LEADER and WEIR_SECRET from the environment. It ends when the ranks
-have shut down. With ``--repeat`` it waits for their next session.
+It reads WEIR_SERVER, WEIR_SIZE, WEIR_SERVERS, WEIR_LEADER and WEIR_SECRET from the environment. It ends when
+the ranks have shut down. With ``--repeat`` it waits for their next session.
 """
 
 import argparse

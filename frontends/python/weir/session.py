@@ -1,4 +1,5 @@
-"""The session that this process takes part in: how it begins and ends, and who is in it. Knows no framework."""
+"""The session that this process takes part in: how it begins and ends, and who is in it.
+Knows no framework."""
 
 import ctypes
 import itertools
@@ -20,7 +21,8 @@ from .names import Distinct
 class Session:
     """What this process knows of the session, and its transfers that are under way.
 
-    * `underway` and `transfers` belong to transfers.py. The library reads and writes the memory of `transfers`.
+    * `underway` and `transfers` belong to transfers.py.
+      The library reads and writes the memory of `transfers`.
     * `parts` are what frontends keep for this session, by their class.
     * `copied` gives names to what is broadcast.
     """
@@ -87,10 +89,11 @@ def current() -> Optional[Session]:
 
 
 def init(settings: Optional[Dict[str, Any]] = None, frontend: Optional[Frontend] = None) -> None:
-    """Takes part in a session, and returns once all its processes have come. Does nothing if this process already does.
+    """Takes part in a session, and returns once all its processes have come.
+    Does nothing if this process already does.
 
-    Ranks find each other as rendezvous.py says. `settings` are those of weir.h, such as {"patience": 60}, and override
-    the environment. `frontend` is what the framework adds, if anything.
+    Ranks find each other as rendezvous.py says. `settings` are those of weir.h, such as {"patience": 60}, and
+    override the environment. `frontend` is what the framework adds, if anything.
     """
     global _current
     given = dict(settings or {})
@@ -142,8 +145,8 @@ def suspend() -> None:
 def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None, **settings: Any) -> None:
     """Takes part in a session again after suspend().
 
-    The session has so many ranks and CPU machines, and this process is rank `global_rank`; None keeps its rank. All
-    processes begin anew: the others call this too, or init().
+    The session has so many ranks and CPU machines, and this process is rank `global_rank`; None keeps its
+    rank. All processes begin anew: the others call this too, or init().
     """
     global _current, _suspended
     if _suspended is None:
@@ -187,7 +190,8 @@ def local_size() -> int:
 
 
 def cross_rank() -> int:
-    """The number of this process's host, if all hosts have the same number of ranks, with consecutive numbers."""
+    """The number of this process's host, if all hosts have the same number of ranks,
+    with consecutive numbers."""
     return session().rank // session().c.local_size()
 
 
@@ -209,5 +213,6 @@ def barrier(process_set: Any = None) -> None:
 
 
 def get_pushpull_speed() -> Tuple[int, float]:
-    """The time in milliseconds since 1970, and the MB/s of tensors that this rank got back in the last ten seconds."""
+    """The time in milliseconds since 1970, and the MB/s of tensors that this rank got back in the last ten
+    seconds."""
     return int(time.time() * 1000), session().c.speed() / 1e6

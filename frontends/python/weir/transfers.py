@@ -2,13 +2,12 @@
 
     from weir import memory, session, transfers
 
-    session.init()
-    numbers = array.array("f", [1, 2, 3])
-    where = memory.of_buffer(numbers)
-    transfers.begin_sum(session.session(), b"numbers", where, where).wait()   # numbers are the sum over all ranks
+    session.init() numbers = array.array("f", [1, 2, 3]) where = memory.of_buffer(numbers)
+    transfers.begin_sum(session.session(), b"numbers", where, where).wait() # numbers are the sum over all
+    ranks
 
-A frontend gives a transfer its `output`, which wait() returns, and `deliver`, which wait() calls before: to copy from
-staging memory into the output, for example.
+A frontend gives a transfer its `output`, which wait() returns, and `deliver`, which wait() calls before: to
+copy from staging memory into the output, for example.
 """
 
 from typing import Any, Callable, List, Optional, Sequence
@@ -79,7 +78,8 @@ def begin_sum(current: Session, name: Optional[bytes], source: Memory, target: M
 
 def begin_accumulate(current: Session, name: bytes, memory: Memory, output: Any = None,
                      deliver: Optional[Callable[[], Any]] = None) -> Transfer:
-    """Begins to add `memory` to the tensor of that name that CPU machines keep. What is kept then comes back in it."""
+    """Begins to add `memory` to the tensor of that name that CPU machines keep.
+    What is kept then comes back in it."""
     handle = current.c.accumulate(name, memory.pointer, memory.pointer, memory.elements, memory.dtype, memory.device,
                                   memory.stream)
     return Transfer(current, handle, memory.owner, output, deliver)

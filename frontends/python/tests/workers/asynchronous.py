@@ -1,4 +1,5 @@
-"""Asynchronous training. The first argument names the lesson; rank r may save what it got as FOLDER/NAME.r.pt."""
+"""Asynchronous training. The first argument names the lesson;
+rank r may save what it got as FOLDER/NAME.r.pt."""
 
 import os
 import random
@@ -43,7 +44,8 @@ def order(ranks):
 
 
 def alone(name, ranks, dtype=torch.float64, passes=1):
-    """What an asynchronous parameter server and its workers come to, in one process: its weights and each worker's."""
+    """What an asynchronous parameter server and its workers come to, in one process:
+    its weights and each worker's."""
     kept = [parameter.detach().clone() for parameter in build(dtype).parameters()]
     models = [build(dtype) for _ in range(ranks)]
     optimizers = [OPTIMIZERS[name](model.parameters()) for model in models]

@@ -1,4 +1,5 @@
-"""Ranks that disagree, fail or end: each rank prints the error that it gets. The first argument names the lesson."""
+"""Ranks that disagree, fail or end: each rank prints the error that it gets.
+The first argument names the lesson."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""Gradients in buckets: of two models, by backwards in different orders, of two dtypes, accumulated, then resumed."""
+"""Gradients in buckets: of two models, by backwards in different orders, of two dtypes, accumulated,
+then resumed."""
 
 import torch
 from torch import nn
@@ -27,7 +28,8 @@ def check(step):
     for _ in range(2):
         for part in order:
             part(torch.full((1, 700), float(weir.rank() + step), device="cuda", dtype=part.weight.dtype)).sum().backward()
-    # Of the other model, each rank uses a part in time, and has the others only once the first model has been waited for.
+    # Of the other model, each rank uses a part in time,
+    # and has the others only once the first model has been waited for.
     second.zero_grad()
     rank = weir.rank()
     other[rank](torch.full((1, 700), 1.0, device="cuda")).sum().backward()

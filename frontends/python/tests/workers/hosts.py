@@ -1,4 +1,5 @@
-"""Buckets over emulated hosts of two ranks, with Gloo in the place of NCCL: what NCCL does itself is not tested here."""
+"""Buckets over emulated hosts of two ranks, with Gloo in the place of NCCL:
+what NCCL does itself is not tested here."""
 
 import contextlib
 from datetime import timedelta

@@ -1,4 +1,5 @@
-"""Jobs without a framework: every call of the neutral layer, on memory of Python's own. Each rank checks it."""
+"""Jobs without a framework: every call of the neutral layer, on memory of Python's own.
+Each rank checks it."""
 
 import array
 import ctypes

@@ -1,4 +1,5 @@
-"""A layer that is frozen when training begins, and not any more after two steps: thawed.py plain|cross|ddp|async."""
+"""A layer that is frozen when training begins, and not any more after two steps:
+thawed.py plain|cross|ddp|async."""
 
 import sys
 

@@ -6,8 +6,8 @@
     optimizer = bps.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     bps.broadcast_parameters(model.state_dict(), root_rank=0)
 
-Gradients are summed while backward goes on. Those that the next forward needs first go first. Failures of the session
-raise a weir.Error. docs/pytorch.md has the rest.
+Gradients are summed while backward goes on. Those that the next forward needs first go first. Failures of the
+session raise a weir.Error. docs/pytorch.md has the rest.
 """
 
 from ..arguments import Adasum, Average, Max, Min, Op, Product, Sum

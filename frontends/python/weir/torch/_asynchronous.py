@@ -1,4 +1,5 @@
-"""Asynchronous training: CPU machines keep the weights, and each rank adds its own updates at its own pace."""
+"""Asynchronous training: CPU machines keep the weights,
+and each rank adds its own updates at its own pace."""
 
 import contextlib
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Type
@@ -22,7 +23,8 @@ from .compression import Compression, Compressor
 class Slot:
     """A parameter, and its weights as they last came from the CPU machines.
 
-    * `buffer` has these weights without gaps, but while they are on their way: then what is to be added to them.
+    * `buffer` has these weights without gaps, but while they are on their way:
+      then what is to be added to them.
     * `version` is the parameter's when it got them, to tell whether somebody else has written to it since.
     """
 
@@ -48,7 +50,8 @@ class Weights:
         self.add(named)
 
     def add(self, named: Sequence[Named]) -> None:
-        """Takes parameters in, in the order in which forward uses them, which get rank 0's weights; all ranks do."""
+        """Takes parameters in, in the order in which forward uses them, which get rank 0's weights;
+        all ranks do."""
         self.check()
         new: List[Slot] = []
         for name, parameter in named:
@@ -116,13 +119,14 @@ def _exchange(slots: Sequence[Slot], fill: Callable[[Slot], Any]) -> None:
 
 
 class Asynchronous(torch.optim.Optimizer):
-    """What asynchronous training adds to the class of an optimizer, which stands behind it in the order of bases."""
+    """What asynchronous training adds to the class of an optimizer,
+    which stands behind it in the order of bases."""
 
     _weights: Weights
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
-        """Updates the parameters with this rank's gradients, adds the change to the weights that the CPU machines
-        keep, and takes over what these are then. Waits for no other rank."""
+        """Updates the parameters with this rank's gradients, adds the change to the weights that the CPU
+        machines keep, and takes over what these are then. Waits for no other rank."""
         self._weights.check()
         result = super().step() if closure is None else super().step(closure)
         self._weights.push()

@@ -1,8 +1,9 @@
-"""Gradients in buckets, which NCCL sums among the ranks of a host, and the session over hosts if there are several.
+"""Gradients in buckets, which NCCL sums among the ranks of a host,
+and the session over hosts if there are several.
 
-NCCL needs the same calls in the same order on all ranks. So buckets leave in an order that follows from that of the
-parameters, whatever the order in which hooks are called. They come back in reverse: the parameters that the next forward
-uses first are in the last bucket.
+NCCL needs the same calls in the same order on all ranks. So buckets leave in an order that follows from that
+of the parameters, whatever the order in which hooks are called. They come back in reverse: the parameters
+that the next forward uses first are in the last bucket.
 """
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
@@ -49,9 +50,9 @@ class Host:
 class Hosts:
     """A bucket's way where there are several hosts.
 
-    NCCL sums among the ranks of each host and leaves each rank a share. The session sums shares over the ranks of the
-    same place on all hosts. Then NCCL gives all shares to all ranks of a host. So a host sends every gradient once,
-    however many GPUs it has.
+    NCCL sums among the ranks of each host and leaves each rank a share. The session sums shares over the
+    ranks of the same place on all hosts. Then NCCL gives all shares to all ranks of a host. So a host sends
+    every gradient once, however many GPUs it has.
     """
 
     def __init__(self, nccl: Nccl, model: int, average: bool, key: str, elements: int, dtype: torch.dtype,
@@ -75,8 +76,8 @@ class Hosts:
     def _warm_up(self, elements: int) -> None:
         """Does once all that a round does on the GPU.
 
-        CUDA then loads kernels, and NCCL connects for this size. Both may wait for whatever runs on the GPU, and later
-        that would be other ranks.
+        CUDA then loads kernels, and NCCL connects for this size. Both may wait for whatever runs on the GPU,
+        and later that would be other ranks.
         """
         first = elements // 2
         self._tensors = [self._share.new_zeros(size) for size in (first, elements - first)]
@@ -150,7 +151,8 @@ class Member(NamedTuple):
 
 
 class Share:
-    """A gradient on its way in its bucket, like a Transfer of one tensor. It arrives averaged if an average is meant."""
+    """A gradient on its way in its bucket, like a Transfer of one tensor.
+    It arrives averaged if an average is meant."""
 
     __slots__ = ("_tensor", "_buckets", "_place", "_round")
 
@@ -171,7 +173,8 @@ class Share:
 
 
 class Buckets:
-    """The gradients of a model, which has its own number. A bucket leaves once it and those before it are complete."""
+    """The gradients of a model, which has its own number.
+    A bucket leaves once it and those before it are complete."""
 
     def __init__(self, nccl: Nccl, model: int, average: bool, prefix: str):
         self._nccl = nccl

@@ -68,7 +68,8 @@ Parameters = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], Iterable[torch.
 
 
 def broadcast_parameters(params: Parameters, root_rank: int = 0, prefix: str = "Parameter.") -> None:
-    """Gives all ranks the tensors of one: a state_dict(), named_parameters(), or tensors in the same order on all."""
+    """Gives all ranks the tensors of one: a state_dict(), named_parameters(),
+    or tensors in the same order on all."""
     seen = set()
     transfers: List[Transfer] = []
     for name, tensor in _named(params):
@@ -131,7 +132,8 @@ def _filled(value: Any, device: torch.device, tensors: List[torch.Tensor]) -> An
 
 
 def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, root_rank: int = 0, prefix: str = "Parameter.") -> None:
-    """Gives all ranks' optimizers the state of one: learning rates and other settings, and what it has accumulated."""
+    """Gives all ranks' optimizers the state of one: learning rates and other settings,
+    and what it has accumulated."""
     tensors: List[torch.Tensor] = []
     if session().rank == root_rank:
         broadcast_object(_outline(optimizer.state_dict(), tensors), root_rank)

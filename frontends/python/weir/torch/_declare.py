@@ -13,8 +13,8 @@ from ._memory import check_tensor, dtype_code
 def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0, average: bool = True) -> None:
     """Makes a tensor for push_pull() known, so that its first sum does not have to wait for a plan.
 
-    BytePS's scripts do not pass the tensor: then there is nothing to plan yet, and nothing happens. `average` is
-    that of push_pull().
+    BytePS's scripts do not pass the tensor: then there is nothing to plan yet, and nothing happens.
+    `average` is that of push_pull().
     """
     current = session()
     if not name:

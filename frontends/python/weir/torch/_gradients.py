@@ -45,8 +45,8 @@ class Slot:
 class Gradients:
     """Sums or averages over all ranks of the gradients of parameters.
 
-    * A gradient is handed over by the hook that backward calls once it is there, after `passes` passes, and not
-      touched until finish().
+    * A gradient is handed over by the hook that backward calls once it is there, after `passes` passes,
+      and not touched until finish().
     * Parameters without a gradient count as zeros, so that all ranks hand over the same.
     * `active` False leaves gradients alone.
     """
@@ -103,7 +103,8 @@ class Gradients:
             self._watch(slot)
 
     def meet(self) -> None:
-        """Finds out what sums in the present session: the session itself, or NCCL, for which ranks wait for each other."""
+        """Finds out what sums in the present session: the session itself, or NCCL,
+        for which ranks wait for each other."""
         self._met, self._buckets = session(), None
         devices = {slot.parameter.device for slot in self.slots}
         on_gpus = [device for device in devices if device.type == "cuda"]
@@ -249,7 +250,8 @@ class Gradients:
 def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]]) -> List[Named]:
     """The optimizer's parameters with their names, in the order in which forward uses them.
 
-    Names and order are those of `named_parameters`, else of the optimizer's groups. ValueError if they do not fit.
+    Names and order are those of `named_parameters`, else of the optimizer's groups.
+    ValueError if they do not fit.
     """
     owned = [(f"group{g}.{index}", parameter) for g, group in enumerate(optimizer.param_groups)
              for index, parameter in enumerate(group["params"])]

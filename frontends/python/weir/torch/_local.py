@@ -32,7 +32,8 @@ class Nccl:
     """The ranks of this host, each with a GPU of its own. Kept by a session.
 
     * `peers` are the ranks that have this one's place among those of their hosts, itself too.
-    * `spans`: whether there are several hosts. Each rank sums its share of what its host has over its peers then.
+    * `spans`: whether there are several hosts. Each rank sums its share of what its host has over its peers
+      then.
     """
 
     def __init__(self, place: "Place", peers: List[int], device: torch.device, store: Any, limit: timedelta):
@@ -54,8 +55,8 @@ class Nccl:
     def prepare(self, model: int) -> None:
         """Makes the model's communicator and uses it, before anything is on its way.
 
-        It exists once all ranks of this host have called this. Later, a rank that waits for another one's sums could
-        prevent it.
+        It exists once all ranks of this host have called this. Later,
+        a rank that waits for another one's sums could prevent it.
         """
         if model in self._groups:
             return
@@ -69,7 +70,8 @@ class Nccl:
         torch.cuda.synchronize(self.device)
 
     def sum(self, model: int, tensors: List[torch.Tensor], average: bool) -> List[Any]:
-        """Begins to sum or average each over the ranks of this host, in place, after what is on the current stream.
+        """Begins to sum or average each over the ranks of this host, in place,
+        after what is on the current stream.
 
         Nothing orders the calls of two models. So each model has its own communicator.
         """
@@ -84,7 +86,8 @@ class Nccl:
         return [group.allreduce([tensor], alone) for tensor in tensors]
 
     def scatter(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
-        """Begins to sum over the ranks of this host, each of which gets the share of its place, as sum() does."""
+        """Begins to sum over the ranks of this host, each of which gets the share of its place,
+        as sum() does."""
         return self._group(model)._reduce_scatter_base(share, whole)
 
     def collect(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
@@ -104,7 +107,8 @@ class Nccl:
         return group
 
     def close(self, failed: bool) -> None:
-        """Called once all ranks have left the session; or if it has failed, at once, even with sums on their way."""
+        """Called once all ranks have left the session; or if it has failed, at once,
+        even with sums on their way."""
         if self._groups and not failed:
             torch.cuda.synchronize(self.device)
         for group in self._groups.values():
@@ -131,7 +135,8 @@ class Local(Part):
     def nccl(self, current: Session, device: torch.device, on_gpus: bool) -> Optional[Nccl]:
         """What sums gradients on GPUs, or None if the session itself does.
 
-        All ranks ask. The first time they wait for each other, and say on which device theirs are and whether all are.
+        All ranks ask. The first time they wait for each other,
+        and say on which device theirs are and whether all are.
         """
         if not self._asked:
             place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(), current.c.servers())
@@ -162,7 +167,8 @@ Exchange = Callable[[str, Sequence[int]], List[List[int]]]
 
 def meet(choice: str, place: Place, patience: float, device: torch.device, on_gpus: bool,
          exchange: Exchange) -> Optional[Nccl]:
-    """NCCL among the ranks of this host, or None if it cannot or must not be used. All ranks get the same answer.
+    """NCCL among the ranks of this host, or None if it cannot or must not be used.
+    All ranks get the same answer.
 
     All ranks of the session call it. This rank's gradients are on `device`, all of them if `on_gpus`.
     """

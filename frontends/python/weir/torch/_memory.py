@@ -1,4 +1,5 @@
-"""PyTorch's tensors as the memory that weir.transfers takes: which dtypes are summed, and where the elements are."""
+"""PyTorch's tensors as the memory that weir.transfers takes: which dtypes are summed,
+and where the elements are."""
 
 from typing import Any, Dict, Optional
 
@@ -34,7 +35,8 @@ def check_dense(tensor: torch.Tensor, what: str) -> None:
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor itself if it is in host memory without gaps, else such a copy.
 
-    Elements of GPUs are copied to pinned memory. This waits for their stream, as the library may read the copy at once.
+    Elements of GPUs are copied to pinned memory. This waits for their stream,
+    as the library may read the copy at once.
     """
     if tensor.is_cpu:
         return tensor if tensor.is_contiguous() else tensor.contiguous()
@@ -46,7 +48,8 @@ def host_copy(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def summable(tensor: torch.Tensor, code: int, library: Library) -> Memory:
-    """The memory of the tensor itself if the library can sum it there, else of a copy. The owner shows which."""
+    """The memory of the tensor itself if the library can sum it there, else of a copy.
+    The owner shows which."""
     if tensor.is_cpu or not library.takes_gpus:
         return memory_of(host_copy(tensor), code)
     _check_device(tensor)

@@ -1,4 +1,5 @@
-"""The store through which ranks that torchrun, Slurm or Open MPI have started find each other: torch.distributed's."""
+"""The store through which ranks that torchrun, Slurm or Open MPI have started find each other:
+torch.distributed's."""
 
 import os
 from datetime import timedelta

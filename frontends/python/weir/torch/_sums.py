@@ -101,9 +101,9 @@ def push_pull(tensor: torch.Tensor, average: bool = True, name: Name = None, ver
               compression: Type[Compressor] = Compression.none) -> torch.Tensor:
     """The average of a tensor over all ranks, or its sum, as a new tensor; gradients flow through it.
 
-    A name means the same tensor on every rank. Tensors without a name are matched by their order. `version` and
-    `priority` are BytePS's and make no difference: DistributedOptimizer sets the priorities of a model's tensors.
-    Averages of integers are rounded down.
+    A name means the same tensor on every rank. Tensors without a name are matched by their order. `version`
+    and `priority` are BytePS's and make no difference: DistributedOptimizer sets the priorities of a model's
+    tensors. Averages of integers are rounded down.
     """
     del version, priority
     return _out_of_place(tensor, name, average, 1.0, 1.0, compression)
@@ -136,7 +136,8 @@ def push_pull_async_inplace(tensor: torch.Tensor, average: bool = True, name: Na
 def allreduce(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
               compression: Type[Compressor] = Compression.none, op: Optional[Op] = None, prescale_factor: float = 1.0,
               postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
-    """As push_pull(), or with op=Sum or average=False the sum. The factors multiply what goes in and what comes out."""
+    """As push_pull(), or with op=Sum or average=False the sum.
+    The factors multiply what goes in and what comes out."""
     all_ranks(process_set)
     return _out_of_place(tensor, name, averages(average, op), prescale_factor, postscale_factor, compression)
 

@@ -19,7 +19,8 @@ def _deliver(output: torch.Tensor, staged: torch.Tensor) -> None:
 
 def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, output: torch.Tensor,
               kind: Optional[bytes] = None) -> Transfer:
-    """Begins to sum a tensor over all ranks into `output`: the tensor itself, or another of its size without gaps.
+    """Begins to sum a tensor over all ranks into `output`: the tensor itself,
+    or another of its size without gaps.
 
     `kind` is what the library's push_pull() takes.
     """
@@ -33,7 +34,8 @@ def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, out
 
 
 def begin_accumulate(current: Session, name: bytes, tensor: torch.Tensor) -> Transfer:
-    """Begins to add a tensor to the one of that name that CPU machines keep. What is kept then comes back in it."""
+    """Begins to add a tensor to the one of that name that CPU machines keep.
+    What is kept then comes back in it."""
     memory = summable(tensor, dtype_code(tensor), current.c)
     deliver = None if memory.owner is tensor else partial(_deliver, tensor, memory.owner)
     return transfers.begin_accumulate(current, name, memory, tensor, deliver)

@@ -16,10 +16,12 @@ from .compression import Compression, Compressor
 
 
 class DistributedDataParallel(torch.nn.Module):
-    """Wraps a module: parameters and buffers are rank 0's at the start, gradients are averaged over all ranks when
-    backward ends, and with `broadcast_buffers` buffers are rank 0's again before each forward in training.
+    """Wraps a module: parameters and buffers are rank 0's at the start, gradients are averaged over all ranks
+    when backward ends, and with `broadcast_buffers` buffers are rank 0's again before each forward in
+    training.
 
-    Parameters that no gradient reaches count as zeros. The other arguments are PyTorch's and make no difference.
+    Parameters that no gradient reaches count as zeros.
+    The other arguments are PyTorch's and make no difference.
     """
 
     def __init__(self, module: torch.nn.Module, device_ids: Any = None, broadcast_buffers: bool = True,
@@ -52,8 +54,8 @@ class DistributedDataParallel(torch.nn.Module):
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Gradients of what forward computes within are gathered and not averaged; the first backward pass of a
-        forward outside averages what has been gathered."""
+        """Gradients of what forward computes within are gathered and not averaged; the first backward pass of
+        a forward outside averages what has been gathered."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -90,7 +92,8 @@ class DistributedDataParallel(torch.nn.Module):
 
 
 def _in_backward() -> bool:
-    """Whether this thread's forward is one of backward's own, as checkpoints have it. True where PyTorch cannot tell."""
+    """Whether this thread's forward is one of backward's own, as checkpoints have it.
+    True where PyTorch cannot tell."""
     current = getattr(torch._C, "_current_graph_task_id", None)
     return current is None or current() != -1
 

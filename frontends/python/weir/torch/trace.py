@@ -1,9 +1,10 @@
-"""Records what a model does in one iteration, as a trace that Weir plans and simulates with (traces/README.md).
+"""Records what a model does in one iteration, as a trace that Weir plans and simulates with
+(traces/README.md).
 
     weir trace record my_model.py --out my_model.json
 
-runs `iteration_to_trace()` of the file, which returns the model, a function that runs forward and backward once, the
-number of samples in that, and what a sample is called.
+runs `iteration_to_trace()` of the file, which returns the model, a function that runs forward and backward
+once, the number of samples in that, and what a sample is called.
 """
 
 import argparse
@@ -52,8 +53,8 @@ class Marks:
 
 
 def layers_of(model: nn.Module, iteration: Callable[[], Any]) -> List[Tuple[str, List[Tuple[str, nn.Parameter]]]]:
-    """The modules that own parameters which learn, by name, in the order of their first forward. A parameter that
-    several share is the first one's."""
+    """The modules that own parameters which learn, by name, in the order of their first forward. A parameter
+    that several share is the first one's."""
     order: List[str] = []
     removers = [module.register_forward_pre_hook(lambda _module, _inputs, name=name: order.append(name))
                 for name, module in model.named_modules()]
@@ -76,9 +77,10 @@ def layers_of(model: nn.Module, iteration: Callable[[], Any]) -> List[Tuple[str,
 
 def record(model: nn.Module, iteration: Callable[[], Any], *, name: str, batch: int = 1, sample: str = "sample",
            steps: int = 20, warm_up: int = 5) -> Dict[str, Any]:
-    """The trace, as its JSON. `iteration` runs the model forward and backward once, on what it likes. A layer's forward
-    lasts until the next one's begins, and its backward from when the gradients of the layer behind it are there until its
-    own are: so the times of all layers are the iteration's. Medians of `steps` iterations."""
+    """The trace, as its JSON. `iteration` runs the model forward and backward once, on what it likes. A
+    layer's forward lasts until the next one's begins, and its backward from when the gradients of the layer
+    behind it are there until its own are: so the times of all layers are the iteration's. Medians of `steps`
+    iterations."""
     device = next(model.parameters()).device
     for _ in range(warm_up):
         iteration()
