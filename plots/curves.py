@@ -145,8 +145,8 @@ def draw_strategy(panel, across, points, strategy, strategies, end):
                    elinewidth=0.8, capsize=2, clip_on=end < math.inf, **style.HOLLOW)
     for place, height, _, _ in points:
         if height > end:
-            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top", fontsize=8,
-                           textcoords="offset points", color=color)
+            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top",
+                           fontsize=8, textcoords="offset points", color=color)
 
 
 def scale(panel, heights):

@@ -41,7 +41,8 @@ def use(looks=None):
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
         "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "lines.linewidth": 1.5, "lines.markersize": 5.5,
         "text.parse_math": False,  # names may hold a '$'
-        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "hatch.linewidth": 0.6, "savefig.dpi": 200,
+        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "hatch.linewidth": 0.6,
+        "savefig.dpi": 200,
     })
 
 

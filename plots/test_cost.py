@@ -53,10 +53,12 @@ class Cost(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("other: expected the output of", error)
 
-    @unittest.skipUnless("WEIR_PLAN_AND_SIMULATE" in os.environ, "WEIR_PLAN_AND_SIMULATE does not name the benchmark")
+    @unittest.skipUnless("WEIR_PLAN_AND_SIMULATE" in os.environ,
+                         "WEIR_PLAN_AND_SIMULATE does not name the benchmark")
     def test_the_benchmark_output_is_drawn(self):
         benchmark = os.environ["WEIR_PLAN_AND_SIMULATE"]
-        done = subprocess.run([benchmark, "--json", "4"], capture_output=True, text=True, check=True, timeout=120)
+        done = subprocess.run([benchmark, "--json", "4"], capture_output=True, text=True, check=True,
+                              timeout=120)
         (self.folder / "small.jsonl").write_text(done.stdout)
         (row,) = cost.read(self.folder / "small.jsonl")
         self.assertEqual((row["gpu_machines"], row["cpu_machines"]), (4, 2))

@@ -81,8 +81,9 @@ def shipped() -> list[Trace]:
               "BytePS, OSDI 2020, figure 16, 490 ms for 8192 tokens (64 x 128, 20 masked) on one V100",
               8192, "token", "f16", bert_nanoseconds, bert),
         Trace("bert-large-387m.json", "BERT-Large, 387 M",
-              "Devlin et al., NAACL 2019, uncased, both pre-training heads, and one more tensor, up to the 387 M "
-              "parameters that BytePS's authors count (HPC China 2020), where a decoder's own matrix would be",
+              "Devlin et al., NAACL 2019, uncased, both pre-training heads, and one more tensor, up to the "
+              "387 M parameters that BytePS's authors count (HPC China 2020), where a decoder's own matrix "
+              "would be",
               "BytePS, OSDI 2020, figure 16, 490 ms for 8192 tokens (64 x 128, 20 masked) on one V100",
               8192, "token", "f16", bert_nanoseconds,
               bert_large(tokens=128, masked=20, unexplained=387_000_000 - 336_226_108)),

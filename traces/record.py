@@ -23,7 +23,8 @@ MODELS = {
 
 
 def examples():
-    spec = importlib.util.spec_from_file_location("models", ROOT / "frontends" / "python" / "examples" / "models.py")
+    spec = importlib.util.spec_from_file_location("models",
+                                                  ROOT / "frontends" / "python" / "examples" / "models.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -65,7 +66,10 @@ def main():
         model, iteration = made(name, "cuda")
         found = trace.record(model, iteration, name=name, batch=batch * (tokens or 1),
                              sample="token" if tokens else "image", steps=30, warm_up=10)
-        times = {way: sum(int(layer[way][:-2]) for layer in found["layers"]) / 1e6 for way in ("forward", "backward")}
+        times = {
+            way: sum(int(layer[way][:-2]) for layer in found["layers"]) / 1e6
+            for way in ("forward", "backward")
+        }
         found["source"] += "; computed in bf16 (autocast), parameters and gradients in f32"
         options.out.mkdir(parents=True, exist_ok=True)
         file = options.out / f"{name}.json"

@@ -70,7 +70,8 @@ def measure(all_of_them, size, place, choices):
             except (contenders.Failure, ValueError) as error:
                 print(f"{one.who}, {one.setting}: {error}", file=sys.stderr)
             if sys.stderr.isatty():
-                print(f"\r\033[K{repetition + 1} of {choices.repetitions}: {one.who}, {one.setting}", end="", file=sys.stderr)
+                print(f"\r\033[K{repetition + 1} of {choices.repetitions}: {one.who}, {one.setting}", end="",
+                      file=sys.stderr)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
     return rounds
@@ -101,8 +102,10 @@ def machine():
 
 
 def versions(weir):
-    return {"weir": contenders.output_of(lambda _: [weir, "--version"]).strip(),
-            "packages": [package for name in ("libgloo-dev", "libopenmpi-dev") for package in installed(name)]}
+    return {
+        "weir": contenders.output_of(lambda _: [weir, "--version"]).strip(),
+        "packages": [package for name in ("libgloo-dev", "libopenmpi-dev") for package in installed(name)]
+    }
 
 
 def installed(package):
@@ -116,12 +119,14 @@ def installed(package):
 
 def choices_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="where the programs are")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release",
+                        help="where the programs are")
     parser.add_argument("--worlds", default="lab,tcp,shm")
     parser.add_argument("--sizes", default="4,16,64,256", help="MiB, for loopback and shared memory")
     parser.add_argument("--lab-size", type=int, default=256, help="MiB, for the lab")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each repetition, after one that warms up")
+    parser.add_argument("--rounds", type=int, default=3,
+                        help="rounds of each repetition, after one that warms up")
     parser.add_argument("--out", type=Path, help="the record's file (measured/DATE.jsonl)")
     return parser.parse_args(arguments)
 
@@ -129,10 +134,13 @@ def choices_of(arguments):
 def main():
     choices = choices_of(sys.argv[1:])
     weir = str(choices.build / "weir")
-    programs = {name: str(choices.build / "experiments" / "peers" / f"peer_{name}") for name in ("gloo", "mpi")}
+    programs = {
+        name: str(choices.build / "experiments" / "peers" / f"peer_{name}") for name in ("gloo", "mpi")
+    }
     absent = [program for program in (weir, *programs.values()) if not Path(program).exists()]
     if absent:
-        sys.exit(f"measure: {', '.join(absent)} missing; scripts/install-peers installs what they are built with")
+        sys.exit(
+            f"measure: {', '.join(absent)} missing; scripts/install-peers installs what they are built with")
     now = datetime.datetime.now(datetime.timezone.utc)
     record = {"date": now.isoformat(timespec="seconds"), "machine": machine(), "versions": versions(weir)}
     rows = []

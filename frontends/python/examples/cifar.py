@@ -37,8 +37,9 @@ class Residual(nn.Module):
 
     def __init__(self, inputs, width, stride):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(inputs, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-                                  nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
+        self.body = nn.Sequential(nn.Conv2d(inputs, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width),
+                                  nn.ReLU(), nn.Conv2d(width, width, 3, 1, 1, bias=False),
+                                  nn.BatchNorm2d(width))
         self.shortcut = nn.Conv2d(inputs, width, 1, stride, bias=False)
 
     def forward(self, x):
@@ -46,13 +47,15 @@ class Residual(nn.Module):
 
 
 def network():
-    return nn.Sequential(Residual(3, 16, 2), Residual(16, 32, 2), Residual(32, 64, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                         nn.Linear(64, 10))
+    return nn.Sequential(Residual(3, 16, 2), Residual(16, 32, 2), Residual(32, 64, 2),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--batch-size", type=int, default=32, help="of each rank; a backward pass takes half of it")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch-size", type=int, default=32,
+                        help="of each rank; a backward pass takes half of it")
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--pictures", type=int, default=2000)
     parser.add_argument("--no-cuda", action="store_true")
@@ -64,7 +67,8 @@ def main():
     model = DistributedDataParallel(network().to(device))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
     pictures, labels = shapes(options.pictures, seed=1)
-    data = torch.utils.data.TensorDataset(pictures[weir.rank()::weir.size()], labels[weir.rank()::weir.size()])
+    data = torch.utils.data.TensorDataset(pictures[weir.rank()::weir.size()],
+                                          labels[weir.rank()::weir.size()])
     loader = torch.utils.data.DataLoader(data, options.batch_size, shuffle=True, drop_last=True)
     for epoch in range(options.epochs):
         model.train()

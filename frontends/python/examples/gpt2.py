@@ -49,19 +49,23 @@ def written(model, length, device):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batch-size", type=int, default=8, help="texts of each rank")
     parser.add_argument("--length", type=int, default=64, help="letters of a text")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--small", action="store_true", help="GPT-2 small: 124 million parameters")
-    parser.add_argument("--cross-barrier", action="store_true", help="let the next forward wait, layer by layer")
+    parser.add_argument("--cross-barrier", action="store_true",
+                        help="let the next forward wait, layer by layer")
     parser.add_argument("--no-cuda", action="store_true")
     options = parser.parse_args()
     weir.init()
     cuda = not options.no_cuda and torch.cuda.is_available()
     device = torch.device("cuda", weir.local_rank()) if cuda else torch.device("cpu")
     torch.manual_seed(1)
-    sizes = {} if options.small else {"tokens": len(LETTERS), "length": options.length, "width": 128, "heads": 4, "layers": 2}
+    sizes = {} if options.small else {
+        "tokens": len(LETTERS), "length": options.length, "width": 128, "heads": 4, "layers": 2
+    }
     model = models.gpt2(**sizes).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4 if options.small else 3e-3)
     weir.broadcast_parameters(model.state_dict(), root_rank=0)

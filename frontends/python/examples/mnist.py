@@ -19,7 +19,8 @@ GLYPHS = ["0E11191513110E", "040C040404040E", "0E11010204081F", "1F02040201110E"
 
 def glyph(digit):
     """5 x 7 points, one byte a row."""
-    return torch.tensor([[byte >> 4 - column & 1 for column in range(5)] for byte in bytes.fromhex(GLYPHS[digit])])
+    return torch.tensor([[byte >> 4 - column & 1 for column in range(5)]
+                         for byte in bytes.fromhex(GLYPHS[digit])])
 
 
 def digits(count, seed):
@@ -51,7 +52,8 @@ class Net(nn.Module):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batch-size", type=int, default=64, help="of each rank")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--pictures", type=int, default=6000)
@@ -66,14 +68,16 @@ def main():
     pictures, labels = digits(options.pictures, seed=1)
     data = torch.utils.data.TensorDataset(pictures, labels)
     # 2: each rank learns from a part of the data
-    sampler = torch.utils.data.distributed.DistributedSampler(data, num_replicas=weir.size(), rank=weir.rank())
+    sampler = torch.utils.data.distributed.DistributedSampler(data, num_replicas=weir.size(),
+                                                              rank=weir.rank())
     loader = torch.utils.data.DataLoader(data, options.batch_size, sampler=sampler)
 
     model = Net().to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=options.lr * weir.size(), momentum=0.9)
     weir.broadcast_parameters(model.state_dict(), root_rank=0)  # 3: all begin with the same
     weir.broadcast_optimizer_state(optimizer, root_rank=0)
-    optimizer = weir.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())  # 4: gradients are shared
+    # 4: ranks share gradients
+    optimizer = weir.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
 
     for epoch in range(options.epochs):
         model.train()

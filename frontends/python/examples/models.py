@@ -25,7 +25,8 @@ class Bottleneck(nn.Module):
 
 def resnet50(classes=1000):
     """25.6 million parameters."""
-    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True),
+              nn.MaxPool2d(3, 2, 1)]
     inputs = 64
     for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
         for block in range(blocks):
@@ -42,9 +43,9 @@ def vgg16(classes=1000):
             layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True)]
             inputs = width
         layers.append(nn.MaxPool2d(2))
-    return nn.Sequential(
-        *layers, nn.AdaptiveAvgPool2d(7), nn.Flatten(), nn.Linear(inputs * 49, 4096), nn.ReLU(inplace=True), nn.Dropout(),
-        nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, classes))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(7), nn.Flatten(), nn.Linear(inputs * 49, 4096),
+                         nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(inplace=True),
+                         nn.Dropout(), nn.Linear(4096, classes))
 
 
 class Block(nn.Module):

@@ -21,7 +21,8 @@ import weir.torch as weir
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=models.MODELS, default="resnet50")
     parser.add_argument("--batch-size", type=int, default=32, help="of each rank")
     parser.add_argument("--num-warmup-batches", type=int, default=10)
@@ -30,8 +31,10 @@ def arguments():
     parser.add_argument("--fp16-allreduce", action="store_true", help="send gradients with 16 bits")
     parser.add_argument("--use-adasum", action="store_true", help="refused: Weir has no Adasum")
     parser.add_argument("--no-cuda", action="store_true", help="train on processors")
-    parser.add_argument("--cross-barrier", action="store_true", help="let the next forward wait, layer by layer")
-    parser.add_argument("--ddp", action="store_true", help="use PyTorch's DistributedDataParallel instead of Weir")
+    parser.add_argument("--cross-barrier", action="store_true",
+                        help="let the next forward wait, layer by layer")
+    parser.add_argument("--ddp", action="store_true",
+                        help="use PyTorch's DistributedDataParallel instead of Weir")
     return parser.parse_args()
 
 
@@ -43,7 +46,8 @@ def distributed(model, cuda):
         store = store or torch.distributed.TCPStore(host, port, is_master=False)
     else:
         store = None
-    torch.distributed.init_process_group("nccl" if cuda else "gloo", store=store, rank=weir.rank(), world_size=weir.size())
+    torch.distributed.init_process_group("nccl" if cuda else "gloo", store=store, rank=weir.rank(),
+                                         world_size=weir.size())
     return DistributedDataParallel(model, device_ids=[weir.local_rank()] if cuda else None)
 
 
@@ -64,7 +68,8 @@ def main():
     else:
         weir.broadcast_parameters(model.state_dict(), root_rank=0)
         optimizer = weir.DistributedOptimizer(
-            optimizer, named_parameters=model.named_parameters(), op=weir.Adasum if options.use_adasum else weir.Average,
+            optimizer, named_parameters=model.named_parameters(),
+            op=weir.Adasum if options.use_adasum else weir.Average,
             compression=weir.Compression.fp16 if options.fp16_allreduce else weir.Compression.none,
             cross_barrier=options.cross_barrier, model=model)
 
@@ -85,16 +90,19 @@ def main():
         if weir.rank() == 0:
             print(text, flush=True)
 
-    report(f"Model: {options.model}\nBatch size: {options.batch_size}\nNumber of {'GPUs' if cuda else 'CPUs'}: {weir.size()}")
+    report(f"Model: {options.model}\nBatch size: {options.batch_size}\n"
+           f"Number of {'GPUs' if cuda else 'CPUs'}: {weir.size()}")
     seconds(options.num_warmup_batches)
     rates = []
     for number in range(options.num_iters):
-        rates.append(options.batch_size * options.num_batches_per_iter / seconds(options.num_batches_per_iter))
+        rates.append(
+            options.batch_size * options.num_batches_per_iter / seconds(options.num_batches_per_iter))
         report(f"Iter #{number}: {rates[-1]:.1f} {unit}/sec per rank")
     mean = statistics.mean(rates)
     spread = 1.96 * statistics.pstdev(rates)
     report(f"{unit}/sec per rank: {mean:.1f} +-{spread:.1f}")
-    report(f"Total {unit}/sec on {weir.size()} rank(s): {weir.size() * mean:.1f} +-{weir.size() * spread:.1f}")
+    report(
+        f"Total {unit}/sec on {weir.size()} rank(s): {weir.size() * mean:.1f} +-{weir.size() * spread:.1f}")
     if options.ddp:
         torch.distributed.destroy_process_group()
 

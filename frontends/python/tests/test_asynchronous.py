@@ -69,7 +69,8 @@ def test_wrong_combinations_are_refused(tmp_path, ranks, servers):
 
 
 @pytest.mark.parametrize("name, value, what", [("WEIR_ASYNC", "1", "on"), ("BYTEPS_ENABLE_ASYNC", "1", "on"),
-                                               ("BYTEPS_ENABLE_ASYNC", "0", "off"), ("WEIR_ASYNC", "maybe", "nonsense")])
+                                               ("BYTEPS_ENABLE_ASYNC", "0", "off"),
+                                               ("WEIR_ASYNC", "maybe", "nonsense")])
 def test_the_environment_may_ask_for_it(tmp_path, name, value, what):
     lesson("variable", tmp_path, what, **{name: value})
 

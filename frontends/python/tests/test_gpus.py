@@ -41,5 +41,8 @@ def test_ranks_of_a_host_learn_why_another_one_of_it_has_failed():
     done = job.weirrun("as_hosts.py", "gpus_lost.py", ranks=4, timeout=90)
     assert done.returncode != 0
     assert "the disk is full" in done.stdout + done.stderr
-    late = [float(seconds) for seconds in re.findall(r"failed after ([\d.]+) s", done.stdout) if float(seconds) > 10]
+    late = [
+        float(seconds) for seconds in re.findall(r"failed after ([\d.]+) s", done.stdout)
+        if float(seconds) > 10
+    ]
     assert not late, done.stdout + done.stderr

@@ -43,7 +43,8 @@ def test_a_library_of_another_abi_is_refused(tmp_path):
     source = tmp_path / "other.c"
     source.write_text("\n".join([*stubs, "int weir_abi_version(void) { return 99; }"]))
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "other.so", source], check=True)
-    assert f"has version 99 of Weir's ABI, and this package needs {_library.ABI_VERSION}" in refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+    output = refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+    assert f"has version 99 of Weir's ABI, and this package needs {_library.ABI_VERSION}" in output
 
 
 def test_the_binding_is_the_headers():
@@ -56,7 +57,9 @@ def test_the_binding_is_the_headers():
     assert int(re.search(r"WEIR_ABI_VERSION (\d+)", text)[1]) == _library.ABI_VERSION
     assert int(re.search(r"WEIR_KEPT = (\d+)", text)[1]) == _library.KEPT
     enumeration = re.search(r"typedef enum weir_status \{(.*?)\}", text, re.DOTALL)[1]
-    statuses = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", enumeration) if name != "OK"}
+    statuses = {
+        name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", enumeration) if name != "OK"
+    }
     assert len(statuses) == 6 and set(statuses.values()) == set(_library.ERRORS)
     found = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+\d\d) = (\d)", text)}
     assert found == {dtype.name: dtype.value for dtype in dtypes.Dtype}

@@ -9,4 +9,6 @@ from .errors import Error, InvalidError, LostError, MismatchError, ResourceError
 
 __version__ = "0.1.0"
 
-__all__ = ["Error", "InvalidError", "LostError", "MismatchError", "ResourceError", "StateError", "TimeoutError"]
+__all__ = [
+    "Error", "InvalidError", "LostError", "MismatchError", "ResourceError", "StateError", "TimeoutError"
+]

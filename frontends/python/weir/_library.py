@@ -62,7 +62,8 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
     "weir_declare_among": (_STATUS, [ctypes.POINTER(_Tensor), _INT64, ctypes.POINTER(_INT32), _INT32]),
-    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _TEXT, _INT32, _POINTER, _HANDLE]),
+    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _TEXT, _INT32, _POINTER,
+                                 _HANDLE]),
     "weir_accumulate": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _TEXT, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_poll": (_STATUS, [_INT64, ctypes.POINTER(_INT32)]),
@@ -99,8 +100,9 @@ class Library:
             raise ImportError(f"{path} is not a usable library of Weir: {why}") from why
         version = self._c.weir_abi_version()
         if version != ABI_VERSION:
-            raise ImportError(f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
-                              "take both from one build")
+            raise ImportError(
+                f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
+                "take both from one build")
         # Bound once: they are called for every gradient.
         self._push_pull = self._c.weir_push_pull
         self._accumulate = self._c.weir_accumulate
@@ -166,7 +168,8 @@ class Library:
         if ranks is None:
             self._check(self._c.weir_declare(array, len(rows)))
         else:
-            self._check(self._c.weir_declare_among(array, len(rows), (_INT32 * len(ranks))(*ranks), len(ranks)))
+            self._check(
+                self._c.weir_declare_among(array, len(rows), (_INT32 * len(ranks))(*ranks), len(ranks)))
 
     @functools.cached_property
     def takes_gpus(self) -> bool:

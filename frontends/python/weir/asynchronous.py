@@ -33,8 +33,8 @@ def check(compressed: bool, average: bool, predivide: float, passes: int) -> Non
         raise InvalidError("compression is for summed gradients; asynchronous training sends changes of "
                            "weights, uncompressed")
     if not average or predivide != 1.0:
-        raise InvalidError("op=Sum and gradient_predivide_factor are for summed gradients; asynchronous training "
-                           "sums no gradients")
+        raise InvalidError("op=Sum and gradient_predivide_factor are for summed gradients; "
+                           "asynchronous training sums no gradients")
     check_passes(passes)
 
 
@@ -53,7 +53,8 @@ def begin(publish: Callable[[], None], fetch: Callable[[], None]) -> None:
     current.c.barrier()
 
 
-def exchange(slots: Sequence[Any], start: Callable[[Any], Transfer], take: Callable[[Any, Any], None]) -> None:
+def exchange(slots: Sequence[Any], start: Callable[[Any], Transfer],
+             take: Callable[[Any, Any], None]) -> None:
     """Starts a transfer for each slot, in order; then hands what arrives to `take(slot, output)`,
     in the same order.
 

@@ -71,8 +71,9 @@ def of_buffer(buffer: Any, dtype: Optional[Dtype] = None) -> Memory:
     if dtype is None:
         dtype = _INTEGERS.get(view.itemsize) if code in tuple("ilq") else _FLOATS.get(code)
     if dtype is None or view.nbytes % BYTES[dtype] != 0:
-        raise TypeError(f"a buffer whose elements have the format '{view.format}' needs a dtype that fits its "
-                        f"{view.nbytes} bytes")
+        raise TypeError(
+            f"a buffer whose elements have the format '{view.format}' needs a dtype that fits its "
+            f"{view.nbytes} bytes")
     return Memory(pointer, view.nbytes // BYTES[dtype], int(dtype), owner=owner)
 
 

@@ -32,8 +32,9 @@ def complete(settings: Dict[str, Any], frontend: Frontend) -> Dict[str, Any]:
     if _whole(settings, "size", SIZE, 1) <= 1 or "secret" in settings or "WEIR_SECRET" in os.environ:
         return settings
     if "MASTER_ADDR" not in os.environ or "MASTER_PORT" not in os.environ:
-        raise InvalidError("there are several ranks, and they have no way to find each other: start them with weirrun "
-                           "or torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
+        raise InvalidError(
+            "there are several ranks, and they have no way to find each other: start them with weirrun "
+            "or torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
     return {**_meet(settings, frontend), **settings}
 
 
@@ -89,10 +90,12 @@ def _opened(frontend: Frontend, host: str, port: int, leads: bool, patience: flo
         try:
             store = frontend.store(host, port, leads, patience)
         except (RuntimeError, OSError) as why:
-            raise ResourceError(f"cannot open the store at MASTER_ADDR:MASTER_PORT ({host}:{port}): {why}") from why
+            raise ResourceError(
+                f"cannot open the store at MASTER_ADDR:MASTER_PORT ({host}:{port}): {why}") from why
         if store is None:
-            raise InvalidError("this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
-                               "weirrun, or set WEIR_SECRET and WEIR_LEADER")
+            raise InvalidError(
+                "this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
+                "weirrun, or set WEIR_SECRET and WEIR_LEADER")
         _stores.append(store)
     return _stores[0]
 

@@ -15,8 +15,11 @@ from .errors import Error
 
 def main() -> int:
     """Serves, and prints why if that fails."""
-    parser = argparse.ArgumentParser(prog="python -m weir.serve", description="Runs a CPU machine of a session. It sums what the ranks send.")
-    parser.add_argument("--repeat", action="store_true", help="serve one session after another, until stopped")
+    parser = argparse.ArgumentParser(
+        prog="python -m weir.serve",
+        description="Runs a CPU machine of a session. It sums what the ranks send.")
+    parser.add_argument("--repeat", action="store_true",
+                        help="serve one session after another, until stopped")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's handler would wait for the library to return
     try:

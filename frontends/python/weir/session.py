@@ -153,7 +153,8 @@ def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None
         raise StateError("Weir is not suspended: call suspend() before resume()")
     before = _suspended
     rank_now = before.rank if global_rank is None else global_rank
-    _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings}, before.frontend)
+    _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings},
+                       before.frontend)
     _suspended = None
     for tensors in before.declared:
         _current.declare(tensors)

@@ -18,7 +18,8 @@ from failures import fails
 TURNS = 30
 OPTIMIZERS = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.1),
-    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True,
+                                                   weight_decay=0.01),
     "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.01),
 }
 
@@ -67,8 +68,9 @@ def turns(rank, ranks, folder):
     for name in OPTIMIZERS:
         for dtype, passes in ((torch.float64, 1), (torch.float32, 1), (torch.float64, 2)):
             model = build(dtype, seed=3 + rank)  # rank 0's weights count
-            optimizer = weir.DistributedOptimizer(OPTIMIZERS[name](model.parameters()), model.named_parameters(),
-                                                  backward_passes_per_step=passes, asynchronous=True)
+            optimizer = weir.DistributedOptimizer(OPTIMIZERS[name](model.parameters()),
+                                                  model.named_parameters(), backward_passes_per_step=passes,
+                                                  asynchronous=True)
             assert type(optimizer).__name__ == type(OPTIMIZERS[name](model.parameters())).__name__
             for turn, one in enumerate(order(ranks)):
                 if one == rank:
@@ -92,7 +94,9 @@ class Recorded(torch.optim.SGD):
         before = [parameter.detach().clone() for parameter in self.param_groups[0]["params"]]
         result = super().step(closure)
         changes = [parameter.detach() - old for parameter, old in zip(self.param_groups[0]["params"], before)]
-        self.total = changes if self.total is None else [total + change for total, change in zip(self.total, changes)]
+        self.total = changes if self.total is None else [
+            total + change for total, change in zip(self.total, changes)
+        ]
         return result
 
 
@@ -100,7 +104,8 @@ def free(rank, ranks, folder):
     """Ranks of different speed, none of which waits for another."""
     model = build(seed=3 + rank)
     start = loss_of(build(), 0).item()
-    optimizer = weir.DistributedOptimizer(Recorded(model.parameters(), lr=0.1), model.named_parameters(), **{"async": True})
+    optimizer = weir.DistributedOptimizer(Recorded(model.parameters(), lr=0.1), model.named_parameters(),
+                                          **{"async": True})
     begin = [parameter.detach().clone() for parameter in model.parameters()]
     for parameter, expected in zip(begin, build().parameters()):
         assert torch.equal(parameter, expected.detach()), "all begin with rank 0's weights"
@@ -124,7 +129,8 @@ def free(rank, ranks, folder):
 def waits(rank, ranks, folder):
     """A rank that computes until all others have made all their steps holds up nobody."""
     model = build()
-    optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(), asynchronous=True)
+    optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(),
+                                          asynchronous=True)
     until = time.monotonic() + 25
     while rank == ranks - 1 and len(list(folder.glob("done.*"))) < ranks - 1:
         assert time.monotonic() < until, "the others wait for this rank"
@@ -139,15 +145,18 @@ def waits(rank, ranks, folder):
 def kinds(rank, ranks, folder):
     """Tensors of all sorts, parameters that come later, and another session."""
     del folder
-    parameters = [torch.nn.Parameter(tensor) for tensor in (
-        torch.zeros(()), torch.zeros(0), torch.zeros(5, 7).t(), torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last),
-        torch.zeros(300, 1001, dtype=torch.float64), torch.zeros(33, dtype=torch.bfloat16))]
+    parameters = [
+        torch.nn.Parameter(tensor)
+        for tensor in (torch.zeros(()), torch.zeros(0), torch.zeros(5, 7).t(),
+                       torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last),
+                       torch.zeros(300, 1001, dtype=torch.float64), torch.zeros(33, dtype=torch.bfloat16))
+    ]
     frozen = torch.nn.Parameter(torch.full((3,), float(rank)), requires_grad=False)
     unused = torch.nn.Parameter(torch.full((3,), float(rank)))
     sparse = torch.nn.Embedding(4, 2, sparse=True)
     torch.nn.init.zeros_(sparse.weight)
-    optimizer = weir.DistributedOptimizer(torch.optim.SGD([*parameters, frozen, unused, sparse.weight], lr=1.0),
-                                          asynchronous=True)
+    optimizer = weir.DistributedOptimizer(
+        torch.optim.SGD([*parameters, frozen, unused, sparse.weight], lr=1.0), asynchronous=True)
     assert torch.equal(unused.detach(), torch.zeros(3)) and torch.equal(frozen, torch.full((3,), float(rank)))
 
     def steps():
@@ -164,7 +173,8 @@ def kinds(rank, ranks, folder):
 
     def check(expected):
         for parameter in parameters:
-            assert torch.equal(parameter.detach(), torch.full_like(parameter, float(expected)).detach()), parameter
+            wanted = torch.full_like(parameter, float(expected))
+            assert torch.equal(parameter.detach(), wanted.detach()), parameter
         assert sparse.weight.detach().tolist() == [[0, 0], [2 * expected] * 2, [0, 0], [0, 0]]
 
     steps()
@@ -218,8 +228,9 @@ def refusals(rank, ranks, folder):
     with fails(TypeError, "async"):
         made(**{"async": True})
     with fails(TypeError, "complex64"):
-        weir.DistributedOptimizer(torch.optim.SGD([torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))], lr=0.1),
-                                  asynchronous=True)
+        weir.DistributedOptimizer(
+            torch.optim.SGD([torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))], lr=0.1),
+            asynchronous=True)
     if int(os.environ["WEIR_SERVERS"]) == 0:
         with fails(weir.InvalidError, "Weights", "--servers 1", "WEIR_SERVERS"):
             made()

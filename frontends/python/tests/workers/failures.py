@@ -49,7 +49,8 @@ def mismatch(rank, ranks):
         weir.push_pull(torch.ones(4), name="made", average=rank == 0)
     for average in (True, False, True):
         weir.push_pull(torch.ones(4), name="either", average=average)
-    with fails(weir.MismatchError, "either", "rank 0", "averaged", "summed"):  # at once, on those who do as before too
+    # at once, on those who do as before too
+    with fails(weir.MismatchError, "either", "rank 0", "averaged", "summed"):
         weir.push_pull(torch.ones(4), name="either", average=rank == 0)
     weir.push_pull(torch.ones(4), name="later", average=True)
     with fails(weir.MismatchError, "later", "rank 1", "averaged", "summed"):
@@ -60,7 +61,8 @@ def mismatch(rank, ranks):
     with fails(weir.MismatchError, "without a name"):  # for good
         weir.broadcast(torch.ones(4), 0)
     # The session goes on.
-    assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False), torch.full((4,), float(ranks)))
+    assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False),
+                       torch.full((4,), float(ranks)))
 
 
 def models(rank, ranks):
@@ -68,7 +70,8 @@ def models(rank, ranks):
     torch.manual_seed(rank)
     model = torch.nn.Linear(4 + rank, 2)
     with fails(weir.MismatchError, "Gradient.weight"):
-        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters())
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1),
+                                              model.named_parameters())
         model(torch.ones(1, 4 + rank)).sum().backward()
         optimizer.step()
 
@@ -77,8 +80,8 @@ def averages(rank, ranks):
     del ranks
     model = torch.nn.Linear(4, 2)
     with fails(weir.MismatchError, "Gradient.", "averaged", "summed"):  # of weight or bias
-        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters(),
-                                              op=weir.Sum if rank else weir.Average)
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1),
+                                              model.named_parameters(), op=weir.Sum if rank else weir.Average)
         model(torch.ones(1, 4)).sum().backward()
         optimizer.step()
 

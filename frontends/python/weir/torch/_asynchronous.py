@@ -65,8 +65,9 @@ class Weights:
             new.append(Slot(parameter, name, self._prefix + name))
         if new:
             session().declare([
-                Declaration(slot.key.decode(), slot.buffer.numel(), DTYPES[slot.buffer.dtype], len(new) - place, kept=True)
-                for place, slot in enumerate(new)])
+                Declaration(slot.key.decode(), slot.buffer.numel(), DTYPES[slot.buffer.dtype],
+                            len(new) - place, kept=True) for place, slot in enumerate(new)
+            ])
         self._known.update(slot.parameter for slot in new)
         self._slots += new
         _begin(new)
@@ -79,13 +80,15 @@ class Weights:
             _begin(self._slots)
         for parameter, name in self._frozen.items():
             if parameter.requires_grad:
-                raise StateError(f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: "
-                                 "make a new optimizer once every trained parameter requires gradients")
+                raise StateError(
+                    f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: "
+                    "make a new optimizer once every trained parameter requires gradients")
         for slot in self._slots:
             parameter = slot.parameter
             if parameter._version != slot.version and not torch.equal(parameter, slot.buffer):
-                raise StateError(f"'{slot.name}' has been changed since the last step(), but not by the optimizer. The "
-                                 "CPU machines keep the weights: load weights before DistributedOptimizer is made")
+                raise StateError(
+                    f"'{slot.name}' has been changed since the last step(), but not by the optimizer. The "
+                    "CPU machines keep the weights: load weights before DistributedOptimizer is made")
 
     def push(self) -> None:
         """Adds what the parameters have changed by to what is kept, and gives them what that is then."""
@@ -157,8 +160,8 @@ class Asynchronous(torch.optim.Optimizer):
         self._weights.add(named_for(self, None))
 
 
-def asynchronous(optimizer: torch.optim.Optimizer, named: Sequence[Named], compression: Type[Compressor], average: bool,
-                 predivide: float, passes: int) -> Any:
+def asynchronous(optimizer: torch.optim.Optimizer, named: Sequence[Named], compression: Type[Compressor],
+                 average: bool, predivide: float, passes: int) -> Any:
     """The optimizer as one that trains asynchronously; it shares state and groups with it."""
     neutral.check(compression is not Compression.none, average, predivide, passes)
     own = type(optimizer)

@@ -196,17 +196,20 @@ class Buckets:
 
         All ranks call it. InvalidError if other ranks have other gradients, or have them in another order.
         """
-        own = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
+        tensors = [(member.name, str(member.dtype), member.elements) for member in members]
+        own = digest(repr([self._average, *tensors]))
         for rank, (other,) in enumerate(session().exchange("parameters", [own])):
             if other != own:
-                raise InvalidError(f"the trained parameters of model {self._model} differ between rank {rank} and rank "
-                                   f"{session().rank}, or their order differs, or one rank averages and the other "
-                                   "sums; all ranks must do the same")
+                raise InvalidError(
+                    f"the trained parameters of model {self._model} differ between rank {rank} and rank "
+                    f"{session().rank}, or their order differs, or one rank averages and the other "
+                    "sums; all ranks must do the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:
             number = filling.get(member.dtype)
-            if number is None or self._buckets[number].bytes() >= (FIRST_BYTES if number == 0 else BUCKET_BYTES):
+            full = FIRST_BYTES if number == 0 else BUCKET_BYTES
+            if number is None or self._buckets[number].bytes() >= full:
                 number = filling[member.dtype] = len(self._buckets)
                 self._buckets.append(Bucket(member.dtype))
             bucket = self._buckets[number]
@@ -221,7 +224,8 @@ class Buckets:
             else:
                 bucket.way = Host(self._nccl, self._model, self._average)
         if self._nccl.spans and members:
-            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], self._nccl.peers)
+            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]],
+                                self._nccl.peers)
 
     def begin(self, key: Any, tensor: torch.Tensor) -> Share:
         """A gradient is complete. Nobody touches it until its share has been waited for."""
@@ -247,7 +251,8 @@ class Buckets:
         """Whether the bucket's sums are there, of that round."""
         if of_round >= self._round:
             return False
-        return of_round < self._round - 1 or all(bucket.way.done() for bucket in self._buckets[number:self._back])
+        buckets = self._buckets[number:self._back]
+        return of_round < self._round - 1 or all(bucket.way.done() for bucket in buckets)
 
     def finish(self, number: int, of_round: int) -> None:
         """The bucket's sums are there, for what is put on the current stream from now on."""

@@ -10,7 +10,8 @@ from ..session import session
 from ._memory import check_tensor, dtype_code
 
 
-def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0, average: bool = True) -> None:
+def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0,
+            average: bool = True) -> None:
     """Makes a tensor for push_pull() known, so that its first sum does not have to wait for a plan.
 
     BytePS's scripts do not pass the tensor: then there is nothing to plan yet, and nothing happens.
@@ -21,4 +22,5 @@ def declare(name: str, tensor: Optional[torch.Tensor] = None, priority: int = 0,
         raise ValueError("declare() needs the name of the tensor")
     if tensor is not None:
         check_tensor(tensor, "the value to declare")
-        current.declare([Declaration(name, tensor.numel(), dtype_code(tensor), priority, kind=kind_of(average))])
+        current.declare(
+            [Declaration(name, tensor.numel(), dtype_code(tensor), priority, kind=kind_of(average))])

@@ -51,8 +51,8 @@ class Gradients:
     * `active` False leaves gradients alone.
     """
 
-    def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none, average: bool = True,
-                 predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
+    def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none,
+                 average: bool = True, predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
                  begun: Optional[Callable[[], None]] = None):
         check_passes(passes)
         self.active = True
@@ -132,9 +132,11 @@ class Gradients:
         """Makes gradients known to the library. Earlier ones are more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
-            session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place,
-                                             kind=kind_of(self._average))
-                                 for place, (slot, like) in enumerate(zip(slots, likes))])
+            session().c.declare([
+                Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype],
+                            len(slots) - place, kind=kind_of(self._average))
+                for place, (slot, like) in enumerate(zip(slots, likes))
+            ])
 
     def _watch(self, slot: Slot) -> None:
         # Weak: a parameter must not keep an optimizer alive, nor hand its gradient over for one that is gone.
@@ -157,13 +159,15 @@ class Gradients:
     def ready(self, slot: Slot) -> None:
         """Backward has made the parameter's gradient."""
         if slot.delayed:
-            raise StateError(f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
-                             "module that owns it, so the cross barrier missed it; train without cross_barrier")
+            raise StateError(
+                f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
+                "module that owns it, so the cross barrier missed it; train without cross_barrier")
         self.fresh = True
         self.settled = False
         if slot.left <= 0:
-            raise StateError(f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
-                             "backward_passes_per_step")
+            raise StateError(
+                f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
+                "backward_passes_per_step")
         slot.left -= 1
         if slot.left == 0:
             self.begin(slot)
@@ -259,7 +263,8 @@ def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Itera
         return owned
     named = list(named_parameters)
     if not all(isinstance(item, tuple) and len(item) == 2 for item in named):
-        raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
+        raise ValueError(
+            "named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
     twice = names.repeated([name for name, _ in named])
     if twice:
         raise ValueError(f"named_parameters gives these names more than once: {', '.join(twice)}")

@@ -102,7 +102,8 @@ class Nccl:
             options = torch.distributed.ProcessGroupNCCL.Options()
             options._timeout = self._limit
             store = torch.distributed.PrefixStore(f"nccl/{model}", self._store)
-            group = torch.distributed.ProcessGroupNCCL(store, self.place.local_rank, self.place.local_size, options)
+            group = torch.distributed.ProcessGroupNCCL(store, self.place.local_rank, self.place.local_size,
+                                                       options)
             self._groups[model] = group
         return group
 
@@ -112,7 +113,8 @@ class Nccl:
         if self._groups and not failed:
             torch.cuda.synchronize(self.device)
         for group in self._groups.values():
-            end = next((getattr(group, name) for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
+            end = next((getattr(group, name)
+                        for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
                         if hasattr(group, name)), None)
             if end is not None:
                 end()
@@ -139,7 +141,8 @@ class Local(Part):
         and say on which device theirs are and whether all are.
         """
         if not self._asked:
-            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(), current.c.servers())
+            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(),
+                          current.c.servers())
             self._nccl = meet(self._choice, place, current.patience, device, on_gpus, current.exchange)
             self._asked = True
         return self._nccl
@@ -180,11 +183,13 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     has_nccl = torch.distributed.is_nccl_available()
     if has_nccl and place.local_rank == 0 and place.local_size > 1 and choice != "none":
         try:
-            own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit, wait_for_workers=False)
+            own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit,
+                                             wait_for_workers=False)
         except (RuntimeError, OSError) as why:
             refused = why
-    ranks = [RankFacts(*row) for row in exchange("local", [CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank,
-                                                     place.local_size, own.port if own else 0, _gpu(device)])]
+    facts = RankFacts(CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank, place.local_size,
+                      own.port if own else 0, _gpu(device))
+    ranks = [RankFacts(*row) for row in exchange("local", facts)]
     refusal = _refusal(place, ranks)
     if refusal is not None:
         if choice == "nccl":
@@ -193,10 +198,11 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     if choice == "auto" and place.local_size == place.size and place.servers > 0:
         return None  # CPU machines of the same host: somebody wants to try them out
     first = place.rank - place.local_rank
-    advice = (f"rank {place.rank} could not meet the other ranks of this host to sum with NCCL (set WEIR_LOCAL=none to "
-              "sum without NCCL)")
+    advice = (f"rank {place.rank} could not meet the other ranks of this host to sum with NCCL "
+              "(set WEIR_LOCAL=none to sum without NCCL)")
     if ranks[first].port == 0:
-        raise ResourceError(f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
+        raise ResourceError(
+            f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
     try:
         store = own or torch.distributed.TCPStore("127.0.0.1", ranks[first].port, is_master=False,
                                                   timeout=min(limit, MEETING), wait_for_workers=False)
@@ -226,7 +232,8 @@ def _refusal(place: Place, ranks: List[RankFacts]) -> Optional[str]:
 
     other = who(lambda facts: facts.choice != ranks[0].choice)
     if other is not None:
-        return f"WEIR_LOCAL is {CHOICES[ranks[0].choice]} on rank 0, and {CHOICES[ranks[other].choice]} on rank {other}"
+        here, there = CHOICES[ranks[0].choice], CHOICES[ranks[other].choice]
+        return f"WEIR_LOCAL is {here} on rank 0, and {there} on rank {other}"
     if CHOICES[ranks[0].choice] == "none":
         return "WEIR_LOCAL is none"
     for wrong, why in ((lambda facts: not facts.has_nccl, "the PyTorch of rank {} has no NCCL"),
@@ -238,7 +245,7 @@ def _refusal(place: Place, ranks: List[RankFacts]) -> Optional[str]:
     if any(facts.local_size != local for facts in ranks) or place.size % local != 0:
         return "hosts must have the same number of ranks each"
     if local == 1:
-        return "each host has one rank, or ranks do not know the number of ranks of their host (WEIR_LOCAL_SIZE)"
+        return "each host has one rank, or ranks do not know how many share a host (WEIR_LOCAL_SIZE)"
     if any(facts.local_rank != rank % local for rank, facts in enumerate(ranks)):
         return "ranks of one host must have consecutive numbers"
     for first in range(0, place.size, local):
@@ -252,7 +259,9 @@ def _gpu(device: torch.device) -> int:
     index = torch.cuda.current_device() if device.index is None else device.index
     known = getattr(torch.cuda.get_device_properties(index), "uuid", None)
     if not known:
-        visible = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()]
+        visible = [
+            one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()
+        ]
         known = visible[index] if index < len(visible) else index
     return digest(str(known))
 

@@ -29,7 +29,8 @@ def check_tensor(value: Any, what: str) -> None:
 def check_dense(tensor: torch.Tensor, what: str) -> None:
     """TypeError if the tensor is sparse or otherwise has no plain memory."""
     if tensor.layout != torch.strided:
-        raise TypeError(f"{what} has the layout {tensor.layout}, and Weir takes dense tensors only: use to_dense()")
+        raise TypeError(
+            f"{what} has the layout {tensor.layout}, and Weir takes dense tensors only: use to_dense()")
 
 
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:

@@ -118,7 +118,8 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
     if "async" in more and asynchronous is None:
         asynchronous = more.pop("async")
     if more:
-        raise TypeError(f"DistributedOptimizer() has no argument {', '.join(map(repr, more))}, or got it twice")
+        raise TypeError(
+            f"DistributedOptimizer() has no argument {', '.join(map(repr, more))}, or got it twice")
     all_ranks(process_set)
     average = averages(None, op)
     check_predivide(gradient_predivide_factor, average)
@@ -128,12 +129,13 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
         raise InvalidError("the optimizer is distributed already")
     if enabled() is not None if asynchronous is None else asynchronous:
         if cross_barrier:
-            raise InvalidError("cross_barrier lets forward wait for sums of gradients, but asynchronous training has "
-                               "no such sums: use only one of the two")
-        return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression, average,
-                                          gradient_predivide_factor, backward_passes_per_step)
-    gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,
-                          backward_passes_per_step, sparse_as_dense)
+            raise InvalidError(
+                "cross_barrier lets forward wait for sums of gradients, but asynchronous training has "
+                "no such sums: use only one of the two")
+        return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression,
+                                          average, gradient_predivide_factor, backward_passes_per_step)
+    gradients = Gradients(named_for(optimizer, named_parameters), compression, average,
+                          gradient_predivide_factor, backward_passes_per_step, sparse_as_dense)
     result = distributed(optimizer, Distributed, type(optimizer), gradients)
     if cross_barrier:
         from .cross_barrier import CrossBarrier

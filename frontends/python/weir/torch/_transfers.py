@@ -28,7 +28,8 @@ def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, out
     check_dense(tensor, "the tensor to sum")
     source = summable(tensor, code, current.c)
     if source.owner is not tensor:  # a copy, which may be written
-        return transfers.begin_sum(current, name, source, source, kind, output, partial(_deliver, output, source.owner))
+        return transfers.begin_sum(current, name, source, source, kind, output,
+                                   partial(_deliver, output, source.owner))
     target = source if output is tensor else memory_of(output, code, source.device, source.stream)
     return transfers.begin_sum(current, name, source, target, kind, output)
 
@@ -49,4 +50,5 @@ def begin_copy(current: Session, name: Optional[str], tensor: torch.Tensor, root
     kind = str(tensor.dtype).replace("torch.", "").encode()
     memory = Raw(held.data_ptr(), held.numel() * held.element_size(), kind, held)
     deliver = None if held is tensor else partial(_deliver, tensor, held)
-    return transfers.begin_copy(current, None if name is None else name.encode(), memory, root, tensor, deliver)
+    return transfers.begin_copy(current, None if name is None else name.encode(), memory, root, tensor,
+                                deliver)

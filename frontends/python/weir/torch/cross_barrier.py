@@ -131,13 +131,16 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
     models whose parameters are used by the forward of the module that owns them.
     """
     if isinstance(optimizer, torch.optim.LBFGS):
-        raise InvalidError("LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
+        raise InvalidError(
+            "LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
     if isinstance(optimizer, Asynchronous):
-        raise InvalidError("the optimizer trains asynchronously: there are no sums of gradients for a forward to wait for")
+        raise InvalidError(
+            "the optimizer trains asynchronously: there are no sums of gradients for a forward to wait for")
     if not isinstance(optimizer, Distributed):
         if enabled() is not None:
-            raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients for a "
-                               "forward to wait for: unset it, or use DistributedOptimizer without a cross barrier")
+            raise InvalidError(
+                f"{enabled()} asks for asynchronous training, which has no sums of gradients for a "
+                "forward to wait for: unset it, or use DistributedOptimizer without a cross barrier")
         optimizer = DistributedOptimizer(optimizer, _names(model, optimizer))
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")
@@ -162,7 +165,8 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
         if delayed is not None:
             delayed.flush()
 
-    model._register_state_dict_hook(whole)  # its tensors share memory with the parameters, so after is early enough
+    # its tensors share memory with the parameters, so after is early enough
+    model._register_state_dict_hook(whole)
     return result
 
 

@@ -29,11 +29,12 @@ class DistributedDataParallel(torch.nn.Module):
                  process_group: Any = None, bucket_cap_mb: float = 25, find_unused_parameters: bool = False,
                  gradient_as_bucket_view: bool = False, static_graph: bool = False):
         super().__init__()
-        del device_ids, output_device, dim, bucket_cap_mb, find_unused_parameters, gradient_as_bucket_view, static_graph
+        del device_ids, output_device, dim, bucket_cap_mb
+        del find_unused_parameters, gradient_as_bucket_view, static_graph
         all_ranks(process_group)
         if enabled() is not None:
-            raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel averages gradients: "
-                               "unset it, or use DistributedOptimizer")
+            raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel "
+                               "averages gradients: unset it, or use DistributedOptimizer")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.require_backward_grad_sync = True
@@ -48,7 +49,8 @@ class DistributedDataParallel(torch.nn.Module):
             if self._queued and not _in_backward():
                 self._finish()  # the last backward has failed, and what it handed over is under way still
             self._gradients.active = self.require_backward_grad_sync
-            if self.broadcast_buffers and self.training and self.require_backward_grad_sync and session().size > 1:
+            shared = self.broadcast_buffers and self.training and self.require_backward_grad_sync
+            if shared and session().size > 1:
                 self._share_buffers()
         return self.module(*inputs, **named)
 
@@ -63,8 +65,9 @@ class DistributedDataParallel(torch.nn.Module):
             self.require_backward_grad_sync = before
 
     def __getstate__(self) -> Any:
-        raise TypeError("a DistributedDataParallel belongs to its session and cannot be saved or copied: take its "
-                        "module, or state_dict()")
+        raise TypeError(
+            "a DistributedDataParallel belongs to its session and cannot be saved or copied: take its "
+            "module, or state_dict()")
 
     def _queue(self) -> None:
         """A first gradient is on its way: wait for all when backward ends."""
@@ -84,7 +87,8 @@ class DistributedDataParallel(torch.nn.Module):
             return
         packed = torch.cat([_bytes(buffer).to(buffers[0].device) for buffer in buffers])
         begin_copy(session(), f"{self._gradients.prefix}Buffers", packed, 0).wait()
-        parts: List[torch.Tensor] = list(packed.split([buffer.numel() * buffer.element_size() for buffer in buffers]))
+        parts: List[torch.Tensor] = list(
+            packed.split([buffer.numel() * buffer.element_size() for buffer in buffers]))
         with torch.no_grad():
             for buffer, part in zip(buffers, parts):
                 # A copy begins at an address that every dtype can have.
