@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE.parent / "peers"))
 import contenders  # noqa: E402
 import measure as peers  # noqa: E402
 
-# in bytes
+# In bytes.
 SIZE = 4 * json.loads((HERE / "lab.json").read_text())["trace"]["layers"][0]["tensors"][0]["elements"]
 FAST = {"NCCL_SOCKET_NTHREADS": "4", "NCCL_NSOCKS_PERTHREAD": "2"}  # what NCCL needs to fill 25 Gbps
 

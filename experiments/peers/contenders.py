@@ -44,7 +44,7 @@ class Place:
     """Where peers run: on the host itself, or on the machines of a lab that is up."""
 
     addresses: List[str]
-    # files of the machines' networks; none on the host itself
+    # Files of the machines' networks; none on the host itself.
     networks: List[str] = field(default_factory=list)
     interfaces: str = "lo"
 

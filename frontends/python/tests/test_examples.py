@@ -42,7 +42,7 @@ def test_the_benchmark_prints_samples_a_second(more):
 def test_models_have_the_sizes_of_their_papers(monkeypatch):
     monkeypatch.syspath_prepend(str(job.PACKAGE / "examples"))
     import models
-    # values would take seconds, and are not looked at
+    # Values would take seconds, and are not looked at.
     for name in ("kaiming_uniform_", "uniform_", "normal_"):
         monkeypatch.setattr(models.nn.init, name, lambda tensor, *how, **named: tensor)
     millions = {name: sum(parameter.numel() for parameter in make().parameters()) / 1e6

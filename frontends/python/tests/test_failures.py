@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 
 def test_ranks_that_disagree_all_report_it_and_go_on():
-    # before patience is over
+    # Before patience is over.
     done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1, timeout=25))
     assert done.stdout.count("all done") == 3
 

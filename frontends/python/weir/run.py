@@ -184,7 +184,7 @@ class Job:
                 if cause is not None:
                     self._wait(self._all(), LAST_WORDS_SECONDS)
                     cause = self._cause() or cause
-                    # maybe because of a rank, which ends more slowly
+                    # Maybe because of a rank, which ends more slowly.
                     if cause in self._servers and cause.popen.returncode > 0:
                         self._wait(self._ranks, SLOW_END_SECONDS)
                         cause = self._cause() or cause
@@ -207,7 +207,7 @@ class Job:
         caught = len(self._caught)
         deadline = time.monotonic() + TERM_SECONDS
         try:
-            # a second Ctrl-C does not wait
+            # A second Ctrl-C does not wait.
             while time.monotonic() < deadline and len(self._caught) == caught:
                 if self._wait(processes, 0.1):
                     break

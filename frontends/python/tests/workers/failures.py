@@ -49,7 +49,7 @@ def mismatch(rank, ranks):
         weir.push_pull(torch.ones(4), name="made", average=rank == 0)
     for average in (True, False, True):
         weir.push_pull(torch.ones(4), name="either", average=average)
-    # at once, on those who do as before too
+    # At once, also on ranks that do as before.
     with fails(weir.MismatchError, "either", "rank 0", "averaged", "summed"):
         weir.push_pull(torch.ones(4), name="either", average=rank == 0)
     weir.push_pull(torch.ones(4), name="later", average=True)

@@ -82,7 +82,7 @@ def broadcast_parameters(params: Parameters, root_rank: int = 0, prefix: str = "
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"'{name}' is a {type(tensor).__name__} and not a tensor: use broadcast_object()")
         where = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
-        # shared, as embeddings may be: not to be written twice at once
+        # Shared, as embeddings may be: not to be written twice at once.
         if tensor.numel() > 0 and where in seen:
             continue
         seen.add(where)

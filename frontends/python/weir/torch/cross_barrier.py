@@ -165,7 +165,7 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
         if delayed is not None:
             delayed.flush()
 
-    # its tensors share memory with the parameters, so after is early enough
+    # Its tensors share memory with the parameters, so after is early enough.
     model._register_state_dict_hook(whole)
     return result
 
