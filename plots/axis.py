@@ -15,8 +15,8 @@ COUNTS = {"cpu_machines": "CPU machines", "gpu_machines": "GPU machines"}
 
 @dataclass(frozen=True)
 class Axis:
-    """Invariants: there are as many places and texts as values, in the order of the places. Names, which are no
-    quantities, are at 0, 1, 2."""
+    """Invariants: there are as many places and texts as values, in the order of the places. Names are
+    not quantities: they are at 0, 1, 2."""
 
     field: str  # empty if nothing varies
     label: str

@@ -57,7 +57,8 @@ def figure(found):
 
 
 def draw(panel, rows, strategies, reach):
-    """One bar for each strategy, with its exposed communication as a number; reach is the longest bar in ms."""
+    """One bar for each strategy, with its exposed communication as a number;
+    reach is the longest bar in ms."""
     for place, strategy in enumerate(strategies):
         ours = [row for row in rows if row.strategy == strategy]
         if not ours:
@@ -67,7 +68,8 @@ def draw(panel, rows, strategies, reach):
         whole = sum(row.iteration_ns for row in ours) / len(ours) / 1e6
         panel.barh(place, whole - exposed, 0.72, linewidth=0, **COMPUTE)
         panel.barh(place, exposed, 0.72, left=whole - exposed, linewidth=0, **EXPOSED)
-        panel.text(whole + 0.015 * reach, place, f"{exposed:.3g}" if exposed < 100 else f"{exposed:.0f}", va="center", fontsize=8)
+        panel.text(whole + 0.015 * reach, place, f"{exposed:.3g}" if exposed < 100 else f"{exposed:.0f}",
+                   va="center", fontsize=8)
     panel.set_yticks(range(len(strategies)))
     panel.set_yticklabels(strategies)
     panel.tick_params(axis="y", length=0)

@@ -124,7 +124,8 @@ def draw_bound(panel, across, bound, beyond):
 
 
 def cut(heights):
-    """The end of the axis. A few points far above all others are cut off, since they would squeeze the rest."""
+    """The end of the axis. A few points far above all others are cut off,
+    since they would squeeze the rest."""
     ordered = sorted(heights)
     if not ordered:
         return math.inf
@@ -144,8 +145,8 @@ def draw_strategy(panel, across, points, strategy, strategies, end):
                    elinewidth=0.8, capsize=2, clip_on=end < math.inf, **style.HOLLOW)
     for place, height, _, _ in points:
         if height > end:
-            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top", fontsize=8,
-                           textcoords="offset points", color=color)
+            panel.annotate(f"{height:.0f} \u2191", (place + beside, end), (0, -3), ha="center", va="top",
+                           fontsize=8, textcoords="offset points", color=color)
 
 
 def scale(panel, heights):

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Draws what is inside the machines of a topology: plots/machine.py TOPOLOGY OUT writes OUT.png and OUT.pdf."""
+"""Draws what is inside the machines of a topology:
+plots/machine.py TOPOLOGY OUT writes OUT.png and OUT.pdf."""
 
 import argparse
 import json
@@ -36,7 +37,8 @@ class BadInput(Exception):
 
 @dataclass
 class Node:
-    """A NUMA node, switch, GPU or NIC, with all that is connected below it. Positions are in units and rows from the top."""
+    """A NUMA node, switch, GPU or NIC, with all that is connected below it.
+    Positions are in units and rows from the top."""
 
     kind: str
     name: str
@@ -48,7 +50,9 @@ class Node:
     y: float = 0
 
     def leaves(self):
-        return [self] if self.kind in ("gpu", "nic") else [leaf for child in self.children for leaf in child.leaves()]
+        if self.kind in ("gpu", "nic"):
+            return [self]
+        return [leaf for child in self.children for leaf in child.leaves()]
 
     def width(self):
         inside = sum(child.width() for child in self.children)
@@ -127,7 +131,8 @@ def read_machine(group):
         numas.append(places[f"numa{i}"])
     for switch in group.get("switches", []):
         peers = both(switch.get("peer_rate")).replace("\n", ", ")
-        label = "\n".join(line for line in (both(switch.get("rate")), f"peers {peers}" if peers else "") if line)
+        label = "\n".join(line for line in (both(switch.get("rate")), f"peers {peers}" if peers else "")
+                          if line)
         places[switch["name"]] = Node("switch", switch["name"], [], label)
     for switch in group.get("switches", []):
         places[switch["at"]].children.append(places[switch["name"]])
@@ -137,14 +142,16 @@ def read_machine(group):
             for _ in range(spec.get("count", 1)):
                 lines = [spec["memory"]] if kind == "gpu" and spec.get("memory") else []
                 wire = both(spec["rate"]) if kind == "nic" else ""
-                places[spec["at"]].children.append(Node(kind, f"{kind}{number}", lines, both(spec.get(rate)), wire))
+                places[spec["at"]].children.append(
+                    Node(kind, f"{kind}{number}", lines, both(spec.get(rate)), wire))
                 number += 1
     nvlink = group.get("nvlink", {})
     sockets = [(link["between"], both(link.get("rate"))) for link in group.get("sockets", [])]
     pairs = [(pair["between"], both(pair["rate"])) for pair in nvlink.get("pairs", [])]
     switch = both(nvlink["switch"]["rate"]) if "switch" in nvlink else None
     count = group.get("count", 1)
-    return Machine(f"{group['name']}: {count} machine{'s' if count > 1 else ''}", numas, sockets, switch, pairs)
+    return Machine(f"{group['name']}: {count} machine{'s' if count > 1 else ''}", numas, sockets, switch,
+                   pairs)
 
 
 def network_text(topology):
@@ -166,7 +173,7 @@ def read(path):
             machine.check()
         return topology["name"], machines, network_text(topology)
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise BadInput(f"{path}: this is no topology; weir check {path} says what is wrong") from None
+        raise BadInput(f"{path}: not a valid topology; weir check {path} says what is wrong") from None
 
 
 class Canvas:
@@ -179,11 +186,13 @@ class Canvas:
         style.blank(self.axes)
 
     def box(self, x, y, width, height, fill, lines, edge="#555555"):
-        self.axes.add_patch(FancyBboxPatch((x - width / 2, y - height / 2), width, height, facecolor=fill,
-                                           boxstyle="round,pad=0,rounding_size=0.06", edgecolor=edge, linewidth=0.8,
-                                           zorder=3))
+        self.axes.add_patch(
+            FancyBboxPatch((x - width / 2, y - height / 2), width, height, facecolor=fill,
+                           boxstyle="round,pad=0,rounding_size=0.06", edgecolor=edge, linewidth=0.8,
+                           zorder=3))
         shown = "\n".join(lines)
-        self.axes.text(x, y, shown, ha="center", va="center", fontsize=7.5 if len(lines) < 2 else 6.5, zorder=4)
+        self.axes.text(x, y, shown, ha="center", va="center", fontsize=7.5 if len(lines) < 2 else 6.5,
+                       zorder=4)
 
     def line(self, x, y, color=style.GREY, **how):
         self.axes.plot(x, y, color=color, linewidth=how.pop("linewidth", 1), zorder=how.pop("zorder", 2),
@@ -200,7 +209,8 @@ class Canvas:
 
 
 def height_of(node):
-    return {"numa": 0.24 + 0.15 * len(node.lines), "switch": 0.26}.get(node.kind, 0.22 + 0.14 * len(node.lines))
+    heights = {"numa": 0.24 + 0.15 * len(node.lines), "switch": 0.26}
+    return heights.get(node.kind, 0.22 + 0.14 * len(node.lines))
 
 
 def draw_tree(canvas, node):
@@ -236,9 +246,10 @@ def draw_sockets(canvas, machine):
 
 def pair_looks(machines):
     """The line width for each rate of NVLinks, thicker for faster ones."""
-    rates = sorted({label for machine in machines for _, label in machine.pairs},
-                   key=lambda label: quantity.parse(label.split("\n")[0].replace(" ", "").removeprefix("in")).value
-                   if label and "unlimited" not in label else float("inf"))
+    rates = sorted(
+        {label for machine in machines for _, label in machine.pairs},
+        key=lambda label: quantity.parse(label.split("\n")[0].replace(" ", "").removeprefix("in")).value
+        if label and "unlimited" not in label else float("inf"))
     return {label: 0.9 + 1.3 * i for i, label in enumerate(rates)}
 
 
@@ -247,8 +258,8 @@ def draw_nvlink(canvas, machine, row, looks):
     if machine.switch is not None:
         left, right = min(gpu.x for gpu in gpus) - 0.35, max(gpu.x for gpu in gpus) + 0.35
         canvas.box((left + right) / 2, row, right - left, 0.26, style.GREEN, [], style.GREEN)
-        canvas.axes.text((left + right) / 2, row, "NVSwitch", color="white", ha="center", va="center", fontsize=7.5,
-                         zorder=4)
+        canvas.axes.text((left + right) / 2, row, "NVSwitch", color="white", ha="center", va="center",
+                         fontsize=7.5, zorder=4)
         for gpu in gpus:
             canvas.line([gpu.x, gpu.x], [gpu.y, row], color=style.GREEN, linewidth=1.6)
             canvas.label(gpu.x, (gpu.y - height_of(gpu) / 2 + row + 0.13) / 2, machine.switch, style.GREEN)
@@ -277,8 +288,9 @@ def figure(name, machines, network):
     canvas.axes.text(0.2, upper - 0.14, name, fontsize=10, va="center")
     at = 0.2
     for machine in machines:
-        canvas.axes.add_patch(FancyBboxPatch((at, end), machine.width(), top + 0.2 - end, facecolor="#FAFAFA",
-                                             boxstyle="round,pad=0,rounding_size=0.1", edgecolor="#BBBBBB", zorder=0))
+        canvas.axes.add_patch(
+            FancyBboxPatch((at, end), machine.width(), top + 0.2 - end, facecolor="#FAFAFA",
+                           boxstyle="round,pad=0,rounding_size=0.1", edgecolor="#BBBBBB", zorder=0))
         canvas.axes.text(at + 0.12, top + 0.06, machine.title, fontsize=8, va="center")
         left = at + MARGIN
         for numa in machine.numas:
@@ -294,8 +306,10 @@ def figure(name, machines, network):
     if wired:
         canvas.box(width / 2, row, width - 0.4, 0.28, "#FBE7C2", [network], style.ORANGE)
     if looks:
-        lines = [Line2D([], [], color=style.GREEN, linewidth=each, label=f"NVLink {label}".replace("\n", ", "))
-                 for label, each in looks.items()]
+        lines = [
+            Line2D([], [], color=style.GREEN, linewidth=each, label=f"NVLink {label}".replace("\n", ", "))
+            for label, each in looks.items()
+        ]
         canvas.axes.legend(handles=lines, loc="upper right", ncol=len(lines), fontsize=7, borderaxespad=0.2)
     return canvas.figure
 

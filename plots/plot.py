@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-# The distribution's Python, for which scripts/install-dependencies installs matplotlib. PATH may find another first.
+# The distribution's Python, for which scripts/install-dependencies installs matplotlib.
+# PATH may find another first.
 """Draws the figures of one run of an experiment: plots/plot.py RESULT_DIR. README.md says what each shows."""
 
 import argparse
@@ -30,8 +31,8 @@ import timeline  # noqa: E402
 
 
 def figures(found):
-    """Name of each figure that the results allow, and its maker. studies/run/result_files.cc knows the names, so that
-    no figure of another run is left beside the results."""
+    """Name of each figure that the results allow, and its maker. studies/run/result_files.cc knows the names,
+    so that no figure of another run is left beside the results."""
     yield from curves.figures(found)
     yield from published.figures(found)
     yield "breakdown", partial(breakdown.figure, found)

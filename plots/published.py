@@ -44,8 +44,10 @@ def figure(found, path):
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     strategies = found.strategies()
     drawn = [strategy for strategy in strategies if any(row["strategy"] == strategy for row in rows)]
-    shown = [style.Line2D([], [], color="black", marker="o", linestyle="-", label="ours"),
-             style.Line2D([], [], color="black", marker="o", linestyle=":", label="published", **style.HOLLOW)]
+    shown = [
+        style.Line2D([], [], color="black", marker="o", linestyle="-", label="ours"),
+        style.Line2D([], [], color="black", marker="o", linestyle=":", label="published", **style.HOLLOW)
+    ]
     for strategy in drawn:
         color, marker, _ = style.look(strategy, strategies)
         shown.append(style.Line2D([], [], color=color, marker=marker, linestyle="none", label=strategy))

@@ -80,7 +80,7 @@ def parsed(path):
 def json_rows(path):
     whole = parsed(path)
     if not isinstance(whole, dict) or not isinstance(whole.get("rows"), list):
-        raise BadInput(f"{path}: there is no list 'rows'; is this a file that weir run wrote?")
+        raise BadInput(f"{path}: the list 'rows' is missing; is this a file that weir run wrote?")
     entries = [entry for entry in whole["rows"] if isinstance(entry, dict)]
     if len(entries) < len(whole["rows"]):
         raise BadInput(f"{path}: rows: each must be an object")
@@ -95,7 +95,7 @@ def json_rows(path):
 
 
 def looks_of(whole, path):
-    """None in files of versions that told none."""
+    """Colour, marker and line by strategy; older versions wrote none."""
     looks = whole.get("looks", {})
     if not isinstance(looks, dict) or not all(
             isinstance(look, list) and len(look) == 3 and all(isinstance(word, str) for word in look)
@@ -113,12 +113,12 @@ def csv_rows(path):
     columns = lines[0]
     for column in FIRST + ["seed"] + [name for name in NUMBERS if NUMBERS[name]]:
         if column not in columns:
-            raise BadInput(f"{path}: there is no column '{column}'")
+            raise BadInput(f"{path}: the column '{column}' is missing")
     fields = columns[len(FIRST):columns.index("seed")]
     rows = []
     for (number, _), cells in zip(numbered[1:], lines[1:]):
         if len(cells) != len(columns):
-            raise BadInput(f"{path}:{number}: there are {len(cells)} cells, and {len(columns)} columns")
+            raise BadInput(f"{path}:{number}: found {len(cells)} cells, expected {len(columns)}")
         entry = dict(zip(columns, cells))
         rows.append(row(entry, {field: entry[field] for field in fields}, f"{path}:{number}"))
     return fields, rows, None, None
@@ -126,7 +126,7 @@ def csv_rows(path):
 
 def row(entry, values, where):
     if not entry.get("strategy"):
-        raise BadInput(f"{where}: there is no 'strategy'")
+        raise BadInput(f"{where}: 'strategy' is missing")
     numbers = {name: number(entry, name, where, required) for name, required in NUMBERS.items()}
     try:
         links = tuple((link["name"], float(link["use"])) for link in entry.get("links", []))
@@ -143,12 +143,12 @@ def number(entry, name, where, required):
     value = entry.get(name)
     if value is None or value == "":
         if required:
-            raise BadInput(f"{where}: there is no '{name}'")
+            raise BadInput(f"{where}: '{name}' is missing")
         return None
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise BadInput(f"{where}: {name}: '{value}' is no number") from None
+        raise BadInput(f"{where}: {name}: '{value}' is not a number") from None
 
 
 def text(value):

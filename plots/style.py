@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D  # noqa: E402
 BLUE, ORANGE, VERMILION, GREEN = "#0072B2", "#E69F00", "#D55E00", "#009E73"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#777777", "#000000"
 
-# Colour, marker and line of each strategy, from results.json. So a strategy looks the same in every figure. All others
-# take the spare looks in turn.
+# Colour, marker and line of each strategy, from results.json. So a strategy looks the same in every figure.
+# All others take the spare looks in turn.
 LOOKS = {}
 SPARE = [(BLUE, "<", ":"), (VERMILION, ">", "--"), (GREEN, "p", "-."), (PURPLE, "h", "-"), (ORANGE, "*", ":"),
          (GREY, "d", "--"), (SKY, "8", "-")]
@@ -29,8 +29,8 @@ LETTERS = 13  # in an inch
 
 
 def use(looks=None):
-    """For all figures from now on. Looks are colour, marker and line by strategy; a line is matplotlib's name, or the
-    lengths of dashes and gaps: "5 1 1 1"."""
+    """For all figures from now on. Looks are colour, marker and line by strategy; a line is matplotlib's
+    name, or the lengths of dashes and gaps: "5 1 1 1"."""
     LOOKS.clear()
     for strategy, (color, marker, line) in (looks or {}).items():
         LOOKS[strategy] = color, marker, (0, tuple(map(int, line.split()))) if " " in line else line
@@ -41,7 +41,8 @@ def use(looks=None):
         "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
         "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "lines.linewidth": 1.5, "lines.markersize": 5.5,
         "text.parse_math": False,  # names may hold a '$'
-        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "hatch.linewidth": 0.6, "savefig.dpi": 200,
+        "legend.handlelength": 2.9, "legend.columnspacing": 1.5, "pdf.fonttype": 42, "hatch.linewidth": 0.6,
+        "savefig.dpi": 200,
     })
 
 
@@ -68,7 +69,8 @@ def wrapped(text, width):
 
 
 def lines_of(labels, width):
-    """The lines that a legend of this width in inches needs, if each column is as wide as its widest label."""
+    """The lines that a legend of this width in inches needs,
+    if each column is as wide as its widest label."""
     for lines in range(1, len(labels)):
         columns = [labels[i:i + lines] for i in range(0, len(labels), lines)]
         if sum(LEGEND_MARK + max(map(len, column)) / LETTERS for column in columns) <= width:

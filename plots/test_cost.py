@@ -45,7 +45,7 @@ class Cost(unittest.TestCase):
         status, paths, _ = self.main(MEASURED, self.folder / "cost")
         self.assertEqual((status, [Path(path).name for path in paths]), (0, ["cost.png", "cost.pdf"]))
 
-    def test_a_file_that_is_no_measurement_is_reported(self):
+    def test_a_file_without_measurements_is_reported(self):
         (self.folder / "empty").write_text("")
         self.assertIn("the file is empty", self.main(self.folder / "empty", self.folder / "out")[2])
         (self.folder / "other").write_text("{}\n")
@@ -53,10 +53,12 @@ class Cost(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("other: expected the output of", error)
 
-    @unittest.skipUnless("WEIR_PLAN_AND_SIMULATE" in os.environ, "WEIR_PLAN_AND_SIMULATE names no benchmark")
+    @unittest.skipUnless("WEIR_PLAN_AND_SIMULATE" in os.environ,
+                         "WEIR_PLAN_AND_SIMULATE does not name the benchmark")
     def test_the_benchmark_output_is_drawn(self):
         benchmark = os.environ["WEIR_PLAN_AND_SIMULATE"]
-        done = subprocess.run([benchmark, "--json", "4"], capture_output=True, text=True, check=True, timeout=120)
+        done = subprocess.run([benchmark, "--json", "4"], capture_output=True, text=True, check=True,
+                              timeout=120)
         (self.folder / "small.jsonl").write_text(done.stdout)
         (row,) = cost.read(self.folder / "small.jsonl")
         self.assertEqual((row["gpu_machines"], row["cpu_machines"]), (4, 2))

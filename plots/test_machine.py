@@ -38,7 +38,8 @@ class Machines(unittest.TestCase):
         renderer = figure.canvas.get_renderer()
         legend = figure.axes[0].get_legend()
         texts = list(figure.axes[0].texts) + (list(legend.get_texts()) if legend else [])
-        return figure, [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
+        return figure, [(text.get_text(), text.get_window_extent(renderer)) for text in texts
+                        if text.get_text()]
 
     def written(self, topology):
         path = self.folder / "topology.json"
@@ -52,7 +53,8 @@ class Machines(unittest.TestCase):
         return status, out.getvalue().splitlines(), error.getvalue()
 
     def test_no_text_covers_another_or_leaves_the_picture(self):
-        paths = sorted(ROOT.glob("topologies/*.json")) + sorted(ROOT.glob("tests/core/formats/platforms/*.json"))
+        paths = [path for folder in ("topologies", "tests/core/formats/platforms")
+                 for path in sorted(ROOT.glob(f"{folder}/*.json"))]
         self.assertGreater(len(paths), 9)
         for path in paths + [self.written(MESH)]:
             figure, texts = self.drawn(path)
@@ -66,8 +68,8 @@ class Machines(unittest.TestCase):
         _, texts = self.drawn(ROOT / "topologies/h200-nvlink.json")
         shown = [text for text, _ in texts]
         for name, count in [("gpu7\n141GB", 1), ("nic7", 1), ("p7", 1), ("in 444 Gbps\nout 443.2 Gbps", 8),
-                            ("400 Gbps", 9), ("3.6 Tbps", 8), ("1.152 Tbps", 1), ("NVSwitch", 1), ("network, 3us", 1),
-                            ("gpu: 8 machines", 1), ("cpu: 4 machines", 1),
+                            ("400 Gbps", 9), ("3.6 Tbps", 8), ("1.152 Tbps", 1), ("NVSwitch", 1),
+                            ("network, 3us", 1), ("gpu: 8 machines", 1), ("cpu: 4 machines", 1),
                             ("numa0\nmemory 2.458 Tbps\nsum 840 Gbps", 2)]:
             self.assertEqual(shown.count(name), count, name)
 
@@ -90,7 +92,8 @@ class Machines(unittest.TestCase):
         self.assertEqual(files[0], files[1])
 
     def test_an_invalid_topology_is_reported_in_one_line(self):
-        for topology in ({"name": "x"}, {"name": "x", "groups": [{"name": "g", "sockets": [{"between": [0, 1]}]}]},
+        for topology in ({"name": "x"},
+                         {"name": "x", "groups": [{"name": "g", "sockets": [{"between": [0, 1]}]}]},
                          {"name": "x", "groups": [{"name": "g", "gpus": [{"at": "p9"}]}]}, [1]):
             status, lines, error = self.main(self.written(topology), self.folder / "out")
             self.assertEqual((status, lines, error.count("\n")), (1, [], 1), error)

@@ -22,8 +22,10 @@ import style  # noqa: E402
 import timeline  # noqa: E402
 
 FIELD = "topology.groups.cpu.count"
-HEADER = (f"strategy,gpu_machines,cpu_machines,{FIELD},seed,iteration_ns,exposed_communication_ns,"
-          "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,speedup")
+HEADER = (
+    f"strategy,gpu_machines,cpu_machines,{FIELD},seed,iteration_ns,exposed_communication_ns,"
+    "communication_ns,compute_ns,goodput_bytes_per_s,goodput_bound_bytes_per_s,bound_ns,bound_percent,speedup"
+)
 
 
 def entry(strategy, cpu_machines, values, compute_ns=50_000_000, seed=1, **more):
@@ -53,7 +55,8 @@ def named(kind, machine, name, track=0):
 TIMELINE = {"traceEvents": [
     named("process", 1, "gpu[0]"), named("process", 2, "gpu[1]"), named("process", 3, "cpu[0]"),
     named("process", 4, "network"),
-    named("thread", 1, "compute", 1), event(1, 1, 0, "backward layer.1"), event(1, 1, 500, "backward layer.0"),
+    named("thread", 1, "compute", 1), event(1, 1, 0, "backward layer.1"),
+    event(1, 1, 500, "backward layer.0"),
     event(1, 1, 2000, "forward layer.0"), event(1, 1, 2500, "backward layer.1", args={"iteration": 1}),
     named("thread", 1, "nic0 to gpu[1]", 2), event(1, 2, 500, "layer.1"),
     named("thread", 1, "nic0 to cpu[0]", 5), event(1, 5, 600, "layer.0", args={"ops": 2, "busy_us": 400}),
@@ -102,8 +105,10 @@ class Figures(Folder):
     def test_a_sweep_of_machines_gives_every_figure_as_png_and_pdf(self):
         self.write_sweep(timeline="timeline-all.json")
         (self.folder / "timeline-all.json").write_text(json.dumps(TIMELINE))
-        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png",
-                                        "timeline-all.png", "overview.png"])
+        self.assertEqual(self.drawn(), [
+            "speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png", "timeline-all.png",
+            "overview.png"
+        ])
         self.assertEqual(len(list(self.folder.glob("*.pdf"))), 7)
 
     def test_names_are_drawn_as_they_are(self):
@@ -142,19 +147,24 @@ class Figures(Folder):
 
     def test_one_point_without_a_baseline_is_drawn(self):
         self.write([entry("unified", 2, {}, speedup=None)])
-        self.assertEqual(self.drawn(), ["goodput.png", "iteration.png", "breakdown.png", "links.png", "overview.png"])
+        self.assertEqual(self.drawn(),
+                         ["goodput.png", "iteration.png", "breakdown.png", "links.png", "overview.png"])
 
     def test_a_panel_without_a_baseline_is_drawn_as_from_an_interrupted_sweep(self):
-        self.write([entry(strategy, k, {FIELD: k, "policy": policy}, speedup=1.0 if policy == "fifo" else None)
-                    for policy in ("fifo", "priority") for k in (0, 2) for strategy in ("unified", "ring")])
-        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png",
-                                        "overview.png"])
+        self.write([
+            entry(strategy, k, {FIELD: k, "policy": policy}, speedup=1.0 if policy == "fifo" else None)
+            for policy in ("fifo", "priority") for k in (0, 2) for strategy in ("unified", "ring")
+        ])
+        self.assertEqual(
+            self.drawn(),
+            ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "links.png", "overview.png"])
 
     def test_a_point_without_links_is_drawn_without_them(self):
         rows = [entry("ring", k, {FIELD: k}) for k in (0, 2)]
         rows[-1]["links"] = []
         self.write(rows)
-        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
+        self.assertEqual(self.drawn(),
+                         ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
 
     def test_drawing_goes_on_if_the_reader_leaves(self):
         self.write([entry("ring", 0, {})])
@@ -182,13 +192,15 @@ class Figures(Folder):
         style.pyplot.close(style.sheet(1, 5, 3, style.handles(found.strategies(), True))[0])
         self.assertIn("overview.png", self.drawn())
         style.use()  # as of a folder whose results say nothing of looks
-        self.assertEqual([style.look(name, found.strategies()) for name in found.strategies()], style.SPARE[:3])
+        self.assertEqual([style.look(name, found.strategies()) for name in found.strategies()],
+                         style.SPARE[:3])
 
     def test_the_table_alone_gives_all_figures_except_links_and_timelines(self):
         line = "ring,4,{0},{0},1,80000000,30000000,30000000,50000000,9000000000,10000000000,60000000,75,1"
         rows = "\n".join(line.format(k) for k in (0, 2))
         (self.folder / "results.csv").write_text(f"# Weir\n{HEADER}\n{rows}\n")
-        self.assertEqual(self.drawn(), ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
+        self.assertEqual(self.drawn(),
+                         ["speedup.png", "goodput.png", "iteration.png", "breakdown.png", "overview.png"])
 
 
 class Errors(Folder):
@@ -205,7 +217,7 @@ class Errors(Folder):
 
     def test_a_missing_column_is_named(self):
         (self.folder / "results.csv").write_text(HEADER.replace("bound_ns,", "") + "\n")
-        self.refused("results.csv", "no column 'bound_ns'")
+        self.refused("results.csv", "the column 'bound_ns' is missing")
 
     def test_a_missing_number_is_named(self):
         row = entry("ring", 0, {})
@@ -217,7 +229,7 @@ class Errors(Folder):
         self.write([entry("ring", 0, {}, bound_ns="soon")])
         self.refused("rows[0]", "bound_ns", "'soon'")
 
-    def test_looks_that_are_none_are_refused(self):
+    def test_invalid_looks_are_refused(self):
         for looks in ([], {"ring": "#E69F00"}, {"ring": ["#E69F00", "s"]}):
             self.write([entry("ring", 0, {})], looks)
             self.refused("looks: each must be a colour, a marker and a line")
@@ -287,8 +299,10 @@ class Parts(Folder):
         self.assertEqual(curves.cut([500.0] * 5 + [520.0] * 5 + [970.0]), 560)
         self.assertEqual(curves.cut([500, 520, 540, 550]), float("inf"))
         style.use()
-        self.write([entry("ps" if k == 9 else "ring", k, {FIELD: k}, iteration_ns=(960 if k == 9 else 500 + k) * 1000000)
-                    for k in range(10)])
+        self.write([
+            entry("ps" if k == 9 else "ring", k, {FIELD: k},
+                  iteration_ns=(960 if k == 9 else 500 + k) * 1000000) for k in range(10)
+        ])
         found = results.read(self.folder)
         across, (case,) = axis.axis(found)
         _, (panel,) = style.sheet(1, 5, 3)
@@ -307,7 +321,7 @@ class Parts(Folder):
         self.assertEqual(panel.get_ylabel(), "Speed-up over ring")
         style.pyplot.close("all")
 
-    def test_names_are_no_quantities(self):
+    def test_names_are_not_quantities(self):
         across, _ = self.axis([entry("ring", 0, {"trace": name})
                                for name in ("a/vgg-16.json", "a/gpt-2.json")])
         self.assertFalse(across.numeric)
@@ -323,7 +337,10 @@ class Parts(Folder):
         self.assertEqual(links.busiest(results.read(self.folder).rows[0]), [("gpu[0].nic0.in", 0.9)])
 
     def test_links_of_every_group_and_role_are_shown(self):
-        names = ["v100[0].nic0.in", "v200[0].nic0.in", "v200[0].nic0.out", "v200[1].nic1.in", "v200[1].numa0.memory"]
+        names = [
+            "v100[0].nic0.in", "v200[0].nic0.in", "v200[0].nic0.out", "v200[1].nic1.in",
+            "v200[1].numa0.memory"
+        ]
         self.write([entry("ring", 0, {}, links=[{"name": name, "use": 0.5} for name in names])])
         shown = links.busiest(results.read(self.folder).rows[0])
         self.assertEqual([name for name, _ in shown], names[:3] + names[4:])

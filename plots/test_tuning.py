@@ -38,15 +38,17 @@ class Tuning(unittest.TestCase):
             axes = titles[f"{case['model']}, {case['strategy']}"]
             trials = case["searches"]["bayes"][0]
             self.assertEqual(len(axes.lines), len(case["values"]["credit"]) + 1 + len(trials))
-            self.assertEqual([text.get_text() for text in axes.texts], [str(i + 1) for i in range(len(trials))])
+            self.assertEqual([text.get_text() for text in axes.texts],
+                             [str(i + 1) for i in range(len(trials))])
             best = min(one["iteration_ns"] for one in case["all"]) / 1e6
             self.assertEqual(min(min(line.get_ydata()) for line in axes.lines), best)
 
     def test_files_are_written(self):
         status, paths, _ = self.main(MEASURED, self.folder / "iteration")
-        self.assertEqual((status, [Path(path).name for path in paths]), (0, ["iteration.png", "iteration.pdf"]))
+        self.assertEqual((status, [Path(path).name for path in paths]),
+                         (0, ["iteration.png", "iteration.pdf"]))
 
-    def test_a_file_that_is_no_measurement_is_reported(self):
+    def test_a_file_without_measurements_is_reported(self):
         self.assertIn("but there are none", self.main(self.folder, self.folder / "out")[2])
         (self.folder / "some.jsonl").write_text("{}")
         status, _, error = self.main(self.folder, self.folder / "out")

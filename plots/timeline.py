@@ -1,4 +1,5 @@
-"""Draws one iteration op by op: the tracks of a few machines, coloured by layer, and the use of their links."""
+"""Draws one iteration op by op: the tracks of a few machines, coloured by layer,
+and the use of their links."""
 
 import re
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Draws the files of experiments/tuning/measure.py: plots/tuning.py FOLDER OUT.
 
-A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for each credit,
-the lowest times in colour, and the trials of the first search in order.
+A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for
+each credit, the lowest times in colour, and the trials of the first search in order.
 """
 
 import argparse
@@ -61,7 +61,8 @@ def draw(axes, case):
     axes.set_yscale("log")
     best = min(one["iteration_ns"] for one in case["all"]) / 1e6
     axes.set_ylim(0.93 * best, 4 * best)
-    axes.set_yticks([best * factor for factor in (1, 1.5, 2, 3)], [f"{best * factor:.0f}" for factor in (1, 1.5, 2, 3)])
+    axes.set_yticks([best * factor for factor in (1, 1.5, 2, 3)],
+                    [f"{best * factor:.0f}" for factor in (1, 1.5, 2, 3)])
     axes.set_yticks([], minor=True)
     axes.set_xticks([0.2, 1, 4, 15, 60], ["0.2", "1", "4", "15", "60"])
     axes.set_xticks([], minor=True)
@@ -69,9 +70,12 @@ def draw(axes, case):
 
 
 def figure(cases):
-    marks = [Line2D([], [], color=style.GREY, linewidth=2, label="the best credit"),
-             Line2D([], [], color="#C4C4C4", linewidth=0.8, label="each credit"),
-             Line2D([], [], color=style.GREY, markerfacecolor="white", label="trials of a search, in order", **FORM)]
+    marks = [
+        Line2D([], [], color=style.GREY, linewidth=2, label="the best credit"),
+        Line2D([], [], color="#C4C4C4", linewidth=0.8, label="each credit"),
+        Line2D([], [], color=style.GREY, markerfacecolor="white", label="trials of a search, in order",
+               **FORM)
+    ]
     order = sorted(cases, key=lambda case: (case[0], case[1] != "VGG-16", case[1]))
     columns = max(sum(row == other for other, _ in order) for row, _ in order)
     drawn, panels = style.sheet(len(order), 2.8, 2.4, marks, columns)

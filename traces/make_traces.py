@@ -29,8 +29,8 @@ RULE = ("A third of the time is forward and the rest backward, "
 @dataclass(frozen=True)
 class Trace:
     """A model on one GPU: `nanoseconds` is the whole iteration, `batch` its samples, and `architecture` and
-    `time` say where the layers and the nanoseconds come from. A third of the time is forward unless `forward` says
-    how much."""
+    `time` say where the layers and the nanoseconds come from. A third of the time is forward unless `forward`
+    says how much."""
 
     file: str
     name: str
@@ -81,8 +81,9 @@ def shipped() -> list[Trace]:
               "BytePS, OSDI 2020, figure 16, 490 ms for 8192 tokens (64 x 128, 20 masked) on one V100",
               8192, "token", "f16", bert_nanoseconds, bert),
         Trace("bert-large-387m.json", "BERT-Large, 387 M",
-              "Devlin et al., NAACL 2019, uncased, both pre-training heads, and one more tensor, up to the 387 M "
-              "parameters that BytePS's authors count (HPC China 2020), where a decoder's own matrix would be",
+              "Devlin et al., NAACL 2019, uncased, both pre-training heads, and one more tensor, up to the "
+              "387 M parameters that BytePS's authors count (HPC China 2020), where a decoder's own matrix "
+              "would be",
               "BytePS, OSDI 2020, figure 16, 490 ms for 8192 tokens (64 x 128, 20 masked) on one V100",
               8192, "token", "f16", bert_nanoseconds,
               bert_large(tokens=128, masked=20, unexplained=387_000_000 - 336_226_108)),
@@ -106,8 +107,8 @@ def work(layers: list[Layer], samples: int) -> int:
 
 
 def spread(nanoseconds: int, layers: list[Layer]) -> list[int]:
-    """Divides the time in proportion to work, in whole nanoseconds. Takes differences of the rounded running sum, so that
-    the parts add up exactly."""
+    """Divides the time in proportion to work, in whole nanoseconds. Takes differences of the rounded running
+    sum, so that the parts add up exactly."""
     total = max(1, work(layers, samples=1))
     ends, done = [0], 0
     for layer in layers:

@@ -50,9 +50,12 @@ def nanoseconds(trace: dict, *passes: str) -> int:
 class RecordedFiles(unittest.TestCase):
     """What the H200's record says about itself; traces/record.py needs one."""
 
-    # Published sizes; the example's BERT-Large has no segments, no pooler, and no layers of its own in its head.
-    EXPECTED = {"resnet-50-h200": (25_557_032, 161), "vgg-16-h200": (138_357_544, 32), "bert-large-h200": (334_090_240, 292),
-                "gpt-2-h200": (124_439_808, 148)}
+    # Published sizes; the example's BERT-Large has no segments, no pooler,
+    # and no layers of its own in its head.
+    EXPECTED = {
+        "resnet-50-h200": (25_557_032, 161), "vgg-16-h200": (138_357_544, 32),
+        "bert-large-h200": (334_090_240, 292), "gpt-2-h200": (124_439_808, 148)
+    }
 
     def test_all_exist_with_their_sizes_and_times(self):
         files = sorted(path.stem for path in (make_traces.FOLDER / "recorded").glob("*.json"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How well simulation predicts real runs after a calibration on others. Measures in the lab (with --measure),
-calibrates on one half of each set of measurements, predicts the other half, prints the errors on both, and keeps them.
+calibrates on one half of each set of measurements, predicts the other half, prints the errors on both, and
+keeps them.
 Run: experiments/calibration/calibrate.py [--measure] [--seeds 5] [--sets NAME] [--out FILE]"""
 
 import argparse
@@ -34,12 +35,13 @@ class Set:
 
     def errors(self, weir, seed):
         """The output of weir calibrate for one split."""
-        return json.loads(output_of([weir, "calibrate", str(self.topology), *map(str, self.files), *self.options,
-                                     "--hold-out", "0.5", "--seed", str(seed), "--json"]))
+        return json.loads(output_of([weir, "calibrate", str(self.topology), *map(str, self.files),
+                                     *self.options, "--hold-out", "0.5", "--seed", str(seed), "--json"]))
 
 
 def rate(text):
-    return ("--set", f"topology.groups.gpu.nics.0.rate={text}", "--set", f"topology.groups.cpu.nics.0.rate={text}")
+    return ("--set", f"topology.groups.gpu.nics.0.rate={text}",
+            "--set", f"topology.groups.cpu.nics.0.rate={text}")
 
 
 def sets():
@@ -51,11 +53,15 @@ def sets():
         Set("lab of this page, 500 Mbps", Path("topologies/calibration-lab.json"), own),
         Set("H200, 10 Gbps", gpu_lab, (measured / "2026-11-22-lab-10Gbps.jsonl",), lab_of_h200),
         Set("two H100, 10 Gbps, sums and training", gpu_lab,
-            (measured / "2026-11-25-two-h100-sums-10Gbps.results", measured / "2026-11-25-two-h100-training.results")),
-        Set("two H100, four machines, 10 Gbps, training", gpu_lab, (measured / "2026-11-25-four-machines-training.results",)),
+            (measured / "2026-11-25-two-h100-sums-10Gbps.results",
+             measured / "2026-11-25-two-h100-training.results")),
+        Set("two H100, four machines, 10 Gbps, training", gpu_lab,
+            (measured / "2026-11-25-four-machines-training.results",)),
         Set("two H100, four machines, 16 Gbps", gpu_lab,
-            tuple(measured / f"2026-11-26-four-machines-sums-16Gbps-{i}.results" for i in (1, 2)), rate("16Gbps")),
-        Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",), rate("25Gbps")),
+            tuple(measured / f"2026-11-26-four-machines-sums-16Gbps-{i}.results" for i in (1, 2)),
+            rate("16Gbps")),
+        Set("two H100, 25 Gbps", gpu_lab, (measured / "2026-11-25-two-h100-sums-25Gbps.results",),
+            rate("25Gbps")),
         Set(BEFORE + "H200, 10 Gbps, training", gpu_lab, (measured / "2026-11-22-training.csv",)),
     ]
 
@@ -72,7 +78,8 @@ def measure(weir, repetitions):
     now = datetime.datetime.now(datetime.timezone.utc)
     for number in range(1, repetitions + 1):
         with tempfile.TemporaryDirectory() as folder:
-            output_of([weir, "run", str((HERE / "experiment.json").relative_to(ROOT)), "--on", "lab", "--no-plots", "--out", folder])
+            output_of([weir, "run", str((HERE / "experiment.json").relative_to(ROOT)), "--on", "lab",
+                       "--no-plots", "--out", folder])
             kept = HERE / "measured" / f"{now:%Y-%m-%d-%H%M}-lab-{number}.results"
             kept.write_text((Path(folder) / "results.json").read_text())
             print(f"{kept.relative_to(ROOT)}: {now.isoformat(timespec='seconds')}, {os.cpu_count()} cores, "
@@ -100,7 +107,8 @@ def show(name, seeds, found):
     def each(half, what):
         return [document["errors"]["runs"][half][what] for document in found]
 
-    print(f"\n{name}: {found[0]['errors']['runs']['fitted']['count'] + found[0]['errors']['runs']['held_out']['count']} runs")
+    runs = found[0]["errors"]["runs"]
+    print(f"\n{name}: {runs['fitted']['count'] + runs['held_out']['count']} runs")
     print("  half       seed   median   95th percentile     worst")
     for half in ("fitted", "held_out"):
         for seed, document in zip(seeds, found):
@@ -118,11 +126,13 @@ def show(name, seeds, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
     parser.add_argument("--weir", default=str(ROOT / "build" / "release" / "weir"))
-    parser.add_argument("--measure", action="store_true", help="measure in the lab; takes about four minutes per repetition")
+    parser.add_argument("--measure", action="store_true",
+                        help="measure in the lab; takes about four minutes per repetition")
     parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=5, help="how many ways to split the measurements")
     parser.add_argument("--sets", default="", help="only sets whose names contain this text")
-    parser.add_argument("--out", type=Path, help="a file for the errors and every prediction, as lines of JSON")
+    parser.add_argument("--out", type=Path,
+                        help="a file for the errors and every prediction, as lines of JSON")
     choices = parser.parse_args()
     if choices.measure:
         measure(choices.weir, choices.repetitions)

@@ -23,7 +23,8 @@ sys.path.insert(0, str(HERE.parent / "peers"))
 import contenders  # noqa: E402
 import measure as peers  # noqa: E402
 
-SIZE = 4 * json.loads((HERE / "lab.json").read_text())["trace"]["layers"][0]["tensors"][0]["elements"]  # bytes
+# In bytes.
+SIZE = 4 * json.loads((HERE / "lab.json").read_text())["trace"]["layers"][0]["tensors"][0]["elements"]
 FAST = {"NCCL_SOCKET_NTHREADS": "4", "NCCL_NSOCKS_PERTHREAD": "2"}  # what NCCL needs to fill 25 Gbps
 
 
@@ -38,26 +39,31 @@ class Case:
 
     @property
     def name(self):
-        return f"{self.machines} machines of {self.gpus} GPU{'s' if self.gpus > 1 else ''}, links of {self.rate}"
+        gpus = f"{self.gpus} GPU{'s' if self.gpus > 1 else ''}"
+        return f"{self.machines} machines of {gpus}, links of {self.rate}"
 
     def topology(self):
         """The arguments for weir that set the topology."""
-        own = {"groups.gpu.count": self.machines, "groups.gpu.gpus.0.count": self.gpus, "groups.gpu.nics.0.rate": self.rate,
-               "groups.cpu.nics.0.rate": self.rate}
+        own = {
+            "groups.gpu.count": self.machines, "groups.gpu.gpus.0.count": self.gpus,
+            "groups.gpu.nics.0.rate": self.rate, "groups.cpu.nics.0.rate": self.rate
+        }
         return [word for path, value in own.items() for word in ("--set", f"topology.{path}={value}")]
 
 
-CASES = [Case(4, 1, (0, 1, 2, 3, 4), "10Gbps"), Case(4, 1, (0, 1, 2, 3, 4), "25Gbps"), Case(2, 1, (0, 2), "10Gbps"),
-         Case(2, 2, (0, 2), "10Gbps")]
+CASES = [Case(4, 1, (0, 1, 2, 3, 4), "10Gbps"), Case(4, 1, (0, 1, 2, 3, 4), "25Gbps"),
+         Case(2, 1, (0, 2), "10Gbps"), Case(2, 2, (0, 2), "10Gbps")]
 
 
 def weir_rows(weir, case, gpus, options):
     """The rows of results.csv, by the number of CPU machines."""
     with tempfile.TemporaryDirectory() as folder:
-        contenders.output_of(lambda _: [weir, "run", HERE / "lab.json", "--on", "lab", "--no-plots", "--out", folder,
-                                        "--set", f'sweep={{"topology.groups.cpu.count": {list(case.cpus)}}}',
+        contenders.output_of(lambda _: [weir, "run", HERE / "lab.json", "--on", "lab", "--no-plots",
+                                        "--out", folder, "--set",
+                                        f'sweep={{"topology.groups.cpu.count": {list(case.cpus)}}}',
                                         *case.topology(), *(["--gpus"] if gpus else []), *options])
-        lines = [line for line in (Path(folder) / "results.csv").read_text().splitlines() if not line.startswith("#")]
+        text = (Path(folder) / "results.csv").read_text()
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
         return list(csv.DictReader(lines))
 
 
@@ -69,8 +75,9 @@ def gpus_of_host():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
-    parser.add_argument("--programs", type=Path, default=ROOT / "build" / "release",
-                        help="the folder with weir; NCCL's program is in it or in its folder experiments/peers")
+    parser.add_argument(
+        "--programs", type=Path, default=ROOT / "build" / "release",
+        help="the folder with weir; NCCL's program is in it or in its folder experiments/peers")
     parser.add_argument("--cases", default="0,1,2,3", help="which of the script's cases")
     parser.add_argument("--repetitions", type=int, default=2)
     parser.add_argument("--options", default="", help="further options of weir run, separated by spaces")
@@ -80,15 +87,18 @@ def main():
     beside = choices.programs / "peer_nccl"
     nccl = beside if beside.exists() else choices.programs / "experiments" / "peers" / "peer_nccl"
     now = datetime.datetime.now(datetime.timezone.utc)
-    record = {"date": now.isoformat(timespec="seconds"), "machine": {**peers.machine(), "gpus": gpus_of_host()},
-              "weir": contenders.output_of(lambda _: [weir, "--version"]).strip(), "options": choices.options}
+    record = {
+        "date": now.isoformat(timespec="seconds"), "machine": {**peers.machine(), "gpus": gpus_of_host()},
+        "weir": contenders.output_of(lambda _: [weir, "--version"]).strip(), "options": choices.options
+    }
     rows = []
     for case in (CASES[int(number)] for number in choices.cases.split(",")):
         peer = contenders.Nccl(str(nccl), "all-reduce", case.gpus, FAST)
         seconds = []
         own = []
         for _ in range(choices.repetitions):
-            with contenders.lab(weir, ROOT / "topologies" / "gpu-lab-4.json", case.topology(), case.machines) as place:
+            with contenders.lab(weir, ROOT / "topologies" / "gpu-lab-4.json", case.topology(),
+                                case.machines) as place:
                 seconds += peer.rounds(SIZE, 8, place)
             for gpus in (True, False):
                 own += [{"case": case.name, "gpus": gpus, **row}
@@ -104,14 +114,16 @@ def main():
 
 def show(case, rows, nccl):
     print(f"\n256 MiB on {case.name}; NCCL's all-reduce takes {nccl * 1e3:.1f} ms")
-    print("  CPU machines   from GPUs   over bound   over prediction   from hosts   NCCL takes so many times as long")
+    print("  CPU machines   from GPUs   over bound   over prediction   from hosts   "
+          "NCCL takes so many times as long")
     for count in case.cpus:
-        own = {gpus: [row for row in rows if row["gpus"] is gpus and row["topology.groups.cpu.count"] == str(count)]
-               for gpus in (True, False)}
+        here = [row for row in rows if row["topology.groups.cpu.count"] == str(count)]
+        own = {gpus: [row for row in here if row["gpus"] is gpus] for gpus in (True, False)}
         time, bound, predicted = (statistics.median(float(row[name]) for row in own[True])
                                  for name in ("iteration_ns", "bound_ns", "predicted_ns"))
         host = statistics.median(float(row["iteration_ns"]) for row in own[False])
-        print(f"  {count:12} {time / 1e6:8.1f} ms {100 * (time / bound - 1):10.1f} % {100 * (time / predicted - 1):15.1f} %"
+        print(f"  {count:12} {time / 1e6:8.1f} ms {100 * (time / bound - 1):10.1f} % "
+              f"{100 * (time / predicted - 1):15.1f} %"
               f" {host / 1e6:9.1f} ms {nccl * 1e9 / time:12.2f}", flush=True)
 
 

@@ -29,17 +29,19 @@ def main():
     weight, gradient, momentum, variance = (mx.nd.ones((ELEMENTS,)) for _ in range(4))
     updates = {
         "sgd": lambda: mx.nd.sgd_update(weight, gradient, out=weight, lr=0.1, wd=1e-4),
-        "momentum": lambda: mx.nd.sgd_mom_update(weight, gradient, momentum, out=weight, lr=0.1, momentum=0.9, wd=1e-4),
+        "momentum": lambda: mx.nd.sgd_mom_update(weight, gradient, momentum, out=weight, lr=0.1, momentum=0.9,
+                                                 wd=1e-4),
         "rmsprop": lambda: mx.nd.rmsprop_update(weight, gradient, variance, out=weight, lr=0.001),
         "adam": lambda: mx.nd.adam_update(weight, gradient, momentum, variance, out=weight, lr=0.001),
     }
-    print(f"MXNet {mx.__version__}, {ELEMENTS} elements, OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, "
-          f"{os.cpu_count()} CPUs")
+    threads = os.environ.get("OMP_NUM_THREADS", "unset")
+    print(f"MXNet {mx.__version__}, {ELEMENTS} elements, OMP_NUM_THREADS={threads}, {os.cpu_count()} CPUs")
     for name, work in updates.items():
         print(f"update {name:9} {1e9 * seconds(work) / ELEMENTS:6.2f} ns a parameter")
     for dtype, size in (("float32", 4), ("float16", 2)):
         total, other = (mx.nd.ones((ELEMENTS,), dtype=dtype) for _ in range(2))
-        print(f"sum    {dtype:9} {size * ELEMENTS / seconds(lambda a=total, b=other: a.__iadd__(b)) / 1e9:6.2f} GB/s")
+        taken = seconds(lambda a=total, b=other: a.__iadd__(b))
+        print(f"sum    {dtype:9} {size * ELEMENTS / taken / 1e9:6.2f} GB/s")
 
 
 if __name__ == "__main__":

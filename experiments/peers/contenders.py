@@ -44,7 +44,8 @@ class Place:
     """Where peers run: on the host itself, or on the machines of a lab that is up."""
 
     addresses: List[str]
-    networks: List[str] = field(default_factory=list)  # files of the machines' networks; none on the host itself
+    # Files of the machines' networks; none on the host itself.
+    networks: List[str] = field(default_factory=list)
     interfaces: str = "lo"
 
     def inside(self, machine):
@@ -108,8 +109,9 @@ class Gloo:
         store = tempfile.mkdtemp()
         try:
             return seconds_in(output_of(lambda rank: [
-                *place.inside(rank), self.program, "--rank", str(rank), "--size", str(WORKERS), "--store", store,
-                "--address", place.addresses[rank], "--algorithm", self.setting, "--base", str(self.base),
+                *place.inside(rank), self.program, "--rank", str(rank), "--size", str(WORKERS),
+                "--store", store, "--address", place.addresses[rank], "--algorithm", self.setting,
+                "--base", str(self.base),
                 "--bytes", str(size), "--rounds", str(count)], WORKERS))
         finally:
             shutil.rmtree(store)
@@ -128,15 +130,20 @@ class Nccl:
     def rounds(self, size, count, place):
         folder = tempfile.mkdtemp()
         alone = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"} if self.gpus == 1 else {}
-        # NCCL must take each machine for a separate host; and NVLink's multicast is not allowed on shared hosts.
-        common = {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "^lo", "NCCL_NVLS_ENABLE": "0", **alone, **self.options}
+        # NCCL must take each machine for a separate host;
+        # and NVLink's multicast is not allowed on shared hosts.
+        common = {
+            "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "^lo", "NCCL_NVLS_ENABLE": "0", **alone,
+            **self.options
+        }
 
         def command(rank):
             machine = rank // self.gpus
-            settings = [f"{name}={value}" for name, value in {**common, "NCCL_HOSTID": f"weir-{machine}"}.items()]
-            return [*place.inside(machine), "env", *settings, self.program, "--rank", str(rank), "--size",
-                    str(len(place.networks) * self.gpus), "--device", str(rank), "--id", f"{folder}/id", "--bytes",
-                    str(size), "--rounds", str(count)]
+            own = {**common, "NCCL_HOSTID": f"weir-{machine}"}
+            settings = [f"{name}={value}" for name, value in own.items()]
+            return [*place.inside(machine), "env", *settings, self.program, "--rank", str(rank),
+                    "--size", str(len(place.networks) * self.gpus), "--device", str(rank),
+                    "--id", f"{folder}/id", "--bytes", str(size), "--rounds", str(count)]
 
         try:
             return seconds_in(output_of(command, len(place.networks) * self.gpus))
@@ -183,8 +190,8 @@ class Mpi:
                 start += ["--mca", name, value]
             environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                            "TMPDIR": folder}
-            return seconds_in(output_of(
-                lambda _: [*start, self.program, "--bytes", str(size), "--rounds", str(count)], env=environment))
+            command = [*start, self.program, "--bytes", str(size), "--rounds", str(count)]
+            return seconds_in(output_of(lambda _: command, env=environment))
 
     @staticmethod
     def spread(place, folder, start, options):
@@ -193,7 +200,8 @@ class Mpi:
         agent.write_text(AGENT.format(cases="\n".join(
             f"  {address}) net={network} ;;" for address, network in zip(place.addresses, place.networks))))
         agent.chmod(0o700)
-        options.update(plm_rsh_agent=str(agent), plm_rsh_no_tree_spawn="1", oob_tcp_if_include=place.interfaces)
+        options.update(plm_rsh_agent=str(agent), plm_rsh_no_tree_spawn="1",
+                       oob_tcp_if_include=place.interfaces)
         first = [*place.inside(0), "unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"',
                  f"worker-{place.addresses[0]}"]
         return [*first, *start, "--map-by", "node", "--host", ",".join(place.addresses)]

@@ -110,11 +110,12 @@ int main(int argc, char** argv) {
   int base = 2;
   app.add_option("--rank", where.rank)->required();
   app.add_option("--size", where.size, "How many processes")->required();
-  app.add_option("--address", where.address, "Of this process, at which the others reach it")->required();
-  app.add_option("--store", where.store, "A folder, empty before, in which they find each other")->required();
+  app.add_option("--address", where.address, "Address at which the others reach this process")->required();
+  app.add_option("--store", where.store, "An empty folder through which processes find each other")
+      ->required();
   app.add_option("--algorithm", algorithm)
       ->check(CLI::IsMember({"ring", "bcube", "ring_chunked", "halving_doubling", "older_bcube"}));
-  app.add_option("--base", base, "Of bcube: processes of a group");
+  app.add_option("--base", base, "Processes of a group, for bcube");
   peers::add_choices(app, choices);
   CLI11_PARSE(app, argc, argv);
   try {

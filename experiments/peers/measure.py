@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures Weir's sums of gradients and those of Gloo and Open MPI in turn, so that any disturbance of the
-machine affects all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints a
-table and writes a record of every round: a line of JSON about the whole, then one for each row.
-Run: experiments/peers/measure.py [--worlds lab,tcp,shm] [--sizes 4,16,64,256] [--repetitions 3] [--rounds 3]"""
+machine affects all: in a lab of shaped links, over the loopback interface, and through shared memory. Prints
+a table and writes a record of every round: a line of JSON about the whole, then one for each row.
+Run: experiments/peers/measure.py [--worlds lab,tcp,shm] [--sizes 4,16,64,256] [--repetitions 3]
+                                  [--rounds 3]"""
 
 import argparse
 import datetime
@@ -69,7 +70,8 @@ def measure(all_of_them, size, place, choices):
             except (contenders.Failure, ValueError) as error:
                 print(f"{one.who}, {one.setting}: {error}", file=sys.stderr)
             if sys.stderr.isatty():
-                print(f"\r\033[K{repetition + 1} of {choices.repetitions}: {one.who}, {one.setting}", end="", file=sys.stderr)
+                print(f"\r\033[K{repetition + 1} of {choices.repetitions}: {one.who}, {one.setting}", end="",
+                      file=sys.stderr)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
     return rounds
@@ -100,8 +102,10 @@ def machine():
 
 
 def versions(weir):
-    return {"weir": contenders.output_of(lambda _: [weir, "--version"]).strip(),
-            "packages": [package for name in ("libgloo-dev", "libopenmpi-dev") for package in installed(name)]}
+    return {
+        "weir": contenders.output_of(lambda _: [weir, "--version"]).strip(),
+        "packages": [package for name in ("libgloo-dev", "libopenmpi-dev") for package in installed(name)]
+    }
 
 
 def installed(package):
@@ -115,12 +119,14 @@ def installed(package):
 
 def choices_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\nRun:")[0])
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release", help="where the programs are")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release",
+                        help="where the programs are")
     parser.add_argument("--worlds", default="lab,tcp,shm")
     parser.add_argument("--sizes", default="4,16,64,256", help="MiB, for loopback and shared memory")
     parser.add_argument("--lab-size", type=int, default=256, help="MiB, for the lab")
     parser.add_argument("--repetitions", type=int, default=3)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of each repetition, after one that warms up")
+    parser.add_argument("--rounds", type=int, default=3,
+                        help="rounds of each repetition, after one that warms up")
     parser.add_argument("--out", type=Path, help="the record's file (measured/DATE.jsonl)")
     return parser.parse_args(arguments)
 
@@ -128,10 +134,13 @@ def choices_of(arguments):
 def main():
     choices = choices_of(sys.argv[1:])
     weir = str(choices.build / "weir")
-    programs = {name: str(choices.build / "experiments" / "peers" / f"peer_{name}") for name in ("gloo", "mpi")}
+    programs = {
+        name: str(choices.build / "experiments" / "peers" / f"peer_{name}") for name in ("gloo", "mpi")
+    }
     absent = [program for program in (weir, *programs.values()) if not Path(program).exists()]
     if absent:
-        sys.exit(f"measure: {', '.join(absent)} missing; scripts/install-peers installs what they are built with")
+        sys.exit(
+            f"measure: {', '.join(absent)} missing; scripts/install-peers installs what they are built with")
     now = datetime.datetime.now(datetime.timezone.utc)
     record = {"date": now.isoformat(timespec="seconds"), "machine": machine(), "versions": versions(weir)}
     rows = []

@@ -38,7 +38,7 @@ ncclUniqueId shared_id(int rank, const std::string& file) {
     if (stream.read(id.internal, sizeof id.internal)) return id;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  std::fprintf(stderr, "the first process has not come\n");
+  std::fprintf(stderr, "the first process has not written the NCCL id within 60 s\n");
   std::exit(1);
 }
 
@@ -51,10 +51,10 @@ int main(int argc, char** argv) {
   std::string file;
   int device = 0;
   peers::add_choices(app, choices);
-  app.add_option("--rank", group.rank, "Of this process")->required();
+  app.add_option("--rank", group.rank, "Number of this process")->required();
   app.add_option("--size", group.size, "How many processes")->required();
-  app.add_option("--device", device, "Its GPU")->required();
-  app.add_option("--id", file, "Where the first process tells how to meet")->required();
+  app.add_option("--device", device, "GPU of this process")->required();
+  app.add_option("--id", file, "File through which the first process shares the NCCL id")->required();
   CLI11_PARSE(app, argc, argv);
 
   must(cudaSetDevice(device));

@@ -20,9 +20,11 @@ struct Choices {
 };
 
 inline void add_choices(CLI::App& app, Choices& choices) {
-  app.add_option("--bytes", choices.bytes, "Of the gradients, f32")->required()->check(CLI::PositiveNumber);
-  app.add_option("--rounds", choices.rounds, "That are timed")->check(CLI::PositiveNumber);
-  app.add_option("--warm-up", choices.warm_up, "Rounds before those")->check(CLI::NonNegativeNumber);
+  app.add_option("--bytes", choices.bytes, "Size of the gradients (f32)")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--rounds", choices.rounds, "Rounds that are timed")->check(CLI::PositiveNumber);
+  app.add_option("--warm-up", choices.warm_up, "Rounds before the timed ones")->check(CLI::NonNegativeNumber);
 }
 
 /// How processes do together what a round takes.
@@ -49,7 +51,7 @@ inline float total(std::size_t element, int processes) {
 
 /// Runs the rounds. Each begins after a barrier and takes as long as for the slowest process; every element
 /// of every round is checked. The first process prints what came of it. Returns the exit status.
-inline int run(const Choices& choices, const Group& group, nlohmann::ordered_json told) {
+inline int run(const Choices& choices, const Group& group, nlohmann::ordered_json report) {
   using Clock = std::chrono::steady_clock;
   std::vector<float> gradients(choices.bytes / sizeof(float));
   std::vector<double> seconds;
@@ -69,11 +71,11 @@ inline int run(const Choices& choices, const Group& group, nlohmann::ordered_jso
   }
   wrong = group.largest(wrong);
   if (group.rank == 0) {
-    told["processes"] = group.size;
-    told["bytes"] = gradients.size() * sizeof(float);
-    told["seconds"] = seconds;
-    told["sums_are_right"] = wrong == 0;
-    std::printf("%s\n", told.dump().c_str());
+    report["processes"] = group.size;
+    report["bytes"] = gradients.size() * sizeof(float);
+    report["seconds"] = seconds;
+    report["sums_are_right"] = wrong == 0;
+    std::printf("%s\n", report.dump().c_str());
     std::fflush(stdout);
   }
   return wrong == 0 ? 0 : 1;

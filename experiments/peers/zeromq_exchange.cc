@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Choices {
   std::size_t bytes = 4 << 20;
-  int under_way = 8;
+  int window = 8;
   int io_threads = 2;
   double seconds = 1;
 };
@@ -36,7 +36,7 @@ double exchange(const Choices& choices, int other) {
   // One socket a direction, so that one thread sends while the other receives.
   void* out = zmq_socket(context, ZMQ_PUSH);
   void* in = zmq_socket(context, ZMQ_PULL);
-  const int window = choices.under_way;
+  const int window = choices.window;
   const int patience = 10'000;  // milliseconds
   const int linger = 0;
   zmq_setsockopt(out, ZMQ_SNDHWM, &window, sizeof window);
@@ -93,10 +93,10 @@ double exchange(const Choices& choices, int other) {
 int main(int argc, char** argv) {
   CLI::App app("Two processes send each other messages through ZeroMQ, all the time.");
   Choices choices;
-  app.add_option("--bytes", choices.bytes, "Of a message")->capture_default_str();
-  app.add_option("--under-way", choices.under_way, "Messages that a process may have sent ahead")
+  app.add_option("--bytes", choices.bytes, "Size of a message")->capture_default_str();
+  app.add_option("--under-way", choices.window, "Messages that a process may have sent ahead")
       ->capture_default_str();
-  app.add_option("--io-threads", choices.io_threads, "Of each process")->capture_default_str();
+  app.add_option("--io-threads", choices.io_threads, "I/O threads of each process")->capture_default_str();
   app.add_option("--seconds", choices.seconds)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::array<int, 2> ends{};
@@ -105,10 +105,10 @@ int main(int argc, char** argv) {
   const double here = exchange(choices, child == 0 ? ends[1] : ends[0]);
   if (child == 0) return write(ends[1], &here, sizeof here) == sizeof here ? 0 : 1;
   double there = -1;
-  const bool told = read(ends[0], &there, sizeof there) == sizeof there;
+  const bool received = read(ends[0], &there, sizeof there) == sizeof there;
   int status = 1;
   waitpid(child, &status, 0);
-  if (!told || status != 0 || here < 0 || there < 0) return 1;
+  if (!received || status != 0 || here < 0 || there < 0) return 1;
   const nlohmann::ordered_json result = {
       {"bytes", choices.bytes}, {"io_threads", choices.io_threads}, {"bytes_per_s", std::min(here, there)}};
   std::printf("%s\n", result.dump().c_str());

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and with Weir, and
-prints samples per second side by side. Writes a record of every run.
+"""Trains models on random data on all GPUs of this host, in turn with PyTorch's DistributedDataParallel and
+with Weir, and prints samples per second side by side. Writes a record of every run.
 Run: experiments/pytorch/one_machine.py [--models resnet50,vgg16,bert-large] [--turns 3]"""
 
 import argparse
@@ -28,12 +28,15 @@ def rate(choices, model, way):
     """Samples per second of all ranks."""
     script = ROOT / "frontends" / "python" / "examples" / "synthetic_benchmark.py"
     batch = choices.batch_size or BATCHES.get(model, 32)
-    command = [sys.executable, "-m", "weir.run", "-np", choices.ranks, sys.executable, script, "--model", model,
-               "--batch-size", batch, "--num-warmup-batches", 10, "--num-batches-per-iter", 10, "--num-iters", choices.iterations,
-               *WAYS[way]]
-    path = os.pathsep.join([str(ROOT / "frontends" / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run([str(word) for word in command], env={**os.environ, "PYTHONPATH": path}, capture_output=True,
-                          text=True, timeout=600)
+    command = [
+        sys.executable, "-m", "weir.run", "-np", choices.ranks, sys.executable, script, "--model", model,
+        "--batch-size", batch, "--num-warmup-batches", 10, "--num-batches-per-iter", 10, "--num-iters",
+        choices.iterations, *WAYS[way]
+    ]
+    path = os.pathsep.join(
+        [str(ROOT / "frontends" / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run([str(word) for word in command], env={**os.environ, "PYTHONPATH": path},
+                          capture_output=True, text=True, timeout=600)
     total = re.search(r"Total \w+/sec on \d+ rank\(s\): ([\d.]+)", done.stdout)
     if done.returncode != 0 or total is None:
         raise SystemExit(f"{way}, {model}:\n{done.stdout}{done.stderr}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Trains a network on one machine of a lab. By the machine's number, the first ones are ranks, the others Weir's CPU
-machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0 writes the result.
-Started by measure.py on every machine of a lab."""
+"""Trains a network on one machine of a lab. By the machine's number, the first ones are ranks, the others
+Weir's CPU machines. With Weir or with PyTorch's DistributedDataParallel, over Gloo or, on GPUs, NCCL. Rank 0
+writes the result. Started by measure.py on every machine of a lab."""
 
 import argparse
 import fcntl
@@ -59,8 +59,8 @@ def interface_of(address):
 def with_ddp(net, optimizer, rank, choices, addresses):
     machine = rank // choices.ranks_each
     interface = interface_of(addresses[machine])
-    os.environ.update(GLOO_SOCKET_IFNAME=interface, NCCL_SOCKET_IFNAME=interface, NCCL_HOSTID=f"machine-{machine}",
-                      NCCL_IB_DISABLE="1")
+    os.environ.update(GLOO_SOCKET_IFNAME=interface, NCCL_SOCKET_IFNAME=interface,
+                      NCCL_HOSTID=f"machine-{machine}", NCCL_IB_DISABLE="1")
     if choices.ranks_each == 1:
         os.environ.update(NCCL_P2P_DISABLE="1", NCCL_SHM_DISABLE="1", NCCL_NVLS_ENABLE="0")
     torch.distributed.init_process_group("nccl" if choices.cuda else "gloo", rank=rank,
@@ -72,15 +72,19 @@ def with_ddp(net, optimizer, rank, choices, addresses):
 def session(choices, addresses):
     """The environment of a Weir process. The machines share only the host's cores."""
     ranks = choices.machines * choices.ranks_each
-    return {"WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(choices.servers), "WEIR_LEADER": f"{addresses[0]}:{PORT}",
-            "WEIR_SECRET": choices.secret, "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp",
-            "WEIR_LOCAL_SIZE": str(ranks + choices.servers)}
+    return {
+        "WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(choices.servers),
+        "WEIR_LEADER": f"{addresses[0]}:{PORT}", "WEIR_SECRET": choices.secret,
+        "WEIR_NIC_RATE": choices.nic_rate, "WEIR_TRANSPORT": "tcp",
+        "WEIR_LOCAL_SIZE": str(ranks + choices.servers)
+    }
 
 
 def with_weir(net, optimizer, rank, choices, addresses):
     os.environ.update(session(choices, addresses), WEIR_RANK=str(rank), WEIR_LOCAL=choices.local)
     if choices.ranks_each > 1:
-        os.environ.update(WEIR_LOCAL_SIZE=str(choices.ranks_each), WEIR_LOCAL_RANK=str(rank % choices.ranks_each))
+        os.environ.update(WEIR_LOCAL_SIZE=str(choices.ranks_each),
+                          WEIR_LOCAL_RANK=str(rank % choices.ranks_each))
     bps.init()
     bps.broadcast_parameters(net.state_dict(), root_rank=0)
     crossing = {"cross_barrier": True, "model": net} if choices.cross_barrier else {}
@@ -91,10 +95,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--who", choices=("ddp", "weir"), required=True)
     parser.add_argument("--cross-barrier", action="store_true")
-    parser.add_argument("--cuda", action="store_true", help="train on the host's GPUs; machines share them if there are too few")
+    parser.add_argument("--cuda", action="store_true",
+                        help="train on the host's GPUs; machines share them if there are too few")
     parser.add_argument("--model", choices=("linear", *models.MODELS), default="linear")
     parser.add_argument("--machines", type=int, default=4, help="machines that train")
-    parser.add_argument("--ranks-each", type=int, default=1, help="processes of each machine, with a GPU each")
+    parser.add_argument("--ranks-each", type=int, default=1,
+                        help="processes of each machine, with a GPU each")
     parser.add_argument("--local", default="none", help="the value of WEIR_LOCAL")
     parser.add_argument("--local-rank", type=int, help="the number of this process on its machine")
     parser.add_argument("--servers", type=int, default=0)
@@ -127,7 +133,8 @@ def main():
         torch.cuda.set_device(device)
     net, batch = workload(choices, device)
     optimizer = torch.optim.SGD(net.parameters(), lr=choices.rate, momentum=0.9)
-    trained, optimizer = (with_ddp if choices.who == "ddp" else with_weir)(net, optimizer, rank, choices, addresses)
+    wrapped = with_ddp if choices.who == "ddp" else with_weir
+    trained, optimizer = wrapped(net, optimizer, rank, choices, addresses)
     torch.manual_seed(100 + rank)
     losses, seconds = [], []
     for _ in range(choices.warm_up + choices.steps):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures, on two RDMA devices of this host, the cost of three things that slow receivers down: messages that
-begin within a page, writes of several scatter-gather entries, and a loop through the NIC instead of shared memory.
-All run in turn, several times; medians count. Prints a table and writes a record: a line of JSON about the whole, then one for
-each row.
+"""Measures, on two RDMA devices of this host, the cost of three things that slow receivers down: messages
+that begin within a page, writes of several scatter-gather entries, and a loop through the NIC instead of
+shared memory. All run in turn, several times; medians count. Prints a table and writes a record: a line of
+JSON about the whole, then one for each row.
 Run: experiments/slow_receivers/measure.py --addresses A,B [--sizes 64KiB,1MiB,4MiB] [--out FILE]"""
 
 import argparse
@@ -26,14 +26,15 @@ def cases(addresses):
         "begins within a page": ([*devices, "--offset", "68B"], "writes_bytes_per_s"),
         "three entries": ([*devices, "--entries", "3"], "writes_bytes_per_s"),
         "through shared memory": (["--engine", "shm"], "nodes_bytes_per_s"),
-        "through the NIC and back": (["--engine", "rdma", "--addresses", f"{first},{first}"], "nodes_bytes_per_s"),
+        "through the NIC and back": (["--engine", "rdma", "--addresses", f"{first},{first}"],
+                                     "nodes_bytes_per_s"),
     }
 
 
 def measure(weir, options, rate, size, seconds):
-    done = subprocess.run([weir, "bench", "transport", *options, "--sizes", size, "--channels", "1", "--io-threads", "1",
-                           "--seconds", str(seconds), "--repetitions", "1", "--json"], capture_output=True, text=True,
-                          timeout=600, check=False)
+    done = subprocess.run([weir, "bench", "transport", *options, "--sizes", size, "--channels", "1",
+                           "--io-threads", "1", "--seconds", str(seconds), "--repetitions", "1", "--json"],
+                          capture_output=True, text=True, timeout=600, check=False)
     if done.returncode != 0:
         raise SystemExit(f"weir bench transport {' '.join(options)}: {done.stderr or done.stdout}")
     document = json.loads(done.stdout)
@@ -41,7 +42,8 @@ def measure(weir, options, rate, size, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--addresses", required=True, help="addresses of the two devices: A,B")
     parser.add_argument("--sizes", default="64KiB,1MiB,4MiB", help="sizes of messages")
     parser.add_argument("--repetitions", type=int, default=5)
@@ -63,8 +65,8 @@ def main():
             for name, (options, rate) in cases(addresses).items():
                 version, value = measure(words.weir, options, rate, size, words.seconds)
                 rates.setdefault((name, size), []).append(value)
-    rows = [{"case": name, "message": size, "bytes_per_s": statistics.median(rates[name, size]), "all": rates[name, size]}
-            for name in cases(addresses) for size in sizes]
+    rows = [{"case": name, "message": size, "bytes_per_s": statistics.median(rates[name, size]),
+             "all": rates[name, size]} for name in cases(addresses) for size in sizes]
     print("| messages of | " + " | ".join(sizes) + " |\n|---" + "|---" * len(sizes) + "|")
     for name in cases(addresses):
         shown = [f"{row['bytes_per_s'] / 1e6:.0f} MB/s" for row in rows if row["case"] == name]

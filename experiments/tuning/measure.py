@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""How many trials a search needs, and how long an iteration takes by partition size. README.md has the results.
+"""How many trials a search needs, and how long an iteration takes by partition size.
+README.md has the results.
 
 Run: experiments/tuning/measure.py WEIR [FOLDER]
-Writes a file of one line of JSON for each strategy and model into the folder (experiments/tuning/measured), and prints tables in
-Markdown: after how many trials searches came within 2 % of the best of a grid of at most 60 points, how far from the
-best of all points they ended, and how much longer an iteration takes by partition size, with the best credit.
+Writes a file of one line of JSON for each strategy and model into the folder (experiments/tuning/measured),
+and prints tables in Markdown: after how many trials searches came within 2 % of the best of a grid of at most
+60 points, how far from the best of all points they ended, and how much longer an iteration takes by partition
+size, with the best credit.
 
 Run: experiments/tuning/measure.py --tables [FOLDER]
 Prints the tables of what the folder holds.
@@ -39,17 +41,22 @@ def needed(found, best):
     return next((i for i, time in enumerate(times(found), 1) if time <= NEAR * best), None)
 
 
+def trials_of(found):
+    return [{**trial["settings"], "iteration_ns": trial["iteration_ns"]} for trial in found["trials"]]
+
+
 def measure(weir, strategy, model):
     whole = tune(weir, strategy, model, "--method", "grid")
     grid = tune(weir, strategy, model, "--method", "grid", "--trials", str(GRID))
-    searches = {method: [tune(weir, strategy, model, "--method", method, "--trials", str(MOST[strategy]), "--seed",
-                              str(seed)) for seed in SEEDS] for method in ("bayes", "random")}
+    most = str(MOST[strategy])
+    searches = {method: [tune(weir, strategy, model, "--method", method, "--trials", most,
+                              "--seed", str(seed)) for seed in SEEDS] for method in ("bayes", "random")}
+    best = min(times(grid))
     return {"weir": whole["weir"], "strategy": strategy, "model": model, "world": whole["world"],
-            "values": whole["values"], "grid_points": len(grid["trials"]), "grid_best_ns": min(times(grid)),
-            "all": [{**trial["settings"], "iteration_ns": trial["iteration_ns"]} for trial in whole["trials"]],
-            "searches": {method: [[{**trial["settings"], "iteration_ns": trial["iteration_ns"]} for trial in one["trials"]]
-                                  for one in found] for method, found in searches.items()},
-            "needed": {method: [needed(one, min(times(grid))) for one in found] for method, found in searches.items()}}
+            "values": whole["values"], "grid_points": len(grid["trials"]), "grid_best_ns": best,
+            "all": trials_of(whole),
+            "searches": {method: [trials_of(one) for one in found] for method, found in searches.items()},
+            "needed": {method: [needed(one, best) for one in found] for method, found in searches.items()}}
 
 
 def median_and_worst(needed_by_seed, most):
@@ -76,13 +83,15 @@ def ended(case, method):
 
 
 def tables(cases):
-    print("| strategy | model | grid's points, best | best of 180 | Bayes needs: median, worst | random needs "
-          "| Bayes ends above the best of 180 | random ends |")
+    print(
+        "| strategy | model | grid's points, best | best of 180 | Bayes needs: median, worst | random needs "
+        "| Bayes ends above the best of 180 | random ends |")
     print("|---" * 8 + "|")
     for case in cases:
         most = MOST[case["strategy"]]
         best = min(one["iteration_ns"] for one in case["all"])
-        print(f"| {case['strategy']} | {case['model']} | {case['grid_points']}, {case['grid_best_ns'] / 1e6:.1f} ms "
+        print(f"| {case['strategy']} | {case['model']} "
+              f"| {case['grid_points']}, {case['grid_best_ns'] / 1e6:.1f} ms "
               f"| {best / 1e6:.1f} ms | {median_and_worst(case['needed']['bayes'], most)} "
               f"| {median_and_worst(case['needed']['random'], most)} "
               f"| {ended(case, 'bayes')} | {ended(case, 'random')} |")
@@ -91,7 +100,8 @@ def tables(cases):
     print("|---" * (2 + len(sizes)) + "|")
     for case in cases:
         longer = curve(case)
-        print(f"| {case['strategy']} | {case['model']} | " + " | ".join(f"{longer[size]:.2f}" for size in sizes) + " |")
+        cells = " | ".join(f"{longer[size]:.2f}" for size in sizes)
+        print(f"| {case['strategy']} | {case['model']} | {cells} |")
 
 
 def main(arguments):
@@ -102,7 +112,8 @@ def main(arguments):
         for model in MODELS:
             file = folder / f"{strategy}-{model.lower()}.jsonl"
             if arguments[0] != "--tables":
-                file.write_text(json.dumps(measure(str(Path(arguments[0]).resolve()), strategy, model)) + "\n")
+                file.write_text(
+                    json.dumps(measure(str(Path(arguments[0]).resolve()), strategy, model)) + "\n")
             cases.append(json.loads(file.read_text()))
     tables(cases)
 

@@ -12,7 +12,8 @@ BLOCKS, WIDTH, INNER = 24, 1024, 4096
 
 def bert_large(tokens: int, masked: int, unexplained: int = 0) -> list[Layer]:
     """A sample is a sequence of `tokens`, of which the masked-token head predicts `masked`. `unexplained` are
-    elements that a publication counts beyond this architecture; they stand where a decoder's own matrix would."""
+    elements that a publication counts beyond this architecture; they stand where a decoder's own matrix
+    would."""
     layers = [Layer("embeddings", 0, (
         Tensor("embeddings.word_embeddings.weight", VOCABULARY * WIDTH),
         Tensor("embeddings.position_embeddings.weight", POSITIONS * WIDTH),

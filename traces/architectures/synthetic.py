@@ -1,4 +1,4 @@
-"""Traces that are no model: what papers measure or draw to show one thing alone."""
+"""Traces that are not of a model: what papers measure or draw to show one thing alone."""
 
 from .layer import Layer, Tensor
 
@@ -9,6 +9,7 @@ def large_tensors() -> list[Layer]:
 
 
 def three_layers() -> list[Layer]:
-    """Layers that take 1.5, 3 and 1.5 units of time to push or pull at 1 GB/s, and 1 unit of each computation."""
+    """Layers that take 1.5, 3 and 1.5 units of time to push or pull at 1 GB/s,
+    and 1 unit of each computation."""
     return [Layer(f"layer.{i}", 1, (Tensor(f"layer.{i}.weight", elements),))
             for i, elements in enumerate((375_000, 750_000, 375_000))]

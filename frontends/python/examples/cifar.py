@@ -1,5 +1,5 @@
-"""Learns to tell coloured shapes apart, with a small residual network under DistributedDataParallel; the pictures are
-drawn, nothing is downloaded.
+"""Learns to recognise coloured shapes, with a small residual network under DistributedDataParallel; the
+pictures are drawn, nothing is downloaded.
 
     weirrun -np 2 python frontends/python/examples/cifar.py
 """
@@ -15,7 +15,8 @@ from weir.torch.parallel import DistributedDataParallel
 
 
 def shapes(count, seed):
-    """Pictures of 3 x 32 x 32 points: stripes, checks, rings, crosses and balls, each in warm and in cold colours."""
+    """Pictures of 3 x 32 x 32 points: stripes, checks, rings, crosses and balls,
+    each in warm and in cold colours."""
     generator = torch.Generator().manual_seed(seed)
     labels = torch.randint(10, (count,), generator=generator)
     centre = 8 + 16 * torch.rand(count, 2, 1, 1, generator=generator)
@@ -36,8 +37,9 @@ class Residual(nn.Module):
 
     def __init__(self, inputs, width, stride):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(inputs, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
-                                  nn.Conv2d(width, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width))
+        self.body = nn.Sequential(nn.Conv2d(inputs, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width),
+                                  nn.ReLU(), nn.Conv2d(width, width, 3, 1, 1, bias=False),
+                                  nn.BatchNorm2d(width))
         self.shortcut = nn.Conv2d(inputs, width, 1, stride, bias=False)
 
     def forward(self, x):
@@ -45,27 +47,30 @@ class Residual(nn.Module):
 
 
 def network():
-    return nn.Sequential(Residual(3, 16, 2), Residual(16, 32, 2), Residual(32, 64, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-                         nn.Linear(64, 10))
+    return nn.Sequential(Residual(3, 16, 2), Residual(16, 32, 2), Residual(32, 64, 2),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
 
 
 def main():
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--batch-size", type=int, default=32, help="of each rank, half of which is one backward pass")
-    reader.add_argument("--epochs", type=int, default=2)
-    reader.add_argument("--pictures", type=int, default=2000)
-    reader.add_argument("--no-cuda", action="store_true")
-    asked = reader.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch-size", type=int, default=32,
+                        help="of each rank; a backward pass takes half of it")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--pictures", type=int, default=2000)
+    parser.add_argument("--no-cuda", action="store_true")
+    options = parser.parse_args()
     weir.init()
-    cuda = not asked.no_cuda and torch.cuda.is_available()
+    cuda = not options.no_cuda and torch.cuda.is_available()
     device = torch.device("cuda", weir.local_rank()) if cuda else torch.device("cpu")
     torch.manual_seed(1 + weir.rank())  # rank 0's parameters become all ranks'
     model = DistributedDataParallel(network().to(device))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
-    pictures, labels = shapes(asked.pictures, seed=1)
-    data = torch.utils.data.TensorDataset(pictures[weir.rank()::weir.size()], labels[weir.rank()::weir.size()])
-    loader = torch.utils.data.DataLoader(data, asked.batch_size, shuffle=True, drop_last=True)
-    for epoch in range(asked.epochs):
+    pictures, labels = shapes(options.pictures, seed=1)
+    data = torch.utils.data.TensorDataset(pictures[weir.rank()::weir.size()],
+                                          labels[weir.rank()::weir.size()])
+    loader = torch.utils.data.DataLoader(data, options.batch_size, shuffle=True, drop_last=True)
+    for epoch in range(options.epochs):
         model.train()
         for x, y in loader:
             optimizer.zero_grad()
@@ -80,7 +85,7 @@ def main():
             right = (model(x.to(device)).argmax(1) == y.to(device)).float().mean()
         right = weir.push_pull(right, name="right").item()
         if weir.rank() == 0:
-            print(f"epoch {epoch}: {100 * right:.1f} % of new shapes are told right", flush=True)
+            print(f"epoch {epoch}: {100 * right:.1f} % of new shapes are recognised", flush=True)
 
 
 if __name__ == "__main__":

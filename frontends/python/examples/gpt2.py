@@ -1,4 +1,5 @@
-"""Pre-trains GPT-2 on text that a small grammar makes, a letter a token, and lets it write; nothing is downloaded.
+"""Pre-trains GPT-2 on text that a small grammar makes, a letter a token, and lets it write;
+nothing is downloaded.
 
     weirrun -np 2 python frontends/python/examples/gpt2.py                 # a small one, for processors
     weirrun -np 8 python frontends/python/examples/gpt2.py --small         # GPT-2 small, for GPUs
@@ -48,26 +49,30 @@ def written(model, length, device):
 
 
 def main():
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--batch-size", type=int, default=8, help="texts of each rank")
-    reader.add_argument("--length", type=int, default=64, help="letters of a text")
-    reader.add_argument("--steps", type=int, default=200)
-    reader.add_argument("--small", action="store_true", help="GPT-2 small: 124 million parameters")
-    reader.add_argument("--cross-barrier", action="store_true", help="let the next forward wait, layer by layer")
-    reader.add_argument("--no-cuda", action="store_true")
-    asked = reader.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch-size", type=int, default=8, help="texts of each rank")
+    parser.add_argument("--length", type=int, default=64, help="letters of a text")
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--small", action="store_true", help="GPT-2 small: 124 million parameters")
+    parser.add_argument("--cross-barrier", action="store_true",
+                        help="let the next forward wait, layer by layer")
+    parser.add_argument("--no-cuda", action="store_true")
+    options = parser.parse_args()
     weir.init()
-    cuda = not asked.no_cuda and torch.cuda.is_available()
+    cuda = not options.no_cuda and torch.cuda.is_available()
     device = torch.device("cuda", weir.local_rank()) if cuda else torch.device("cpu")
     torch.manual_seed(1)
-    sizes = {} if asked.small else {"tokens": len(LETTERS), "length": asked.length, "width": 128, "heads": 4, "layers": 2}
+    sizes = {} if options.small else {
+        "tokens": len(LETTERS), "length": options.length, "width": 128, "heads": 4, "layers": 2
+    }
     model = models.gpt2(**sizes).to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4 if asked.small else 3e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4 if options.small else 3e-3)
     weir.broadcast_parameters(model.state_dict(), root_rank=0)
     optimizer = weir.DistributedOptimizer(optimizer, named_parameters=model.named_parameters(),
-                                          cross_barrier=asked.cross_barrier, model=model)
-    data = batches(weir.rank(), asked.batch_size, asked.length)
-    for step in range(asked.steps):
+                                          cross_barrier=options.cross_barrier, model=model)
+    data = batches(weir.rank(), options.batch_size, options.length)
+    for step in range(options.steps):
         tokens = next(data).to(device)
         optimizer.zero_grad()
         loss = models.loss(model(tokens[:, :-1]), tokens[:, 1:])
@@ -79,7 +84,7 @@ def main():
                 print(f"step {step + 1}: loss {mean:.3f}", flush=True)
     model.eval()
     if weir.rank() == 0:
-        print(written(model, asked.length, device))
+        print(written(model, options.length, device))
 
 
 if __name__ == "__main__":

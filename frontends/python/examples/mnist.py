@@ -19,7 +19,8 @@ GLYPHS = ["0E11191513110E", "040C040404040E", "0E11010204081F", "1F02040201110E"
 
 def glyph(digit):
     """5 x 7 points, one byte a row."""
-    return torch.tensor([[byte >> 4 - column & 1 for column in range(5)] for byte in bytes.fromhex(GLYPHS[digit])])
+    return torch.tensor([[byte >> 4 - column & 1 for column in range(5)]
+                         for byte in bytes.fromhex(GLYPHS[digit])])
 
 
 def digits(count, seed):
@@ -51,31 +52,34 @@ class Net(nn.Module):
 
 
 def main():
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--batch-size", type=int, default=64, help="of each rank")
-    reader.add_argument("--epochs", type=int, default=3)
-    reader.add_argument("--pictures", type=int, default=6000)
-    reader.add_argument("--lr", type=float, default=0.03, help="with one rank")
-    reader.add_argument("--no-cuda", action="store_true")
-    asked = reader.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch-size", type=int, default=64, help="of each rank")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--pictures", type=int, default=6000)
+    parser.add_argument("--lr", type=float, default=0.03, help="with one rank")
+    parser.add_argument("--no-cuda", action="store_true")
+    options = parser.parse_args()
 
     weir.init()  # 1: take part
-    cuda = not asked.no_cuda and torch.cuda.is_available()
+    cuda = not options.no_cuda and torch.cuda.is_available()
     device = torch.device("cuda", weir.local_rank()) if cuda else torch.device("cpu")
     torch.manual_seed(1)
-    pictures, labels = digits(asked.pictures, seed=1)
+    pictures, labels = digits(options.pictures, seed=1)
     data = torch.utils.data.TensorDataset(pictures, labels)
     # 2: each rank learns from a part of the data
-    sampler = torch.utils.data.distributed.DistributedSampler(data, num_replicas=weir.size(), rank=weir.rank())
-    loader = torch.utils.data.DataLoader(data, asked.batch_size, sampler=sampler)
+    sampler = torch.utils.data.distributed.DistributedSampler(data, num_replicas=weir.size(),
+                                                              rank=weir.rank())
+    loader = torch.utils.data.DataLoader(data, options.batch_size, sampler=sampler)
 
     model = Net().to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=asked.lr * weir.size(), momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=options.lr * weir.size(), momentum=0.9)
     weir.broadcast_parameters(model.state_dict(), root_rank=0)  # 3: all begin with the same
     weir.broadcast_optimizer_state(optimizer, root_rank=0)
-    optimizer = weir.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())  # 4: gradients are shared
+    # 4: ranks share gradients
+    optimizer = weir.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
 
-    for epoch in range(asked.epochs):
+    for epoch in range(options.epochs):
         model.train()
         sampler.set_epoch(epoch)
         for x, y in loader:
@@ -86,7 +90,7 @@ def main():
         x, y = digits(1000, seed=1000 + weir.rank())
         with torch.no_grad():
             right = (model(x.to(device)).argmax(1) == y.to(device)).float().mean()
-        right = weir.allreduce(right, name="right").item()  # 5: what is told is of all ranks
+        right = weir.allreduce(right, name="right").item()  # 5: the average over all ranks
         if weir.rank() == 0:
             print(f"epoch {epoch}: {100 * right:.1f} % of new digits are read right", flush=True)
 

@@ -1,4 +1,5 @@
-"""The models of the examples, so that they need nothing but PyTorch: ResNet-50, VGG-16, BERT-Large, GPT-2, a small MLP."""
+"""The models of the examples, so that they need nothing but PyTorch: ResNet-50, VGG-16, BERT-Large, GPT-2,
+a small MLP."""
 
 import torch
 from torch import nn
@@ -24,7 +25,8 @@ class Bottleneck(nn.Module):
 
 def resnet50(classes=1000):
     """25.6 million parameters."""
-    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)]
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True),
+              nn.MaxPool2d(3, 2, 1)]
     inputs = 64
     for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
         for block in range(blocks):
@@ -41,9 +43,9 @@ def vgg16(classes=1000):
             layers += [nn.Conv2d(inputs, width, 3, padding=1), nn.ReLU(inplace=True)]
             inputs = width
         layers.append(nn.MaxPool2d(2))
-    return nn.Sequential(
-        *layers, nn.AdaptiveAvgPool2d(7), nn.Flatten(), nn.Linear(inputs * 49, 4096), nn.ReLU(inplace=True), nn.Dropout(),
-        nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, classes))
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(7), nn.Flatten(), nn.Linear(inputs * 49, 4096),
+                         nn.ReLU(inplace=True), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(inplace=True),
+                         nn.Dropout(), nn.Linear(4096, classes))
 
 
 class Block(nn.Module):
@@ -97,7 +99,7 @@ def bert_large():
 
 
 def gpt2(tokens=50257, length=1024, width=768, heads=12, layers=12):
-    """GPT-2 small, of 124 million parameters, unless it is told to be smaller."""
+    """GPT-2 small, with 124 million parameters unless smaller sizes are given."""
     return Transformer(tokens, length, width, heads, layers, causal=True)
 
 
@@ -113,7 +115,7 @@ def images(batch, device):
 
 
 def texts(tokens, length):
-    """Random texts, of which each token is to be told."""
+    """Random texts, each of whose tokens is to be predicted."""
     def make(batch, device):
         data = torch.randint(tokens, (batch, length), device=device)
         return data, data

@@ -1,4 +1,5 @@
-"""Tests use the package beside them, and train with the library that is built: WEIR_LIBRARY, or the release build's."""
+"""Tests use the package beside them, and train with the library that is built: WEIR_LIBRARY,
+or the release build's."""
 
 import os
 import sys

@@ -1,4 +1,5 @@
-"""Asynchronous training: what an asynchronous parameter server would come to, and nobody waits for a slower rank."""
+"""Asynchronous training: what an asynchronous parameter server would come to,
+and nobody waits for a slower rank."""
 
 import signal
 import sys
@@ -54,7 +55,7 @@ def test_ranks_of_different_speed_learn_and_end_with_the_same_weights(tmp_path, 
             assert torch.equal(one, other)
 
 
-def test_nobody_waits_for_a_rank_that_computes_for_long(tmp_path):
+def test_nobody_waits_for_a_slow_rank(tmp_path):
     lesson("waits", tmp_path, ranks=3)
 
 
@@ -63,12 +64,13 @@ def test_parameters_of_all_kinds_are_kept_and_begin_anew_in_another_session(tmp_
 
 
 @pytest.mark.parametrize("ranks, servers", [(1, 0), (2, 0), (2, 1)])
-def test_what_does_not_go_together_is_refused(tmp_path, ranks, servers):
+def test_wrong_combinations_are_refused(tmp_path, ranks, servers):
     lesson("refusals", tmp_path, ranks=ranks, servers=servers)
 
 
 @pytest.mark.parametrize("name, value, what", [("WEIR_ASYNC", "1", "on"), ("BYTEPS_ENABLE_ASYNC", "1", "on"),
-                                               ("BYTEPS_ENABLE_ASYNC", "0", "off"), ("WEIR_ASYNC", "maybe", "nonsense")])
+                                               ("BYTEPS_ENABLE_ASYNC", "0", "off"),
+                                               ("WEIR_ASYNC", "maybe", "nonsense")])
 def test_the_environment_may_ask_for_it(tmp_path, name, value, what):
     lesson("variable", tmp_path, what, **{name: value})
 

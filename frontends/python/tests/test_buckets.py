@@ -90,7 +90,7 @@ def test_a_gradient_is_not_waited_for_before_all_are_there():
     share = buckets.begin(0, torch.ones(1))
     buckets.begin(1, torch.ones(1))
     assert not share.done()
-    with pytest.raises(StateError, match="before all of its model are there"):
+    with pytest.raises(StateError, match="before all gradients of its model are ready"):
         share.wait()
     buckets.begin(2, torch.ones(1))
     assert share.done() and share.wait().item() == 2
@@ -152,7 +152,7 @@ def test_shares_of_hosts_are_summed_over_hosts(ranks, servers):
     assert done.stdout.count("all done") == ranks
 
 
-def test_ranks_with_other_parameters_are_told(monkeypatch):
+def test_ranks_with_different_parameters_are_refused(monkeypatch):
     class Other(Alone):
         def exchange(self, label, numbers):
             return [list(numbers), [numbers[0] + 1]]

@@ -1,4 +1,4 @@
-"""What goes wrong is told to every rank, in time, with what is to blame; nothing hangs."""
+"""Every rank reports a failure in time, with what is to blame; nothing hangs."""
 
 import signal
 
@@ -8,24 +8,25 @@ import pytest
 pytest.importorskip("torch")
 
 
-def test_ranks_that_disagree_are_all_told_and_go_on():
-    done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1, timeout=25))  # before patience is over
+def test_ranks_that_disagree_all_report_it_and_go_on():
+    # Before patience is over.
+    done = job.passed(job.weirrun("failures.py", "mismatch", ranks=3, servers=1, timeout=25))
     assert done.stdout.count("all done") == 3
 
 
 @pytest.mark.parametrize("differ", ["models", "averages"])
-def test_ranks_whose_models_differ_are_all_told(differ):
+def test_ranks_whose_models_differ_all_report_it(differ):
     done = job.weirrun("failures.py", differ, ranks=3, timeout=25)  # before patience is over
     assert done.stdout.count("all done") == 3, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_what_cannot_be_is_refused(ranks):
+def test_impossible_calls_are_refused(ranks):
     done = job.weirrun("failures.py", "refusals", ranks=ranks)
     assert done.stdout.count("all done") == ranks, done.stdout + done.stderr
 
 
-def test_a_rank_that_raises_tells_the_others_why():
+def test_the_others_report_why_a_rank_has_raised():
     done = job.weirrun("failures.py", "raises", ranks=3, servers=1)
     assert done.returncode == 1
     assert "[2] KeyError: 'no such picture'" in done.stderr

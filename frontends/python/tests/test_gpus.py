@@ -30,9 +30,9 @@ def test_ranks_of_one_host_with_a_gpu_each_leave_gradients_to_nccl():
 def test_training_on_several_hosts_of_several_gpus_is_as_in_one_process(servers):
     if torch.cuda.device_count() < 2:
         pytest.skip("NCCL takes one rank of a host a GPU, and there is one GPU")
-    for script, said in (("gpus.py", "all done"), ("gpus_nccl.py", "by NCCL")):
+    for script, mark in (("gpus.py", "all done"), ("gpus_nccl.py", "by NCCL")):
         done = job.passed(job.weirrun("as_hosts.py", script, ranks=4, servers=servers, timeout=150))
-        assert done.stdout.count(said) == 4
+        assert done.stdout.count(mark) == 4
 
 
 def test_ranks_of_a_host_learn_why_another_one_of_it_has_failed():
@@ -41,5 +41,8 @@ def test_ranks_of_a_host_learn_why_another_one_of_it_has_failed():
     done = job.weirrun("as_hosts.py", "gpus_lost.py", ranks=4, timeout=90)
     assert done.returncode != 0
     assert "the disk is full" in done.stdout + done.stderr
-    late = [float(seconds) for seconds in re.findall(r"told after ([\d.]+) s", done.stdout) if float(seconds) > 10]
+    late = [
+        float(seconds) for seconds in re.findall(r"failed after ([\d.]+) s", done.stdout)
+        if float(seconds) > 10
+    ]
     assert not late, done.stdout + done.stderr

@@ -15,19 +15,19 @@ HEADER = Path(__file__).resolve().parents[2] / "c" / "weir.h"
 
 
 def refused(**environment):
-    """What asking for the library says."""
+    """The output of a process that asks for the library."""
     text = "import weir._library as l\ntry: l.library()\nexcept ImportError as why: print(why)"
     done = job.passed(job.run([sys.executable, "-c", text], 20, **environment))
     assert done.stdout, "no library was refused"
     return done.stdout
 
 
-def test_a_library_that_is_not_there_is_told_with_the_remedy():
-    said = refused(WEIR_LIBRARY="/nowhere/libweir.so")
-    assert "no library of Weir at /nowhere/libweir.so" in said and "pip install" in said
+def test_a_missing_library_is_reported_with_the_remedy():
+    output = refused(WEIR_LIBRARY="/nowhere/libweir.so")
+    assert "no library of Weir at /nowhere/libweir.so" in output and "pip install" in output
 
 
-def test_a_file_that_is_no_library_is_refused():
+def test_a_file_that_is_not_a_library_is_refused():
     assert "is not a usable library of Weir" in refused(WEIR_LIBRARY=__file__)
 
 
@@ -43,7 +43,8 @@ def test_a_library_of_another_abi_is_refused(tmp_path):
     source = tmp_path / "other.c"
     source.write_text("\n".join([*stubs, "int weir_abi_version(void) { return 99; }"]))
     subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "other.so", source], check=True)
-    assert f"has version 99 of Weir's ABI, and this package needs {_library.ABI_VERSION}" in refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+    output = refused(WEIR_LIBRARY=str(tmp_path / "other.so"))
+    assert f"has version 99 of Weir's ABI, and this package needs {_library.ABI_VERSION}" in output
 
 
 def test_the_binding_is_the_headers():
@@ -56,7 +57,9 @@ def test_the_binding_is_the_headers():
     assert int(re.search(r"WEIR_ABI_VERSION (\d+)", text)[1]) == _library.ABI_VERSION
     assert int(re.search(r"WEIR_KEPT = (\d+)", text)[1]) == _library.KEPT
     enumeration = re.search(r"typedef enum weir_status \{(.*?)\}", text, re.DOTALL)[1]
-    statuses = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", enumeration) if name != "OK"}
+    statuses = {
+        name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+) = (\d)", enumeration) if name != "OK"
+    }
     assert len(statuses) == 6 and set(statuses.values()) == set(_library.ERRORS)
     found = {name: int(value) for name, value in re.findall(r"WEIR_([A-Z]+\d\d) = (\d)", text)}
     assert found == {dtype.name: dtype.value for dtype in dtypes.Dtype}
@@ -93,7 +96,7 @@ c.shutdown()
     job.passed(done)
 
 
-def test_a_fork_of_a_rank_is_none():
+def test_a_fork_of_a_rank_is_not_a_rank():
     done = job.run([sys.executable, "-c", """
 import os
 from weir._library import library
@@ -129,7 +132,7 @@ def test_without_a_session_calls_say_what_to_do():
     assert not bps.is_initialized()
 
 
-def test_several_ranks_that_cannot_find_each_other_are_told(monkeypatch):
+def test_several_ranks_that_cannot_find_each_other_fail_with_a_remedy(monkeypatch):
     none = frontend.Frontend()
     for name in [*rendezvous.RANK, *rendezvous.SIZE, "WEIR_SECRET", "MASTER_ADDR", "MASTER_PORT"]:
         monkeypatch.delenv(name, raising=False)

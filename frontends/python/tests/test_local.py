@@ -17,21 +17,21 @@ def test_a_gpu_is_known_by_what_makes_it_visible(monkeypatch):
         assert _local._gpu(torch.device("cuda", index)) == _local.digest(known)
 
 
-EVEN = [_local.Said(0, 1, 1, rank % 2, 2, 5, rank % 2) for rank in range(4)]
+EVEN = [_local.RankFacts(0, 1, 1, rank % 2, 2, 5, rank % 2) for rank in range(4)]
 
 
 def changed(ranks, rank, **fields):
-    return [said._replace(**fields) if number == rank else said for number, said in enumerate(ranks)]
+    return [facts._replace(**fields) if number == rank else facts for number, facts in enumerate(ranks)]
 
 
 UNFIT = {
     "WEIR_LOCAL is auto on rank 0, and none on rank 3": changed(EVEN, 3, choice=2),
-    "WEIR_LOCAL is none": [said._replace(choice=2) for said in EVEN],
+    "WEIR_LOCAL is none": [facts._replace(choice=2) for facts in EVEN],
     "the PyTorch of rank 1 has no NCCL": changed(EVEN, 1, has_nccl=0),
     "not all gradients of rank 2 are on a GPU": changed(EVEN, 2, on_gpus=0),
     "hosts must have the same number of ranks each": changed(EVEN[:3], 2, local_size=1),
-    "ranks of one host must follow each other": [EVEN[0], EVEN[2], EVEN[1], EVEN[3]],
-    "each host has one rank": [said._replace(local_rank=0, local_size=1) for said in EVEN],
+    "ranks of one host must have consecutive numbers": [EVEN[0], EVEN[2], EVEN[1], EVEN[3]],
+    "each host has one rank": [facts._replace(local_rank=0, local_size=1) for facts in EVEN],
     "several of the ranks 2 to 3, of one host, are on the same GPU": changed(EVEN, 3, gpu=0),
 }
 
@@ -52,8 +52,8 @@ def gpus(monkeypatch):
 
 def meet(choice, place, ranks, on_gpus=True):
     def exchange(label, numbers):
-        said = _local.Said(*numbers)
-        assert said.choice == _local.CHOICES.index(choice) and said.on_gpus == on_gpus
+        facts = _local.RankFacts(*numbers)
+        assert facts.choice == _local.CHOICES.index(choice) and facts.on_gpus == on_gpus
         return ranks
     return _local.meet(choice, place, 1.0, torch.device("cuda", 0), on_gpus, exchange)
 
@@ -67,7 +67,7 @@ def test_ranks_know_their_like_on_other_hosts(gpus):
 
 def test_what_does_not_fit_is_an_error_where_nccl_is_a_must(gpus):
     place = _local.Place(2, 4, 0, 2, 1)
-    ranks = changed([said._replace(choice=1) for said in EVEN], 3, gpu=0)
+    ranks = changed([facts._replace(choice=1) for facts in EVEN], 3, gpu=0)
     with pytest.raises(InvalidError, match="local=nccl: several of the ranks 2 to 3"):
         meet("nccl", place, ranks)
     assert meet("auto", place, changed(EVEN, 3, gpu=0)) is None
@@ -91,7 +91,7 @@ class Store:
         pass
 
 
-def test_a_choice_that_is_none_is_refused(monkeypatch):
+def test_an_unknown_choice_is_refused(monkeypatch):
     assert _local.chosen({"local": "none"}) == "none"
     monkeypatch.setenv("WEIR_LOCAL", "nvlink")
     with pytest.raises(ValueError, match="'nvlink' is not one of auto, nccl, none"):

@@ -49,8 +49,8 @@ def test_the_rule_finds_imports_of_frameworks(tmp_path):
 def test_every_neutral_module_can_be_imported_where_no_framework_is_installed():
     text = f"import sys\nfor name in {FRAMEWORKS}: sys.modules[name] = None\n" \
         f"import importlib\nfor name in {MODULES}: print(importlib.import_module('weir.' + name).__name__)\n"
-    said = job.passed(job.run([sys.executable, "-c", text], 20)).stdout
-    assert said.splitlines() == [f"weir.{name}" for name in MODULES]
+    output = job.passed(job.run([sys.executable, "-c", text], 20)).stdout
+    assert output.splitlines() == [f"weir.{name}" for name in MODULES]
 
 
 def test_the_neutral_layer_is_one_room():
@@ -66,14 +66,17 @@ def test_a_job_without_a_framework_sums_copies_and_keeps(ranks, servers):
 def test_ranks_meet_through_the_store_that_a_frontend_brings(tmp_path):
     ranks = []
     for rank in range(2):
-        own = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
-        ranks.append(subprocess.Popen([sys.executable, str(job.HERE / "workers" / "meeting.py"), str(tmp_path)],
-                                      text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                      env=job.environment(MASTER_ADDR="nowhere", MASTER_PORT="7", **own)))
+        own = {
+            "OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"
+        }
+        command = [sys.executable, str(job.HERE / "workers" / "meeting.py"), str(tmp_path)]
+        environment = job.environment(MASTER_ADDR="nowhere", MASTER_PORT="7", **own)
+        ranks.append(subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      env=environment))
     try:
         for process in ranks:
-            said, _ = process.communicate(timeout=60)
-            assert process.returncode == 0 and "all done" in said, said
+            text, _ = process.communicate(timeout=60)
+            assert process.returncode == 0 and "all done" in text, text
     finally:
         for process in ranks:
             process.kill()
@@ -116,17 +119,17 @@ def test_names_are_the_same_tensor_or_another_name():
     assert names.of_group("g", 2) == ["g.0", "g.1"] and names.of_group(None, 2) == [None, None]
     assert names.repeated(["a", "b"]) == [] and names.repeated(["b", "a", "b", "a"]) == ["a", "b"]
     copied = names.Distinct()
-    said = [copied.name("w", kind) for kind in ((3, "f"), (3, "f"), (4, "f"), (4, "f"), (3, "f"))]
-    assert said == ["w", "w", "w#1", "w#1", "w#2"]
+    copies = [copied.name("w", kind) for kind in ((3, "f"), (3, "f"), (4, "f"), (4, "f"), (3, "f"))]
+    assert copies == ["w", "w", "w#1", "w#1", "w#2"]
 
 
 def test_arguments_mean_what_they_mean_in_horovod():
     assert arguments.averages(None, None) and not arguments.averages(False, None)
     assert not arguments.averages(None, arguments.Sum) and arguments.averages(None, 0)
-    for wrong in (lambda: arguments.averages(True, arguments.Sum), lambda: arguments.averages(None, arguments.Max),
-                  lambda: arguments.averages(None, 9), lambda: arguments.all_ranks(1),
-                  lambda: arguments.check_passes(0), lambda: arguments.everybody([0], None),
-                  lambda: arguments.check_predivide(2.0, False)):
+    for wrong in (lambda: arguments.averages(True, arguments.Sum),
+                  lambda: arguments.averages(None, arguments.Max), lambda: arguments.averages(None, 9),
+                  lambda: arguments.all_ranks(1), lambda: arguments.check_passes(0),
+                  lambda: arguments.everybody([0], None), lambda: arguments.check_predivide(2.0, False)):
         with pytest.raises(InvalidError):
             wrong()
 
@@ -142,5 +145,6 @@ def test_the_smallest_frontend_of_the_guide_runs(tmp_path):
     block = page.split("python smallest.py`:\n\n")[1].split("\n\n## ")[0]
     script = tmp_path / "smallest.py"
     script.write_text(textwrap.dedent(block))
-    done = job.passed(job.run([sys.executable, "-m", "weir.run", "-np", "2", sys.executable, str(script)], 60))
+    command = [sys.executable, "-m", "weir.run", "-np", "2", sys.executable, str(script)]
+    done = job.passed(job.run(command, 60))
     assert sorted(done.stdout.splitlines()) == [f"[{rank}] array('f', [2.0, 4.0, 6.0])" for rank in range(2)]

@@ -70,7 +70,8 @@ def test_threads_are_the_users_where_set_or_where_there_is_one_rank():
 
 def test_secret_and_leader_are_one_for_all_ranks_and_new_for_each_job():
     text = "import os; print(os.environ['WEIR_SECRET'], os.environ['WEIR_LEADER'])"
-    first, second = ({line[len("[0] "):] for line in weirrun("-np", "2", *python(text)).stdout.splitlines()} for _ in range(2))
+    first, second = ({line[len("[0] "):] for line in weirrun("-np", "2", *python(text)).stdout.splitlines()}
+                     for _ in range(2))
     assert len(first) == len(second) == 1
     assert first != second
     secret, leader = first.pop().split()
@@ -112,13 +113,14 @@ def test_the_first_failure_ends_the_others_and_gives_its_status(tmp_path):
 
 
 def test_a_killed_rank_gives_its_signal():
-    text = "import os, signal, time\nif os.environ['WEIR_RANK'] == '0': os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)"
+    text = "import os, signal, time\n" \
+        "if os.environ['WEIR_RANK'] == '0': os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(60)"
     done = weirrun("-np", "2", *python(text))
     assert done.returncode == 128 + signal.SIGKILL
     assert "rank 0 was killed by SIGKILL" in done.stderr
 
 
-def test_who_ignores_sigterm_is_killed():
+def test_a_rank_that_ignores_sigterm_is_killed():
     text = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" \
         "if os.environ['WEIR_RANK'] == '0': time.sleep(0.5); sys.exit(3)\ntime.sleep(60)"
     began = time.monotonic()
@@ -130,8 +132,9 @@ def test_who_ignores_sigterm_is_killed():
 def test_when_weirrun_is_ended_no_process_is_left(tmp_path, number):
     pids = tmp_path / "pids"
     # Each rank starts a process of its own, as loaders of data do.
+    seconds = 3 if number == signal.SIGKILL else 60
     text = "import os, subprocess, sys, time\n" \
-        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep({3 if number == signal.SIGKILL else 60})'])\n" \
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep({seconds})'])\n" \
         f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n{{child.pid}}\\n'); time.sleep(60)"
     with subprocess.Popen(command("-np", "2", *python(text)), env=BARE) as launcher:
         started = [int(pid) for pid in lines(pids, 4)]
@@ -158,7 +161,7 @@ def test_what_a_finished_rank_left_running_is_ended(tmp_path):
     (["-np", "1"], "no command to run"),
     (["true"], "-np"),
 ])
-def test_a_wrong_command_line_is_told(arguments, says):
+def test_a_wrong_command_line_is_refused(arguments, says):
     done = weirrun(*arguments)
     assert done.returncode == 2
     assert says in done.stderr
@@ -171,6 +174,6 @@ def test_a_command_that_does_not_exist_is_named():
 
 
 def test_output_that_nobody_reads_ends_the_job():
-    done = subprocess.run(f"{sys.executable} -m weir.run -np 1 yes | head -1", shell=True, env=BARE, timeout=20,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(f"{sys.executable} -m weir.run -np 1 yes | head -1", shell=True, env=BARE,
+                          timeout=20, capture_output=True, text=True, check=False)
     assert done.stdout == "[0] y\n"

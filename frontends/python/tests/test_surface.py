@@ -1,4 +1,5 @@
-"""Every call of weir.torch, on one rank and several, with and without CPU machines: workers/surface.py says what holds."""
+"""Every call of weir.torch, on one rank and several, with and without CPU machines:
+workers/surface.py says what holds."""
 
 import inspect
 
@@ -10,7 +11,8 @@ torch = pytest.importorskip("torch")
 
 @pytest.mark.parametrize("ranks, servers, strategy", [(1, 0, "unified"), (3, 1, "unified"), (2, 2, "ps")])
 def test_calls_do_what_they_say(ranks, servers, strategy):
-    done = job.passed(job.weirrun("surface.py", ranks=ranks, servers=servers, timeout=90, WEIR_STRATEGY=strategy))
+    done = job.passed(
+        job.weirrun("surface.py", ranks=ranks, servers=servers, timeout=90, WEIR_STRATEGY=strategy))
     assert done.stdout.count("all done") == ranks
 
 
@@ -37,8 +39,8 @@ ORIGINALS = {
     "broadcast_parameters": "params root_rank prefix",
     "broadcast_optimizer_state": "optimizer root_rank prefix",
     "broadcast_object": "obj root_rank name process_set",
-    "DistributedOptimizer": "optimizer named_parameters compression backward_passes_per_step op gradient_predivide_factor "
-                            "num_groups groups sparse_as_dense process_set",
+    "DistributedOptimizer": "optimizer named_parameters compression backward_passes_per_step op "
+                            "gradient_predivide_factor num_groups groups sparse_as_dense process_set",
     "DistributedDataParallel": "module device_ids broadcast_buffers compression",
     "CrossBarrier": "model optimizer num_steps",
     "poll": "handle",

@@ -15,7 +15,8 @@ SCRIPT = """
 import torch
 from torch import nn
 def iteration_to_trace():
-    model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 256), nn.BatchNorm1d(256), nn.Linear(256, 10))
+    model = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 256), nn.BatchNorm1d(256),
+                          nn.Linear(256, 10))
     model[0].bias.requires_grad = False
     data, target = torch.randn(64, 256), torch.randint(10, (64,))
     return model, lambda: nn.functional.cross_entropy(model(data), target).backward(), 64, "vector"
@@ -29,7 +30,8 @@ def nanoseconds(trace, way):
 def test_a_file_is_recorded_layer_by_layer(tmp_path):
     script, out = tmp_path / "small.py", tmp_path / "small.json"
     script.write_text(SCRIPT)
-    done = job.passed(job.run([sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(out)], timeout=60))
+    command = [sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(out)]
+    done = job.passed(job.run(command, timeout=60))
     trace = json.loads(out.read_text())
     assert "4 layers" in done.stdout
     assert (trace["name"], trace["batch"], trace["sample"]) == ("small", 64, "vector")
@@ -44,8 +46,8 @@ def test_weir_hands_recording_over_to_python(tmp_path):
     script, out = tmp_path / "small.py", tmp_path / "small.json"
     script.write_text(SCRIPT)
     (tmp_path / "python3").symlink_to(sys.executable)
-    done = job.passed(job.run([str(weir), "trace", "record", str(script), "--out", str(out), "--steps", "2"], timeout=60,
-                              PATH=str(tmp_path)))
+    command = [str(weir), "trace", "record", str(script), "--out", str(out), "--steps", "2"]
+    done = job.passed(job.run(command, timeout=60, PATH=str(tmp_path)))
     assert "medians of 2 iterations" in done.stdout and len(json.loads(out.read_text())["layers"]) == 4
     (tmp_path / "python3").unlink()
     done = job.run([str(weir), "trace", "record", str(script)], timeout=60, PATH=str(tmp_path))
@@ -55,9 +57,10 @@ def test_weir_hands_recording_over_to_python(tmp_path):
 def test_a_file_without_an_iteration_is_refused(tmp_path):
     script = tmp_path / "none.py"
     script.write_text("")
-    done = job.run([sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(tmp_path / "x")], timeout=60)
+    command = [sys.executable, "-m", "weir.torch.trace", str(script), "--out", str(tmp_path / "x")]
+    done = job.run(command, timeout=60)
     assert done.returncode != 0
-    assert "there is no iteration_to_trace() in it" in done.stderr
+    assert "has no function iteration_to_trace()" in done.stderr
 
 
 class Sleeps(torch.autograd.Function):
@@ -86,16 +89,18 @@ def test_times_belong_to_the_layers_that_take_them():
     trace = recorder.record(model, lambda: model(data).sum().backward(), name="slow", steps=5, warm_up=1)
     forward, backward = nanoseconds(trace, "forward"), nanoseconds(trace, "backward")
     assert forward[1] > 10e6 and forward[1] > 2 * max(forward[0], forward[2])
-    # Backward through the sleep comes after the slow layer's own gradients are there, and before the first layer's.
+    # Backward through the sleep comes after the slow layer's own gradients are there,
+    # and before the first layer's.
     assert backward[0] > 20e6 and backward[0] > 2 * max(backward[1:])
 
 
-def test_shared_parameters_are_the_first_ones_and_unused_ones_are_told():
+def test_shared_parameters_belong_to_the_first_layer_and_unused_ones_are_refused():
     from weir.torch import trace as recorder
     first, last = torch.nn.Linear(4, 4, bias=False), torch.nn.Linear(4, 4, bias=False)
     last.weight = first.weight
     model = torch.nn.Sequential(first, torch.nn.Linear(4, 4), last)
-    trace = recorder.record(model, lambda: model(torch.randn(2, 4)).sum().backward(), name="shared", steps=2, warm_up=1)
+    trace = recorder.record(model, lambda: model(torch.randn(2, 4)).sum().backward(), name="shared", steps=2,
+                            warm_up=1)
     assert [layer["name"] for layer in trace["layers"]] == ["0", "1"]
     model.register_module("unused", torch.nn.Linear(4, 4))
     with pytest.raises(ValueError, match="unused.weight"):

@@ -16,8 +16,10 @@ COMPRESSED = 0.02
 
 # The rows of the table of strategies: whether each can train.
 ROWS = (Path(__file__).resolve().parents[3] / "core" / "strategies").glob("*.cc")
-STRATEGIES = {row[1]: ".cannot_train" not in row[0]
-              for path in sorted(ROWS) for row in re.finditer(r"""\.name = "([^"]+)".*?};""", path.read_text(), re.DOTALL)}
+STRATEGIES = {
+    row[1]: ".cannot_train" not in row[0] for path in sorted(ROWS)
+    for row in re.finditer(r"""\.name = "([^"]+)".*?};""", path.read_text(), re.DOTALL)
+}
 
 
 @pytest.fixture(scope="module", name="alone")
@@ -28,7 +30,8 @@ def trained_alone():
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize("ranks, servers", [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (4, 0), (4, 1), (4, 2)])
+@pytest.mark.parametrize("ranks, servers", [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (4, 0), (4, 1),
+                                            (4, 2)])
 def test_training_is_equal_to_training_alone(alone, tmp_path, ranks, servers):
     job.passed(job.weirrun("training.py", tmp_path, ranks=ranks, servers=servers, timeout=90))
     check_equal(alone, tmp_path, ranks, lessons.WAYS)
@@ -37,7 +40,8 @@ def test_training_is_equal_to_training_alone(alone, tmp_path, ranks, servers):
 @pytest.mark.parametrize("strategy", [name for name, trains in STRATEGIES.items() if trains])
 def test_every_strategy_trains_unless_its_row_says_why_not(alone, tmp_path, strategy):
     ways = ["sgd", "half", "cross-adam", "ddp"]
-    job.passed(job.weirrun("training.py", tmp_path, *ways, ranks=4, servers=2, timeout=90, WEIR_STRATEGY=strategy))
+    job.passed(
+        job.weirrun("training.py", tmp_path, *ways, ranks=4, servers=2, timeout=90, WEIR_STRATEGY=strategy))
     check_equal(alone, tmp_path, 4, ways)
 
 
@@ -72,6 +76,6 @@ def test_models_learn():
 
 
 @pytest.mark.parametrize("kind", ["plain", "cross", "ddp", "async"])
-def test_parameters_that_are_trained_from_some_step_on_are_trained_or_told(kind):
+def test_parameters_that_thaw_later_are_trained_or_refused(kind):
     done = job.passed(job.weirrun("thawed.py", kind, ranks=2, servers=1))
     assert done.stdout.count("all done") == 2

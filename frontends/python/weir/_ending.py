@@ -1,4 +1,5 @@
-"""How a process ends that is still in a session: it leaves, and if it has failed, it tells the other ranks why."""
+"""How a process ends that is still in a session: it leaves, and if it has failed,
+it tells the other ranks why."""
 
 import atexit
 import os
@@ -12,7 +13,8 @@ _failed = False
 
 
 def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> None:
-    """From now on, watches this process's end. `current` gives its Session; a fork of the process has none."""
+    """From now on, watches this process's end. `current` gives its Session;
+    a fork of the process has none."""
     global _watching
     if _watching:
         return
@@ -23,7 +25,7 @@ def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> No
         here = current()
         return here if here is not None and here.process == os.getpid() else None
 
-    def told(kind, error, trace):
+    def report(kind, error, trace):
         global _failed
         _failed = True
         here = mine()
@@ -43,5 +45,5 @@ def watch(current: Callable[[], Optional[Any]], leave: Callable[[], None]) -> No
             if not _failed:  # else the failure has been reported
                 print(f"weir: at the end: {why}", file=sys.stderr)
 
-    sys.excepthook = told
+    sys.excepthook = report
     atexit.register(left)

@@ -1,4 +1,5 @@
-"""The C library as Python functions: weir.h through ctypes, with exceptions for its statuses. Knows no framework."""
+"""The C library as Python functions: weir.h through ctypes, with exceptions for its statuses.
+Knows no framework."""
 
 import ctypes
 import functools
@@ -61,7 +62,8 @@ _FUNCTIONS: Dict[str, Any] = {
     "weir_takes_gpus": (_INT32, []),
     "weir_declare": (_STATUS, [ctypes.POINTER(_Tensor), _INT64]),
     "weir_declare_among": (_STATUS, [ctypes.POINTER(_Tensor), _INT64, ctypes.POINTER(_INT32), _INT32]),
-    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _TEXT, _INT32, _POINTER, _HANDLE]),
+    "weir_push_pull": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _TEXT, _INT32, _POINTER,
+                                 _HANDLE]),
     "weir_accumulate": (_STATUS, [_TEXT, _POINTER, _POINTER, _INT64, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_broadcast": (_STATUS, [_TEXT, _POINTER, _INT64, _TEXT, _INT32, _INT32, _POINTER, _HANDLE]),
     "weir_poll": (_STATUS, [_INT64, ctypes.POINTER(_INT32)]),
@@ -98,8 +100,9 @@ class Library:
             raise ImportError(f"{path} is not a usable library of Weir: {why}") from why
         version = self._c.weir_abi_version()
         if version != ABI_VERSION:
-            raise ImportError(f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
-                              "take both from one build")
+            raise ImportError(
+                f"{path} has version {version} of Weir's ABI, and this package needs {ABI_VERSION}: "
+                "take both from one build")
         # Bound once: they are called for every gradient.
         self._push_pull = self._c.weir_push_pull
         self._accumulate = self._c.weir_accumulate
@@ -111,7 +114,7 @@ class Library:
 
     def _failure(self, status: int) -> errors.Error:
         text = self._c.weir_error().decode("utf-8", "replace")
-        return ERRORS.get(status, errors.Error)(text or f"status {status}, without a reason")
+        return ERRORS.get(status, errors.Error)(text or f"status {status}; the library gave no reason")
 
     def version(self) -> str:
         """Of the library."""
@@ -165,7 +168,8 @@ class Library:
         if ranks is None:
             self._check(self._c.weir_declare(array, len(rows)))
         else:
-            self._check(self._c.weir_declare_among(array, len(rows), (_INT32 * len(ranks))(*ranks), len(ranks)))
+            self._check(
+                self._c.weir_declare_among(array, len(rows), (_INT32 * len(ranks))(*ranks), len(ranks)))
 
     @functools.cached_property
     def takes_gpus(self) -> bool:
@@ -176,8 +180,8 @@ class Library:
                   kind: Optional[bytes] = None, device: int = HOST, stream: Optional[int] = None) -> int:
         """Begins to sum a tensor over all ranks, and returns its handle.
 
-        `name` is UTF-8, or None. `kind` is what the ranks make of the sum, the same on all. GPU memory is read once all
-        work that is on its `stream` so far has been done.
+        `name` is UTF-8, or None. `kind` is what the ranks make of the sum, the same on all. GPU memory is
+        read once all work that is on its `stream` so far has been done.
         """
         handle = ctypes.c_int64()
         status = self._push_pull(name, source, target, elements, dtype, kind, device, stream, handle)
@@ -198,7 +202,8 @@ class Library:
         return handle.value
 
     def broadcast(self, name: Optional[bytes], data: int, count: int, kind: bytes, root: int) -> int:
-        """Begins to copy bytes of host memory from the root to all, and returns the handle. `kind` names the dtype."""
+        """Begins to copy bytes of host memory from the root to all, and returns the handle.
+        `kind` names the dtype."""
         handle = ctypes.c_int64()
         self._check(self._c.weir_broadcast(name, data, count, kind, root, HOST, None, handle))
         return handle.value

@@ -7,7 +7,7 @@ from .errors import InvalidError
 
 
 class Op(enum.IntEnum):
-    """How the ranks' tensors become one. Weir supports Average and Sum; the others are known only to be refused."""
+    """How the ranks' tensors are combined. Weir supports Average and Sum, and refuses the others."""
 
     Average = 0
     Sum = 1
@@ -43,13 +43,13 @@ def kind_of(average: bool) -> bytes:
 def all_ranks(process_set: Any) -> None:
     """InvalidError if only some ranks are meant."""
     if process_set is not None:
-        raise InvalidError("process_set must be None: a session of Weir has all ranks")
+        raise InvalidError("process_set must be None: a session of Weir includes all ranks")
 
 
 def everybody(comm: Any, process_sets: Any) -> None:
     """InvalidError if init() is asked for a session of some ranks."""
     if comm is not None or process_sets is not None:
-        raise InvalidError("comm and process_sets must be None: a session of Weir has all ranks")
+        raise InvalidError("comm and process_sets must be None: a session of Weir includes all ranks")
 
 
 def check_passes(passes: int) -> None:

@@ -1,6 +1,7 @@
 """Asynchronous training, as far as it needs no tensors of a framework.
 
-CPU machines keep the weights. Each rank adds its own updates at its own pace, and takes over what is kept then.
+CPU machines keep the weights. Each rank adds its own updates at its own pace,
+and takes over what is kept then.
 """
 
 import os
@@ -26,21 +27,22 @@ def enabled() -> Optional[str]:
 
 
 def check(compressed: bool, average: bool, predivide: float, passes: int) -> None:
-    """InvalidError if an optimizer's arguments are for sums of gradients, of which asynchronous training has none."""
+    """InvalidError if an optimizer's arguments are for sums of gradients:
+    asynchronous training has no such sums."""
     if compressed:
-        raise InvalidError("compression is for gradients that are summed; asynchronous training sends changes of "
+        raise InvalidError("compression is for summed gradients; asynchronous training sends changes of "
                            "weights, uncompressed")
     if not average or predivide != 1.0:
-        raise InvalidError("op=Sum and gradient_predivide_factor are for gradients that are summed, and asynchronous "
-                           "training sums none")
+        raise InvalidError("op=Sum and gradient_predivide_factor are for summed gradients; "
+                           "asynchronous training sums no gradients")
     check_passes(passes)
 
 
 def begin(publish: Callable[[], None], fetch: Callable[[], None]) -> None:
     """Gives all ranks the weights of rank 0, which are the first that are kept. All ranks call it.
 
-    Rank 0 calls `publish`, which adds its weights to the zeros that are kept. The others call `fetch` after it. No
-    rank goes on before all have the weights.
+    Rank 0 calls `publish`, which adds its weights to the zeros that are kept. The others call `fetch` after
+    it. No rank goes on before all have the weights.
     """
     current = session()
     if current.rank == 0:
@@ -51,11 +53,13 @@ def begin(publish: Callable[[], None], fetch: Callable[[], None]) -> None:
     current.c.barrier()
 
 
-def exchange(slots: Sequence[Any], start: Callable[[Any], Transfer], take: Callable[[Any, Any], None]) -> None:
-    """Starts a transfer for each slot, in order; then hands what arrives to `take(slot, output)`, in the same order.
+def exchange(slots: Sequence[Any], start: Callable[[Any], Transfer],
+             take: Callable[[Any, Any], None]) -> None:
+    """Starts a transfer for each slot, in order; then hands what arrives to `take(slot, output)`,
+    in the same order.
 
-    If one fails, all others that were started are still waited for, as the library uses their memory. Then the first
-    failure is raised.
+    If one fails, all others that were started are still waited for, as the library uses their memory.
+    Then the first failure is raised.
     """
     transfers: List[Transfer] = []
     failure: Optional[Error] = None

@@ -6,4 +6,5 @@ def mpi_built() -> bool:
     return False
 
 
-mpi_enabled = mpi_threads_supported = gloo_built = gloo_enabled = ddl_built = ccl_built = rocm_built = mpi_built
+mpi_enabled = mpi_threads_supported = gloo_built = gloo_enabled = mpi_built
+ddl_built = ccl_built = rocm_built = mpi_built

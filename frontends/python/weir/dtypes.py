@@ -25,7 +25,8 @@ NAMES: Dict[str, Dtype] = {
     "int64": Dtype.I64,
 }
 
-BYTES: Dict[Dtype, int] = {Dtype.F16: 2, Dtype.BF16: 2, Dtype.F32: 4, Dtype.F64: 8, Dtype.I32: 4, Dtype.I64: 8}
+BYTES: Dict[Dtype, int] = {Dtype.F16: 2, Dtype.BF16: 2, Dtype.F32: 4, Dtype.F64: 8, Dtype.I32: 4,
+                           Dtype.I64: 8}
 
 
 def named(name: str) -> Dtype:

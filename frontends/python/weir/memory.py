@@ -1,7 +1,7 @@
 """Memory that the library reads and writes: where it is, how much, and who owns it.
 
-A frontend describes each of its tensors as one `Memory` or `Raw`. `of_buffer()` and `raw_of_buffer()` do so for
-whatever has Python's buffer protocol.
+A frontend describes each of its tensors as one `Memory` or `Raw`. `of_buffer()` and `raw_of_buffer()` do so
+for whatever has Python's buffer protocol.
 """
 
 import ctypes
@@ -17,7 +17,8 @@ class Memory(NamedTuple):
 
     * `device` is HOST, or the number of a CUDA device.
     * On a device, the elements are complete once all work that is on `stream`, a cudaStream_t, has been done.
-    * `owner` is any object that keeps the memory allocated. The session holds it until the transfer has ended.
+    * `owner` is any object that keeps the memory allocated.
+      The session holds it until the transfer has ended.
     """
 
     pointer: int
@@ -29,7 +30,8 @@ class Memory(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """Bytes in host memory without gaps, to be copied. `kind` is a word such as b"float32", the same on all ranks."""
+    """Bytes in host memory without gaps, to be copied. `kind` is a word such as b"float32",
+    the same on all ranks."""
 
     pointer: int
     size: int  # in bytes
@@ -58,18 +60,20 @@ _INTEGERS = {4: Dtype.I32, 8: Dtype.I64}
 
 
 def of_buffer(buffer: Any, dtype: Optional[Dtype] = None) -> Memory:
-    """The memory of an object with the buffer protocol, such as an array.array, a ctypes array or a memoryview.
+    """The memory of an object with the buffer protocol, such as an array.array,
+    a ctypes array or a memoryview.
 
-    The elements' type is the buffer's unless `dtype` is given, as it must be for bfloat16. TypeError if the buffer
-    is read-only, has gaps, or has elements that Weir does not sum.
+    The elements' type is the buffer's unless `dtype` is given, as it must be for bfloat16. TypeError if the
+    buffer is read-only, has gaps, or has elements that Weir does not sum.
     """
     view, pointer, owner = _opened(buffer)
     code = view.format.lstrip("@=<>")
     if dtype is None:
         dtype = _INTEGERS.get(view.itemsize) if code in tuple("ilq") else _FLOATS.get(code)
     if dtype is None or view.nbytes % BYTES[dtype] != 0:
-        raise TypeError(f"a buffer whose elements have the format '{view.format}' needs a dtype that fits its "
-                        f"{view.nbytes} bytes")
+        raise TypeError(
+            f"a buffer whose elements have the format '{view.format}' needs a dtype that fits its "
+            f"{view.nbytes} bytes")
     return Memory(pointer, view.nbytes // BYTES[dtype], int(dtype), owner=owner)
 
 
@@ -85,7 +89,7 @@ def _opened(buffer: Any) -> Tuple[memoryview, int, Any]:
     if view.readonly:
         raise TypeError("the buffer is read-only, and the library writes to it")
     if not view.c_contiguous:
-        raise TypeError("the buffer has gaps between its elements: copy it into one without")
+        raise TypeError("the buffer has gaps between its elements: copy it into a buffer without gaps")
     if view.nbytes == 0:
         return view, 0, view
     owner = (ctypes.c_char * view.nbytes).from_buffer(view)

@@ -4,7 +4,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 
 def prefix(what: str, model: int) -> str:
-    """The start of the names of a model's tensors, such as "Gradient."; models have numbers, and 0 is not written."""
+    """The start of the names of a model's tensors, such as "Gradient."; models have numbers,
+    and 0 is not written."""
     return f"{what}." if model == 0 else f"{what}{model}."
 
 

@@ -12,7 +12,8 @@ HEAD_BYTES = 4096  # of the first message, which carries the length and the begi
 LENGTH_BYTES = 8
 
 
-def broadcast_object(obj: Any = None, root_rank: int = 0, name: Optional[str] = None, process_set: Any = None) -> Any:
+def broadcast_object(obj: Any = None, root_rank: int = 0, name: Optional[str] = None,
+                     process_set: Any = None) -> Any:
     """Rank `root_rank`'s object, which pickle must be able to save. The other ranks' objects are ignored."""
     all_ranks(process_set)
     current = session()

@@ -4,8 +4,9 @@ Every rank must know the session's secret and the address of its leader, rank 0.
 
 * weirrun sets WEIR_SECRET and WEIR_LEADER for all ranks.
 * The user sets both, for ranks on several hosts and for CPU machines.
-* Rank 0 makes both, and passes them on through a store that the frontend opens at MASTER_ADDR:MASTER_PORT. torchrun
-  sets these two variables, and users do with Slurm and Open MPI. Everybody who reaches the store can read the secret.
+* Rank 0 makes both, and passes them on through a store that the frontend opens at MASTER_ADDR:MASTER_PORT.
+  torchrun sets these two variables, and users do with Slurm and Open MPI. Everybody who reaches the store can
+  read the secret.
 """
 
 import os
@@ -31,8 +32,9 @@ def complete(settings: Dict[str, Any], frontend: Frontend) -> Dict[str, Any]:
     if _whole(settings, "size", SIZE, 1) <= 1 or "secret" in settings or "WEIR_SECRET" in os.environ:
         return settings
     if "MASTER_ADDR" not in os.environ or "MASTER_PORT" not in os.environ:
-        raise InvalidError("there are several ranks, and they have no way to find each other: start them with weirrun "
-                           "or torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
+        raise InvalidError(
+            "there are several ranks, and they have no way to find each other: start them with weirrun "
+            "or torchrun, or set MASTER_ADDR and MASTER_PORT, or WEIR_SECRET and WEIR_LEADER")
     return {**_meet(settings, frontend), **settings}
 
 
@@ -65,7 +67,8 @@ def _meet(settings: Mapping[str, Any], frontend: Frontend) -> Dict[str, Any]:
     try:
         if rank == 0:
             if not own:
-                # If any rank is on another host, the last one is. The way to it shows which address others see.
+                # If any rank is on another host, the last one is.
+                # The way to it shows which address others see.
                 toward = LOOPBACK if one_host else store.get(place + "last").decode()
                 own = _address_toward(toward)
             secret = secrets.token_hex(32)
@@ -78,7 +81,7 @@ def _meet(settings: Mapping[str, Any], frontend: Frontend) -> Dict[str, Any]:
             secret, leader = store.get(place + "session").decode().split()
     except (RuntimeError, OSError, ValueError) as why:
         where = f"{master}:{os.environ['MASTER_PORT']}"
-        raise ResourceError(f"rank {rank} has not met the others at {where}: {why}") from why
+        raise ResourceError(f"rank {rank} could not meet the other ranks at {where}: {why}") from why
     return {"secret": secret, "leader": leader, "listen": own}
 
 
@@ -87,10 +90,12 @@ def _opened(frontend: Frontend, host: str, port: int, leads: bool, patience: flo
         try:
             store = frontend.store(host, port, leads, patience)
         except (RuntimeError, OSError) as why:
-            raise ResourceError(f"no store at MASTER_ADDR:MASTER_PORT, {host}:{port}: {why}") from why
+            raise ResourceError(
+                f"cannot open the store at MASTER_ADDR:MASTER_PORT ({host}:{port}): {why}") from why
         if store is None:
-            raise InvalidError("this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
-                               "weirrun, or set WEIR_SECRET and WEIR_LEADER")
+            raise InvalidError(
+                "this framework has no store for MASTER_ADDR and MASTER_PORT: start the ranks with "
+                "weirrun, or set WEIR_SECRET and WEIR_LEADER")
         _stores.append(store)
     return _stores[0]
 

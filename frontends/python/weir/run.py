@@ -2,7 +2,8 @@
 
     weirrun -np 4 --servers 2 python train.py --epochs 3
 
-If a process fails, weirrun ends all others and exits with its status, or with 128 + the signal that killed it.
+If a process fails, weirrun ends all others and exits with its status,
+or with 128 + the signal that killed it.
 """
 
 import argparse
@@ -54,7 +55,8 @@ class Lines:
             self._rest = b""
 
     def _write(self, lines: List[bytes]) -> None:
-        # Not through a buffered file: Python 3.11.2's lost the rest of some large writes while ranks were ending.
+        # Not through a buffered file: Python 3.11.2's lost the rest of some large writes while ranks were
+        # ending.
         left = memoryview(b"".join(self._prefix + line + b"\n" for line in lines))
         while left:
             try:
@@ -78,8 +80,9 @@ class Process:
 
         pipe = subprocess.PIPE if piped else None
         # One thread only, so that what runs between fork and exec is safe.
-        self.popen = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, stdin=subprocess.DEVNULL,
-                                      start_new_session=True, preexec_fn=die_with_launcher)
+        self.popen = subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe,
+                                      stdin=subprocess.DEVNULL, start_new_session=True,
+                                      preexec_fn=die_with_launcher)
 
     def status(self) -> Optional[int]:
         """None while it runs; 128 + the signal that killed it."""
@@ -155,9 +158,13 @@ class Job:
 
     def _cause(self) -> Optional[Process]:
         """The process that has failed, if one has; of several, the one that made the others fail."""
-        self._failed += [process for process in self._all() if process.status() and process not in self._failed]
-        # A killed process before those that then failed, and a rank before a server, which ends faster; else the first.
-        return min(self._failed, key=lambda process: (process.popen.returncode > 0, process in self._servers), default=None)
+        self._failed += [
+            process for process in self._all() if process.status() and process not in self._failed
+        ]
+        # A killed process before those that then failed, and a rank before a server, which ends faster;
+        # else the first.
+        return min(self._failed, key=lambda process: (process.popen.returncode > 0, process in self._servers),
+                   default=None)
 
     def _wait(self, processes: List[Process], seconds: float) -> bool:
         """Whether the processes have ended by themselves within that time."""
@@ -177,7 +184,8 @@ class Job:
                 if cause is not None:
                     self._wait(self._all(), LAST_WORDS_SECONDS)
                     cause = self._cause() or cause
-                    if cause in self._servers and cause.popen.returncode > 0:  # maybe because of a rank, which ends more slowly
+                    # Maybe because of a rank, which ends more slowly.
+                    if cause in self._servers and cause.popen.returncode > 0:
                         self._wait(self._ranks, SLOW_END_SECONDS)
                         cause = self._cause() or cause
                     print(f"weirrun: {describe(cause)}; ending the others", file=sys.stderr, flush=True)
@@ -199,7 +207,8 @@ class Job:
         caught = len(self._caught)
         deadline = time.monotonic() + TERM_SECONDS
         try:
-            while time.monotonic() < deadline and len(self._caught) == caught:  # a second Ctrl-C does not wait
+            # A second Ctrl-C does not wait.
+            while time.monotonic() < deadline and len(self._caught) == caught:
                 if self._wait(processes, 0.1):
                     break
         except BrokenPipeError:
@@ -232,7 +241,7 @@ def pair(text: str) -> List[str]:
 
 
 def count(least: int):
-    """A reader of whole numbers of at least `least`."""
+    """A function that reads whole numbers of at least `least`."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
@@ -248,13 +257,16 @@ def parser() -> argparse.ArgumentParser:
         prog="weirrun",
         usage="weirrun -np RANKS [--servers N] [options] COMMAND [ARGUMENT ...]",
         description="Starts the ranks and CPU machines of a session of Weir on this host.")
-    result.add_argument("-np", "-n", "--num-proc", dest="ranks", type=count(1), required=True, help="ranks: processes that train")
+    result.add_argument("-np", "-n", "--num-proc", dest="ranks", type=count(1), required=True,
+                        help="ranks: processes that train")
     result.add_argument("--servers", type=count(0), default=0, help="CPU machines, which only sum (0)")
     result.add_argument("--strategy", help="how tensors are summed (docs/pytorch.md lists the strategies)")
     result.add_argument("--env", type=pair, action="append", default=[], metavar="KEY=VALUE",
                         help="sets a variable for all processes; may be repeated")
-    result.add_argument("--no-prefix", action="store_true", help="print output as it is, without [rank] before each line")
-    result.add_argument("command", nargs=argparse.REMAINDER, help="what each rank runs, such as: python train.py")
+    result.add_argument("--no-prefix", action="store_true",
+                        help="print output as it is, without [rank] before each line")
+    result.add_argument("command", nargs=argparse.REMAINDER,
+                        help="what each rank runs, such as: python train.py")
     return result
 
 
@@ -276,24 +288,25 @@ def environments(arguments: argparse.Namespace) -> Dict[str, str]:
     common.update(arguments.env)
     if arguments.ranks > 1 and "OMP_NUM_THREADS" not in common:
         common["OMP_NUM_THREADS"] = "1"
-        print("weirrun: OMP_NUM_THREADS=1 for each rank, so that they do not compete for cores; set it to change that",
-              file=sys.stderr, flush=True)
+        print("weirrun: OMP_NUM_THREADS=1 for each rank, so that they do not compete for cores; "
+              "set it to change that", file=sys.stderr, flush=True)
     return common
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The exit status of the job."""
-    reader = parser()
-    asked = reader.parse_args(arguments)
-    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
+    command_line = parser()
+    options = command_line.parse_args(arguments)
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
-        reader.error("no command to run, such as: python train.py")
-    common = environments(asked)
-    job = Job(piped=not asked.no_prefix)
+        command_line.error("no command to run, such as: python train.py")
+    common = environments(options)
+    job = Job(piped=not options.no_prefix)
     try:
-        for index in range(asked.servers):
-            job.server(index, [sys.executable, "-m", "weir.serve", "--repeat"], {**common, "WEIR_SERVER": str(index)})
-        for index in range(asked.ranks):
+        for index in range(options.servers):
+            job.server(index, [sys.executable, "-m", "weir.serve", "--repeat"],
+                       {**common, "WEIR_SERVER": str(index)})
+        for index in range(options.ranks):
             job.rank(index, command, {**common, "WEIR_RANK": str(index), "WEIR_LOCAL_RANK": str(index)})
     except OSError as why:
         print(f"weirrun: cannot start {command[0]}: {why.strerror}", file=sys.stderr)

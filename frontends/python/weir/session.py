@@ -1,4 +1,5 @@
-"""The session that this process takes part in: how it begins and ends, and who is in it. Knows no framework."""
+"""The session that this process takes part in: how it begins and ends, and who is in it.
+Knows no framework."""
 
 import ctypes
 import itertools
@@ -20,7 +21,8 @@ from .names import Distinct
 class Session:
     """What this process knows of the session, and its transfers that are under way.
 
-    * `underway` and `transfers` belong to transfers.py. The library reads and writes the memory of `transfers`.
+    * `underway` and `transfers` belong to transfers.py.
+      The library reads and writes the memory of `transfers`.
     * `parts` are what frontends keep for this session, by their class.
     * `copied` gives names to what is broadcast.
     """
@@ -87,16 +89,17 @@ def current() -> Optional[Session]:
 
 
 def init(settings: Optional[Dict[str, Any]] = None, frontend: Optional[Frontend] = None) -> None:
-    """Takes part in a session, and returns once all its processes have come. Does nothing if this process already does.
+    """Takes part in a session, and returns once all its processes have come.
+    Does nothing if this process already does.
 
-    Ranks find each other as rendezvous.py says. `settings` are those of weir.h, such as {"patience": 60}, and override
-    the environment. `frontend` is what the framework adds, if anything.
+    Ranks find each other as rendezvous.py says. `settings` are those of weir.h, such as {"patience": 60}, and
+    override the environment. `frontend` is what the framework adds, if anything.
     """
     global _current
     given = dict(settings or {})
     if _current is not None:
         if given:
-            raise StateError("Weir is initialised already: it is too late for settings")
+            raise StateError("Weir is already initialised: pass settings to the first init()")
         return
     if _suspended is not None:
         raise StateError("Weir is suspended: call resume()")
@@ -142,15 +145,16 @@ def suspend() -> None:
 def resume(num_workers: int, num_servers: int, global_rank: Optional[int] = None, **settings: Any) -> None:
     """Takes part in a session again after suspend().
 
-    The session has so many ranks and CPU machines, and this process is rank `global_rank`; None keeps its rank. All
-    processes begin anew: the others call this too, or init().
+    The session has so many ranks and CPU machines, and this process is rank `global_rank`; None keeps its
+    rank. All processes begin anew: the others call this too, or init().
     """
     global _current, _suspended
     if _suspended is None:
-        raise StateError("Weir is not suspended: resume() comes after suspend()")
+        raise StateError("Weir is not suspended: call suspend() before resume()")
     before = _suspended
     rank_now = before.rank if global_rank is None else global_rank
-    _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings}, before.frontend)
+    _current = _joined({"size": num_workers, "servers": num_servers, "rank": rank_now, **settings},
+                       before.frontend)
     _suspended = None
     for tensors in before.declared:
         _current.declare(tensors)
@@ -187,7 +191,8 @@ def local_size() -> int:
 
 
 def cross_rank() -> int:
-    """The number of this process's host, if all hosts have the same number of ranks, with consecutive numbers."""
+    """The number of this process's host, if all hosts have the same number of ranks,
+    with consecutive numbers."""
     return session().rank // session().c.local_size()
 
 
@@ -209,5 +214,6 @@ def barrier(process_set: Any = None) -> None:
 
 
 def get_pushpull_speed() -> Tuple[int, float]:
-    """The time in milliseconds since 1970, and the MB/s of tensors that this rank got back in the last ten seconds."""
+    """The time in milliseconds since 1970, and the MB/s of tensors that this rank got back in the last ten
+    seconds."""
     return int(time.time() * 1000), session().c.speed() / 1e6

@@ -2,13 +2,12 @@
 
     from weir import memory, session, transfers
 
-    session.init()
-    numbers = array.array("f", [1, 2, 3])
-    where = memory.of_buffer(numbers)
-    transfers.begin_sum(session.session(), b"numbers", where, where).wait()   # numbers are the sum over all ranks
+    session.init() numbers = array.array("f", [1, 2, 3]) where = memory.of_buffer(numbers)
+    transfers.begin_sum(session.session(), b"numbers", where, where).wait() # numbers are the sum over all
+    ranks
 
-A frontend gives a transfer its `output`, which wait() returns, and `deliver`, which wait() calls before: to copy from
-staging memory into the output, for example.
+A frontend gives a transfer its `output`, which wait() returns, and `deliver`, which wait() calls before: to
+copy from staging memory into the output, for example.
 """
 
 from typing import Any, Callable, List, Optional, Sequence
@@ -40,7 +39,8 @@ class Transfer(Pending):
 
     __slots__ = ("_session", "_handle", "_kept", "_output", "_deliver")
 
-    def __init__(self, current: Session, handle: int, kept: Any, output: Any, deliver: Optional[Callable[[], Any]]):
+    def __init__(self, current: Session, handle: int, kept: Any, output: Any,
+                 deliver: Optional[Callable[[], Any]]):
         self._session = current
         self._handle = handle
         self._kept = kept
@@ -65,8 +65,9 @@ class Transfer(Pending):
         return self.wait()
 
 
-def begin_sum(current: Session, name: Optional[bytes], source: Memory, target: Memory, kind: Optional[bytes] = None,
-              output: Any = None, deliver: Optional[Callable[[], Any]] = None) -> Transfer:
+def begin_sum(current: Session, name: Optional[bytes], source: Memory, target: Memory,
+              kind: Optional[bytes] = None, output: Any = None,
+              deliver: Optional[Callable[[], Any]] = None) -> Transfer:
     """Begins to sum `source` over all ranks into `target`, which may be the same.
 
     Both have the same elements, dtype, device and stream. `kind` is what the ranks make of the sum, such as
@@ -79,9 +80,10 @@ def begin_sum(current: Session, name: Optional[bytes], source: Memory, target: M
 
 def begin_accumulate(current: Session, name: bytes, memory: Memory, output: Any = None,
                      deliver: Optional[Callable[[], Any]] = None) -> Transfer:
-    """Begins to add `memory` to the tensor of that name that CPU machines keep. What is kept then comes back in it."""
-    handle = current.c.accumulate(name, memory.pointer, memory.pointer, memory.elements, memory.dtype, memory.device,
-                                  memory.stream)
+    """Begins to add `memory` to the tensor of that name that CPU machines keep.
+    What is kept then comes back in it."""
+    handle = current.c.accumulate(name, memory.pointer, memory.pointer, memory.elements, memory.dtype,
+                                  memory.device, memory.stream)
     return Transfer(current, handle, memory.owner, output, deliver)
 
 

@@ -1,4 +1,5 @@
-"""Asynchronous training. The first argument names the lesson; rank r may save what it got as FOLDER/NAME.r.pt."""
+"""Asynchronous training. The first argument names the lesson;
+rank r may save what it got as FOLDER/NAME.r.pt."""
 
 import os
 import random
@@ -12,12 +13,13 @@ import torch
 import weir.torch as weir
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from failures import told
+from failures import fails
 
 TURNS = 30
 OPTIMIZERS = {
     "sgd": lambda parameters: torch.optim.SGD(parameters, lr=0.1),
-    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True, weight_decay=0.01),
+    "momentum": lambda parameters: torch.optim.SGD(parameters, lr=0.05, momentum=0.9, nesterov=True,
+                                                   weight_decay=0.01),
     "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.01),
 }
 
@@ -43,7 +45,8 @@ def order(ranks):
 
 
 def alone(name, ranks, dtype=torch.float64, passes=1):
-    """What an asynchronous parameter server and its workers come to, in one process: its weights and each worker's."""
+    """What an asynchronous parameter server and its workers come to, in one process:
+    its weights and each worker's."""
     kept = [parameter.detach().clone() for parameter in build(dtype).parameters()]
     models = [build(dtype) for _ in range(ranks)]
     optimizers = [OPTIMIZERS[name](model.parameters()) for model in models]
@@ -65,8 +68,9 @@ def turns(rank, ranks, folder):
     for name in OPTIMIZERS:
         for dtype, passes in ((torch.float64, 1), (torch.float32, 1), (torch.float64, 2)):
             model = build(dtype, seed=3 + rank)  # rank 0's weights count
-            optimizer = weir.DistributedOptimizer(OPTIMIZERS[name](model.parameters()), model.named_parameters(),
-                                                  backward_passes_per_step=passes, asynchronous=True)
+            optimizer = weir.DistributedOptimizer(OPTIMIZERS[name](model.parameters()),
+                                                  model.named_parameters(), backward_passes_per_step=passes,
+                                                  asynchronous=True)
             assert type(optimizer).__name__ == type(OPTIMIZERS[name](model.parameters())).__name__
             for turn, one in enumerate(order(ranks)):
                 if one == rank:
@@ -90,7 +94,9 @@ class Recorded(torch.optim.SGD):
         before = [parameter.detach().clone() for parameter in self.param_groups[0]["params"]]
         result = super().step(closure)
         changes = [parameter.detach() - old for parameter, old in zip(self.param_groups[0]["params"], before)]
-        self.total = changes if self.total is None else [total + change for total, change in zip(self.total, changes)]
+        self.total = changes if self.total is None else [
+            total + change for total, change in zip(self.total, changes)
+        ]
         return result
 
 
@@ -98,7 +104,8 @@ def free(rank, ranks, folder):
     """Ranks of different speed, none of which waits for another."""
     model = build(seed=3 + rank)
     start = loss_of(build(), 0).item()
-    optimizer = weir.DistributedOptimizer(Recorded(model.parameters(), lr=0.1), model.named_parameters(), **{"async": True})
+    optimizer = weir.DistributedOptimizer(Recorded(model.parameters(), lr=0.1), model.named_parameters(),
+                                          **{"async": True})
     begin = [parameter.detach().clone() for parameter in model.parameters()]
     for parameter, expected in zip(begin, build().parameters()):
         assert torch.equal(parameter, expected.detach()), "all begin with rank 0's weights"
@@ -122,7 +129,8 @@ def free(rank, ranks, folder):
 def waits(rank, ranks, folder):
     """A rank that computes until all others have made all their steps holds up nobody."""
     model = build()
-    optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(), asynchronous=True)
+    optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(),
+                                          asynchronous=True)
     until = time.monotonic() + 25
     while rank == ranks - 1 and len(list(folder.glob("done.*"))) < ranks - 1:
         assert time.monotonic() < until, "the others wait for this rank"
@@ -137,15 +145,18 @@ def waits(rank, ranks, folder):
 def kinds(rank, ranks, folder):
     """Tensors of all sorts, parameters that come later, and another session."""
     del folder
-    parameters = [torch.nn.Parameter(tensor) for tensor in (
-        torch.zeros(()), torch.zeros(0), torch.zeros(5, 7).t(), torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last),
-        torch.zeros(300, 1001, dtype=torch.float64), torch.zeros(33, dtype=torch.bfloat16))]
+    parameters = [
+        torch.nn.Parameter(tensor)
+        for tensor in (torch.zeros(()), torch.zeros(0), torch.zeros(5, 7).t(),
+                       torch.zeros(2, 3, 4, 5).to(memory_format=torch.channels_last),
+                       torch.zeros(300, 1001, dtype=torch.float64), torch.zeros(33, dtype=torch.bfloat16))
+    ]
     frozen = torch.nn.Parameter(torch.full((3,), float(rank)), requires_grad=False)
     unused = torch.nn.Parameter(torch.full((3,), float(rank)))
     sparse = torch.nn.Embedding(4, 2, sparse=True)
     torch.nn.init.zeros_(sparse.weight)
-    optimizer = weir.DistributedOptimizer(torch.optim.SGD([*parameters, frozen, unused, sparse.weight], lr=1.0),
-                                          asynchronous=True)
+    optimizer = weir.DistributedOptimizer(
+        torch.optim.SGD([*parameters, frozen, unused, sparse.weight], lr=1.0), asynchronous=True)
     assert torch.equal(unused.detach(), torch.zeros(3)) and torch.equal(frozen, torch.full((3,), float(rank)))
 
     def steps():
@@ -162,7 +173,8 @@ def kinds(rank, ranks, folder):
 
     def check(expected):
         for parameter in parameters:
-            assert torch.equal(parameter.detach(), torch.full_like(parameter, float(expected)).detach()), parameter
+            wanted = torch.full_like(parameter, float(expected))
+            assert torch.equal(parameter.detach(), wanted.detach()), parameter
         assert sparse.weight.detach().tolist() == [[0, 0], [2 * expected] * 2, [0, 0], [0, 0]]
 
     steps()
@@ -175,7 +187,7 @@ def kinds(rank, ranks, folder):
     optimizer.step()  # nothing of it has changed, but what other ranks have added comes
     with torch.no_grad():
         more.fill_(9.0)
-    with told(weir.StateError, "has been changed", "before DistributedOptimizer is made"):
+    with fails(weir.StateError, "has been changed", "before DistributedOptimizer is made"):
         optimizer.step()
     with torch.no_grad():
         more.fill_(7.0)
@@ -192,7 +204,7 @@ def kinds(rank, ranks, folder):
 
 
 def refusals(rank, ranks, folder):
-    """What asynchronous training cannot be combined with; ranks are told each for itself."""
+    """What asynchronous training cannot be combined with. Each rank fails by itself."""
     del folder
     model = build()
     sgd = OPTIMIZERS["sgd"](model.parameters())
@@ -201,31 +213,32 @@ def refusals(rank, ranks, folder):
     def made(**how):
         return weir.DistributedOptimizer(sgd, named, asynchronous=True, **how)
 
-    with told(weir.InvalidError, "compression"):
+    with fails(weir.InvalidError, "compression"):
         made(compression=weir.Compression.fp16)
-    with told(weir.InvalidError, "cross_barrier", "asynchronous"):
+    with fails(weir.InvalidError, "cross_barrier", "asynchronous"):
         made(cross_barrier=True, model=model)
-    with told(weir.InvalidError, "op=Sum"):
+    with fails(weir.InvalidError, "op=Sum"):
         made(op=weir.Sum)
-    with told(weir.InvalidError, "gradient_predivide_factor"):
+    with fails(weir.InvalidError, "gradient_predivide_factor"):
         made(gradient_predivide_factor=2.0)
-    with told(weir.InvalidError, "backward_passes_per_step"):
+    with fails(weir.InvalidError, "backward_passes_per_step"):
         made(backward_passes_per_step=0)
-    with told(TypeError, "asink"):
+    with fails(TypeError, "asink"):
         made(asink=True)
-    with told(TypeError, "async"):
+    with fails(TypeError, "async"):
         made(**{"async": True})
-    with told(TypeError, "complex64"):
-        weir.DistributedOptimizer(torch.optim.SGD([torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))], lr=0.1),
-                                  asynchronous=True)
+    with fails(TypeError, "complex64"):
+        weir.DistributedOptimizer(
+            torch.optim.SGD([torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))], lr=0.1),
+            asynchronous=True)
     if int(os.environ["WEIR_SERVERS"]) == 0:
-        with told(weir.InvalidError, "Weights", "--servers 1", "WEIR_SERVERS"):
+        with fails(weir.InvalidError, "Weights", "--servers 1", "WEIR_SERVERS"):
             made()
         return
     optimizer = made()
-    with told(weir.InvalidError, "already"):
+    with fails(weir.InvalidError, "already"):
         weir.DistributedOptimizer(optimizer, named)
-    with told(weir.InvalidError, "asynchronously"):
+    with fails(weir.InvalidError, "asynchronously"):
         weir.CrossBarrier(model, optimizer)
     assert optimizer.state_dict().keys() == sgd.state_dict().keys()
     loss_of(model, rank).backward()
@@ -238,16 +251,16 @@ def variable(rank, ranks, folder):
     model = build()
     sgd = OPTIMIZERS["sgd"](model.parameters())
     if sys.argv[3] == "nonsense":
-        with told(weir.InvalidError, "expected 0 or 1, got 'maybe'"):
+        with fails(weir.InvalidError, "expected 0 or 1, got 'maybe'"):
             weir.DistributedOptimizer(sgd)
         return
-    asked = sys.argv[3] == "on"
-    assert hasattr(weir.DistributedOptimizer(sgd), "pull") == asked
+    expected = sys.argv[3] == "on"
+    assert hasattr(weir.DistributedOptimizer(sgd), "pull") == expected
     assert not hasattr(weir.DistributedOptimizer(sgd, asynchronous=False), "pull")
-    if asked:
-        with told(weir.InvalidError, "ASYNC", "DistributedDataParallel"):
+    if expected:
+        with fails(weir.InvalidError, "ASYNC", "DistributedDataParallel"):
             weir.DistributedDataParallel(model)
-        with told(weir.InvalidError, "ASYNC", "cross barrier"):
+        with fails(weir.InvalidError, "ASYNC", "cross barrier"):
             weir.CrossBarrier(model, sgd)
 
 
@@ -255,7 +268,7 @@ def killed(rank, ranks, folder):
     """A rank dies amid the others' steps."""
     del folder
     model = build()
-    with told(weir.LostError, f"rank {ranks - 1}"):
+    with fails(weir.LostError, f"rank {ranks - 1}"):
         optimizer = weir.DistributedOptimizer(OPTIMIZERS["sgd"](model.parameters()), model.named_parameters(),
                                               asynchronous=True)
         for step in range(100_000):

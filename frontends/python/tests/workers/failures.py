@@ -1,4 +1,5 @@
-"""Ranks that disagree, fail or end: each rank says what it is told. The first argument names the lesson."""
+"""Ranks that disagree, fail or end: each rank prints the error that it gets.
+The first argument names the lesson."""
 
 import os
 import re
@@ -16,9 +17,9 @@ def plain(text):
     return re.sub(r"\W", "", text)
 
 
-def told(kind, *words):
-    """A context in which the rank must be told of an error of this kind, with all of these words."""
-    class Told:
+def fails(kind, *words):
+    """A context that must fail with an error of this kind, with all of these words."""
+    class Failure:
         def __enter__(self):
             self.began = time.monotonic()
 
@@ -27,47 +28,50 @@ def told(kind, *words):
             assert issubclass(found, kind), error
             for word in words:
                 assert plain(word) in plain(str(error)), (word, error)
-            print(f"told after {time.monotonic() - self.began:.1f} s: {error}", flush=True)
+            print(f"failed after {time.monotonic() - self.began:.1f} s: {error}", flush=True)
             return True
-    return Told()
+    return Failure()
 
 
 def mismatch(rank, ranks):
-    with told(weir.MismatchError, "sizes"):
+    with fails(weir.MismatchError, "sizes"):
         weir.push_pull(torch.ones(10 + rank), name="sizes")
-    with told(weir.MismatchError, "dtypes"):
+    with fails(weir.MismatchError, "dtypes"):
         weir.push_pull(torch.ones(10, dtype=torch.float32 if rank else torch.float64), name="dtypes")
     weir.push_pull(torch.ones(10), name="changing")
-    with told(weir.MismatchError, "changing"):
+    with fails(weir.MismatchError, "changing"):
         weir.push_pull(torch.ones(11), name="changing")
-    with told(weir.MismatchError, "copied", "bytes of float32"):
+    with fails(weir.MismatchError, "copied", "bytes of float32"):
         weir.broadcast(torch.ones(3 + rank), 0, name="copied")
-    with told(weir.MismatchError, "typed", "rank 0", "16 bytes of int32", "16 bytes of float32"):
+    with fails(weir.MismatchError, "typed", "rank 0", "16 bytes of int32", "16 bytes of float32"):
         weir.broadcast(torch.ones(4, dtype=torch.float32 if rank else torch.int32), 0, name="typed")
-    with told(weir.MismatchError, "made", "rank 0", "averaged", "summed"):
+    with fails(weir.MismatchError, "made", "rank 0", "averaged", "summed"):
         weir.push_pull(torch.ones(4), name="made", average=rank == 0)
     for average in (True, False, True):
         weir.push_pull(torch.ones(4), name="either", average=average)
-    with told(weir.MismatchError, "either", "rank 0", "averaged", "summed"):  # at once, on those who do as before too
+    # At once, also on ranks that do as before.
+    with fails(weir.MismatchError, "either", "rank 0", "averaged", "summed"):
         weir.push_pull(torch.ones(4), name="either", average=rank == 0)
     weir.push_pull(torch.ones(4), name="later", average=True)
-    with told(weir.MismatchError, "later", "rank 1", "averaged", "summed"):
+    with fails(weir.MismatchError, "later", "rank 1", "averaged", "summed"):
         weir.push_pull(torch.ones(4), name="later", average=rank != 1)
     weir.push_pull(torch.ones(4))
-    with told(weir.MismatchError, "without a name", "rank 0", "8 elements of f32", "9 elements of f32"):
+    with fails(weir.MismatchError, "without a name", "rank 0", "8 elements of f32", "9 elements of f32"):
         weir.push_pull(torch.ones(8 + (rank > 0)))
-    with told(weir.MismatchError, "without a name"):  # for good
+    with fails(weir.MismatchError, "without a name"):  # for good
         weir.broadcast(torch.ones(4), 0)
     # The session goes on.
-    assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False), torch.full((4,), float(ranks)))
+    assert torch.equal(weir.push_pull(torch.ones(4), name="fine", average=False),
+                       torch.full((4,), float(ranks)))
 
 
 def models(rank, ranks):
     del ranks
     torch.manual_seed(rank)
     model = torch.nn.Linear(4 + rank, 2)
-    with told(weir.MismatchError, "Gradient.weight"):
-        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters())
+    with fails(weir.MismatchError, "Gradient.weight"):
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1),
+                                              model.named_parameters())
         model(torch.ones(1, 4 + rank)).sum().backward()
         optimizer.step()
 
@@ -75,49 +79,49 @@ def models(rank, ranks):
 def averages(rank, ranks):
     del ranks
     model = torch.nn.Linear(4, 2)
-    with told(weir.MismatchError, "Gradient.", "averaged", "summed"):  # of weight or bias
-        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters(),
-                                              op=weir.Sum if rank else weir.Average)
+    with fails(weir.MismatchError, "Gradient.", "averaged", "summed"):  # of weight or bias
+        optimizer = weir.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.1),
+                                              model.named_parameters(), op=weir.Sum if rank else weir.Average)
         model(torch.ones(1, 4)).sum().backward()
         optimizer.step()
 
 
 def refusals(rank, ranks):
-    """What a rank is told without the others."""
+    """Errors that a rank gets without the others."""
     del rank
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
     sgd = torch.optim.SGD(model.parameters(), lr=0.1)
     named = list(model.named_parameters())
-    with told(ValueError, "more than once", "0.weight"):
+    with fails(ValueError, "more than once", "0.weight"):
         weir.DistributedOptimizer(sgd, [*named, named[0]])
-    with told(ValueError, "lacks", "group0.3"):
+    with fails(ValueError, "lacks", "group0.3"):
         weir.DistributedOptimizer(sgd, named[:3])
-    with told(ValueError, "pairs"):
+    with fails(ValueError, "pairs"):
         weir.DistributedOptimizer(sgd, model.parameters())
-    with told(weir.InvalidError, "Adasum"):
+    with fails(weir.InvalidError, "Adasum"):
         weir.DistributedOptimizer(sgd, named, op=weir.Adasum)
-    with told(weir.InvalidError, "backward_passes_per_step"):
+    with fails(weir.InvalidError, "backward_passes_per_step"):
         weir.DistributedOptimizer(sgd, named, backward_passes_per_step=0)
-    with told(weir.InvalidError, "model=model"):
+    with fails(weir.InvalidError, "model=model"):
         weir.DistributedOptimizer(sgd, named, cross_barrier=True)
-    with told(weir.InvalidError, "LBFGS"):
+    with fails(weir.InvalidError, "LBFGS"):
         weir.CrossBarrier(model, torch.optim.LBFGS(model.parameters()))
     complex_ = torch.nn.Parameter(torch.ones(2, dtype=torch.complex64))
-    with told(TypeError, "complex64"):
+    with fails(TypeError, "complex64"):
         weir.DistributedOptimizer(torch.optim.SGD([complex_], lr=0.1))
     optimizer = weir.DistributedOptimizer(sgd, named)
-    with told(weir.InvalidError, "already"):
+    with fails(weir.InvalidError, "already"):
         weir.DistributedOptimizer(optimizer, named)
     model(torch.ones(1, 2)).sum().backward()
     if ranks > 1:
-        with told(weir.StateError, "zero_grad"):
+        with fails(weir.StateError, "zero_grad"):
             optimizer.zero_grad()
-    with told(weir.StateError, "backward_passes_per_step"):
+    with fails(weir.StateError, "backward_passes_per_step"):
         model(torch.ones(1, 2)).sum().backward()
     optimizer.step()
     sparse = torch.nn.Embedding(4, 2, sparse=True)
     optimizer = weir.DistributedOptimizer(torch.optim.SGD(sparse.parameters(), lr=0.1))
-    with told(TypeError, "sparse"):
+    with fails(TypeError, "sparse"):
         sparse(torch.tensor([1])).sum().backward()
     dense = torch.nn.Embedding(4, 2, sparse=True)
     optimizer = weir.DistributedOptimizer(torch.optim.SGD(dense.parameters(), lr=0.1), sparse_as_dense=True)
@@ -127,7 +131,7 @@ def refusals(rank, ranks):
     optimizer = weir.CrossBarrier(functional, torch.optim.SGD(functional.parameters(), lr=0.1))
     torch.nn.functional.linear(torch.ones(1, 2), functional[0].weight).sum().backward()
     optimizer.step()
-    with told(weir.StateError, "0.weight", "without cross_barrier"):
+    with fails(weir.StateError, "0.weight", "without cross_barrier"):
         torch.nn.functional.linear(torch.ones(1, 2), functional[0].weight).sum().backward()
 
 
@@ -135,9 +139,9 @@ def raises(rank, ranks):
     weir.push_pull(torch.ones(1000), name="first")
     if rank == ranks - 1:
         raise KeyError("no such picture")
-    with told(weir.LostError, f"rank {ranks - 1}", "KeyError", "no such picture"):
+    with fails(weir.LostError, f"rank {ranks - 1}", "KeyError", "no such picture"):
         weir.push_pull(torch.ones(1000), name="second")
-    with told(weir.LostError, "no such picture"):  # for good
+    with fails(weir.LostError, "no such picture"):  # for good
         weir.push_pull(torch.ones(1000), name="third")
 
 
@@ -146,7 +150,7 @@ def killed(rank, ranks):
     if rank == ranks - 1:
         time.sleep(2)  # for the others to have their sums too
         os.kill(os.getpid(), signal.SIGKILL)
-    with told(weir.LostError, f"rank {ranks - 1}"):
+    with fails(weir.LostError, f"rank {ranks - 1}"):
         weir.push_pull(torch.ones(1000), name="second")
 
 
@@ -154,18 +158,18 @@ def leaves(rank, ranks):
     weir.push_pull(torch.ones(1000), name="first")
     if rank == ranks - 1:
         sys.exit(3)
-    with told(weir.LostError, f"rank {ranks - 1}"):
+    with fails(weir.LostError, f"rank {ranks - 1}"):
         weir.push_pull(torch.ones(1000), name="second")
 
 
 def stalls(rank, ranks):
     weir.push_pull(torch.ones(1000), name="first")
     if rank == ranks - 1:
-        with told(weir.Error):
+        with fails(weir.Error):
             time.sleep(6)
             weir.push_pull(torch.ones(1000), name="late")
         return
-    with told(weir.Error, f"rank {ranks - 1}", "late"):
+    with fails(weir.Error, f"rank {ranks - 1}", "late"):
         weir.push_pull(torch.ones(1000), name="late")
 
 

@@ -11,7 +11,8 @@ EACH = 8  # samples of a rank and step
 
 def model():
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)).cuda()
+    return nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(),
+                         nn.Linear(256, 10)).cuda()
 
 
 def optimizer_of(kind, net):
@@ -25,7 +26,8 @@ def train(kind, cross):
     alone, net = model(), model()
     own = optimizer_of(kind, alone)
     more = {"cross_barrier": True, "model": net} if cross else {}
-    optimizer = weir.DistributedOptimizer(optimizer_of(kind, net), named_parameters=net.named_parameters(), **more)
+    optimizer = weir.DistributedOptimizer(optimizer_of(kind, net), named_parameters=net.named_parameters(),
+                                          **more)
     weir.broadcast_parameters(net.state_dict(), root_rank=0)
     same = torch.Generator().manual_seed(7)
     for _ in range(STEPS):

@@ -29,5 +29,5 @@ try:
         torch.cuda.synchronize()
         began = time.monotonic()
 except weir.Error as error:
-    print(f"told after {time.monotonic() - began:.1f} s: {error}", flush=True)
+    print(f"failed after {time.monotonic() - began:.1f} s: {error}", flush=True)
     raise SystemExit(0)

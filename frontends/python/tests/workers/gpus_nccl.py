@@ -1,4 +1,5 @@
-"""Gradients in buckets: of two models, by backwards in different orders, of two dtypes, accumulated, then resumed."""
+"""Gradients in buckets: of two models, by backwards in different orders, of two dtypes, accumulated,
+then resumed."""
 
 import torch
 from torch import nn
@@ -26,8 +27,10 @@ def check(step):
     order = list(parts) if weir.rank() % 2 == 0 else list(parts)[::-1]
     for _ in range(2):
         for part in order:
-            part(torch.full((1, 700), float(weir.rank() + step), device="cuda", dtype=part.weight.dtype)).sum().backward()
-    # Of the other model, each rank uses a part in time, and has the others only once the first model has been waited for.
+            part(torch.full((1, 700), float(weir.rank() + step), device="cuda",
+                            dtype=part.weight.dtype)).sum().backward()
+    # Of the other model, each rank uses a part in time,
+    # and has the others only once the first model has been waited for.
     second.zero_grad()
     rank = weir.rank()
     other[rank](torch.full((1, 700), 1.0, device="cuda")).sum().backward()
@@ -40,7 +43,8 @@ def check(step):
     ranks = weir.size()
     expected = 2 * ((ranks - 1) / 2 + step)
     for number, part in enumerate(parts):
-        assert bool((part.weight.grad == expected).all()), (number, step, part.weight.grad.flatten()[0], expected)
+        gradient = part.weight.grad
+        assert bool((gradient == expected).all()), (number, step, gradient.flatten()[0], expected)
     with optimizer.skip_synchronize():
         optimizer.step()
 

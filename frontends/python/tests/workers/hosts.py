@@ -1,4 +1,5 @@
-"""Buckets over emulated hosts of two ranks, with Gloo in the place of NCCL: what NCCL does itself is not tested here."""
+"""Buckets over emulated hosts of two ranks, with Gloo in the place of NCCL:
+what NCCL does itself is not tested here."""
 
 import contextlib
 from datetime import timedelta
@@ -18,7 +19,9 @@ class Gloo(_local.Nccl):
     """Sums on CPUs."""
 
     def sum(self, model, tensors, average):
-        return [self._group(model).allreduce([tensor], torch.distributed.AllreduceOptions()) for tensor in tensors]
+        return [
+            self._group(model).allreduce([tensor], torch.distributed.AllreduceOptions()) for tensor in tensors
+        ]
 
     def scatter(self, model, whole, share):
         options = torch.distributed.AllreduceOptions()
@@ -34,8 +37,8 @@ class Gloo(_local.Nccl):
     def _group(self, model):
         if model not in self._groups:
             store = torch.distributed.PrefixStore(str(model), self._store)
-            self._groups[model] = torch.distributed.ProcessGroupGloo(store, self.place.local_rank, self.place.local_size,
-                                                                     self._limit)
+            self._groups[model] = torch.distributed.ProcessGroupGloo(store, self.place.local_rank,
+                                                                     self.place.local_size, self._limit)
         return self._groups[model]
 
 
@@ -63,9 +66,13 @@ def value(rank, round_, member):
 
 def train(average):
     """Gradients of known values, in another order on each rank, some rounds not waited for one by one."""
-    dtypes = [torch.float32, torch.float16, torch.float32, torch.float32, torch.float64, torch.float32, torch.float16]
+    dtypes = [
+        torch.float32, torch.float16, torch.float32, torch.float32, torch.float64, torch.float32,
+        torch.float16
+    ]
     buckets = _buckets.Buckets(nccl, 0 if average else 1, average, f"Gradient{average}.")
-    buckets.add([_buckets.Member(key, str(key), dtype, size) for key, (dtype, size) in enumerate(zip(dtypes, SIZES))])
+    buckets.add(
+        [_buckets.Member(key, str(key), dtype, size) for key, (dtype, size) in enumerate(zip(dtypes, SIZES))])
     for round_ in range(4):
         order = sorted(range(len(SIZES)), key=lambda key: (key * 5 + rank * 3 + round_) % 7)
         shares = {}

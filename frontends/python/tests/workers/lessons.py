@@ -15,7 +15,8 @@ OPTIMIZERS = {
 
 
 class Model(torch.nn.Module):
-    """With a shared layer, one that is used in some steps only, one that is never, and parameters in a list."""
+    """With a shared layer, one that is used in some steps only, one that is never,
+    and parameters in a list."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,5 @@
-"""Jobs without a framework: every call of the neutral layer, on memory of Python's own. Each rank checks it."""
+"""Jobs without a framework: every call of the neutral layer, on memory of Python's own.
+Each rank checks it."""
 
 import array
 import ctypes
@@ -60,7 +61,8 @@ def handles(rank, ranks):
     pending = []
     for index, numbers in enumerate(lists):
         transfer = summed(f"group.{index}".encode(), memory.of_buffer(numbers))
-        pending.append(transfers.Then(transfer, lambda _, numbers=numbers: [number / ranks for number in numbers]))
+        pending.append(
+            transfers.Then(transfer, lambda _, numbers=numbers: [number / ranks for number in numbers]))
     handle = transfers.issue(transfers.Group(pending))
     while not transfers.poll(handle):
         pass
@@ -80,7 +82,8 @@ def memory_lives_as_long_as_its_transfer(rank, ranks):
     def begin():
         numbers = array.array("q", mine(rank, 100_003))
         where = memory.of_buffer(numbers)
-        transfers.begin_sum(session.session(), b"forgotten", where, where, deliver=lambda: delivered.extend(numbers))
+        transfers.begin_sum(session.session(), b"forgotten", where, where,
+                            deliver=lambda: delivered.extend(numbers))
 
     begin()
     gc.collect()
@@ -93,7 +96,8 @@ def copies(rank, ranks):
     for root in range(ranks):
         for count in COUNTS:
             data = bytearray((index + rank) % 251 for index in range(count))
-            transfers.begin_copy(session.session(), f"copy.{count}".encode(), memory.raw_of_buffer(data), root).wait()
+            transfers.begin_copy(session.session(), f"copy.{count}".encode(), memory.raw_of_buffer(data),
+                                 root).wait()
             assert data == bytearray((index + root) % 251 for index in range(count))
         for size in (0, 4080, 4100, 100_000):
             sent = {"root": root, "data": b"x" * size}
@@ -115,7 +119,8 @@ def weights_are_kept(rank, ranks):
         change = array.array("d", [number] * 100)
 
         def start(_):
-            return transfers.begin_accumulate(session.session(), b"kept", memory.of_buffer(change), output=change)
+            return transfers.begin_accumulate(session.session(), b"kept", memory.of_buffer(change),
+                                              output=change)
 
         def take(_, output):
             weights[:] = output

@@ -1,4 +1,5 @@
-"""Under any launcher: the ranks meet, sum, leave and meet again; with "distributed", beside torch.distributed."""
+"""Under any launcher: the ranks meet, sum, leave and meet again; with "distributed",
+beside torch.distributed."""
 
 import os
 import sys

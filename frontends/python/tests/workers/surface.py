@@ -26,7 +26,9 @@ def total(shape, dtype, ranks):
 
 
 def mean(tensor, ranks):
-    return tensor / ranks if tensor.dtype.is_floating_point else torch.div(tensor, ranks, rounding_mode="floor")
+    if tensor.dtype.is_floating_point:
+        return tensor / ranks
+    return torch.div(tensor, ranks, rounding_mode="floor")
 
 
 def same(left, right):
@@ -70,14 +72,16 @@ def layouts(rank, ranks):
 def names_and_order(rank, ranks):
     for step in range(20):  # a name is the same tensor, again and again
         tensor = torch.full((33,), float(rank + step))
-        same(weir.push_pull(tensor, average=False, name="again"), torch.full((33,), float(sum(range(ranks)) + ranks * step)))
+        same(weir.push_pull(tensor, average=False, name="again"),
+             torch.full((33,), float(sum(range(ranks)) + ranks * step)))
     order = list(range(30))
     if rank % 2:
         order.reverse()
     handles = {index: weir.push_pull_async(torch.full((100 + index,), float(index + rank)), average=False,
                                            name=f"ordered.{index}") for index in order}
     for index in range(30):
-        same(weir.synchronize(handles[index]), torch.full((100 + index,), float(index * ranks + sum(range(ranks)))))
+        same(weir.synchronize(handles[index]),
+             torch.full((100 + index,), float(index * ranks + sum(range(ranks)))))
     handles = [weir.push_pull_async(torch.full((64,), float(index)), average=False) for index in range(10)]
     for index, handle in reversed(list(enumerate(handles))):
         same(weir.synchronize(handle), torch.full((64,), float(index * ranks)))
@@ -102,7 +106,8 @@ def handles_are_polled(rank, ranks):
 def groups(rank, ranks):
     tensors = [mine((n,), torch.float32, rank) for n in (3, 40, 1, 0)]
     expected = [total((n,), torch.float32, ranks) for n in (3, 40, 1, 0)]
-    for result in (weir.grouped_allreduce(tensors, op=weir.Sum, name="group"), weir.grouped_allreduce(tensors, average=False),
+    for result in (weir.grouped_allreduce(tensors, op=weir.Sum, name="group"),
+                   weir.grouped_allreduce(tensors, average=False),
                    weir.synchronize(weir.grouped_allreduce_async(tensors, op=weir.Sum))):
         for left, right in zip(result, expected):
             same(left, right)
@@ -115,7 +120,8 @@ def groups(rank, ranks):
 def scaling(rank, ranks):
     tensor = torch.full((5,), float(rank + 1))
     sum_of = sum(range(1, ranks + 1))
-    same(weir.allreduce(tensor, op=weir.Sum, prescale_factor=2.0, postscale_factor=0.25), torch.full((5,), sum_of / 2))
+    same(weir.allreduce(tensor, op=weir.Sum, prescale_factor=2.0, postscale_factor=0.25),
+         torch.full((5,), sum_of / 2))
     same(tensor, torch.full((5,), float(rank + 1)))
     weir.allreduce_(tensor, op=weir.Sum, prescale_factor=4.0)
     same(tensor, torch.full((5,), sum_of * 4.0))
@@ -145,7 +151,8 @@ def broadcasts(rank, ranks):
     tensor = mine((6, 8), torch.float32, rank)
     weir.synchronize(weir.broadcast_async_(tensor.t(), 0))
     same(tensor, mine((6, 8), torch.float32, 0))
-    same(weir.synchronize(weir.broadcast_async(mine((3,), torch.int64, rank), ranks - 1)), mine((3,), torch.int64, ranks - 1))
+    same(weir.synchronize(weir.broadcast_async(mine((3,), torch.int64, rank), ranks - 1)),
+         mine((3,), torch.int64, ranks - 1))
 
 
 def objects(rank, ranks):
@@ -158,7 +165,8 @@ def objects(rank, ranks):
 def models(rank, ranks):
     for width in (4, 6):  # another model may have the same names
         torch.manual_seed(rank)
-        model = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.BatchNorm1d(width), torch.nn.Linear(width, width))
+        model = torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.BatchNorm1d(width),
+                                    torch.nn.Linear(width, width))
         model.add_module("tied", model[2])
         model(torch.randn(8, 3))
         weir.broadcast_parameters(model.state_dict(), root_rank=ranks - 1)
@@ -166,7 +174,8 @@ def models(rank, ranks):
         same(weir.broadcast(digest, 0), digest)
         weir.broadcast_parameters(list(model.named_parameters()), 0, prefix="Listed.")
         weir.broadcast_parameters([parameter.data for parameter in model.parameters()], 0)
-    for make in (lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9), lambda p, lr: torch.optim.Adam(p, lr=lr, amsgrad=True),
+    for make in (lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9),
+                 lambda p, lr: torch.optim.Adam(p, lr=lr, amsgrad=True),
                  lambda p, lr: torch.optim.Adagrad(p, lr=lr)):
         torch.manual_seed(rank)
         model = torch.nn.Linear(3, 2)
@@ -215,7 +224,8 @@ def refusals(rank, ranks):
 
 def questions(rank, ranks):
     assert weir.is_homogeneous()
-    assert not any(asked() for asked in (weir.mpi_built, weir.mpi_enabled, weir.gloo_built, weir.ddl_built, weir.ccl_built))
+    absent = (weir.mpi_built, weir.mpi_enabled, weir.gloo_built, weir.ddl_built, weir.ccl_built)
+    assert not any(built() for built in absent)
     assert weir.cuda_built() == torch.backends.cuda.is_built()
     assert isinstance(weir.nccl_built(), bool)
     same(weir.ops.push_pull(torch.ones(2), average=False), torch.full((2,), float(ranks)))
@@ -230,7 +240,7 @@ def questions(rank, ranks):
         weir.push_pull([1, 2])
         raise AssertionError("summed")
     except TypeError as why:
-        assert "must be a torch.Tensor, and is a list" in str(why), why
+        assert "must be a torch.Tensor, but is a list" in str(why), why
 
 
 def large(rank, ranks):
@@ -261,8 +271,8 @@ if __name__ == "__main__":
     weir.init()
     here = (weir.rank(), weir.size())
     assert here == (int(os.environ["WEIR_RANK"]), int(os.environ["WEIR_SIZE"]))
-    for part in (sums, layouts, names_and_order, handles_are_polled, groups, scaling, gradients_flow, broadcasts, objects,
-                 models, refusals, questions, large):
+    for part in (sums, layouts, names_and_order, handles_are_polled, groups, scaling, gradients_flow,
+                 broadcasts, objects, models, refusals, questions, large):
         began = time.perf_counter()
         part(*here)
         weir.barrier()

@@ -1,4 +1,5 @@
-"""A layer that is frozen when training begins, and not any more after two steps: thawed.py plain|cross|ddp|async."""
+"""A layer that is frozen when training begins, and not any more after two steps:
+thawed.py plain|cross|ddp|async."""
 
 import sys
 
@@ -16,7 +17,7 @@ before = net[0].weight.detach().clone()
 trained = weir.DistributedDataParallel(net) if kind == "ddp" else net
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 if kind != "ddp":
-    more = {"cross_barrier": True, "model": net} if kind == "cross" else {"asynchronous": True} if kind == "async" else {}
+    more = {"cross": {"cross_barrier": True, "model": net}, "async": {"asynchronous": True}}.get(kind, {})
     optimizer = weir.DistributedOptimizer(optimizer, net.named_parameters(), **more)
 torch.manual_seed(weir.rank())
 try:

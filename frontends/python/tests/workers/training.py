@@ -1,4 +1,5 @@
-"""Trains small models in these ways, or in every way; rank r saves the parameters of each as FOLDER/WAY.r.pt."""
+"""Trains small models in these ways, or in every way;
+rank r saves the parameters of each as FOLDER/WAY.r.pt."""
 
 import sys
 from pathlib import Path

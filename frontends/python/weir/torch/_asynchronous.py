@@ -1,4 +1,5 @@
-"""Asynchronous training: CPU machines keep the weights, and each rank adds its own updates at its own pace."""
+"""Asynchronous training: CPU machines keep the weights,
+and each rank adds its own updates at its own pace."""
 
 import contextlib
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Type
@@ -22,7 +23,8 @@ from .compression import Compression, Compressor
 class Slot:
     """A parameter, and its weights as they last came from the CPU machines.
 
-    * `buffer` has these weights without gaps, but while they are on their way: then what is to be added to them.
+    * `buffer` has these weights without gaps, but while they are on their way:
+      then what is to be added to them.
     * `version` is the parameter's when it got them, to tell whether somebody else has written to it since.
     """
 
@@ -48,7 +50,8 @@ class Weights:
         self.add(named)
 
     def add(self, named: Sequence[Named]) -> None:
-        """Takes parameters in, in the order in which forward uses them, which get rank 0's weights; all ranks do."""
+        """Takes parameters in, in the order in which forward uses them, which get rank 0's weights;
+        all ranks do."""
         self.check()
         new: List[Slot] = []
         for name, parameter in named:
@@ -58,12 +61,13 @@ class Weights:
                 self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
-                raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
+                raise TypeError(f"'{name}' has the dtype {parameter.dtype}, which Weir does not sum")
             new.append(Slot(parameter, name, self._prefix + name))
         if new:
             session().declare([
-                Declaration(slot.key.decode(), slot.buffer.numel(), DTYPES[slot.buffer.dtype], len(new) - place, kept=True)
-                for place, slot in enumerate(new)])
+                Declaration(slot.key.decode(), slot.buffer.numel(), DTYPES[slot.buffer.dtype],
+                            len(new) - place, kept=True) for place, slot in enumerate(new)
+            ])
         self._known.update(slot.parameter for slot in new)
         self._slots += new
         _begin(new)
@@ -76,13 +80,15 @@ class Weights:
             _begin(self._slots)
         for parameter, name in self._frozen.items():
             if parameter.requires_grad:
-                raise StateError(f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: make "
-                                 "the optimizer anew once all that is trained wants gradients")
+                raise StateError(
+                    f"'{name}' was frozen when the optimizer was made, so the CPU machines do not keep it: "
+                    "make a new optimizer once every trained parameter requires gradients")
         for slot in self._slots:
             parameter = slot.parameter
             if parameter._version != slot.version and not torch.equal(parameter, slot.buffer):
-                raise StateError(f"'{slot.name}' has been changed since the last step(), and not by the optimizer. The "
-                                 "CPU machines keep the weights: load them before DistributedOptimizer is made")
+                raise StateError(
+                    f"'{slot.name}' has been changed since the last step(), but not by the optimizer. The "
+                    "CPU machines keep the weights: load weights before DistributedOptimizer is made")
 
     def push(self) -> None:
         """Adds what the parameters have changed by to what is kept, and gives them what that is then."""
@@ -116,13 +122,14 @@ def _exchange(slots: Sequence[Slot], fill: Callable[[Slot], Any]) -> None:
 
 
 class Asynchronous(torch.optim.Optimizer):
-    """What asynchronous training adds to the class of an optimizer, which stands behind it in the order of bases."""
+    """What asynchronous training adds to the class of an optimizer,
+    which stands behind it in the order of bases."""
 
     _weights: Weights
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
-        """Updates the parameters with this rank's gradients, adds the change to the weights that the CPU machines
-        keep, and takes over what these are then. Waits for no other rank."""
+        """Updates the parameters with this rank's gradients, adds the change to the weights that the CPU
+        machines keep, and takes over what these are then. Waits for no other rank."""
         self._weights.check()
         result = super().step() if closure is None else super().step(closure)
         self._weights.push()
@@ -153,8 +160,8 @@ class Asynchronous(torch.optim.Optimizer):
         self._weights.add(named_for(self, None))
 
 
-def asynchronous(optimizer: torch.optim.Optimizer, named: Sequence[Named], compression: Type[Compressor], average: bool,
-                 predivide: float, passes: int) -> Any:
+def asynchronous(optimizer: torch.optim.Optimizer, named: Sequence[Named], compression: Type[Compressor],
+                 average: bool, predivide: float, passes: int) -> Any:
     """The optimizer as one that trains asynchronously; it shares state and groups with it."""
     neutral.check(compression is not Compression.none, average, predivide, passes)
     own = type(optimizer)

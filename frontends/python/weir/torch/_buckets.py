@@ -1,8 +1,9 @@
-"""Gradients in buckets, which NCCL sums among the ranks of a host, and the session over hosts if there are several.
+"""Gradients in buckets, which NCCL sums among the ranks of a host,
+and the session over hosts if there are several.
 
-NCCL needs the same calls in the same order on all ranks. So buckets leave in an order that follows from that of the
-parameters, whatever the order in which hooks are called. They come back in reverse: the parameters that the next forward
-uses first are in the last bucket.
+NCCL needs the same calls in the same order on all ranks. So buckets leave in an order that follows from that
+of the parameters, whatever the order in which hooks are called. They come back in reverse: the parameters
+that the next forward uses first are in the last bucket.
 """
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
@@ -49,9 +50,9 @@ class Host:
 class Hosts:
     """A bucket's way where there are several hosts.
 
-    NCCL sums among the ranks of each host and leaves each rank a share. The session sums shares over the ranks of the
-    same place on all hosts. Then NCCL gives all shares to all ranks of a host. So a host sends every gradient once,
-    however many GPUs it has.
+    NCCL sums among the ranks of each host and leaves each rank a share. The session sums shares over the
+    ranks of the same place on all hosts. Then NCCL gives all shares to all ranks of a host. So a host sends
+    every gradient once, however many GPUs it has.
     """
 
     def __init__(self, nccl: Nccl, model: int, average: bool, key: str, elements: int, dtype: torch.dtype,
@@ -75,8 +76,8 @@ class Hosts:
     def _warm_up(self, elements: int) -> None:
         """Does once all that a round does on the GPU.
 
-        CUDA then loads kernels, and NCCL connects for this size. Both may wait for whatever runs on the GPU, and later
-        that would be other ranks.
+        CUDA then loads kernels, and NCCL connects for this size. Both may wait for whatever runs on the GPU,
+        and later that would be other ranks.
         """
         first = elements // 2
         self._tensors = [self._share.new_zeros(size) for size in (first, elements - first)]
@@ -150,7 +151,8 @@ class Member(NamedTuple):
 
 
 class Share:
-    """A gradient on its way in its bucket, like a Transfer of one tensor. It arrives averaged if an average is meant."""
+    """A gradient on its way in its bucket, like a Transfer of one tensor.
+    It arrives averaged if an average is meant."""
 
     __slots__ = ("_tensor", "_buckets", "_place", "_round")
 
@@ -171,7 +173,8 @@ class Share:
 
 
 class Buckets:
-    """The gradients of a model, which has its own number. A bucket leaves once it and those before it are complete."""
+    """The gradients of a model, which has its own number.
+    A bucket leaves once it and those before it are complete."""
 
     def __init__(self, nccl: Nccl, model: int, average: bool, prefix: str):
         self._nccl = nccl
@@ -191,19 +194,22 @@ class Buckets:
     def add(self, members: Sequence[Member]) -> None:
         """Takes gradients in, in the order in which backward makes them, while none is on its way.
 
-        All ranks call it. InvalidError if other ranks have others, or have them in another order.
+        All ranks call it. InvalidError if other ranks have other gradients, or have them in another order.
         """
-        told = digest(repr([self._average, *((member.name, str(member.dtype), member.elements) for member in members)]))
-        for rank, (other,) in enumerate(session().exchange("parameters", [told])):
-            if other != told:
-                raise InvalidError(f"the trained parameters of model {self._model} differ between rank {rank} and rank "
-                                   f"{session().rank}, or their order does, or one averages and the other sums; all "
-                                   "ranks must have the same")
+        tensors = [(member.name, str(member.dtype), member.elements) for member in members]
+        own = digest(repr([self._average, *tensors]))
+        for rank, (other,) in enumerate(session().exchange("parameters", [own])):
+            if other != own:
+                raise InvalidError(
+                    f"the trained parameters of model {self._model} differ between rank {rank} and rank "
+                    f"{session().rank}, or their order differs, or one rank averages and the other "
+                    "sums; all ranks must do the same")
         filling: Dict[torch.dtype, int] = {}
         first = len(self._buckets)
         for member in members:
             number = filling.get(member.dtype)
-            if number is None or self._buckets[number].bytes() >= (FIRST_BYTES if number == 0 else BUCKET_BYTES):
+            full = FIRST_BYTES if number == 0 else BUCKET_BYTES
+            if number is None or self._buckets[number].bytes() >= full:
                 number = filling[member.dtype] = len(self._buckets)
                 self._buckets.append(Bucket(member.dtype))
             bucket = self._buckets[number]
@@ -218,7 +224,8 @@ class Buckets:
             else:
                 bucket.way = Host(self._nccl, self._model, self._average)
         if self._nccl.spans and members:
-            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]], self._nccl.peers)
+            session().c.declare([bucket.way.declaration for bucket in self._buckets[first:]],
+                                self._nccl.peers)
 
     def begin(self, key: Any, tensor: torch.Tensor) -> Share:
         """A gradient is complete. Nobody touches it until its share has been waited for."""
@@ -244,13 +251,14 @@ class Buckets:
         """Whether the bucket's sums are there, of that round."""
         if of_round >= self._round:
             return False
-        return of_round < self._round - 1 or all(bucket.way.done() for bucket in self._buckets[number:self._back])
+        buckets = self._buckets[number:self._back]
+        return of_round < self._round - 1 or all(bucket.way.done() for bucket in buckets)
 
     def finish(self, number: int, of_round: int) -> None:
         """The bucket's sums are there, for what is put on the current stream from now on."""
         if of_round >= self._round:
-            raise StateError("a gradient is waited for before all of its model are there: call synchronize() of the "
-                             "optimizer, which hands over the others")
+            raise StateError("a gradient is waited for before all gradients of its model are ready: call "
+                             "synchronize() of the optimizer, which hands over the others")
         if of_round == self._round - 1:
             self._finish_to(number)
 

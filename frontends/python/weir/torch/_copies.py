@@ -14,7 +14,7 @@ from ._transfers import begin_copy
 
 
 def _detached(tensor: torch.Tensor) -> torch.Tensor:
-    check_tensor(tensor, "what is to be broadcast")
+    check_tensor(tensor, "the value to broadcast")
     return tensor.detach()
 
 
@@ -36,7 +36,8 @@ class _Differentiable(torch.autograd.Function):
         return total if session().rank == ctx.root_rank else total.zero_(), None, None
 
 
-def broadcast(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> torch.Tensor:
+def broadcast(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
+              process_set: Any = None) -> torch.Tensor:
     """Rank `root_rank`'s tensor, of any dtype, as a new tensor; gradients flow through it."""
     all_ranks(process_set)
     own = _detached(tensor)
@@ -45,20 +46,23 @@ def broadcast(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, 
     return _copy(own.clone(), root_rank, name).wait()
 
 
-def broadcast_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> torch.Tensor:
+def broadcast_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
+               process_set: Any = None) -> torch.Tensor:
     """As broadcast(), into the tensor itself."""
     all_ranks(process_set)
     _copy(tensor, root_rank, name).wait()
     return tensor
 
 
-def broadcast_async(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:
+def broadcast_async(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
+                    process_set: Any = None) -> int:
     """As broadcast(), but returns a handle for synchronize() at once."""
     all_ranks(process_set)
     return issue(_copy(_detached(tensor).clone(), root_rank, name))
 
 
-def broadcast_async_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None, process_set: Any = None) -> int:
+def broadcast_async_(tensor: torch.Tensor, root_rank: int, name: Optional[str] = None,
+                     process_set: Any = None) -> int:
     """As broadcast_async(), into the tensor itself."""
     all_ranks(process_set)
     return issue(_copy(tensor, root_rank, name))
@@ -68,7 +72,8 @@ Parameters = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], Iterable[torch.
 
 
 def broadcast_parameters(params: Parameters, root_rank: int = 0, prefix: str = "Parameter.") -> None:
-    """Gives all ranks the tensors of one: a state_dict(), named_parameters(), or tensors in the same order on all."""
+    """Gives all ranks the tensors of one: a state_dict(), named_parameters(),
+    or tensors in the same order on all."""
     seen = set()
     transfers: List[Transfer] = []
     for name, tensor in _named(params):
@@ -77,7 +82,8 @@ def broadcast_parameters(params: Parameters, root_rank: int = 0, prefix: str = "
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"'{name}' is a {type(tensor).__name__} and not a tensor: use broadcast_object()")
         where = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
-        if tensor.numel() > 0 and where in seen:  # shared, as embeddings may be: not to be written twice at once
+        # Shared, as embeddings may be: not to be written twice at once.
+        if tensor.numel() > 0 and where in seen:
             continue
         seen.add(where)
         distinct = session().copied.name(f"{prefix}{name}", (tensor.numel(), tensor.dtype))
@@ -130,19 +136,23 @@ def _filled(value: Any, device: torch.device, tensors: List[torch.Tensor]) -> An
     return value
 
 
-def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, root_rank: int = 0, prefix: str = "Parameter.") -> None:
-    """Gives all ranks' optimizers the state of one: learning rates and other settings, and what it has accumulated."""
+def broadcast_optimizer_state(optimizer: torch.optim.Optimizer, root_rank: int = 0,
+                              prefix: str = "Parameter.") -> None:
+    """Gives all ranks' optimizers the state of one: learning rates and other settings,
+    and what it has accumulated."""
     tensors: List[torch.Tensor] = []
     if session().rank == root_rank:
         broadcast_object(_outline(optimizer.state_dict(), tensors), root_rank)
         _broadcast_state(tensors, root_rank, prefix)
         return
     outline: Dict[str, Any] = broadcast_object(None, root_rank)
-    device = next((tensor.device for group in optimizer.param_groups for tensor in group["params"]), torch.device("cpu"))
+    device = next((tensor.device for group in optimizer.param_groups for tensor in group["params"]),
+                  torch.device("cpu"))
     state = _filled(outline, device, tensors)
     _broadcast_state(tensors, root_rank, prefix)
     optimizer.load_state_dict(state)
 
 
 def _broadcast_state(tensors: List[torch.Tensor], root_rank: int, prefix: str) -> None:
-    broadcast_parameters([(f"state.{index}", tensor) for index, tensor in enumerate(tensors)], root_rank, prefix)
+    broadcast_parameters([(f"state.{index}", tensor) for index, tensor in enumerate(tensors)], root_rank,
+                         prefix)

@@ -45,14 +45,14 @@ class Slot:
 class Gradients:
     """Sums or averages over all ranks of the gradients of parameters.
 
-    * A gradient is handed over by the hook that backward calls once it is there, after `passes` passes, and not
-      touched until finish().
+    * A gradient is handed over by the hook that backward calls once it is there, after `passes` passes,
+      and not touched until finish().
     * Parameters without a gradient count as zeros, so that all ranks hand over the same.
     * `active` False leaves gradients alone.
     """
 
-    def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none, average: bool = True,
-                 predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
+    def __init__(self, named: Sequence[Named], compression: Type[Compressor] = Compression.none,
+                 average: bool = True, predivide: float = 1.0, passes: int = 1, sparse_as_dense: bool = False,
                  begun: Optional[Callable[[], None]] = None):
         check_passes(passes)
         self.active = True
@@ -87,7 +87,7 @@ class Gradients:
                 self._frozen[parameter] = name
                 continue
             if parameter.dtype not in DTYPES:
-                raise TypeError(f"'{name}' is of {parameter.dtype}, which Weir does not sum")
+                raise TypeError(f"'{name}' has the dtype {parameter.dtype}, which Weir does not sum")
             slot = Slot(parameter, name, self.prefix + name, self._passes)
             self.slot_of[parameter] = slot
             new.append(slot)
@@ -103,7 +103,8 @@ class Gradients:
             self._watch(slot)
 
     def meet(self) -> None:
-        """Finds out what sums in the present session: the session itself, or NCCL, for which ranks wait for each other."""
+        """Finds out what sums in the present session: the session itself, or NCCL,
+        for which ranks wait for each other."""
         self._met, self._buckets = session(), None
         devices = {slot.parameter.device for slot in self.slots}
         on_gpus = [device for device in devices if device.type == "cuda"]
@@ -131,9 +132,11 @@ class Gradients:
         """Makes gradients known to the library. Earlier ones are more urgent."""
         if slots:
             likes = [self._like(slot) for slot in slots]
-            session().c.declare([Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype], len(slots) - place,
-                                             kind=kind_of(self._average))
-                                 for place, (slot, like) in enumerate(zip(slots, likes))])
+            session().c.declare([
+                Declaration(slot.key.decode(), like.numel(), DTYPES[like.dtype],
+                            len(slots) - place, kind=kind_of(self._average))
+                for place, (slot, like) in enumerate(zip(slots, likes))
+            ])
 
     def _watch(self, slot: Slot) -> None:
         # Weak: a parameter must not keep an optimizer alive, nor hand its gradient over for one that is gone.
@@ -156,13 +159,15 @@ class Gradients:
     def ready(self, slot: Slot) -> None:
         """Backward has made the parameter's gradient."""
         if slot.delayed:
-            raise StateError(f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
-                             "module that owns it, which a cross barrier must see; train without cross_barrier")
+            raise StateError(
+                f"'{slot.name}' got a gradient before its last update: forward used it without calling the "
+                "module that owns it, so the cross barrier missed it; train without cross_barrier")
         self.fresh = True
         self.settled = False
         if slot.left <= 0:
-            raise StateError(f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
-                             "backward_passes_per_step")
+            raise StateError(
+                f"'{slot.name}' got another gradient before step(): for several backward passes a step, set "
+                "backward_passes_per_step")
         slot.left -= 1
         if slot.left == 0:
             self.begin(slot)
@@ -249,7 +254,8 @@ class Gradients:
 def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Iterable[Named]]) -> List[Named]:
     """The optimizer's parameters with their names, in the order in which forward uses them.
 
-    Names and order are those of `named_parameters`, else of the optimizer's groups. ValueError if they do not fit.
+    Names and order are those of `named_parameters`, else of the optimizer's groups.
+    ValueError if they do not fit.
     """
     owned = [(f"group{g}.{index}", parameter) for g, group in enumerate(optimizer.param_groups)
              for index, parameter in enumerate(group["params"])]
@@ -257,10 +263,11 @@ def named_for(optimizer: torch.optim.Optimizer, named_parameters: Optional[Itera
         return owned
     named = list(named_parameters)
     if not all(isinstance(item, tuple) and len(item) == 2 for item in named):
-        raise ValueError("named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
+        raise ValueError(
+            "named_parameters must be pairs of names and parameters, as model.named_parameters() gives")
     twice = names.repeated([name for name, _ in named])
     if twice:
-        raise ValueError(f"named_parameters has names more than once: {', '.join(twice)}")
+        raise ValueError(f"named_parameters gives these names more than once: {', '.join(twice)}")
     known = {id(parameter) for _, parameter in named}
     unnamed = [name for name, parameter in owned if id(parameter) not in known]
     if unnamed:

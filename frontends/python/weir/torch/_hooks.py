@@ -19,7 +19,8 @@ class Hooked:
 
 
 def when_accumulated(parameter: torch.Tensor, hook: Callable[..., None]) -> Hooked:
-    """Has the hook called whenever a backward has completed the parameter's gradient, as long as what is returned lives."""
+    """Has the hook called whenever a backward has completed the parameter's gradient,
+    as long as what is returned lives."""
     if hasattr(parameter, "register_post_accumulate_grad_hook"):
         return Hooked(parameter.register_post_accumulate_grad_hook(hook))
     # Before PyTorch 2.1: after the node that accumulates, which lives as long as somebody holds it.

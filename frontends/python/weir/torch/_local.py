@@ -32,7 +32,8 @@ class Nccl:
     """The ranks of this host, each with a GPU of its own. Kept by a session.
 
     * `peers` are the ranks that have this one's place among those of their hosts, itself too.
-    * `spans`: whether there are several hosts. Each rank sums its share of what its host has over its peers then.
+    * `spans`: whether there are several hosts. Each rank sums its share of what its host has over its peers
+      then.
     """
 
     def __init__(self, place: "Place", peers: List[int], device: torch.device, store: Any, limit: timedelta):
@@ -54,8 +55,8 @@ class Nccl:
     def prepare(self, model: int) -> None:
         """Makes the model's communicator and uses it, before anything is on its way.
 
-        It exists once all ranks of this host have called this. Later, a rank that waits for another one's sums could
-        prevent it.
+        It exists once all ranks of this host have called this. Later,
+        a rank that waits for another one's sums could prevent it.
         """
         if model in self._groups:
             return
@@ -69,7 +70,8 @@ class Nccl:
         torch.cuda.synchronize(self.device)
 
     def sum(self, model: int, tensors: List[torch.Tensor], average: bool) -> List[Any]:
-        """Begins to sum or average each over the ranks of this host, in place, after what is on the current stream.
+        """Begins to sum or average each over the ranks of this host, in place,
+        after what is on the current stream.
 
         Nothing orders the calls of two models. So each model has its own communicator.
         """
@@ -84,7 +86,8 @@ class Nccl:
         return [group.allreduce([tensor], alone) for tensor in tensors]
 
     def scatter(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
-        """Begins to sum over the ranks of this host, each of which gets the share of its place, as sum() does."""
+        """Begins to sum over the ranks of this host, each of which gets the share of its place,
+        as sum() does."""
         return self._group(model)._reduce_scatter_base(share, whole)
 
     def collect(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
@@ -99,16 +102,19 @@ class Nccl:
             options = torch.distributed.ProcessGroupNCCL.Options()
             options._timeout = self._limit
             store = torch.distributed.PrefixStore(f"nccl/{model}", self._store)
-            group = torch.distributed.ProcessGroupNCCL(store, self.place.local_rank, self.place.local_size, options)
+            group = torch.distributed.ProcessGroupNCCL(store, self.place.local_rank, self.place.local_size,
+                                                       options)
             self._groups[model] = group
         return group
 
     def close(self, failed: bool) -> None:
-        """Called once all ranks have left the session; or if it has failed, at once, even with sums on their way."""
+        """Called once all ranks have left the session; or if it has failed, at once,
+        even with sums on their way."""
         if self._groups and not failed:
             torch.cuda.synchronize(self.device)
         for group in self._groups.values():
-            end = next((getattr(group, name) for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
+            end = next((getattr(group, name)
+                        for name in (("abort", "_abort") if failed else ("shutdown", "_shutdown"))
                         if hasattr(group, name)), None)
             if end is not None:
                 end()
@@ -131,10 +137,12 @@ class Local(Part):
     def nccl(self, current: Session, device: torch.device, on_gpus: bool) -> Optional[Nccl]:
         """What sums gradients on GPUs, or None if the session itself does.
 
-        All ranks ask. The first time they wait for each other, and say on which device theirs are and whether all are.
+        All ranks ask. The first time they wait for each other,
+        and say on which device theirs are and whether all are.
         """
         if not self._asked:
-            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(), current.c.servers())
+            place = Place(current.rank, current.size, current.c.local_rank(), current.c.local_size(),
+                          current.c.servers())
             self._nccl = meet(self._choice, place, current.patience, device, on_gpus, current.exchange)
             self._asked = True
         return self._nccl
@@ -162,7 +170,8 @@ Exchange = Callable[[str, Sequence[int]], List[List[int]]]
 
 def meet(choice: str, place: Place, patience: float, device: torch.device, on_gpus: bool,
          exchange: Exchange) -> Optional[Nccl]:
-    """NCCL among the ranks of this host, or None if it cannot or must not be used. All ranks get the same answer.
+    """NCCL among the ranks of this host, or None if it cannot or must not be used.
+    All ranks get the same answer.
 
     All ranks of the session call it. This rank's gradients are on `device`, all of them if `on_gpus`.
     """
@@ -174,11 +183,13 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     has_nccl = torch.distributed.is_nccl_available()
     if has_nccl and place.local_rank == 0 and place.local_size > 1 and choice != "none":
         try:
-            own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit, wait_for_workers=False)
+            own = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, timeout=limit,
+                                             wait_for_workers=False)
         except (RuntimeError, OSError) as why:
             refused = why
-    ranks = [Said(*row) for row in exchange("local", [CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank,
-                                                     place.local_size, own.port if own else 0, _gpu(device)])]
+    facts = RankFacts(CHOICES.index(choice), int(has_nccl), int(on_gpus), place.local_rank, place.local_size,
+                      own.port if own else 0, _gpu(device))
+    ranks = [RankFacts(*row) for row in exchange("local", facts)]
     refusal = _refusal(place, ranks)
     if refusal is not None:
         if choice == "nccl":
@@ -187,10 +198,11 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     if choice == "auto" and place.local_size == place.size and place.servers > 0:
         return None  # CPU machines of the same host: somebody wants to try them out
     first = place.rank - place.local_rank
-    advice = (f"rank {place.rank} has not met the other ranks of this host, to sum by NCCL (WEIR_LOCAL=none sums without "
-              "it)")
+    advice = (f"rank {place.rank} could not meet the other ranks of this host to sum with NCCL "
+              "(set WEIR_LOCAL=none to sum without NCCL)")
     if ranks[first].port == 0:
-        raise ResourceError(f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
+        raise ResourceError(
+            f"{advice}: rank {first} could not open a store{f': {refused}' if refused else ''}")
     try:
         store = own or torch.distributed.TCPStore("127.0.0.1", ranks[first].port, is_master=False,
                                                   timeout=min(limit, MEETING), wait_for_workers=False)
@@ -201,8 +213,8 @@ def meet(choice: str, place: Place, patience: float, device: torch.device, on_gp
     return Nccl(place, list(range(place.local_rank, place.size, place.local_size)), device, store, limit)
 
 
-class Said(NamedTuple):
-    """What a rank says of itself."""
+class RankFacts(NamedTuple):
+    """What a rank reports about itself."""
 
     choice: int
     has_nccl: int
@@ -213,30 +225,31 @@ class Said(NamedTuple):
     gpu: int
 
 
-def _refusal(place: Place, ranks: List[Said]) -> Optional[str]:
+def _refusal(place: Place, ranks: List[RankFacts]) -> Optional[str]:
     """Why NCCL cannot sum on each host: the same on all ranks, except for the rank that it names."""
-    def who(wrong: Callable[[Said], bool]) -> Optional[int]:
-        return next((rank for rank, said in enumerate(ranks) if wrong(said)), None)
+    def who(wrong: Callable[[RankFacts], bool]) -> Optional[int]:
+        return next((rank for rank, facts in enumerate(ranks) if wrong(facts)), None)
 
-    other = who(lambda said: said.choice != ranks[0].choice)
+    other = who(lambda facts: facts.choice != ranks[0].choice)
     if other is not None:
-        return f"WEIR_LOCAL is {CHOICES[ranks[0].choice]} on rank 0, and {CHOICES[ranks[other].choice]} on rank {other}"
+        here, there = CHOICES[ranks[0].choice], CHOICES[ranks[other].choice]
+        return f"WEIR_LOCAL is {here} on rank 0, and {there} on rank {other}"
     if CHOICES[ranks[0].choice] == "none":
         return "WEIR_LOCAL is none"
-    for wrong, why in ((lambda said: not said.has_nccl, "the PyTorch of rank {} has no NCCL"),
-                       (lambda said: not said.on_gpus, "not all gradients of rank {} are on a GPU")):
+    for wrong, why in ((lambda facts: not facts.has_nccl, "the PyTorch of rank {} has no NCCL"),
+                       (lambda facts: not facts.on_gpus, "not all gradients of rank {} are on a GPU")):
         rank = who(wrong)
         if rank is not None:
             return why.format(rank)
     local = ranks[0].local_size
-    if any(said.local_size != local for said in ranks) or place.size % local != 0:
+    if any(facts.local_size != local for facts in ranks) or place.size % local != 0:
         return "hosts must have the same number of ranks each"
     if local == 1:
-        return "each host has one rank, or ranks do not know how many there are (WEIR_LOCAL_SIZE)"
-    if any(said.local_rank != rank % local for rank, said in enumerate(ranks)):
-        return "ranks of one host must follow each other"
+        return "each host has one rank, or ranks do not know how many share a host (WEIR_LOCAL_SIZE)"
+    if any(facts.local_rank != rank % local for rank, facts in enumerate(ranks)):
+        return "ranks of one host must have consecutive numbers"
     for first in range(0, place.size, local):
-        if len({said.gpu for said in ranks[first:first + local]}) < local:
+        if len({facts.gpu for facts in ranks[first:first + local]}) < local:
             return f"several of the ranks {first} to {first + local - 1}, of one host, are on the same GPU"
     return None
 
@@ -246,7 +259,9 @@ def _gpu(device: torch.device) -> int:
     index = torch.cuda.current_device() if device.index is None else device.index
     known = getattr(torch.cuda.get_device_properties(index), "uuid", None)
     if not known:
-        visible = [one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()]
+        visible = [
+            one.strip() for one in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if one.strip()
+        ]
         known = visible[index] if index < len(visible) else index
     return digest(str(known))
 

@@ -1,4 +1,5 @@
-"""PyTorch's tensors as the memory that weir.transfers takes: which dtypes are summed, and where the elements are."""
+"""PyTorch's tensors as the memory that weir.transfers takes: which dtypes are summed,
+and where the elements are."""
 
 from typing import Any, Dict, Optional
 
@@ -22,19 +23,21 @@ def dtype_code(tensor: torch.Tensor) -> int:
 def check_tensor(value: Any, what: str) -> None:
     """TypeError if it is not a tensor."""
     if not isinstance(value, torch.Tensor):
-        raise TypeError(f"{what} must be a torch.Tensor, and is a {type(value).__name__}")
+        raise TypeError(f"{what} must be a torch.Tensor, but is a {type(value).__name__}")
 
 
 def check_dense(tensor: torch.Tensor, what: str) -> None:
     """TypeError if the tensor is sparse or otherwise has no plain memory."""
     if tensor.layout != torch.strided:
-        raise TypeError(f"{what} has the layout {tensor.layout}, and Weir takes dense tensors only: use to_dense()")
+        raise TypeError(
+            f"{what} has the layout {tensor.layout}, and Weir takes dense tensors only: use to_dense()")
 
 
 def host_copy(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor itself if it is in host memory without gaps, else such a copy.
 
-    Elements of GPUs are copied to pinned memory. This waits for their stream, as the library may read the copy at once.
+    Elements of GPUs are copied to pinned memory. This waits for their stream,
+    as the library may read the copy at once.
     """
     if tensor.is_cpu:
         return tensor if tensor.is_contiguous() else tensor.contiguous()
@@ -46,7 +49,8 @@ def host_copy(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def summable(tensor: torch.Tensor, code: int, library: Library) -> Memory:
-    """The memory of the tensor itself if the library can sum it there, else of a copy. The owner shows which."""
+    """The memory of the tensor itself if the library can sum it there, else of a copy.
+    The owner shows which."""
     if tensor.is_cpu or not library.takes_gpus:
         return memory_of(host_copy(tensor), code)
     _check_device(tensor)

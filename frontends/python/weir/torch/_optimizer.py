@@ -15,13 +15,15 @@ ADVICE = "call step(), or synchronize(), first"
 
 
 class Distributed(torch.optim.Optimizer):
-    """What DistributedOptimizer adds to the class of an optimizer, which stands behind it in the order of bases."""
+    """What DistributedOptimizer adds to the class of an optimizer,
+    which stands behind it in the order of bases."""
 
     _gradients: Gradients
     _skipping = False
 
     def synchronize(self) -> None:
-        """Waits until all gradients are the same on every rank: to look at them or clip them before step()."""
+        """Waits until all gradients are the same on every rank:
+        to look at them or clip them before step()."""
         self._gradients.synchronize()
 
     @contextlib.contextmanager
@@ -34,12 +36,13 @@ class Distributed(torch.optim.Optimizer):
             self._skipping = False
 
     def set_backward_passes_per_step(self, passes: int) -> None:
-        """From the next step on, gradients are gathered over so many backward passes before they are summed."""
+        """From the next step on, gradients are gathered over so many backward passes before they are
+        summed."""
         self._gradients.set_passes(passes)
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
-        """Synchronizes, unless that has been done since the last backward pass, and updates the parameters. A closure
-        is called first, by the optimizer, and its gradients are synchronized."""
+        """Synchronizes, unless that has been done since the last backward pass, and updates the parameters. A
+        closure is called first, by the optimizer, and its gradients are synchronized."""
         if closure is None:
             self._settle()
             return super().step()
@@ -65,7 +68,8 @@ class Distributed(torch.optim.Optimizer):
         super().zero_grad(*how, **named)
 
     def add_param_group(self, param_group: dict) -> None:
-        """As the optimizer's; the new parameters are synchronized too. Not while gradients are on their way."""
+        """As the optimizer's; the new parameters are synchronized too.
+        Not while gradients are on their way."""
         if self._gradients.underway():
             raise StateError(f"add_param_group() while gradients are on their way: {ADVICE}")
         super().add_param_group(param_group)
@@ -81,8 +85,8 @@ def distributed(optimizer: torch.optim.Optimizer, kind: type, own: type, gradien
 
 
 def members(optimizer: torch.optim.Optimizer) -> Dict[str, Any]:
-    """What the optimizer holds, for another object; without a `step` of this one, which a scheduler of learning rates may
-    have put into it."""
+    """What the optimizer holds, for another object; without a `step` of this one, which a scheduler of
+    learning rates may have put into it."""
     return {key: value for key, value in optimizer.__dict__.items() if key != "step"}
 
 
@@ -92,25 +96,30 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
                          groups: Any = None, sparse_as_dense: bool = False, process_set: Any = None, *,
                          cross_barrier: bool = False, model: Optional[torch.nn.Module] = None,
                          asynchronous: Optional[bool] = None, **more: Any) -> Any:
-    """An optimizer whose gradients are averaged (op=Sum: summed) over all ranks, beginning while backward goes on.
+    """An optimizer whose gradients are averaged (op=Sum: summed) over all ranks,
+    beginning while backward goes on.
 
-    `named_parameters`, best model.named_parameters(), gives tensors the same names on all ranks; their order is that
-    of their urgency, as forward needs the first ones first. A parameter that gets no gradient in a step counts as
-    zeros, and has the average as gradient then. Gradients are divided by `gradient_predivide_factor` before the sum,
-    and by the rest of the ranks' number after it. `num_groups` and `groups` are Horovod's and make no difference.
+    `named_parameters`, best model.named_parameters(), gives tensors the same names on all ranks; their order
+    is that of their urgency, as forward needs the first ones first. A parameter that gets no gradient in a
+    step counts as zeros, and has the average as gradient then. Gradients are divided by
+    `gradient_predivide_factor` before the sum, and by the rest of the ranks' number after it. `num_groups`
+    and `groups` are Horovod's and make no difference.
 
-    With `cross_barrier`, step() does not wait: the next forward of `model` does, layer by layer (CrossBarrier).
+    With `cross_barrier`, step() does not wait: the next forward of `model` does,
+    layer by layer (CrossBarrier).
 
-    With `asynchronous`, which `**{"async": True}`, WEIR_ASYNC=1 and BYTEPS_ENABLE_ASYNC=1 ask for, too, no gradients are
-    summed: each rank updates with its own, adds the change to the weights that CPU machines keep, takes over what these
-    are then, and waits for no other rank. All begin with rank 0's weights. pull() takes over what is kept at its time.
+    With `asynchronous`, which `**{"async": True}`, WEIR_ASYNC=1 and BYTEPS_ENABLE_ASYNC=1 ask for, too, no
+    gradients are summed: each rank updates with its own, adds the change to the weights that CPU machines
+    keep, takes over what these are then, and waits for no other rank. All begin with rank 0's weights. pull()
+    takes over what is kept at its time.
     """
     from . import _asynchronous
     del num_groups, groups
     if "async" in more and asynchronous is None:
         asynchronous = more.pop("async")
     if more:
-        raise TypeError(f"DistributedOptimizer() takes no argument {', '.join(map(repr, more))}, or takes it once only")
+        raise TypeError(
+            f"DistributedOptimizer() has no argument {', '.join(map(repr, more))}, or got it twice")
     all_ranks(process_set)
     average = averages(None, op)
     check_predivide(gradient_predivide_factor, average)
@@ -120,12 +129,13 @@ def DistributedOptimizer(optimizer: torch.optim.Optimizer, named_parameters: Opt
         raise InvalidError("the optimizer is distributed already")
     if enabled() is not None if asynchronous is None else asynchronous:
         if cross_barrier:
-            raise InvalidError("with cross_barrier, forward waits for sums of gradients, and asynchronous training has none: "
-                               "use one of the two")
-        return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression, average,
-                                          gradient_predivide_factor, backward_passes_per_step)
-    gradients = Gradients(named_for(optimizer, named_parameters), compression, average, gradient_predivide_factor,
-                          backward_passes_per_step, sparse_as_dense)
+            raise InvalidError(
+                "cross_barrier lets forward wait for sums of gradients, but asynchronous training has "
+                "no such sums: use only one of the two")
+        return _asynchronous.asynchronous(optimizer, named_for(optimizer, named_parameters), compression,
+                                          average, gradient_predivide_factor, backward_passes_per_step)
+    gradients = Gradients(named_for(optimizer, named_parameters), compression, average,
+                          gradient_predivide_factor, backward_passes_per_step, sparse_as_dense)
     result = distributed(optimizer, Distributed, type(optimizer), gradients)
     if cross_barrier:
         from .cross_barrier import CrossBarrier

@@ -1,4 +1,5 @@
-"""What PyTorch adds to the session of weir.session: the store of torch.distributed, and NCCL within a host."""
+"""What PyTorch adds to the session of weir.session: the store of torch.distributed,
+and NCCL within a host."""
 
 from typing import Any, Dict
 
@@ -32,11 +33,13 @@ def local() -> Local:
 
 
 def init(lazy: bool = True, comm: Any = None, process_sets: Any = None, **settings: Any) -> None:
-    """Takes part in a session, and returns once all its processes have come. Does nothing if this process already does.
+    """Takes part in a session, and returns once all its processes have come.
+    Does nothing if this process already does.
 
-    Ranks find each other through what weirrun, torchrun, Slurm or Open MPI put into the environment. `settings` are
-    those of weir.h (``patience=60``, ``strategy="ps"``, ...) and override the environment. `lazy` is BytePS's and
-    makes no difference; `comm` and `process_sets` are Horovod's and must be None: a session has all ranks.
+    Ranks find each other through what weirrun, torchrun, Slurm or Open MPI put into the environment.
+    `settings` are those of weir.h (``patience=60``, ``strategy="ps"``, ...) and override the environment.
+    `lazy` is BytePS's and makes no difference; `comm` and `process_sets` are Horovod's and must be None: a
+    session has all ranks.
     """
     del lazy
     everybody(comm, process_sets)

@@ -1,4 +1,5 @@
-"""The store through which ranks that torchrun, Slurm or Open MPI have started find each other: torch.distributed's."""
+"""The store through which ranks that torchrun, Slurm or Open MPI have started find each other:
+torch.distributed's."""
 
 import os
 from datetime import timedelta
@@ -13,5 +14,6 @@ def tcp_store(host: str, port: int, leads: bool, patience: float) -> Any:
     The process shares the store with torch.distributed.
     """
     agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    return torch.distributed.TCPStore(host, port, is_master=leads and not agents, timeout=timedelta(seconds=patience),
-                                      wait_for_workers=False, multi_tenant=True)
+    return torch.distributed.TCPStore(host, port, is_master=leads and not agents,
+                                      timeout=timedelta(seconds=patience), wait_for_workers=False,
+                                      multi_tenant=True)

@@ -41,7 +41,7 @@ def _summed(tensor: torch.Tensor, output: torch.Tensor, name: Name, average: boo
     return Then(begin_sum(current, encoded, tensor, output, kind_of(average)), scaled)
 
 
-SUMMED = "what is to be summed"  # in errors
+SUMMED = "the value to sum"  # in errors
 
 
 def _check(tensor: torch.Tensor, before: float, after: float) -> None:
@@ -66,7 +66,8 @@ def _new(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, a
     return Then(summed, lambda result: compression.decompress(result, ctx))
 
 
-def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0, after: float = 1.0) -> Pending:
+def _same(tensor: torch.Tensor, name: Name, average: bool, before: float = 1.0,
+          after: float = 1.0) -> Pending:
     """Begins to sum into the tensor itself."""
     _check(tensor, before, after)
     source = tensor.detach()
@@ -97,13 +98,13 @@ def _out_of_place(tensor: torch.Tensor, name: Name, average: bool, before: float
     return _new(tensor, name, average, before, after, compression).result()
 
 
-def push_pull(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0, priority: int = 0,
-              compression: Type[Compressor] = Compression.none) -> torch.Tensor:
+def push_pull(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
+              priority: int = 0, compression: Type[Compressor] = Compression.none) -> torch.Tensor:
     """The average of a tensor over all ranks, or its sum, as a new tensor; gradients flow through it.
 
-    A name means the same tensor on every rank. Tensors without a name are matched by their order. `version` and
-    `priority` are BytePS's and make no difference: DistributedOptimizer sets the priorities of a model's tensors.
-    Averages of integers are rounded down.
+    A name means the same tensor on every rank. Tensors without a name are matched by their order. `version`
+    and `priority` are BytePS's and make no difference: DistributedOptimizer sets the priorities of a model's
+    tensors. Averages of integers are rounded down.
     """
     del version, priority
     return _out_of_place(tensor, name, average, 1.0, 1.0, compression)
@@ -118,7 +119,7 @@ def push_pull_inplace(tensor: torch.Tensor, average: bool = True, name: Name = N
 
 def push_pull_async(tensor: torch.Tensor, average: bool = True, name: Name = None, version: int = 0,
                     priority: int = 0) -> int:
-    """As push_pull(), but returns a handle at once, of which synchronize() returns the result.
+    """As push_pull(), but returns a handle at once. synchronize() of the handle returns the result.
 
     Nobody may write to the tensor before that.
     """
@@ -134,29 +135,34 @@ def push_pull_async_inplace(tensor: torch.Tensor, average: bool = True, name: Na
 
 
 def allreduce(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
-              compression: Type[Compressor] = Compression.none, op: Optional[Op] = None, prescale_factor: float = 1.0,
-              postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
-    """As push_pull(), or with op=Sum or average=False the sum. The factors multiply what goes in and what comes out."""
+              compression: Type[Compressor] = Compression.none, op: Optional[Op] = None,
+              prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+              process_set: Any = None) -> torch.Tensor:
+    """As push_pull(), or with op=Sum or average=False the sum.
+    The factors multiply what goes in and what comes out."""
     all_ranks(process_set)
     return _out_of_place(tensor, name, averages(average, op), prescale_factor, postscale_factor, compression)
 
 
-def allreduce_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
-               prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> torch.Tensor:
+def allreduce_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
+               op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+               process_set: Any = None) -> torch.Tensor:
     """As allreduce(), into the tensor itself."""
     all_ranks(process_set)
     return _same(tensor, name, averages(average, op), prescale_factor, postscale_factor).result()
 
 
-def allreduce_async(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
-                    prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> int:
+def allreduce_async(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
+                    op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                    process_set: Any = None) -> int:
     """As allreduce(), but returns a handle for synchronize() at once."""
     all_ranks(process_set)
     return issue(_new(tensor, name, averages(average, op), prescale_factor, postscale_factor))
 
 
-def allreduce_async_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None, op: Optional[Op] = None,
-                     prescale_factor: float = 1.0, postscale_factor: float = 1.0, process_set: Any = None) -> int:
+def allreduce_async_(tensor: torch.Tensor, average: Optional[bool] = None, name: Name = None,
+                     op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
+                     process_set: Any = None) -> int:
     """As allreduce_async(), into the tensor itself."""
     all_ranks(process_set)
     return issue(_same(tensor, name, averages(average, op), prescale_factor, postscale_factor))
@@ -182,12 +188,13 @@ def grouped_allreduce_(tensors: Sequence[torch.Tensor], average: Optional[bool] 
                        op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
                        process_set: Any = None) -> List[torch.Tensor]:
     """As grouped_allreduce(), into the tensors themselves."""
-    return synchronize(grouped_allreduce_async_(tensors, average, name, op, prescale_factor, postscale_factor, process_set))
+    return synchronize(
+        grouped_allreduce_async_(tensors, average, name, op, prescale_factor, postscale_factor, process_set))
 
 
-def grouped_allreduce_async(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
-                            op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
-                            process_set: Any = None) -> int:
+def grouped_allreduce_async(tensors: Sequence[torch.Tensor], average: Optional[bool] = None,
+                            name: Name = None, op: Optional[Op] = None, prescale_factor: float = 1.0,
+                            postscale_factor: float = 1.0, process_set: Any = None) -> int:
     """As grouped_allreduce(), but returns one handle for synchronize() at once."""
     all_ranks(process_set)
     mean = averages(average, op)
@@ -195,9 +202,9 @@ def grouped_allreduce_async(tensors: Sequence[torch.Tensor], average: Optional[b
                         for tensor, own in zip(tensors, of_group(name, len(tensors)))]))
 
 
-def grouped_allreduce_async_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None, name: Name = None,
-                             op: Optional[Op] = None, prescale_factor: float = 1.0, postscale_factor: float = 1.0,
-                             process_set: Any = None) -> int:
+def grouped_allreduce_async_(tensors: Sequence[torch.Tensor], average: Optional[bool] = None,
+                             name: Name = None, op: Optional[Op] = None, prescale_factor: float = 1.0,
+                             postscale_factor: float = 1.0, process_set: Any = None) -> int:
     """As grouped_allreduce_async(), into the tensors themselves."""
     all_ranks(process_set)
     mean = averages(average, op)

@@ -19,21 +19,24 @@ def _deliver(output: torch.Tensor, staged: torch.Tensor) -> None:
 
 def begin_sum(current: Session, name: Optional[bytes], tensor: torch.Tensor, output: torch.Tensor,
               kind: Optional[bytes] = None) -> Transfer:
-    """Begins to sum a tensor over all ranks into `output`: the tensor itself, or another of its size without gaps.
+    """Begins to sum a tensor over all ranks into `output`: the tensor itself,
+    or another of its size without gaps.
 
     `kind` is what the library's push_pull() takes.
     """
     code = dtype_code(tensor)
-    check_dense(tensor, "a tensor to be summed")
+    check_dense(tensor, "the tensor to sum")
     source = summable(tensor, code, current.c)
     if source.owner is not tensor:  # a copy, which may be written
-        return transfers.begin_sum(current, name, source, source, kind, output, partial(_deliver, output, source.owner))
+        return transfers.begin_sum(current, name, source, source, kind, output,
+                                   partial(_deliver, output, source.owner))
     target = source if output is tensor else memory_of(output, code, source.device, source.stream)
     return transfers.begin_sum(current, name, source, target, kind, output)
 
 
 def begin_accumulate(current: Session, name: bytes, tensor: torch.Tensor) -> Transfer:
-    """Begins to add a tensor to the one of that name that CPU machines keep. What is kept then comes back in it."""
+    """Begins to add a tensor to the one of that name that CPU machines keep.
+    What is kept then comes back in it."""
     memory = summable(tensor, dtype_code(tensor), current.c)
     deliver = None if memory.owner is tensor else partial(_deliver, tensor, memory.owner)
     return transfers.begin_accumulate(current, name, memory, tensor, deliver)
@@ -41,10 +44,11 @@ def begin_accumulate(current: Session, name: bytes, tensor: torch.Tensor) -> Tra
 
 def begin_copy(current: Session, name: Optional[str], tensor: torch.Tensor, root: int) -> Transfer:
     """Begins to copy a tensor of any dtype from rank `root` over all others' tensors."""
-    check_dense(tensor, "a tensor to be broadcast")
+    check_dense(tensor, "the tensor to broadcast")
     check_root(current, root)
     held = host_copy(tensor)
     kind = str(tensor.dtype).replace("torch.", "").encode()
     memory = Raw(held.data_ptr(), held.numel() * held.element_size(), kind, held)
     deliver = None if held is tensor else partial(_deliver, tensor, held)
-    return transfers.begin_copy(current, None if name is None else name.encode(), memory, root, tensor, deliver)
+    return transfers.begin_copy(current, None if name is None else name.encode(), memory, root, tensor,
+                                deliver)

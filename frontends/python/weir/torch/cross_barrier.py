@@ -1,7 +1,8 @@
 """CrossBarrier: communication that overlaps with the next forward, layer by layer.
 
-step() only notes the update of each parameter; before a module's next forward, the gradients of its own parameters are
-waited for and the updates applied. So the first layers compute while gradients of later ones are on their way.
+step() only notes the update of each parameter; before a module's next forward, the gradients of its own
+parameters are waited for and the updates applied. So the first layers compute while gradients of later ones
+are on their way.
 """
 
 import collections
@@ -22,9 +23,11 @@ CONTAINERS = (torch.nn.ParameterList, torch.nn.ParameterDict)  # whose forward n
 class Delayed(Distributed):
     """An optimizer whose updates wait for the next forward.
 
-    * `_noted` has the settings of its group, as they were at step(), of each parameter that has to be updated.
+    * `_noted` has the settings of its group, as they were at step(),
+      of each parameter that has to be updated.
     * `_plain` is the optimizer as it was, but for its groups, which are those of one update.
-    * `_cleared` are zero_grad()'s arguments if it was called since, and holds for noted parameters after the update.
+    * `_cleared` are zero_grad()'s arguments if it was called since,
+      and holds for noted parameters after the update.
     """
 
     _noted: Dict[torch.Tensor, Dict[str, Any]]
@@ -58,8 +61,8 @@ class Delayed(Distributed):
     step.hooked = True  # type: ignore[attr-defined]
 
     def synchronize(self) -> None:
-        """Applies updates that step() has noted, and waits for gradients that backward has made since, say to clip
-        them before step()."""
+        """Applies updates that step() has noted, and waits for gradients that backward has made since,
+        say to clip them before step()."""
         self.flush()
         if self._gradients.fresh:
             super().synchronize()
@@ -120,21 +123,24 @@ def _own(module: torch.nn.Module) -> List[torch.Tensor]:
 
 
 def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_steps: int = 10**6) -> Any:
-    """An optimizer, distributed or not yet, whose step() waits for nothing: the next forward of the model does, layer
-    by layer. After `num_steps` steps, in synchronize() and in the state_dict() of model and optimizer all updates are
-    applied; whoever reads parameters otherwise calls synchronize() before.
+    """An optimizer, distributed or not yet, whose step() waits for nothing: the next forward of the model
+    does, layer by layer. After `num_steps` steps, in synchronize() and in the state_dict() of model and
+    optimizer all updates are applied; whoever reads parameters otherwise calls synchronize() before.
 
-    It is for optimizers that update each parameter by itself, as all of torch.optim except LBFGS do, and for models
-    whose parameters are used by the forward of the module that owns them.
+    It is for optimizers that update each parameter by itself, as all of torch.optim except LBFGS do, and for
+    models whose parameters are used by the forward of the module that owns them.
     """
     if isinstance(optimizer, torch.optim.LBFGS):
-        raise InvalidError("LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
+        raise InvalidError(
+            "LBFGS updates all parameters together, and a cross barrier updates them layer by layer")
     if isinstance(optimizer, Asynchronous):
-        raise InvalidError("the optimizer trains asynchronously, without sums of gradients that a forward could wait for")
+        raise InvalidError(
+            "the optimizer trains asynchronously: there are no sums of gradients for a forward to wait for")
     if not isinstance(optimizer, Distributed):
         if enabled() is not None:
-            raise InvalidError(f"{enabled()} asks for asynchronous training, which has no sums of gradients that a forward "
-                               "could wait for: unset it, or use DistributedOptimizer without a cross barrier")
+            raise InvalidError(
+                f"{enabled()} asks for asynchronous training, which has no sums of gradients for a "
+                "forward to wait for: unset it, or use DistributedOptimizer without a cross barrier")
         optimizer = DistributedOptimizer(optimizer, _names(model, optimizer))
     if isinstance(optimizer, Delayed):
         raise InvalidError("the optimizer has a cross barrier already")
@@ -159,7 +165,8 @@ def CrossBarrier(model: torch.nn.Module, optimizer: torch.optim.Optimizer, num_s
         if delayed is not None:
             delayed.flush()
 
-    model._register_state_dict_hook(whole)  # its tensors share memory with the parameters, so after is early enough
+    # Its tensors share memory with the parameters, so after is early enough.
+    model._register_state_dict_hook(whole)
     return result
 
 

@@ -16,10 +16,12 @@ from .compression import Compression, Compressor
 
 
 class DistributedDataParallel(torch.nn.Module):
-    """Wraps a module: parameters and buffers are rank 0's at the start, gradients are averaged over all ranks when
-    backward ends, and with `broadcast_buffers` buffers are rank 0's again before each forward in training.
+    """Wraps a module: parameters and buffers are rank 0's at the start, gradients are averaged over all ranks
+    when backward ends, and with `broadcast_buffers` buffers are rank 0's again before each forward in
+    training.
 
-    Parameters that no gradient reaches count as zeros. The other arguments are PyTorch's and make no difference.
+    Parameters that no gradient reaches count as zeros.
+    The other arguments are PyTorch's and make no difference.
     """
 
     def __init__(self, module: torch.nn.Module, device_ids: Any = None, broadcast_buffers: bool = True,
@@ -27,11 +29,12 @@ class DistributedDataParallel(torch.nn.Module):
                  process_group: Any = None, bucket_cap_mb: float = 25, find_unused_parameters: bool = False,
                  gradient_as_bucket_view: bool = False, static_graph: bool = False):
         super().__init__()
-        del device_ids, output_device, dim, bucket_cap_mb, find_unused_parameters, gradient_as_bucket_view, static_graph
+        del device_ids, output_device, dim, bucket_cap_mb
+        del find_unused_parameters, gradient_as_bucket_view, static_graph
         all_ranks(process_group)
         if enabled() is not None:
-            raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel averages gradients: "
-                               "unset it, or use DistributedOptimizer")
+            raise InvalidError(f"{enabled()} asks for asynchronous training, and DistributedDataParallel "
+                               "averages gradients: unset it, or use DistributedOptimizer")
         self.module = module
         self.broadcast_buffers = broadcast_buffers
         self.require_backward_grad_sync = True
@@ -46,14 +49,15 @@ class DistributedDataParallel(torch.nn.Module):
             if self._queued and not _in_backward():
                 self._finish()  # the last backward has failed, and what it handed over is under way still
             self._gradients.active = self.require_backward_grad_sync
-            if self.broadcast_buffers and self.training and self.require_backward_grad_sync and session().size > 1:
+            shared = self.broadcast_buffers and self.training and self.require_backward_grad_sync
+            if shared and session().size > 1:
                 self._share_buffers()
         return self.module(*inputs, **named)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Gradients of what forward computes within are gathered and not averaged; the first backward pass of a
-        forward outside averages what has been gathered."""
+        """Gradients of what forward computes within are gathered and not averaged; the first backward pass of
+        a forward outside averages what has been gathered."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -61,8 +65,9 @@ class DistributedDataParallel(torch.nn.Module):
             self.require_backward_grad_sync = before
 
     def __getstate__(self) -> Any:
-        raise TypeError("a DistributedDataParallel belongs to its session and cannot be saved or copied: take its "
-                        "module, or state_dict()")
+        raise TypeError(
+            "a DistributedDataParallel belongs to its session and cannot be saved or copied: take its "
+            "module, or state_dict()")
 
     def _queue(self) -> None:
         """A first gradient is on its way: wait for all when backward ends."""
@@ -82,7 +87,8 @@ class DistributedDataParallel(torch.nn.Module):
             return
         packed = torch.cat([_bytes(buffer).to(buffers[0].device) for buffer in buffers])
         begin_copy(session(), f"{self._gradients.prefix}Buffers", packed, 0).wait()
-        parts: List[torch.Tensor] = list(packed.split([buffer.numel() * buffer.element_size() for buffer in buffers]))
+        parts: List[torch.Tensor] = list(
+            packed.split([buffer.numel() * buffer.element_size() for buffer in buffers]))
         with torch.no_grad():
             for buffer, part in zip(buffers, parts):
                 # A copy begins at an address that every dtype can have.
@@ -90,7 +96,8 @@ class DistributedDataParallel(torch.nn.Module):
 
 
 def _in_backward() -> bool:
-    """Whether this thread's forward is one of backward's own, as checkpoints have it. True where PyTorch cannot tell."""
+    """Whether this thread's forward is one of backward's own, as checkpoints have it.
+    True where PyTorch cannot tell."""
     current = getattr(torch._C, "_current_graph_task_id", None)
     return current is None or current() != -1
 

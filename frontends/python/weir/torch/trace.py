@@ -1,9 +1,10 @@
-"""Records what a model does in one iteration, as a trace that Weir plans and simulates with (traces/README.md).
+"""Records what a model does in one iteration, as a trace that Weir plans and simulates with
+(traces/README.md).
 
     weir trace record my_model.py --out my_model.json
 
-runs `iteration_to_trace()` of the file, which returns the model, a function that runs forward and backward once, the
-number of samples in that, and what a sample is called.
+runs `iteration_to_trace()` of the file, which returns the model, a function that runs forward and backward
+once, the number of samples in that, and what a sample is called.
 """
 
 import argparse
@@ -51,9 +52,10 @@ class Marks:
         return {name: mark - self._marks[begin] for name, mark in self._marks.items()}
 
 
-def layers_of(model: nn.Module, iteration: Callable[[], Any]) -> List[Tuple[str, List[Tuple[str, nn.Parameter]]]]:
-    """The modules that own parameters which learn, by name, in the order of their first forward. A parameter that
-    several share is the first one's."""
+def layers_of(model: nn.Module,
+              iteration: Callable[[], Any]) -> List[Tuple[str, List[Tuple[str, nn.Parameter]]]]:
+    """The modules that own parameters which learn, by name, in the order of their first forward. A parameter
+    that several share is the first one's."""
     order: List[str] = []
     removers = [module.register_forward_pre_hook(lambda _module, _inputs, name=name: order.append(name))
                 for name, module in model.named_modules()]
@@ -68,17 +70,22 @@ def layers_of(model: nn.Module, iteration: Callable[[], Any]) -> List[Tuple[str,
         seen.update(id(parameter) for _, parameter in own)
         if own:
             layers.append((name or "model", own))
-    missing = [name for name, parameter in model.named_parameters() if parameter.requires_grad and id(parameter) not in seen]
+    missing = [
+        name for name, parameter in model.named_parameters()
+        if parameter.requires_grad and id(parameter) not in seen
+    ]
     if missing:
-        raise ValueError(f"{missing[0]} belongs to a module whose forward is not called: its layer has no time")
+        raise ValueError(
+            f"{missing[0]} belongs to a module whose forward is not called: its layer has no time")
     return layers
 
 
-def record(model: nn.Module, iteration: Callable[[], Any], *, name: str, batch: int = 1, sample: str = "sample",
-           steps: int = 20, warm_up: int = 5) -> Dict[str, Any]:
-    """The trace, as its JSON. `iteration` runs the model forward and backward once, on what it likes. A layer's forward
-    lasts until the next one's begins, and its backward from when the gradients of the layer behind it are there until its
-    own are: so the times of all layers are the iteration's. Medians of `steps` iterations."""
+def record(model: nn.Module, iteration: Callable[[], Any], *, name: str, batch: int = 1,
+           sample: str = "sample", steps: int = 20, warm_up: int = 5) -> Dict[str, Any]:
+    """The trace, as its JSON. `iteration` runs the model forward and backward once, on what it likes. A
+    layer's forward lasts until the next one's begins, and its backward from when the gradients of the layer
+    behind it are there until its own are: so the times of all layers are the iteration's. Medians of `steps`
+    iterations."""
     device = next(model.parameters()).device
     for _ in range(warm_up):
         iteration()
@@ -91,7 +98,8 @@ def record(model: nn.Module, iteration: Callable[[], Any], *, name: str, batch: 
         removers.append(module.register_forward_pre_hook(
             lambda _module, _inputs, index=index: current[0].set_first(f"forward {index}")))
         for _, parameter in parameters:
-            removers.append(when_accumulated(parameter, lambda _parameter, index=index: current[0].set(f"backward {index}")))
+            removers.append(when_accumulated(
+                parameter, lambda _parameter, index=index: current[0].set(f"backward {index}")))
     whole, times = [], []
     for _ in range(steps):
         model.zero_grad(set_to_none=True)
@@ -114,9 +122,11 @@ def record(model: nn.Module, iteration: Callable[[], Any], *, name: str, batch: 
     for index, row in enumerate(rows):
         row["forward"] = _nanoseconds([_forward(one, index, len(rows)) for one in times])
         row["backward"] = _nanoseconds([_backward(one, index, len(rows)) for one in times])
-    machine = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{platform.machine()}, one process"
-    source = (f"recorded by weir.torch.trace on {machine} with PyTorch {torch.__version__}: medians of {steps} iterations; "
-              f"one that is not watched takes {statistics.median(whole) * 1e3:.3f} ms")
+    on_gpu = device.type == "cuda"
+    machine = torch.cuda.get_device_name(device) if on_gpu else f"{platform.machine()}, one process"
+    unwatched = statistics.median(whole) * 1e3
+    source = (f"recorded by weir.torch.trace on {machine} with PyTorch {torch.__version__}: "
+              f"medians of {steps} iterations; one that is not watched takes {unwatched:.3f} ms")
     return {"name": name, "source": source, "batch": batch, "sample": sample, "layers": rows}
 
 
@@ -144,24 +154,25 @@ def _nanoseconds(seconds: List[float]) -> str:
 
 def main() -> None:
     """The command line."""
-    reader = argparse.ArgumentParser(prog="weir trace record", description=__doc__,
+    parser = argparse.ArgumentParser(prog="weir trace record", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("file", help="Python, with a function iteration_to_trace()")
-    reader.add_argument("--out", required=True, help="the trace file to write")
-    reader.add_argument("--name", help="of the trace (the file's)")
-    reader.add_argument("--steps", type=int, default=20, help="iterations to take the medians of")
-    asked = reader.parse_args()
-    found = runpy.run_path(asked.file).get("iteration_to_trace")
+    parser.add_argument("file", help="a Python file with a function iteration_to_trace()")
+    parser.add_argument("--out", required=True, help="the trace file to write")
+    parser.add_argument("--name", help="the name of the trace (the name of the file)")
+    parser.add_argument("--steps", type=int, default=20, help="iterations to take the medians of")
+    options = parser.parse_args()
+    found = runpy.run_path(options.file).get("iteration_to_trace")
     if found is None:
-        raise SystemExit(f"{asked.file}: there is no iteration_to_trace() in it, which returns the model, a function that runs "
-                         "forward and backward once, the samples of that, and what one is called")
+        raise SystemExit(
+            f"{options.file} has no function iteration_to_trace(). It must return the model, a function that "
+            "runs forward and backward once, the number of samples in that, and what a sample is called")
     model, iteration, batch, sample = found()
-    trace = record(model, iteration, name=asked.name or asked.file.rsplit("/", 1)[-1].removesuffix(".py"), batch=batch,
-                   sample=sample, steps=asked.steps)
-    with open(asked.out, "w", encoding="utf-8") as file:
+    name = options.name or options.file.rsplit("/", 1)[-1].removesuffix(".py")
+    trace = record(model, iteration, name=name, batch=batch, sample=sample, steps=options.steps)
+    with open(options.out, "w", encoding="utf-8") as file:
         json.dump(trace, file, indent=1)
         file.write("\n")
-    print(f"{asked.out}: {len(trace['layers'])} layers; {trace['source']}")
+    print(f"{options.out}: {len(trace['layers'])} layers; {trace['source']}")
 
 
 if __name__ == "__main__":
