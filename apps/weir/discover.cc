@@ -28,7 +28,7 @@ std::string today() {
 }
 
 Result<ExitStatus> discover(const DiscoverChoices& choices) {
-  const auto user_values = choices.topology.unsaid();
+  const auto user_values = choices.topology.user_values();
   if (!user_values) return wrong("discover", user_values.error());
   auto parts = real::read_host();
   if (!parts) return tl::unexpected(parts.error());

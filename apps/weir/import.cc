@@ -16,7 +16,7 @@ struct ImportChoices {
 };
 
 Result<ExitStatus> import_topology(const ImportChoices& choices) {
-  const auto user_values = choices.topology.unsaid();
+  const auto user_values = choices.topology.user_values();
   if (!user_values) return wrong("import", user_values.error());
   if (const auto apart = check_no_input(choices.topology.out, choices.files); !apart)
     return wrong("import", apart.error());

@@ -26,16 +26,16 @@ Result<void> parse(const char* option, const std::string& text, Result<Unit> (*p
 
 }  // namespace
 
-Result<nccl::UserValues> TopologyOptions::unsaid() const {
-  nccl::UserValues unsaid;
-  for (const auto& parsed : {parse("--nic-rate", nic_rate, parse_rate, unsaid.nic_rate),
-                             parse("--nvlink", nvlink_rate, parse_rate, unsaid.nvlink_rate),
-                             parse("--memory-rate", memory_rate, parse_rate, unsaid.memory_rate),
-                             parse("--sum-rate", sum_rate, parse_rate, unsaid.sum_rate),
-                             parse("--latency", latency, parse_duration, unsaid.latency)}) {
+Result<nccl::UserValues> TopologyOptions::user_values() const {
+  nccl::UserValues user_values;
+  for (const auto& parsed : {parse("--nic-rate", nic_rate, parse_rate, user_values.nic_rate),
+                             parse("--nvlink", nvlink_rate, parse_rate, user_values.nvlink_rate),
+                             parse("--memory-rate", memory_rate, parse_rate, user_values.memory_rate),
+                             parse("--sum-rate", sum_rate, parse_rate, user_values.sum_rate),
+                             parse("--latency", latency, parse_duration, user_values.latency)}) {
     if (!parsed) return tl::unexpected(parsed.error());
   }
-  return unsaid;
+  return user_values;
 }
 
 void add_topology_options(CLI::App& command, TopologyOptions& options, const std::string& named,

@@ -26,7 +26,7 @@ struct TopologyOptions {
   std::string latency;
 
   /// The rates and the latency. If an option's value is invalid, the error names the option.
-  Result<nccl::UserValues> unsaid() const;
+  Result<nccl::UserValues> user_values() const;
 };
 
 /// `named` and `counted` are the help texts of --name and --count. The options outlive the command.

@@ -12,10 +12,10 @@
 namespace weir::real {
 
 struct TopologyWishes {
-  std::string name;          // of the topology; if empty, the host's
-  int count = 1;             // how many such machines
+  std::string name;              // of the topology; if empty, the host's
+  int count = 1;                 // how many such machines
   nccl::UserValues user_values;  // overrides what was measured
-  std::string date;          // for the topology's source
+  std::string date;              // for the topology's source
 };
 
 /// A pure function. Rates of PCIe, NVLink and sockets are NCCL's, as in topologies imported from it. (PCIe's
