@@ -48,7 +48,7 @@ class Sessions(unittest.TestCase):
                 self.assertEqual(one, (0, "", ""))
 
     def test_settings_that_fit_nothing_are_reported_by_name(self):
-        for name, value, expected in (("WEIR_STRATEGY", "none", "strategy: 'none'"), ("WEIR_SECRET", "abc", "secret: "),
+        for name, value, expected in (("WEIR_STRATEGY", "none", "strategy: unknown strategy 'none'; "), ("WEIR_SECRET", "abc", "secret: "),
                                       ("WEIR_LEADER", "here", "leader: "), ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
             code, _, error = self.run_session(1, 0, WEIR_RANK="0", WEIR_SERVERS="1", **{name: value})[0]
             self.assertEqual(code, 1)
