@@ -2,10 +2,14 @@
 
 import json
 import random
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree",
-              "ps", "colocated-ps", "horovod", "mxnet-ps"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
+
+from real import STRATEGIES  # noqa: E402  pylint: disable=wrong-import-position
+
 ON_CPUS = {"ps"}  # impossible without machines that have no GPU
 
 
