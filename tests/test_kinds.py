@@ -1,8 +1,8 @@
 """A new kind of op cannot be forgotten: the compiler names each place that must decide about it.
 
-Adds a kind to a copy of core/plan/op_kind.h, and an enumerator to each enumeration that its rows answer with. Then
-compiles what stands in DECIDES, which has to fail in each switch. Other rules see to it that no place decides in
-another way. Run as: python3 tests/test_kinds.py [COMPILER [FOLDER_OF_HEADERS...]]
+Adds a kind to a copy of core/plan/op_kind.h, and an enumerator to each enumeration that its rows answer with.
+Then compiles what stands in DECIDES, which has to fail in each switch. Other rules see to it that no place
+decides in another way. Run as: python3 tests/test_kinds.py [COMPILER [FOLDER_OF_HEADERS...]]
 """
 
 import concurrent.futures
@@ -52,8 +52,8 @@ FOLDERS = sys.argv[2:]
 
 def with_new_enumerators(header):
     for enum in ENUMS:
-        header, count = re.subn(rf"(enum class {enum} : std::uint8_t {{.*?)(\n}};)", rf"\1\n  kNew{enum},\2", header,
-                                flags=re.DOTALL)
+        header, count = re.subn(rf"(enum class {enum} : std::uint8_t {{.*?)(\n}};)",
+                                rf"\1\n  kNew{enum},\2", header, flags=re.DOTALL)
         assert count == 1, enum
     return header
 
@@ -68,7 +68,8 @@ def compiled(files, header):
         joined.write_text("".join(f'#include "{name}"\n' for name in files), encoding="utf-8")
         command = [COMPILER, "-std=c++20", "-fsyntax-only", "-Werror=switch", "-I", folder, "-I", ROOT,
                    *(word for each in FOLDERS for word in ("-isystem", each)), joined]
-        done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"}, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env={**os.environ, "LC_ALL": "C"},
+                              capture_output=True, text=True, check=False)
         return done.returncode, done.stderr.replace(folder + "/", "").replace(f"{ROOT}/", "")
 
 
@@ -146,7 +147,8 @@ class Kinds(unittest.TestCase):
         self.assertGreaterEqual(count, len(DECIDES))
 
     def test_what_is_true_of_several_kinds_is_an_answer(self):
-        # A comparison with one kind means that kind; one with several is a property that its row should state.
+        # A comparison with one kind means that kind; one with several is a property that its row should
+        # state.
         one = set()
         for name in sources():
             for statement in re.split(r"[;{}]", without_text(read(name))):

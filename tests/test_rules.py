@@ -1,4 +1,5 @@
-"""The rules of the house, which reviews need not check: rooms, layers, sizes, and facts that stand in one place.
+"""The rules of the house, which reviews need not check: rooms, layers, sizes, and facts that stand in one
+place.
 
 Prints the folder graph and the largest of everything. Run as: python3 tests/test_rules.py
 """
@@ -13,7 +14,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CODE = (".h", ".cc", ".cu")
 TOPS = ("core", "studies", "backends", "apps", "frontends", "benchmarks")
-WORLDS = ("simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda", "cuda_runtime", "sys", "netinet", "arpa")
+WORLDS = ("simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda",
+          "cuda_runtime", "sys", "netinet", "arpa")
 
 # A room is a folder. Each rank may include those above it and, within the rank, what makes no circle.
 RANKS = ("core/", "backends/", "studies/", "apps/ frontends/ benchmarks/")
@@ -39,7 +41,8 @@ ENVIRONMENT = {
 
 
 def tracked():
-    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard"],
+    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files",
+                             "--cached", "--others", "--exclude-standard"],
                             cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         names = listed.stdout.splitlines()
@@ -106,7 +109,9 @@ def circle(edges):
 
 
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
-TEXT = re.compile(RAW_STRING.pattern + r"""|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""",
+HERE_DOCUMENT = re.compile(r"<<'?(\w+)'?\n.*?^\1$", re.DOTALL | re.MULTILINE)
+TEXT = re.compile(RAW_STRING.pattern
+                  + r"""|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""",
                   re.DOTALL)
 
 
@@ -119,7 +124,8 @@ def without_text(code):
     return TEXT.sub(lines_alone, code)
 
 
-NO_FUNCTION = re.compile(r"^\s*(?:if|for|while|switch|catch|do|else|try|namespace|struct|class|enum|union|return|extern)\b")
+NO_FUNCTION = re.compile(r"^\s*(?:if|for|while|switch|catch|do|else|try|"
+                         r"namespace|struct|class|enum|union|return|extern)\b")
 
 
 def cpp_functions(code):
@@ -138,7 +144,8 @@ def cpp_functions(code):
             head = code[start:at]
             inside = any(kind == "function" for kind, _, _ in scopes)
             named = re.search(r"([~\w:]+|operator\W{1,3})\s*\(", head)
-            is_function = not inside and named and not NO_FUNCTION.match(head) and "=" not in head.split("(")[0]
+            is_function = (not inside and named and not NO_FUNCTION.match(head)
+                           and "=" not in head.split("(")[0])
             first = at - len(head.lstrip())
             scopes.append(("function" if is_function else "other", named[1] if named else "", first))
             start = at + 1
@@ -170,7 +177,8 @@ def prose(name):
     for number, line in enumerate(read(name).splitlines(), 1):
         if line.lstrip().startswith("```"):
             fenced = not fenced
-        elif not fenced and not line.lstrip().startswith("|") and not line.startswith("    ") and "](" not in line:
+        elif (not fenced and not line.lstrip().startswith("|") and not line.startswith("    ")
+              and "](" not in line):
             yield number, line
 
 
@@ -201,7 +209,8 @@ class Rules(unittest.TestCase):
                     self.assertIn(included, FILES, "paths start at the top of the repository")
                     self.assertGreaterEqual(rank(name), rank(included))
                     if name.startswith("backends/") and included.startswith("backends/"):
-                        self.assertEqual(name.split("/")[1], included.split("/")[1], "no backend knows another")
+                        self.assertEqual(name.split("/")[1], included.split("/")[1],
+                                         "no backend knows another")
 
     def test_backends_know_no_strategy(self):
         for name in sources(tops=("backends",)):
@@ -217,12 +226,14 @@ class Rules(unittest.TestCase):
                     rows[strategy].append(name)
         print(f"strategies: {' '.join(sorted(rows))}")
         self.assertGreater(len(rows), 10)
-        self.assertEqual([strategy for strategy, files in rows.items() if len(files) > 1], [], "two rows of one name")
+        self.assertEqual([strategy for strategy, files in rows.items() if len(files) > 1], [],
+                         "two rows of one name")
         namesakes = set()
         for name in sources((*CODE, ".py"), ("core", "studies", "backends", "apps", "frontends")):
             if name.startswith("frontends/python/tests/"):
                 continue
-            literals = collections.Counter((python_literals if name.endswith(".py") else cpp_literals)(read(name)))
+            literals = collections.Counter(
+                (python_literals if name.endswith(".py") else cpp_literals)(read(name)))
             for strategy, (row,) in rows.items():
                 if (name, strategy) in NAMESAKES and literals[strategy]:
                     namesakes.add((name, strategy))
@@ -262,8 +273,10 @@ class Rules(unittest.TestCase):
         lines = {name: read(name).count("\n") for name in code}
         for name in sorted(lines, key=lines.get)[-3:]:
             print(f"file: {lines[name]} lines in {name}")
-        self.assertEqual({name: count for name, count in lines.items() if count > FILE_LINES and name not in LONG_FILES}, {})
-        self.assertEqual([name for name in LONG_FILES if lines.get(name, 0) <= FILE_LINES], [], "no exceptions any more")
+        self.assertEqual({name: count for name, count in lines.items()
+                          if count > FILE_LINES and name not in LONG_FILES}, {})
+        self.assertEqual([name for name in LONG_FILES if lines.get(name, 0) <= FILE_LINES], [],
+                         "no exceptions any more")
 
     def test_functions_are_short(self):
         lengths = {}
@@ -282,13 +295,16 @@ class Rules(unittest.TestCase):
 
     def test_the_test_of_functions_sees_them(self):
         body = "\n".join("  f();" for _ in range(70))
-        self.assertEqual(list(cpp_functions(f"namespace a {{\nclass B {{\n int c(int d) const {{\n{body}\n}}\n}};\n}}\n")),
+        self.assertEqual(list(cpp_functions("namespace a {\nclass B {\n int c(int d) const {\n"
+                                            f"{body}\n}}\n}};\n}}\n")),
                          [("c", 72)])
 
     def test_lines_of_code_are_narrow(self):
-        # What raw strings hold is data.
-        wide = [f"{name}:{number}" for name in FILES if name.endswith(CODE)
-                for number, line in enumerate(RAW_STRING.sub(lines_alone, read(name)).splitlines(), 1)
+        # What raw strings and shell's here-documents hold is data.
+        wide = [f"{name}:{number}" for name in FILES
+                if name.endswith((*CODE, ".py")) or (ROOT / name).read_bytes().startswith(b"#!")
+                for number, line in enumerate((RAW_STRING if name.endswith(CODE) else HERE_DOCUMENT)
+                                              .sub(lines_alone, read(name)).splitlines(), 1)
                 if len(line) > CODE_COLUMNS]
         self.assertEqual(wide, [])
 

@@ -20,7 +20,8 @@ SIZES = [4096, 65536, 1 << 20, 1 << 22, 1 << 24]
 
 def transport(sizes=tuple(SIZES), wrong=()):
     """The output of weir bench transport --engine rdma --json."""
-    rows = [{"message_bytes": size, "nodes_bytes_per_s": size / (OVERHEAD + size / RATE) * (0.2 if size in wrong else 1)}
+    rows = [{"message_bytes": size,
+             "nodes_bytes_per_s": size / (OVERHEAD + size / RATE) * (0.2 if size in wrong else 1)}
             for size in sizes]
     return {"weir": "1", "engine": "rdma", "rows": rows}
 

@@ -7,8 +7,8 @@ ALL_REDUCE, REDUCE, ALL_GATHER, BROADCAST = 0, 1, 2, 5
 COMPUTE, SEND, COLLECTIVE = 4, 5, 7
 
 # Kinds of numeric attributes: the field's number and its encoding.
-KINDS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15, "sint64": 17,
-         "fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27}
+KINDS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15,
+         "sint64": 17, "fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27}
 
 
 def varint(value):
@@ -52,7 +52,8 @@ def node(ident, name, kind, parents=(), control=(), us=0, start=0, attributes=b"
             deps += text(field, b"".join(map(varint, list_)))
         else:
             deps += b"".join(number(field, one) for one in list_)
-    return number(1, ident) + text(2, name) + number(3, kind) + deps + number(6, start) + number(7, us) + attributes
+    return (number(1, ident) + text(2, name) + number(3, kind) + deps + number(6, start) + number(7, us)
+            + attributes)
 
 
 def summed(ident, name, parents, size, kind="int64", comm=ALL_REDUCE, group=None, **more):

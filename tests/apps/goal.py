@@ -1,13 +1,15 @@
-"""Reads GOAL with exactly the grammar of LogGOPSim's txt2bin, and replays schedules on a network without delay, for tests.
-It is independent of Weir. Run by itself: python3 tests/apps/goal.py FILE"""
+"""Reads GOAL with exactly the grammar of LogGOPSim's txt2bin, and replays schedules on a network without
+delay, for tests. It is independent of Weir. Run by itself: python3 tests/apps/goal.py FILE"""
 
 import heapq
 import re
 import sys
 
 OP = re.compile(r"(?:([a-zA-Z]\w*)[ \t]*:[ \t]*)?(?:"
-                r"(send)[ \t]+(\d+)b[ \t]+to[ \t]+(\d+)[ \t]+tag[ \t]+(\d+)[ \t]+cpu[ \t]+(\d+)[ \t]+nic[ \t]+(\d+)|"
-                r"(recv)[ \t]+(\d+)b[ \t]+from[ \t]+(\d+)[ \t]+tag[ \t]+(\d+)[ \t]+cpu[ \t]+(\d+)[ \t]+nic[ \t]+(\d+)|"
+                r"(send)[ \t]+(\d+)b[ \t]+to[ \t]+(\d+)[ \t]+tag[ \t]+(\d+)"
+                r"[ \t]+cpu[ \t]+(\d+)[ \t]+nic[ \t]+(\d+)|"
+                r"(recv)[ \t]+(\d+)b[ \t]+from[ \t]+(\d+)[ \t]+tag[ \t]+(\d+)"
+                r"[ \t]+cpu[ \t]+(\d+)[ \t]+nic[ \t]+(\d+)|"
                 r"(calc)[ \t]+(\d+)(?:[ \t]+cpu[ \t]+(\d+))?)[ \t]*")
 EDGE = re.compile(r"([a-zA-Z]\w*)[ \t]+requires[ \t]+([a-zA-Z]\w*)[ \t]*")
 
@@ -73,8 +75,8 @@ def matched(ops):
 
 
 def replay(text):
-    """The end of the last op in ns, and the bytes that each rank has sent and received. A message moves once both its
-    ends wait for nothing else; a CPU does one calculation at a time."""
+    """The end of the last op in ns, and the bytes that each rank has sent and received. A message moves once
+    both its ends wait for nothing else; a CPU does one calculation at a time."""
     ops = read(text)
     other, waits = matched(ops), {op: op.waits for op in ops}
     sent, received, free, begun = {}, {}, {}, set()

@@ -1,12 +1,13 @@
-"""Writes recordings like PyTorch's profiler, for tests: two layers of one parameter each, on a GPU whose kernels begin and
-end when the test wants."""
+"""Writes recordings like PyTorch's profiler, for tests: two layers of one parameter each, on a GPU whose
+kernels begin and end when the test wants."""
 
 ACCUMULATE = "torch::autograd::AccumulateGrad"
 EVALUATE = "autograd::engine::evaluate_function: "
 
 
 def event(category, name, begin, length, thread=1, process=1, **args):
-    return {"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread, "ts": begin, "dur": length, "args": args}
+    return {"ph": "X", "cat": category, "name": name, "pid": process, "tid": thread,
+            "ts": begin, "dur": length, "args": args}
 
 
 def op(name, begin, length, thread=1, sequence=None, **args):
@@ -33,7 +34,8 @@ def step(number, begin, length):
 
 
 def events():
-    """An iteration from the first kernel at 100 us to the next one's at 1100 us. For 200 us of it only NCCL runs."""
+    """An iteration from the first kernel at 100 us to the next one's at 1100 us. For 200 us of it only NCCL
+    runs."""
     return [
         step(5, 0, 1000),
         op("aten::linear", 10, 10, sequence=1), launch(12, 1),
@@ -48,4 +50,5 @@ def events():
 
 
 def recording(all_events, **more):
-    return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A GPU"}], "traceEvents": all_events, **more}
+    return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A GPU"}],
+            "traceEvents": all_events, **more}

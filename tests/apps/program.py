@@ -16,7 +16,8 @@ def command(*arguments):
 
 
 def run(*arguments, timeout=120, **how):
-    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=timeout, check=False, **how)
+    return subprocess.run(command(*arguments), capture_output=True, text=True,
+                          timeout=timeout, check=False, **how)
 
 
 def rows(folder):

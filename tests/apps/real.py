@@ -12,7 +12,8 @@ from tiny import Case
 GPUS = {"name": "gpu", "count": 3, "numa": [{"memory_rate": "100GB/s"}],
         "gpus": [{"at": "numa0"}, {"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}
 CPUS = {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "8Gbps"}]}
-THREADS = 7  # of a machine's process at work: its own, three of the control channel, two that move bytes, one that sums
+# Of a machine's process at work: its own, three of the control channel, two that move bytes, one that sums.
+THREADS = 7
 # All but two, which run horovod's collectives over other buckets.
 STRATEGIES = [name for name in program.strategies() if name not in ("ddp", "bytescheduler")]
 
@@ -63,7 +64,8 @@ class Real(Case):
     def write(self, **more):
         whole = {"topology": {"name": "lab", "groups": [GPUS, CPUS]},
                  "trace": {"name": "net", "layers": layers("f32", 100_000)},
-                 "strategies": STRATEGIES, "baseline": "ring", "partition_size": "100KB", "iterations": 2, **more}
+                 "strategies": STRATEGIES, "baseline": "ring", "partition_size": "100KB",
+                 "iterations": 2, **more}
         (self.folder / "tiny.json").write_text(json.dumps(whole, indent=1))
 
     def run_on_local(self, *more):

@@ -25,10 +25,12 @@ class Sum(unittest.TestCase):
         for row in measured["rows"]:
             with self.subTest(**row):
                 self.assertGreater(row["sum_bytes_per_s"], 2e8)
-                self.assertAlmostEqual(row["share"], row["sum_bytes_per_s"] / row["limit_bytes_per_s"], places=3)
+                self.assertAlmostEqual(row["share"], row["sum_bytes_per_s"] / row["limit_bytes_per_s"],
+                                       places=3)
 
     def test_more_sources_at_once_are_faster_than_one(self):
-        rows = self.measure("--dtypes", "f32", "--threads", "1", "--sources", "1,8", "--size", "32MiB")["rows"]
+        rows = self.measure("--dtypes", "f32", "--threads", "1", "--sources", "1,8",
+                            "--size", "32MiB")["rows"]
         self.assertGreater(rows[1]["sum_bytes_per_s"], rows[0]["sum_bytes_per_s"])
 
     def test_wrong_arguments_are_reported(self):
@@ -53,8 +55,8 @@ class Collectives(unittest.TestCase):
     def test_all_reduces_over_both_transports_and_by_each_strategy(self):
         for transport, strategy, nodes in (("tcp", "unified", 2), ("shm", "unified", 4), ("tcp", "ring", 3)):
             with self.subTest(transport=transport, strategy=strategy):
-                result = self.measure("allreduce", "--nodes", str(nodes), "--transport", transport, "--strategy",
-                                      strategy, "--bytes", "64KiB,3MiB")
+                result = self.measure("allreduce", "--nodes", str(nodes), "--transport", transport,
+                                      "--strategy", strategy, "--bytes", "64KiB,3MiB")
                 self.assertEqual([row["bytes"] for row in result["rows"]], [64 << 10, 3 << 20])
                 for row in result["rows"]:
                     self.assertEqual(len(row["iterations_s"]), 3)
@@ -73,8 +75,10 @@ class Collectives(unittest.TestCase):
         self.assertAlmostEqual(row["moved_bytes_per_s"] / row["algorithm_bytes_per_s"], 6, places=3)
 
     def test_wrong_arguments_are_reported(self):
-        for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"), (["allreduce", "--nodes", "1"], "1"),
-                                (["allreduce", "--bytes", "6B"], "whole number"), (["pushpull", "--part", "x"], "--part"),
+        for arguments, word in ((["allreduce", "--bytes", "4"], "--bytes"),
+                                (["allreduce", "--nodes", "1"], "1"),
+                                (["allreduce", "--bytes", "6B"], "whole number"),
+                                (["pushpull", "--part", "x"], "--part"),
                                 (["allreduce", "--part", "0B"], "--part: expected at least 1KB"),
                                 (["allreduce", "--strategy", "ps"], "ps"),
                                 (["pushpull", "--transport", "rdma"], "rdma not in {tcp,shm}"),

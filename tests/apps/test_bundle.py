@@ -14,18 +14,20 @@ from pathlib import Path
 import program
 
 # Files of the C library, which belongs to the host.
-HOST = re.compile(r"ld-linux.*\.so\.\d+|linux-vdso\.so\.1|lib(anl|c|dl|m|mvec|pthread|resolv|rt|util)\.so\.\d+")
+HOST = re.compile(r"ld-linux.*\.so\.\d+|linux-vdso\.so\.1|"
+                  r"lib(anl|c|dl|m|mvec|pthread|resolv|rt|util)\.so\.\d+")
 DEBIAN = (2, 36)  # the C library of Debian 12
 
 
 def run(*command, **how):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, check=False,
-                          env={}, **how)
+    return subprocess.run([str(word) for word in command], capture_output=True,
+                          text=True, timeout=120, check=False, env={}, **how)
 
 
 def programs(folder):
     """All files in the folder that contain machine code."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()
+            and path.read_bytes()[:4] == b"\x7fELF"]
 
 
 def version(text):
@@ -40,8 +42,8 @@ class Bundle(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory(prefix="weir bundle ")
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = Path(temporary.name)
-        subprocess.run([cls.cpack, "-G", "TGZ", "--config", cls.config, "-B", cls.folder / "made"], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([cls.cpack, "-G", "TGZ", "--config", cls.config, "-B", cls.folder / "made"],
+                       check=True, stdout=subprocess.DEVNULL)
         archive, = (cls.folder / "made").glob("*.tar.gz")
         subprocess.run(["tar", "-xf", archive, "-C", cls.folder], check=True)
         (cls.folder / archive.name.removesuffix(".tar.gz")).rename(cls.folder / "moved: away")
@@ -73,15 +75,16 @@ class Bundle(unittest.TestCase):
         done = run(self.weir, "run", self.share / "experiments" / "priority_and_partition", "--out", out)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(program.rows(out)), 4)
-        if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"], check=False, capture_output=True).returncode == 0:
+        if subprocess.run(["/usr/bin/python3", "-c", "import matplotlib"],
+                          check=False, capture_output=True).returncode == 0:
             self.assertTrue((out / "overview.png").is_file(), done.stdout)
         else:
             self.assertIn(f"{self.share}/plots/plot.py", done.stdout)
 
     def real_run(self, world, *more):
         out = self.folder / world
-        return run(self.weir, "run", self.share / "experiments" / "priority_and_partition", "--no-plots", "--out", out,
-                   "--on", world, "--verify", "--set", "sweep={}", *more)
+        return run(self.weir, "run", self.share / "experiments" / "priority_and_partition",
+                   "--no-plots", "--out", out, "--on", world, "--verify", "--set", "sweep={}", *more)
 
     def test_it_runs_for_real_on_this_host(self):
         done = self.real_run("local")
@@ -99,19 +102,23 @@ class Bundle(unittest.TestCase):
         self.addCleanup(kept.rename, tool)
         tool.write_text("#!/bin/sh\necho none of the host; exit 1\n")
         tool.chmod(0o755)
-        done = run(self.weir, "lab", "run", topology, "--set", f"topology.name=test-{os.getpid()}", "--", "/bin/true")
+        done = run(self.weir, "lab", "run", topology, "--set", f"topology.name=test-{os.getpid()}",
+                   "--", "/bin/true")
         self.assertEqual(done.returncode, 1)
         self.assertIn("none of the host", done.stderr)
 
     def test_tools_find_the_libraries_beside_them(self):
         for tool in ("ip", "tc"):
             path = self.root / "libexec" / "weir" / tool
-            done = subprocess.run([path, "-V"], env={"LD_LIBRARY_PATH": "$ORIGIN/../../lib/weir", "LD_TRACE_LOADED_OBJECTS": "1"},
+            done = subprocess.run([path, "-V"],
+                                  env={"LD_LIBRARY_PATH": "$ORIGIN/../../lib/weir",
+                                       "LD_TRACE_LOADED_OBJECTS": "1"},
                                   capture_output=True, text=True, check=True)
             self.check_loaded(done.stdout)
 
     def test_the_program_loads_nothing_from_elsewhere(self):
-        done = subprocess.run([self.weir], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, check=True)
+        done = subprocess.run([self.weir], env={"LD_TRACE_LOADED_OBJECTS": "1"},
+                              capture_output=True, text=True, check=True)
         self.assertIn("libsimgrid", done.stdout)
         self.check_loaded(done.stdout)
 
@@ -128,7 +135,8 @@ class Bundle(unittest.TestCase):
         files = programs(self.root)
         self.assertGreater(len(files), 20)
         for path in files:
-            dynamic = subprocess.run(["readelf", "--dynamic", path], capture_output=True, text=True, check=True).stdout
+            dynamic = subprocess.run(["readelf", "--dynamic", path], capture_output=True,
+                                     text=True, check=True).stdout
             for name in re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", dynamic):
                 with self.subTest(of=path.name, needs=name):
                     self.assertTrue(name in carried or HOST.fullmatch(name))
@@ -138,7 +146,8 @@ class Bundle(unittest.TestCase):
     def test_it_needs_no_newer_c_library_than_debian_12_if_made_there(self):
         host = version(os.confstr("CS_GNU_LIBC_VERSION").split()[1])
         for path in programs(self.root):
-            needs = subprocess.run(["readelf", "--version-info", path], capture_output=True, text=True, check=True).stdout
+            needs = subprocess.run(["readelf", "--version-info", path],
+                                   capture_output=True, text=True, check=True).stdout
             newest = max(map(version, re.findall(r"GLIBC_([\d.]+)", needs)), default=(0,))
             self.assertLessEqual(newest, max(DEBIAN, host), path)
 

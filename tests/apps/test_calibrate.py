@@ -42,17 +42,21 @@ class Values(Case):
             {"hostname": "a"}, {"hostname": "b"}]}, "results": [
                 {"size": size, **{place: {"time": 1e6 * (OVERHEAD + size / RATE), "nwrong": 0}
                                   for place in ("out_of_place", "in_place")}} for size in SIZES[2:]]})
-        errors = json.loads(self.calibrate("--hold-out", "0.5", "--json", files=("nccl.json",)).stdout)["errors"]["points"]
+        errors = json.loads(self.calibrate("--hold-out", "0.5", "--json",
+                                           files=("nccl.json",)).stdout)["errors"]["points"]
         self.assertEqual((errors["fitted"]["count"], errors["held_out"]["count"]), (4, 2))
 
     def test_a_line_with_only_held_out_times_is_fitted_and_reported(self):
         self.write("one.json", transport(SIZES[-1:]))
         noted = 0
         for seed in range(1, 6):
-            done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json", files=("gpu=transport.json", "cpu=one.json"))
-            self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"}, set(self.values()), seed)
+            done = self.calibrate("--hold-out", "0.9", "--seed", str(seed), "--json",
+                                  files=("gpu=transport.json", "cpu=one.json"))
+            self.assertLessEqual({"groups.gpu.nics.0.rate", "groups.cpu.nics.0.rate"},
+                                 set(self.values()), seed)
             errors = json.loads(done.stdout)["errors"]["points"]
-            put_back = "times drawn to be held out are fitted: nothing else determines the same values" in done.stderr
+            put_back = ("times drawn to be held out are fitted: nothing else determines the same values"
+                        in done.stderr)
             self.assertEqual(errors["held_out"]["count"], 4 if put_back else 5)
             noted += put_back
         self.assertGreater(noted, 0)
@@ -85,9 +89,11 @@ class Values(Case):
         done = self.calibrate("--json", files=("transport.json", "transport.json"))
         twice = json.loads(done.stdout)
         self.assertEqual((twice["values"], twice["errors"]), (once["values"], once["errors"]))
-        self.assertRegex(done.stderr, "2 of 2 times are left out: .*transport.json: an earlier file has them too\n")
+        self.assertRegex(done.stderr,
+                         "2 of 2 times are left out: .*transport.json: an earlier file has them too\n")
         done = self.calibrate("--hold-out", "0.5", "--json", files=("transport.json", "copy.json"))
-        self.assertRegex(done.stderr, "2 of 3 times are left out: .*copy.json: an earlier file has them too\n")
+        self.assertRegex(done.stderr,
+                         "2 of 3 times are left out: .*copy.json: an earlier file has them too\n")
         errors = json.loads(done.stdout)["errors"]["points"]
         self.assertEqual(errors["held_out"]["count"], 1)
 
@@ -97,10 +103,11 @@ class Values(Case):
         for row in fast["rows"]:
             row["nodes_bytes_per_s"] *= 10
         self.write("fast.json", fast)
-        self.assertIn("groups.gpu.nics.0.rate: measured 88 Gbps, but the topology says 10 Gbps: was fast.json measured on "
-                      "these machines?", self.calibrate(files=("fast.json",)).stderr)
-        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
-                                       "sweep": {"partition_size": ["1MB", "4MB"]}})
+        self.assertIn("groups.gpu.nics.0.rate: measured 88 Gbps, but the topology says 10 Gbps: was "
+                      "fast.json measured on these machines?", self.calibrate(files=("fast.json",)).stderr)
+        self.write("experiment.json",
+                   {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
+                    "sweep": {"partition_size": ["1MB", "4MB"]}})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out")
         results = self.folder / "out" / "results.json"
         text = results.read_text()
@@ -114,8 +121,8 @@ class Values(Case):
         other["groups"][0]["nics"][0]["count"] = 2
         self.write("small.json", other)
         told = self.weir("calibrate", "small.json", "out/results.json", status=2).stderr
-        self.assertIn("4 runs are left out: out/results.json: they are of another cluster: its machines of group 'gpu' have 1 NICs, "
-                      "not 2", told)
+        self.assertIn("4 runs are left out: out/results.json: they are of another cluster: its machines of "
+                      "group 'gpu' have 1 NICs, not 2", told)
 
     def test_a_group_may_have_measurements_of_its_own(self):
         self.calibrate(files=("cpu=transport.json",))
@@ -125,24 +132,29 @@ class Values(Case):
     def test_files_that_are_not_measurements_are_reported(self):
         self.write("other.json", {"hello": 1})
         (self.folder / "broken.json").write_text("{")
-        self.write("nothing.json", {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
+        self.write("nothing.json",
+                   {"experiment_file": "e.json", "experiment": {}, "world": {"name": "lab"}, "rows": []})
         (self.folder / "rows.jsonl").write_text('{"weir": "1"}\n{"strategy": "ring", "iteration_ns": 5}\n')
         with contextlib.closing(sqlite3.connect(self.folder / "runs.db")) as database:
             database.execute("CREATE TABLE runs(key TEXT)")
         (self.folder / "out").mkdir()
-        for files, text in [(("out",), "out: this is a folder; name files of measurements, such as the results.json that weir run writes"),
-                            (("runs.db",), "runs.db: this is a database of weir sweep; pass its folder to weir report; these runs were simulated"),
+        for files, text in [(("out",), "out: this is a folder; name files of measurements, such as the "
+                                       "results.json that weir run writes"),
+                            (("runs.db",), "runs.db: this is a database of weir sweep; pass its folder to "
+                                           "weir report; these runs were simulated"),
                             (("other.json",), "other.json:1"), (("broken.json",), "broken.json:1"),
                             (("nothing.json",), "nothing.json:1: rows: is empty: nothing was measured"),
                             (("none.json",), "none.json"), (("disk=transport.json",), "no group 'disk'"),
                             (("trace.json",), "this is not a known kind of measurement"),
-                            (("rows.jsonl",), "rows.jsonl:2: the file does not name the experiment; pass it with --experiment")]:
+                            (("rows.jsonl",), "rows.jsonl:2: the file does not name the experiment; pass it "
+                                              "with --experiment")]:
             done = self.weir("calibrate", "small.json", *files, status=2)
             self.assertIn(text, done.stderr)
         self.weir("calibrate", "small.json", "transport.json", "--hold-out", "1.5", status=2)
         for seed in ("-1", "1.5", "one"):
             self.assertIn(f"--seed: expected a whole number of at least 0, got '{seed}'",
-                          self.weir("calibrate", "small.json", "transport.json", "--seed", seed, status=2).stderr)
+                          self.weir("calibrate", "small.json", "transport.json",
+                                    "--seed", seed, status=2).stderr)
 
     def test_an_output_that_cannot_be_written_is_reported_before_anything_is_fitted(self):
         (self.folder / "folder").mkdir()
@@ -152,17 +164,21 @@ class Values(Case):
             self.assertIn(f"{output}: cannot be written: ", done.stderr)
 
     def test_simulated_runs_measure_nothing(self):
-        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})
+        self.write("experiment.json",
+                   {"topology": "small.json", "trace": "trace.json", "strategies": ["unified"]})
         self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--records")
         for file in ("out/results.json", "out/results.csv", next((self.folder / "out").glob("*.record"))):
             done = self.weir("calibrate", "small.json", str(file), status=2)
             self.assertIn("a calibration needs real ones", done.stderr)
 
     def test_real_runs_are_read_from_each_kind_of_file(self):
-        """Uses simulated results that claim to be from a lab, which readers cannot distinguish from real ones."""
-        self.write("experiment.json", {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
-                                       "sweep": {"partition_size": ["1MB", "4MB"], "topology.groups.gpu.count": [2, 3]}})
-        self.weir("run", "experiment.json", "--no-plots", "--out", "out", "--set", "topology.groups.gpu.nics.0.rate=9Gbps",
+        """Uses simulated results that claim to be from a lab, which readers cannot distinguish from real
+        ones."""
+        self.write("experiment.json",
+                   {"topology": "small.json", "trace": "trace.json", "strategies": ["unified", "ring"],
+                    "sweep": {"partition_size": ["1MB", "4MB"], "topology.groups.gpu.count": [2, 3]}})
+        self.weir("run", "experiment.json", "--no-plots", "--out", "out",
+                  "--set", "topology.groups.gpu.nics.0.rate=9Gbps",
                   "--set", "topology.groups.cpu.nics.0.rate=9Gbps")
         out = self.folder / "out"
         world = json.loads((out / "results.json").read_text())["world"]["name"]
@@ -170,53 +186,70 @@ class Values(Case):
             (out / file).write_text((out / file).read_text().replace(world, "a lab on one host"))
         rows = program.rows(out)
         (out / "rows.jsonl").write_text('{"weir": "1"}\n' + "".join(json.dumps(row) + "\n" for row in rows))
-        for file, more in [("results.json", ()), ("results.csv", ()), ("rows.jsonl", ("--experiment", "experiment.json"))]:
+        for file, more in [("results.json", ()), ("results.csv", ()),
+                           ("rows.jsonl", ("--experiment", "experiment.json"))]:
             result = json.loads(self.calibrate("--json", *more, files=(f"out/{file}",)).stdout)
             self.assertEqual(result["errors"]["runs"]["fitted"]["count"], 8)
             self.assertLess(result["errors"]["runs"]["fitted"]["worst_percent"], 0.5)
             rate = self.values()["groups.gpu.nics.0.rate"]["value"]
-            self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps")) / (1 if "G" in rate else 1e9), 9, 1)
+            self.assertAlmostEqual(float(rate.removesuffix("Gbps").removesuffix("bps"))
+                                   / (1 if "G" in rate else 1e9), 9, 1)
 
     def test_settings_must_be_paths_in_the_topology(self):
-        done = self.weir("calibrate", "small.json", "transport.json", "--set", "model.message_overhead=5us", status=2)
+        done = self.weir("calibrate", "small.json", "transport.json",
+                         "--set", "model.message_overhead=5us", status=2)
         self.assertIn("--set model.message_overhead: expected a path in the topology", done.stderr)
 
     def test_files_that_options_name_are_found_where_the_sweep_ran(self):
         (self.folder / "inner").mkdir()
-        self.write("inner/experiment.json", {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})
+        self.write("inner/experiment.json",
+                   {"topology": "../small.json", "trace": "../trace.json", "strategies": ["unified"]})
         self.write("inner/trace.json", {**TRACE, "name": "another"})
         self.write("other.json", {**TRACE, "name": "other"})
-        self.write("inner/swept.json", {"topology": "../small.json", "trace": "trace.json", "strategies": ["unified"],
-                                        "sweep": {"trace": ["trace.json"]}})
+        self.write("inner/swept.json",
+                   {"topology": "../small.json", "trace": "trace.json", "strategies": ["unified"],
+                    "sweep": {"trace": ["trace.json"]}})
         for file, option, names in [("swept", ["sweep.partition_size=[\"1MB\"]"], ["another"]),
-                                    ("experiment", ["sweep={\"trace\":[\"trace.json\",\"other.json\"]}"], ["net", "other"]),
-                                    ("experiment", ["sweep.trace=[\"trace.json\"]", "partition_size=1MB"], ["net"])]:
-            self.weir("run", f"inner/{file}.json", "--no-plots", "--out", "out", *(f"--set={one}" for one in option))
+                                    ("experiment", ["sweep={\"trace\":[\"trace.json\",\"other.json\"]}"],
+                                     ["net", "other"]),
+                                    ("experiment", ["sweep.trace=[\"trace.json\"]", "partition_size=1MB"],
+                                     ["net"])]:
+            self.weir("run", f"inner/{file}.json", "--no-plots", "--out", "out",
+                      *(f"--set={one}" for one in option))
             rows = self.folder / "out/results.csv"
             world = json.loads((self.folder / "out/results.json").read_text())["world"]["name"]
             rows.write_text(rows.read_text().replace(world, "a lab on one host"))
-            result = json.loads(self.weir("calibrate", "small.json", "out/results.csv", "transport.json", "--json").stdout)
+            result = json.loads(self.weir("calibrate", "small.json", "out/results.csv",
+                                          "transport.json", "--json").stdout)
             self.assertEqual([run["trace"] for run in result["runs"]], names)
 
 
 class Far(Case):
-    """Values so far from the topology's that descents from there end with five of 30 kinds of runs predicted wrong."""
+    """Values so far from the topology's that descents from there end with five of 30 kinds of runs predicted
+    wrong."""
 
     def test_values_far_from_the_topologys_are_found(self):
         truth = {"topology.groups.gpu.nics.0.rate": "18.9Gbps", "topology.groups.cpu.nics.0.rate": "41.9Gbps",
-                 "topology.network.latency": "5us", "model.message_overhead": "100us", "allreduce_efficiency": "0.73"}
+                 "topology.network.latency": "5us", "model.message_overhead": "100us",
+                 "allreduce_efficiency": "0.73"}
         topology = {"name": "far", "network": {"latency": "20us"}, "groups": [
-            {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "10Gbps"}]},
+            {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}],
+             "nics": [{"at": "numa0", "rate": "10Gbps"}]},
             {"name": "cpu", "count": 2, "nics": [{"at": "numa0", "rate": "25Gbps"}]}]}
         layers = [{"name": f"l{i}", "forward": "2ms", "backward": "4ms",
-                   "tensors": [{"name": f"w{i}", "elements": 400_000 if i % 4 else 2_400_000}]} for i in range(6)]
+                   "tensors": [{"name": f"w{i}", "elements": 400_000 if i % 4 else 2_400_000}]}
+                  for i in range(6)]
         self.write("small.json", topology)
-        self.write("experiment.json", {"topology": topology, "trace": {"name": "net", "layers": layers}, "iterations": 2, "overlap": False,
-                                       "strategies": ["ring", "ps", "hierarchical", "colocated-ps", "double-tree"],
-                                       "sweep": {"partition_size": ["100KB", "1MB"], "topology.groups.cpu.count": [1, 2, 4]}})
+        self.write("experiment.json", {"topology": topology, "trace": {"name": "net", "layers": layers},
+                                       "iterations": 2, "overlap": False,
+                                       "strategies": ["ring", "ps", "hierarchical",
+                                                      "colocated-ps", "double-tree"],
+                                       "sweep": {"partition_size": ["100KB", "1MB"],
+                                                 "topology.groups.cpu.count": [1, 2, 4]}})
         times = {}
         for name, changed in (("stated", {}), ("true", truth)):
-            self.weir("run", "experiment.json", "--no-plots", "--out", name, *(f"--set={k}={v}" for k, v in changed.items()))
+            self.weir("run", "experiment.json", "--no-plots", "--out", name,
+                      *(f"--set={k}={v}" for k, v in changed.items()))
             measured = json.loads((self.folder / name / "results.json").read_text())
             times[name] = {(row["point"], row["strategy"]): row["iteration_ns"] for row in measured["rows"]}
             if name == "stated":

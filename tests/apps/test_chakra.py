@@ -22,8 +22,10 @@ class Chakra(importing.Case):
                 chakra.node(6, "step", chakra.COMPUTE, [3, 5], us=40, packed=packed)]
 
     def layers(self, trace):
-        return [(layer["name"], importing.nanoseconds(layer["forward"]), importing.nanoseconds(layer["backward"]),
-                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]]) for layer in trace["layers"]]
+        return [(layer["name"], importing.nanoseconds(layer["forward"]),
+                 importing.nanoseconds(layer["backward"]),
+                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]])
+                for layer in trace["layers"]]
 
     def test_a_layer_for_each_sum_with_all_that_was_computed(self):
         trace, remarks = self.imported(self.write(chakra.trace(*self.nodes()), "net.0.et"))
@@ -31,7 +33,8 @@ class Chakra(importing.Case):
                                               ("second", 35_000, 50_000, [(100, "f32")])])
         self.assertEqual(importing.total(trace), (100 + 50 + 150 + 40) * 1000)
         self.assertIn("40 us after the last gradient", remarks)
-        trace, _ = self.imported(self.write(chakra.trace(*self.nodes()), "net.0.et"), "--no-update", "--dtype", "f16")
+        trace, _ = self.imported(self.write(chakra.trace(*self.nodes()), "net.0.et"),
+                                 "--no-update", "--dtype", "f16")
         self.assertEqual(self.layers(trace), [("first", 75_000, 150_000, [(600, "f16")]),
                                               ("second", 25_000, 50_000, [(200, "f16")])])
 
@@ -40,14 +43,18 @@ class Chakra(importing.Case):
         for kind in chakra.KINDS:
             if kind != "bool":
                 with self.subTest(kind=kind):
-                    self.assertEqual(self.imported(self.write(chakra.trace(*self.nodes(kind, False)), "net.et"))[0], plain)
-        more = [one + chakra.number(99, 7) + chakra.text(100, "later") + chakra.attribute("new", 3, "double") for one in self.nodes()]
+                    self.assertEqual(self.imported(self.write(chakra.trace(*self.nodes(kind, False)),
+                                                              "net.et"))[0], plain)
+        more = [one + chakra.number(99, 7) + chakra.text(100, "later") + chakra.attribute("new", 3, "double")
+                for one in self.nodes()]
         self.assertEqual(self.imported(self.write(gzip.compress(chakra.trace(*more)), "net.et"))[0], plain)
         self.assertEqual(self.imported(self.write(chakra.trace(*self.nodes()[::-1]), "net.et"))[0], plain)
 
     def test_without_names_a_third_is_forward_and_cpu_ops_do_not_count_beside_a_gpus(self):
-        nodes = [chakra.node(1, "kernel", chakra.COMPUTE, us=300, attributes=chakra.attribute("is_cpu_op", 0, "bool")),
-                 chakra.node(2, "aten::linear", chakra.COMPUTE, [1], us=999, attributes=chakra.attribute("is_cpu_op", 1, "bool")),
+        nodes = [chakra.node(1, "kernel", chakra.COMPUTE, us=300,
+                             attributes=chakra.attribute("is_cpu_op", 0, "bool")),
+                 chakra.node(2, "aten::linear", chakra.COMPUTE, [1], us=999,
+                             attributes=chakra.attribute("is_cpu_op", 1, "bool")),
                  chakra.summed(3, "all", [2], 8), chakra.summed(4, "gather", [2], 8, comm=chakra.ALL_GATHER)]
         trace, remarks = self.imported(self.write(chakra.trace(*nodes), "net.et"))
         self.assertEqual(self.layers(trace), [("all", 100_000, 200_000, [(2, "f32")])])
@@ -55,11 +62,14 @@ class Chakra(importing.Case):
         self.assertIn("1 all-gather left out", remarks)
 
     def test_groups_are_asked_for_and_ranks_must_agree(self):
-        nodes = self.nodes()[:4] + [chakra.summed(5, "tensor parallel", [2], 4, group="tp"), chakra.summed(7, "mine", [4], 80, group="dp")]
+        nodes = self.nodes()[:4] + [chakra.summed(5, "tensor parallel", [2], 4, group="tp"),
+                                    chakra.summed(7, "mine", [4], 80, group="dp")]
         nodes[2] = chakra.summed(3, "second", [2], 400, group="dp")
         file = self.write(chakra.trace(*nodes), "net.0.et")
-        self.assertIn("'dp' (2), 'tp' (1); select the group of the gradients with --group", self.refused(file))
-        self.assertEqual([layer["name"] for layer in self.imported(file, "--group", "dp")[0]["layers"]], ["mine", "second"])
+        self.assertIn("'dp' (2), 'tp' (1); select the group of the gradients with --group",
+                      self.refused(file))
+        self.assertEqual([layer["name"] for layer in self.imported(file, "--group", "dp")[0]["layers"]],
+                         ["mine", "second"])
         self.assertIn("no collective of group 'pp' sums gradients", self.refused(file, "--group", "pp"))
         fast = self.write(chakra.trace(*self.nodes()), "fast.et")
         slow = self.nodes()
@@ -85,11 +95,14 @@ class Chakra(importing.Case):
                 (good + b"\xff" * 12, "its length has more than 10 bytes"),
                 (good + chakra.varint(2**40), "at most 64 MiB are allowed"),
                 (metadata + chakra.delimited(b"\x08\x80"), "a number is cut short"),
-                (metadata + chakra.delimited(b"\x12\xff\xff\xff\xff\x0f"), "a field of 4294967295 bytes is cut short"),
+                (metadata + chakra.delimited(b"\x12\xff\xff\xff\xff\x0f"),
+                 "a field of 4294967295 bytes is cut short"),
                 (metadata + chakra.delimited(b"\x0b"), "wire type 3"),
                 (metadata + chakra.delimited(b"\x00\x00"), "0 is not a valid field number"),
-                (chakra.trace(*circle), "wait for each other: node 2 ('LinearBackward'), which waits for node 4"),
-                (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [77])), "node 4 ('x') waits for node 77, which is not in the file"),
+                (chakra.trace(*circle),
+                 "wait for each other: node 2 ('LinearBackward'), which waits for node 4"),
+                (replaced(3, chakra.node(4, "x", chakra.COMPUTE, [77])),
+                 "node 4 ('x') waits for node 77, which is not in the file"),
                 (replaced(3, chakra.node(4, "x", 23, [2])), "its type is 23"),
                 (replaced(3, chakra.node(4, "x", 0, [2])), "it has no type"),
                 (replaced(3, chakra.node(2, "x", chakra.COMPUTE, [2])), "have the same id"),
@@ -97,15 +110,19 @@ class Chakra(importing.Case):
                 (replaced(2, chakra.summed(3, "alone", [], 400)), "sums gradients but waits for no node"),
                 (replaced(2, chakra.summed(3, "empty", [2], 0)), "has no comm_size"),
                 (replaced(2, chakra.summed(3, "minus", [2], -4)), "its comm_size is -4"),
-                (replaced(2, chakra.summed(3, "odd", [2], 401)), "401 bytes, which is not a whole number of f32"),
+                (replaced(2, chakra.summed(3, "odd", [2], 401)),
+                 "401 bytes, which is not a whole number of f32"),
                 (replaced(2, chakra.summed(3, "kind", [2], 4, comm=44)), "its comm_type is 44"),
-                (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])), "is a collective without comm_type"),
+                (replaced(2, chakra.node(3, "typeless", chakra.COLLECTIVE, [2])),
+                 "is a collective without comm_type"),
                 (chakra.trace(chakra.node(1, "timeless", chakra.COMPUTE), chakra.summed(2, "sum", [1], 400)),
                  "no node has a compute time (duration_micros)"),
                 (chakra.trace(*self.nodes()[:2]), "no collective sums gradients"),
-                (json.dumps(kineto.recording(kineto.events())).encode(), "this looks like JSON; expected a Chakra execution trace"),
+                (json.dumps(kineto.recording(kineto.events())).encode(),
+                 "this looks like JSON; expected a Chakra execution trace"),
                 (b"[]", "Import recordings of PyTorch's profiler with weir import kineto"),
-                (metadata, "there are no nodes"), (b"", "there are no nodes"), (b"\x00\x00\x00", "it has no type"),
+                (metadata, "there are no nodes"), (b"", "there are no nodes"),
+                (b"\x00\x00\x00", "it has no type"),
                 (gzip.compress(good)[:-9], "it ends inside compressed data")):
             with self.subTest(error=error):
                 self.assertIn(error, self.refused(self.write(content, "bad.et")))

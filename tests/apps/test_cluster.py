@@ -1,4 +1,5 @@
-"""weir run --on cluster, weir launch and weir node, as users call them. Run: python3 tests/apps/test_cluster.py WEIR"""
+"""weir run --on cluster, weir launch and weir node, as users call them.
+Run: python3 tests/apps/test_cluster.py WEIR"""
 
 import array
 import json
@@ -76,8 +77,9 @@ class Cluster(Real):
                                stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
         self.wait_for_key(key)
-        nodes = [subprocess.Popen(program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine",
-                                                  str(machine)), stderr=subprocess.PIPE, text=True)
+        nodes = [subprocess.Popen(program.command("node", "--job", str(key), "--listen", "127.0.0.1",
+                                                  "--machine", str(machine)),
+                                  stderr=subprocess.PIPE, text=True)
                  for machine in machines]
         for node in nodes:
             self.addCleanup(node.kill)
@@ -100,12 +102,14 @@ class Cluster(Real):
         shell = self.folder / "some-shell"
         begin = time.monotonic()
         for status in (0, 1, 3):
-            shell.write_text(f'#!/bin/sh\nif [ "$1" = host1 ]; then echo broken >&2; exit {status}; fi\nshift\nsh -c "$*"\n')
+            shell.write_text(f'#!/bin/sh\nif [ "$1" = host1 ]; then echo broken >&2; exit {status}; fi\n'
+                             'shift\nsh -c "$*"\n')
             shell.chmod(0o700)
             options = [str(shell) if option == self.options[5] else option for option in self.options]
             done = self.run_weir(*options, "--hosts", self.hosts)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(f"the process of gpu[1] ended with status {status}: broken", done.stdout + done.stderr)
+            self.assertIn(f"the process of gpu[1] ended with status {status}: broken",
+                          done.stdout + done.stderr)
         self.assertLess(time.monotonic() - begin, 15)
 
     def test_nodes_whose_coordinator_is_lost_end_within_five_seconds(self):
@@ -164,7 +168,8 @@ class Cluster(Real):
             self.assertIn(why, done.stderr)
 
     def test_the_reason_why_a_host_starts_no_node_is_reported(self):
-        for shell, why in (("#!/bin/sh\necho no route to $1 >&2; exit 255", r"ended with status 255: no route to \w+"),
+        for shell, why in (("#!/bin/sh\necho no route to $1 >&2; exit 255",
+                            r"ended with status 255: no route to \w+"),
                            ("none", "ended with status 127: .*shell cannot be run")):
             (self.folder / "shell").write_text(shell)
             (self.folder / "shell").chmod(0o755 if "#!" in shell else 0o644)
@@ -190,9 +195,11 @@ class Cluster(Real):
                            (("--on", "local", "--hosts", "x"), "--hosts: has no meaning with --on local"),
                            (("--on", "lab", "--engine", "fluid"),
                             "--engine: has no meaning with --on lab; it is for simulation"),
-                           (("--on", "local", "--precision", "0"), "--precision: has no meaning with --on local"),
+                           (("--on", "local", "--precision", "0"),
+                            "--precision: has no meaning with --on local"),
                            (("--on", "lab", "--transport", "shm"), "machines of a lab share no memory"),
-                           (("--on", "local", "--transport", "shm", "--encrypt"), "--encrypt: machines that share")):
+                           (("--on", "local", "--transport", "shm", "--encrypt"),
+                            "--encrypt: machines that share")):
             done = self.run_weir(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
@@ -205,8 +212,9 @@ class Node(unittest.TestCase):
            "member_secret": "z" * 40}
 
     def node(self, key, *more, listen="127.0.0.1", **variables):
-        return subprocess.run(program.command("node", "--job", "-", "--listen", listen, *more), input=key, text=True,
-                              capture_output=True, timeout=30, check=False, env={**os.environ, **variables})
+        return subprocess.run(program.command("node", "--job", "-", "--listen", listen, *more),
+                              input=key, text=True, capture_output=True, timeout=30, check=False,
+                              env={**os.environ, **variables})
 
     def test_a_coordinator_that_does_not_answer_is_given_up_in_time(self):
         done = self.node(json.dumps(self.KEY), "--machine", "0", "--patience", "1")
@@ -221,13 +229,15 @@ class Node(unittest.TestCase):
         self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_key_without_end_is_reported(self):
-        done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1", "--machine", "0"),
+        done = subprocess.run(program.command("node", "--job", "/dev/zero", "--listen", "127.0.0.1",
+                                              "--machine", "0"),
                               capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("/dev/zero:1: this is not JSON", done.stderr)
 
     def test_an_invalid_key_is_reported(self):
-        for key, why in (("", "the standard input:1: "), ("{}", "missing"), (json.dumps({**self.KEY, "job": 3}), "job"),
+        for key, why in (("", "the standard input:1: "), ("{}", "missing"),
+                         (json.dumps({**self.KEY, "job": 3}), "job"),
                          (json.dumps({**self.KEY, "member_secret": "z"}), "40 characters")):
             done = self.node(key, "--machine", "0")
             self.assertEqual(done.returncode, 2, key)
@@ -244,7 +254,8 @@ class Node(unittest.TestCase):
         self.assertIn("--machine: expected 0 or more, got -3", done.stderr)
 
     def test_a_rank_that_is_not_a_number_is_reported(self):
-        for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"), ("RANK", "99999999999")):
+        for name, value in (("RANK", "abc"), ("WEIR_RANK", "1x"), ("SLURM_PROCID", "-1"),
+                            ("RANK", "99999999999")):
             done = self.node(json.dumps(self.KEY), **{name: value})
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{name}: '{value}'", done.stderr)

@@ -11,7 +11,8 @@ MACHINES = {"gpu[0]", "gpu[1]", "gpu[2]", "cpu[0]"}
 class Compare(Case):
     def setUp(self):
         super().setUp()
-        self.write(strategies=["unified", "ring"], baseline="ring", sweep={}, partition_size="200KB", iterations=2)
+        self.write(strategies=["unified", "ring"], baseline="ring", sweep={},
+                   partition_size="200KB", iterations=2)
         self.simulated = self.records("simulated")
 
     def records(self, name, *more):
@@ -74,9 +75,10 @@ class Different(Compare):
         both = self.folder / "both.json"
         done = self.compare(self.simulated, real, "--strategy", "unified", "--timeline", both)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for part in ("iteration", "backward", "messages", "send gpu to cpu", "that differs most", "rder of submission",
-                     "A: every op was submitted after", "B: every op was submitted after", "SimGrid",
-                     "processes on one host", "both timelines"):
+        for part in ("iteration", "backward", "messages", "send gpu to cpu", "that differs most",
+                     "rder of submission", "A: every op was submitted after",
+                     "B: every op was submitted after", "SimGrid", "processes on one host",
+                     "both timelines"):
             self.assertIn(part, done.stdout)
         whole = self.compared(self.simulated, real, "--strategy", "unified")
         self.assertEqual(len(whole["ops"]), 10)
@@ -124,7 +126,8 @@ class Predicted(Compare):
             groups = {group["name"]: group for group in header["measured"]["groups"]}
             self.assertNotEqual(groups["gpu"]["nics"][0]["rate"], "8Gbps")
             self.assertEqual(header["experiment"]["topology"]["groups"][0]["nics"][0]["rate"], "8Gbps")
-        self.assertRegex(header_of(self.real, "record")["world_settings"], r"channels=[1-4] io_threads=[1-4] ")
+        self.assertRegex(header_of(self.real, "record")["world_settings"],
+                         r"channels=[1-4] io_threads=[1-4] ")
 
     def test_a_simulation_has_no_prediction(self):
         error = self.refused(self.record())
@@ -141,7 +144,8 @@ class Predicted(Compare):
         header = json.loads(header)
         header["measured"]["groups"][0]["count"] = 2
         file.write_bytes(json.dumps(header, separators=(",", ":")).encode() + b"\n" + numbers)
-        self.assertIn("'measured' topology and its experiment have different machines", self.refused(file, file))
+        self.assertIn("'measured' topology and its experiment have different machines",
+                      self.refused(file, file))
 
 
 def header_of(folder, kind):

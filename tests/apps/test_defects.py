@@ -41,11 +41,12 @@ def available():
 
 class Rounds(Real):
     def check_held_up(self, *more):
-        """Machines stand still for many iterations, one after another: all sums are still those of their own iteration."""
+        """Machines stand still for many iterations, one after another: all sums are still those of their own
+        iteration."""
         self.write(strategies=["unified"], baseline="unified", iterations=400,
                    trace={"name": "net", "layers": layers("f32", 20_000, "3ms")})
-        process = subprocess.Popen(self.run_command("--on", "local", "--verify", *more), stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(self.run_command("--on", "local", "--verify", *more),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 30
         while len(nodes_of(process)) < 5:
@@ -73,7 +74,8 @@ class Idle(Real):
     """Waiting processes sleep: they use less than 1 % of a core, where waking up is cheap."""
 
     def check_idle(self, pids, seconds=3.0):
-        # On a shared host each waking is expensive. This thread wakes as often as a node's, to measure how expensive.
+        # On a shared host each waking is expensive. This thread wakes as often as a node's, to measure how
+        # expensive.
         wakings = int(20 * seconds)
         before = {pid: busy(pid) for pid in pids}
         waking = time.thread_time()
@@ -104,7 +106,8 @@ class Idle(Real):
     def test_nodes_and_their_coordinator_sleep_while_others_have_not_joined(self):
         self.write(strategies=["ring"])
         key = self.folder / "key"
-        run = subprocess.Popen(self.run_command("--on", "cluster", "--listen", "127.0.0.1", "--key", str(key)),
+        run = subprocess.Popen(self.run_command("--on", "cluster", "--listen", "127.0.0.1",
+                                                "--key", str(key)),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(run.kill)
         self.wait_for_key(key)
@@ -127,7 +130,8 @@ class Start(Real):
         self.addCleanup(run.kill)
         self.wait_for_key(key)
         command = program.command("node", "--job", str(key), "--listen", "127.0.0.1", "--machine")
-        nodes = [subprocess.Popen([*command, str(machine)], stderr=subprocess.PIPE, text=True) for machine in (0, 2, 3)]
+        nodes = [subprocess.Popen([*command, str(machine)], stderr=subprocess.PIPE, text=True)
+                 for machine in (0, 2, 3)]
         run.communicate(timeout=20)
         self.assertEqual(run.returncode, 1)
         why = self.json()["failed"][0]["why"]
@@ -146,14 +150,15 @@ class Memory(Real):
         """The peak memory of the CPU machine beside four workers."""
         machine = {"nics": [{"at": "numa0", "rate": "8Gbps"}]}
         self.write(
-            topology={"name": "five", "groups": [{"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], **machine},
-                                                 {"name": "cpu", "count": 1, **machine}]},
+            topology={"name": "five",
+                      "groups": [{"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], **machine},
+                                 {"name": "cpu", "count": 1, **machine}]},
             trace={"name": "net", "layers": [{"name": "a", "forward": "1ms", "backward": "1ms",
                                               "tensors": [{"name": "a", "elements": model // 4}]}]},
             strategies=["unified"], baseline="unified", iterations=4, partition_size=f"{self.PARTITION}B",
             credit=self.CREDIT)
-        process = subprocess.Popen(self.run_command("--on", "local"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+        process = subprocess.Popen(self.run_command("--on", "local"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         most = 0
         while process.poll() is None:
@@ -182,9 +187,11 @@ class Large(Real):
             self.skipTest("two machines with 5 GB each need 13 GiB of memory")
         machine = {"gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "80Gbps"}]}
         self.write(topology={"name": "two", "groups": [{"name": "gpu", "count": 2, **machine}]},
-                   trace={"name": "net", "layers": [{"name": "a", "forward": "1ms", "backward": "1ms", "tensors": [
-                       {"name": "a", "elements": 2_500_000_001, "dtype": "f16"}]}]},
-                   strategies=["flat-ring"], baseline="flat-ring", iterations=1, warm_up=0, partition_size="8GB")
+                   trace={"name": "net", "layers": [
+                       {"name": "a", "forward": "1ms", "backward": "1ms",
+                        "tensors": [{"name": "a", "elements": 2_500_000_001, "dtype": "f16"}]}]},
+                   strategies=["flat-ring"], baseline="flat-ring", iterations=1,
+                   warm_up=0, partition_size="8GB")
         for transport in ("tcp", "shm"):
             done = self.run_on_local("--verify", "--transport", transport)
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)

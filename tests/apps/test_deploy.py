@@ -1,5 +1,6 @@
-"""What deploy/ holds: manifests against Kubernetes' schema, and the very commands of manifests and of the script for Slurm,
-with processes of this host for pods and tasks. Run: /usr/bin/python3 tests/apps/test_deploy.py WEIR"""
+"""What deploy/ holds: manifests against Kubernetes' schema, and the very commands of manifests and of the
+script for Slurm, with processes of this host for pods and tasks.
+Run: /usr/bin/python3 tests/apps/test_deploy.py WEIR"""
 
 import json
 import os
@@ -36,7 +37,8 @@ def problems(value, kind, where):
         inner = (listed or mapped).group(1)
         return [problem for key, item in items for problem in problems(item, inner, f"{where}.{key}")]
     if kind in PLAIN:
-        return [] if type(value) is PLAIN[kind] else [f"{where}: {value!r} is no {kind}"]  # a bool is not an int
+        # A bool is not an int.
+        return [] if type(value) is PLAIN[kind] else [f"{where}: {value!r} is no {kind}"]
     if kind == "object":
         return []
     model = getattr(kubernetes.client, kind)
@@ -66,7 +68,8 @@ class Schema(unittest.TestCase):
         self.assertEqual(kinds, ["ConfigMap", "Job", "Job", "Job"])
         for manifest in manifests():
             self.assertEqual(problems_of(manifest), [])
-            for container in manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers", []):
+            for container in (manifest.get("spec", {}).get("template", {}).get("spec", {})
+                              .get("containers", [])):
                 for amounts in container["resources"].values():
                     for amount in amounts.values():
                         parse_quantity(amount)
@@ -75,7 +78,8 @@ class Schema(unittest.TestCase):
         for path, value, why in ((("spec", "completion"), 1, "has no completion"),
                                  (("spec", "backoffLimit"), "0", "is no int"),
                                  (("spec", "template", "spec", "containers"), {}, "is no list"),
-                                 (("spec", "template", "spec", "containers", 0, "name"), None, "must not be `None`")):
+                                 (("spec", "template", "spec", "containers", 0, "name"), None,
+                                  "must not be `None`")):
             manifest = manifests()[-1]
             place = manifest
             for key in path[:-1]:
@@ -96,7 +100,8 @@ class Pods(Real):
         self.configured = json.dumps(experiment)
 
     def start(self, job, index, files):
-        """The pod's process and the probe's command. `files` are the contents of volumes, by volume and name."""
+        """The pod's process and the probe's command. `files` are the contents of volumes, by volume and
+        name."""
         spec = self.of[job]["spec"]["template"]["spec"]
         container, = spec["containers"]
         places = {"/opt/weir/bin/weir": program.command()[0], "/opt/weir/share/weir": str(ROOT)}
@@ -111,7 +116,8 @@ class Pods(Real):
         pattern = re.compile(r"(?<![\w./])(" + "|".join(map(re.escape, places)) + r")(?![\w.])")
 
         def words(texts):
-            known = [re.sub(r"\$\(([^)]*)\)", lambda found: env.get(found[1], found[0]), text) for text in texts]
+            known = [re.sub(r"\$\(([^)]*)\)", lambda found: env.get(found[1], found[0]), text)
+                     for text in texts]
             return [pattern.sub(lambda found: places[found[0]], text) for text in known]
 
         if "experiment" in files:
@@ -119,8 +125,8 @@ class Pods(Real):
             file.write_text(pattern.sub(lambda found: places[found[0]], file.read_text()))
         # This host may lack GPUs; host memory that stands for them takes the same path.
         command = [word.replace(" --gpus ", " ") for word in words(container["command"] + container["args"])]
-        process = subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   text=True)
+        process = subprocess.Popen(command, env={**os.environ, **env},
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         probe = container.get("readinessProbe", {}).get("exec", {}).get("command", [])
         return process, words(probe)
@@ -177,9 +183,12 @@ class Slurm(Real):
         (tools / "srun").write_text(srun)
         (tools / "srun").chmod(0o755)
         env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_SUBMIT_DIR": str(self.folder),
-               "WEIR": program.command()[0], "WEIR_ADDRESS": "echo 127.0.0.1", "TMPDIR": str(self.folder), **variables}
-        return subprocess.run(["bash", ROOT / "deploy" / "slurm" / "weir.sbatch", *arguments, "--no-plots", "--out",
-                               self.out], env=env, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+               "WEIR": program.command()[0], "WEIR_ADDRESS": "echo 127.0.0.1",
+               "TMPDIR": str(self.folder), **variables}
+        return subprocess.run(["bash", ROOT / "deploy" / "slurm" / "weir.sbatch", *arguments, "--no-plots",
+                               "--out", self.out],
+                              env=env, cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              check=False)
 
     def test_the_script_runs_all_runs_of_an_experiment(self):
         done = self.batch(ROOT / "experiments" / "priority_and_partition", SLURM_NNODES="2")

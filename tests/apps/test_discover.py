@@ -37,7 +37,8 @@ class Case(unittest.TestCase):
 
     def group(self, *arguments, **how):
         """The group in the topology of a machine."""
-        return json.loads(self.weir("discover", "--nic-rate", "100Gbps", *arguments, **how).stdout)["groups"][0]
+        return json.loads(self.weir("discover", "--nic-rate", "100Gbps",
+                                    *arguments, **how).stdout)["groups"][0]
 
     def findings(self, **how):
         """The findings of doctor by subject. What CUDA reports with a fake driver depends on the build."""
@@ -59,7 +60,8 @@ class Discover(Case):
     def test_assumptions_go_to_the_error_stream_alone(self):
         done = self.weir("discover", "--nic-rate", "10Gbps")
         json.loads(done.stdout)
-        self.assertTrue(all(line.startswith("weir discover: ") for line in done.stderr.splitlines()), done.stderr)
+        self.assertTrue(all(line.startswith("weir discover: ") for line in done.stderr.splitlines()),
+                        done.stderr)
         self.assertIn("--latency", done.stderr)
         done = self.weir("discover", "--nic-rate", "10Gbps", "--latency", "3us", "--memory-rate", "80GB/s",
                          "--sum-rate", "20GB/s")
@@ -97,7 +99,8 @@ class Discover(Case):
 
     def test_gpus_in_pairs_by_nvml(self):
         group = self.group(box=True, nvml="pairs")
-        self.assertEqual([(gpu["at"], gpu.get("count", 1)) for gpu in group["gpus"]], [("p0", 2), ("numa1", 2)])
+        self.assertEqual([(gpu["at"], gpu.get("count", 1)) for gpu in group["gpus"]],
+                         [("p0", 2), ("numa1", 2)])
         self.assertEqual(group["nvlink"], {"pairs": [{"between": [0, 1], "rate": "40GB/s"},
                                                      {"between": [2, 3], "rate": "40GB/s"}]})
 
@@ -110,8 +113,9 @@ class Discover(Case):
         self.weir("discover", "--count", 0, status=2)
         self.weir("discover", "--everything", status=2)
         self.weir("doctor", "here", status=2)
-        self.assertIn("no-folder", self.weir("discover", "--nic-rate", "1Gbps", "--out", "no-folder/mine.json",
-                                             status=1).stderr)
+        self.assertIn("no-folder",
+                      self.weir("discover", "--nic-rate", "1Gbps", "--out", "no-folder/mine.json",
+                                status=1).stderr)
 
 
 class Doctor(Case):
@@ -129,8 +133,8 @@ class Doctor(Case):
                 self.assertTrue(finding.get("remedy"), finding)
         self.assertEqual(GRADES[max(grades)], report["worst"])
         subjects = [finding["subject"] for finding in report["findings"]]
-        for subject in ("build", "cpus", "memory", "locked memory", "huge pages", "open files", "lab", "lab's CPUs",
-                        "gpus"):
+        for subject in ("build", "cpus", "memory", "locked memory", "huge pages",
+                        "open files", "lab", "lab's CPUs", "gpus"):
             self.assertEqual(subjects.count(subject), 1, subjects)
         self.assertTrue(any(subject.startswith("nic") for subject in subjects), subjects)
 

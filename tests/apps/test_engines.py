@@ -1,4 +1,5 @@
-"""The engines of weir run, and other jobs beside the experiment's. Run: python3 tests/apps/test_engines.py WEIR"""
+"""The engines of weir run, and other jobs beside the experiment's.
+Run: python3 tests/apps/test_engines.py WEIR"""
 
 import json
 
@@ -9,7 +10,8 @@ from tiny import TRACE, Case
 class Engines(Case):
     def test_other_jobs_run_beside_it_and_each_is_reported_with_its_time_alone(self):
         job = {"name": "neighbour", "trace": TRACE, "strategy": "ps", "machines": ["gpu[2]", "cpu[*]"]}
-        self.write(strategies=["ps"], sweep={}, machines=["gpu[0]", "gpu[1]", "cpu[*]"], other_jobs=[job], iterations=4)
+        self.write(strategies=["ps"], sweep={}, machines=["gpu[0]", "gpu[1]", "cpu[*]"],
+                   other_jobs=[job], iterations=4)
         found = []
         for engine in ("simgrid", "fluid", "fluid"):
             done = self.run_weir("--engine", engine)
@@ -23,8 +25,10 @@ class Engines(Case):
             self.assertGreater(row["iteration_ns"], row["alone_ns"])
             self.assertGreater(other["iteration_ns"], other["alone_ns"])
             self.assertEqual((row["gpu_machines"], row["cpu_machines"]), (2, 1))
-            self.assertEqual([csv_row[name] for name in ("alone_ns", "neighbour iteration_ns", "neighbour alone_ns")],
-                             [str(time) for time in (row["alone_ns"], other["iteration_ns"], other["alone_ns"])])
+            self.assertEqual([csv_row[name]
+                              for name in ("alone_ns", "neighbour iteration_ns", "neighbour alone_ns")],
+                             [str(time)
+                              for time in (row["alone_ns"], other["iteration_ns"], other["alone_ns"])])
             found.append([row["iteration_ns"], row["alone_ns"], other["iteration_ns"], other["alone_ns"]])
         self.assertEqual(found[1], found[2])
         for one, two in zip(*found[:2]):
@@ -50,7 +54,8 @@ class Engines(Case):
         self.assertIn("its other job 'neighbour': its iterations take no time", done.stderr)
         for wrong, says in (({}, "its 'machines' and 'other_jobs' are only for simulations"),
                             ({"other_jobs": []}, "its 'machines' and 'other_jobs' are only for simulations")):
-            self.write(strategies=["ring"], sweep={}, **{"machines": ["gpu[0]", "gpu[1]"], "other_jobs": [job], **wrong})
+            self.write(strategies=["ring"], sweep={},
+                       **{"machines": ["gpu[0]", "gpu[1]"], "other_jobs": [job], **wrong})
             done = self.run_weir("--on", "local")
             self.assertEqual(done.returncode, 1)
             self.assertIn(says, done.stderr)
@@ -65,7 +70,8 @@ class Engines(Case):
             self.write(strategies=[strategy], other_jobs=[job], **own)
             done = self.run_weir()
             self.assertEqual(done.returncode, 1)
-            self.assertIn(f"fails at 1ms, and no strategy can continue without one of its machines{more}\n", done.stderr)
+            self.assertIn(f"fails at 1ms, and no strategy can continue without one of its machines{more}\n",
+                          done.stderr)
 
     def test_both_engines_give_the_same_times(self):
         times = []
@@ -86,7 +92,8 @@ class Engines(Case):
         self.assertEqual(self.run_weir("--engine", "fluid", "--precision", "0.005").returncode, 0)
         world = json.loads((self.out / "results.json").read_text())["world"]
         self.assertEqual(world, {"name": "the fluid engine", "settings": "precision 0.005"})
-        for words in (("--engine", "simgrid", "--precision", "0.005"), ("--engine", "fluid", "--precision", "2"),
+        for words in (("--engine", "simgrid", "--precision", "0.005"),
+                      ("--engine", "fluid", "--precision", "2"),
                       ("--engine", "fluid", "--precision", "nan")):
             done = self.run_weir(*words)
             self.assertEqual(done.returncode, 2)

@@ -38,7 +38,8 @@ class Import(Case):
                 experiment = {"topology": "mine.json", "trace": TRACE,
                               "strategies": ["ring", "hierarchical", "unified"]}
                 (self.folder / "tiny.json").write_text(json.dumps(experiment))
-                self.assertIn("Proved", self.weir("plan", "tiny.json", "--strategy", "ring", "--prove").stdout)
+                self.assertIn("Proved",
+                              self.weir("plan", "tiny.json", "--strategy", "ring", "--prove").stdout)
                 self.assertIn("No plan takes less than", self.weir("bound", "tiny.json").stdout)
                 run = self.weir("run", "tiny.json", "--no-plots", "--out", "out").stdout
                 self.assertIn("hierarchical", run)
@@ -66,14 +67,16 @@ class Import(Case):
 
 class Export(Case):
     def topologies(self):
-        return sorted(ROOT.glob("topologies/*.json")) + sorted(ROOT.glob("tests/core/formats/platforms/*.json"))
+        return (sorted(ROOT.glob("topologies/*.json"))
+                + sorted(ROOT.glob("tests/core/formats/platforms/*.json")))
 
     def test_the_topology_that_is_exported_is_not_written_over(self):
         self.weir("import", "nccl-topo", NCCL / "cloud.xml", "--out", "mine.json")
         before = (self.folder / "mine.json").read_bytes()
         for command in ("simgrid", "graphviz"):
             with self.subTest(command=command):
-                error = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json", status=2).stderr
+                error = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json",
+                                  status=2).stderr
                 self.assertIn("mine.json: this is what is read", error)
                 self.assertEqual((self.folder / "mine.json").read_bytes(), before)
 
@@ -89,16 +92,18 @@ class Export(Case):
         for path in self.topologies():
             with self.subTest(file=path.name):
                 graph = self.weir("export", "graphviz", path).stdout
-                drawn = subprocess.run(["dot", "-Tsvg"], input=graph, capture_output=True, text=True, timeout=60,
-                                       check=False)
+                drawn = subprocess.run(["dot", "-Tsvg"], input=graph, capture_output=True,
+                                       text=True, timeout=60, check=False)
                 self.assertEqual((drawn.returncode, drawn.stderr), (0, ""))
 
     def test_help_reports_where_timelines_come_from(self):
-        self.assertIn("""for Perfetto: weir run EXPERIMENT --set 'timelines=["all"]'""", self.weir("export", "--help").stdout)
+        self.assertIn("""for Perfetto: weir run EXPERIMENT --set 'timelines=["all"]'""",
+                      self.weir("export", "--help").stdout)
 
     def test_a_wrong_topology_is_reported(self):
         (self.folder / "bad.json").write_text('{"name": "bad"}')
-        self.assertIn("bad.json:1: 'groups' is missing", self.weir("export", "graphviz", "bad.json", status=2).stderr)
+        self.assertIn("bad.json:1: 'groups' is missing",
+                      self.weir("export", "graphviz", "bad.json", status=2).stderr)
 
 
 if __name__ == "__main__":

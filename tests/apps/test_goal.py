@@ -1,4 +1,5 @@
-"""weir export goal: schedules that a program independent of Weir reads and replays. Run: python3 tests/apps/test_goal.py WEIR"""
+"""weir export goal: schedules that a program independent of Weir reads and replays.
+Run: python3 tests/apps/test_goal.py WEIR"""
 
 import json
 import re
@@ -10,10 +11,13 @@ import goal
 import program
 
 TRACE = {"name": "net", "layers": [
-    {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 500000}]} for name in ("a", "b")]}
-NODE = {"numa": [{"memory_rate": "100GB/s", "sum_rate": "20GB/s"}], "nics": [{"at": "numa0", "rate": "100Gbps"}]}
+    {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 500000}]}
+    for name in ("a", "b")]}
+NODE = {"numa": [{"memory_rate": "100GB/s", "sum_rate": "20GB/s"}],
+        "nics": [{"at": "numa0", "rate": "100Gbps"}]}
 TOPOLOGY = {"name": "mixed", "groups": [
-    {"name": "gpu", "count": 3, "gpus": [{"count": 2, "at": "numa0", "rate": "10GB/s"}], **NODE}, {"name": "cpu", "count": 2, **NODE}]}
+    {"name": "gpu", "count": 3, "gpus": [{"count": 2, "at": "numa0", "rate": "10GB/s"}], **NODE},
+    {"name": "cpu", "count": 2, **NODE}]}
 STRATEGIES = program.strategies()
 SEND = re.compile(r"^ *\d+ send \S+\[\d+\+(\d+)\]")
 
@@ -71,13 +75,17 @@ class Goal(unittest.TestCase):
     def test_the_text_goes_to_a_file_and_mistakes_are_reported(self):
         out = self.file.with_suffix(".goal")
         self.weir("export", "goal", self.file, "--out", out)
-        self.assertEqual(out.read_text(), self.weir("export", "goal", self.file, "--strategy", "unified").stdout)
-        self.assertIn("--strategy: ", self.weir("export", "goal", self.file, "--strategy", "rings", status=2).stderr)
-        error = self.weir("export", "goal", self.file, "--strategy", "ddp", "--set", "collective=nccl", status=2).stderr
+        self.assertEqual(out.read_text(),
+                         self.weir("export", "goal", self.file, "--strategy", "unified").stdout)
+        self.assertIn("--strategy: ",
+                      self.weir("export", "goal", self.file, "--strategy", "rings", status=2).stderr)
+        error = self.weir("export", "goal", self.file, "--strategy", "ddp",
+                          "--set", "collective=nccl", status=2).stderr
         self.assertIn("GOAL has messages, and no all-reduce as one op", error)
         self.assertIn("no such file", self.weir("export", "goal", "none.json", status=2).stderr)
         before = self.file.read_bytes()
-        self.assertIn("this is what is read", self.weir("export", "goal", self.file, "--out", self.file, status=2).stderr)
+        self.assertIn("this is what is read",
+                      self.weir("export", "goal", self.file, "--out", self.file, status=2).stderr)
         self.assertEqual(self.file.read_bytes(), before)
 
 

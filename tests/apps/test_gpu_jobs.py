@@ -21,8 +21,8 @@ class Nccl(real.Real):
 
     def write(self, **more):
         groups = [{**real.GPUS, "gpus": [{"at": "numa0"}]}, real.CPUS]
-        super().write(**{"topology": {"name": "lab", "groups": groups}, "strategies": FRAMEWORKS, "baseline": "ddp",
-                         "collective": "nccl", **more})
+        super().write(**{"topology": {"name": "lab", "groups": groups},
+                         "strategies": FRAMEWORKS, "baseline": "ddp", "collective": "nccl", **more})
 
     def test_sums_over_machines_are_right_for_every_dtype(self):
         for dtype in ("f16", "bf16", "f32", "f64", "i32", "i64"):
@@ -31,10 +31,12 @@ class Nccl(real.Real):
                 done = self.run_on_local("--gpus", "--verify")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for row in self.rows():
-                    self.assertEqual(int(row["checked_elements"]), 3 * 3 * (3 * 2 * 100_000 + 6))  # machines, iterations
+                    self.assertEqual(int(row["checked_elements"]),
+                                     3 * 3 * (3 * 2 * 100_000 + 6))  # machines, iterations
 
     def test_one_table_has_nccl_and_weir(self):
-        self.write(strategies=["unified", {"name": "ddp", "as": "NCCL", "collective": "nccl"}], baseline="NCCL", collective="flat_ring")
+        self.write(strategies=["unified", {"name": "ddp", "as": "NCCL", "collective": "nccl"}],
+                   baseline="NCCL", collective="flat_ring")
         done = self.run_on_local("--gpus")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = {row["strategy"]: row for row in self.rows()}
@@ -45,12 +47,14 @@ class Nccl(real.Real):
         for how, named, most in ((signal.SIGKILL, "the process of gpu[1] was killed by signal 9", 5),
                                  (signal.SIGSTOP, "gpu[1] has said nothing for 3s", 12)):
             with self.subTest(how=how):
-                self.write(strategies=["ddp"], iterations=10_000, trace={"name": "net", "layers": real.layers("f32", 3_000_000)})
-                process = subprocess.Popen(self.run_command("--on", "local", "--gpus"), stdout=subprocess.PIPE,
-                                           stderr=subprocess.PIPE, text=True)
+                self.write(strategies=["ddp"], iterations=10_000,
+                           trace={"name": "net", "layers": real.layers("f32", 3_000_000)})
+                process = subprocess.Popen(self.run_command("--on", "local", "--gpus"),
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 self.addCleanup(process.kill)
                 deadline = time.monotonic() + 30
-                while len(real.nodes_of(process)) < 5 or time.monotonic() < deadline - 20:  # ten seconds to get to work
+                # Ten seconds to get to work.
+                while len(real.nodes_of(process)) < 5 or time.monotonic() < deadline - 20:
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.1)
                 nodes = real.nodes_of(process)
@@ -63,7 +67,8 @@ class Nccl(real.Real):
 
 
 if __name__ == "__main__":
-    if shutil.which("nvidia-smi") is None or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode != 0:
+    if (shutil.which("nvidia-smi") is None
+            or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode != 0):
         print("skipped: this host has no GPU")
         sys.exit(NO_GPU)
     program.main()

@@ -28,7 +28,8 @@ class Recorded(importing.Case):
         return json.loads((RECORDINGS / f"{name}.measured.json").read_text())
 
     def check_tensors(self, trace, measured):
-        self.assertEqual(sorted((tensor["elements"], tensor["dtype"]) for layer in trace["layers"] for tensor in layer["tensors"]),
+        self.assertEqual(sorted((tensor["elements"], tensor["dtype"])
+                                for layer in trace["layers"] for tensor in layer["tensors"]),
                          sorted((one["elements"], TYPES[one["dtype"]]) for one in measured["parameters"]))
 
     def replayed(self, trace):
@@ -50,7 +51,8 @@ class Recorded(importing.Case):
                 self.assertTrue(any(abs(replayed / recording["step_ms"][0] - 1) < 0.0005
                                     for recording in measured["recordings"].values()), replayed)
                 self.assertAlmostEqual(replayed, took, delta=0.001)
-                self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.025)  # the profiler's own cost
+                self.assertLess(abs(replayed / measured["unwatched_ms"] - 1),
+                                0.025)  # the profiler's own cost
 
     def test_pages_show_the_results(self):
         page, table = (ROOT / "docs/traces.md").read_text(), (ROOT / "traces/README.md").read_text()
@@ -61,15 +63,17 @@ class Recorded(importing.Case):
                 recorded = min((recording["step_ms"][0] for recording in measured["recordings"].values()),
                                key=lambda one: abs(one - replayed))
                 alone = measured["unwatched_ms"]
-                self.assertIn(f"| `imported/{name}.json` | {replayed:.3f} ms | {recorded:.3f} ms | {abs(100 * (replayed / recorded - 1)):.2f} % | "
+                self.assertIn(f"| `imported/{name}.json` | {replayed:.3f} ms | {recorded:.3f} ms | "
+                              f"{abs(100 * (replayed / recorded - 1)):.2f} % | "
                               f"{alone:.3f} ms | {100 * (replayed / alone - 1):.2f} % |", page)
                 tensors = [tensor["elements"] for layer in trace["layers"] for tensor in layer["tensors"]]
-                self.assertIn(f"| `imported/{name}.json` | {sum(tensors):,} f32 | {len(tensors)} | {len(trace['layers'])} | "
-                              f"{trace['batch']} {trace['sample']}s | {replayed:.1f} ms | {alone:.1f} ms |", table)
+                self.assertIn(f"| `imported/{name}.json` | {sum(tensors):,} f32 | {len(tensors)} | "
+                              f"{len(trace['layers'])} | {trace['batch']} {trace['sample']}s | "
+                              f"{replayed:.1f} ms | {alone:.1f} ms |", table)
 
     def test_shipped_traces_equal_the_imported_recordings(self):
-        for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"), ("bert-large-h200", 16384, "token"),
-                                   ("gpt-2-h200", 16384, "token")):
+        for name, batch, sample in (("resnet-50-h200", 256, "image"), ("vgg-16-h200", 64, "image"),
+                                    ("bert-large-h200", 16384, "token"), ("gpt-2-h200", 16384, "token")):
             with self.subTest(name=name):
                 (file,) = RECORDINGS.glob(f"{name}*.json.gz")
                 trace, _ = self.imported(file, "--batch", batch, "--sample", sample, "--name", name)
@@ -87,7 +91,8 @@ class Recorded(importing.Case):
                     self.assertEqual({tensor["elements"] for tensor in a["tensors"]},
                                      {tensor["elements"] for tensor in b["tensors"]})
                     for way in ("forward", "backward"):
-                        self.assertAlmostEqual(importing.nanoseconds(a[way]), importing.nanoseconds(b[way]), delta=max(30e3, 0.1 * importing.nanoseconds(b[way])))
+                        self.assertAlmostEqual(importing.nanoseconds(a[way]), importing.nanoseconds(b[way]),
+                                               delta=max(30e3, 0.1 * importing.nanoseconds(b[way])))
 
     def test_recordings_without_a_gpu_work_too(self):
         trace, _ = self.imported(RECORDINGS / "mlp-small-modules.json.gz")
@@ -106,14 +111,16 @@ class Recorded(importing.Case):
         waited = float(remarks.split("in total; ")[1].split(" ms")[0])
         self.assertGreater(waited, 5)
         self.assertAlmostEqual((importing.total(trace) / 1e6 + waited) / step, 1, delta=0.02)
-        self.assertIn("of rank 1, none of rank 7", self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
+        self.assertIn("of rank 1, none of rank 7",
+                      self.refused(RECORDINGS / "mlp-small-rank1.json.gz", "--rank", 7))
 
     def test_a_rank_of_a_job_on_two_gpus_replays_within_2_percent_without_nccls_collectives(self):
         name = "vgg-16-two-gpus-rank0"
         trace, remarks = self.imported(RECORDINGS / f"{name}.json.gz", "--batch", 64, "--sample", "image")
         measured = self.measured(name)
         self.check_tensors(trace, measured)
-        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in total; [\d.]+ us in which only collectives ran are left out")
+        self.assertRegex(remarks, r"\d+ collectives of 553\.4 MB in total; [\d.]+ us in which only "
+                                  r"collectives ran are left out")
         replayed = self.replayed(trace)
         self.assertLess(abs(replayed / measured["recordings"][f"{name}.json.gz"]["step_ms"][0] - 1), 0.005)
         self.assertLess(abs(replayed / measured["unwatched_ms"] - 1), 0.02)
@@ -140,7 +147,8 @@ class Large(importing.Case):
         again, _ = self.imported(file, "--step", 5)
         took, memory = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         print(f"{file.stat().st_size / 1e6:.0f} MB in {took:.1f} s, with {memory:.0f} MiB")
-        self.assertEqual([layer["forward"] for layer in again["layers"]], [layer["forward"] for layer in trace["layers"]])
+        self.assertEqual([layer["forward"] for layer in again["layers"]],
+                         [layer["forward"] for layer in trace["layers"]])
         self.assertGreater(file.stat().st_size, 100e6)
         self.assertLess(took, 10)
         self.assertLess(memory, 200)
@@ -161,8 +169,10 @@ class Kineto(importing.Case):
     format = "kineto"
 
     def layers(self, trace):
-        return [(layer["name"], importing.nanoseconds(layer["forward"]), importing.nanoseconds(layer["backward"]),
-                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]]) for layer in trace["layers"]]
+        return [(layer["name"], importing.nanoseconds(layer["forward"]),
+                 importing.nanoseconds(layer["backward"]),
+                 [(tensor["elements"], tensor["dtype"]) for tensor in layer["tensors"]])
+                for layer in trace["layers"]]
 
     def test_times_are_the_gpus_without_those_of_collectives_alone(self):
         file = self.write(kineto.recording(kineto.events()), "net.pt.trace.json")
@@ -171,14 +181,16 @@ class Kineto(importing.Case):
         self.assertEqual(self.layers(trace), [("linear", 100_000, 300_000, [(300, "f32")]),
                                               ("linear 2", 50_000, 150_000, [(100, "f32")])])
         self.assertIn("200 us in which only collectives ran are left out", remarks)
-        trace, remarks = self.imported(file)  # 200 us after the last gradient, in proportion to 300 and 100 elements
+        # 200 us after the last gradient, in proportion to 300 and 100 elements.
+        trace, remarks = self.imported(file)
         self.assertEqual(self.layers(trace), [("linear", 250_000, 300_000, [(300, "f32")]),
                                               ("linear 2", 100_000, 150_000, [(100, "f32")])])
         self.assertIn("200 us after the last gradient", remarks)
 
     def test_order_of_events_and_compression_change_nothing(self):
         plain = self.imported(self.write(kineto.recording(kineto.events()), "net.json"))[0]
-        packed = self.write(gzip.compress(json.dumps(kineto.recording(kineto.events()[::-1])).encode()), "net.json.gz")
+        packed = self.write(gzip.compress(json.dumps(kineto.recording(kineto.events()[::-1])).encode()),
+                            "net.json.gz")
         self.assertEqual(self.imported(packed)[0], plain)
 
     def test_a_named_step_is_taken_and_missing_ones_are_reported(self):
@@ -213,36 +225,46 @@ class Kineto(importing.Case):
 
     def test_kernels_that_are_missing_are_reported_and_many_refused(self):
         def without(*numbers):
-            return [one for one in kineto.events() if one["cat"] != "kernel" or one["args"]["correlation"] not in numbers]
-        self.assertIn("ProfilerStep#5: the kernels of 2 of its 6 launches are not recorded: the recording ends too early",
+            return [one for one in kineto.events() if one["cat"] != "kernel"
+                    or one["args"]["correlation"] not in numbers]
+        self.assertIn("ProfilerStep#5: the kernels of 2 of its 6 launches are not recorded: the "
+                      "recording ends too early",
                       self.refused(self.write(kineto.recording(without(4, 5)), "net.json")))
-        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the profiler recorded no work of the GPU",
+        self.assertIn("ProfilerStep#5: the kernels of 6 of its 6 launches are not recorded: the "
+                      "profiler recorded no work of the GPU",
                       self.refused(self.write(kineto.recording(without(*range(10))), "net.json")))
         # A graph's kernels have its launch's correlation, as if it were one kernel's.
-        graphs = [dict(one, name="cudaGraphLaunch") if one["cat"] == "cuda_runtime" else one for one in without(4, 5)]
+        graphs = [dict(one, name="cudaGraphLaunch") if one["cat"] == "cuda_runtime" else one
+                  for one in without(4, 5)]
         self.assertIn("the kernels of 2 of its 6 launches are not recorded",
                       self.refused(self.write(kineto.recording(graphs), "net.json")))
         # Missing kernels of another iteration do not matter, and a few are only reported.
-        self.assertNotIn("are not recorded", self.imported(self.write(kineto.recording(without(6)), "net.json"))[1])
-        more = kineto.events() + [one for i in range(10) for one in (kineto.launch(102, 50 + i), kineto.kernel(950 + i, 951 + i, 50 + i))]
+        self.assertNotIn("are not recorded",
+                         self.imported(self.write(kineto.recording(without(6)), "net.json"))[1])
+        more = kineto.events() + [
+            one for i in range(10)
+            for one in (kineto.launch(102, 50 + i), kineto.kernel(950 + i, 951 + i, 50 + i))]
         more.remove(kineto.kernel(955, 956, 55))
         self.assertIn("launches of the iteration whose kernels are not recorded: 1;",
                       self.imported(self.write(kineto.recording(more), "net.json"))[1])
 
     def test_kernels_without_launches_are_refused(self):
         for events in ([one for one in kineto.events() if one["cat"] != "cuda_runtime"],
-                       [dict(one, args={}) if one["cat"] in ("kernel", "cuda_runtime") else one for one in kineto.events()]):
+                       [dict(one, args={}) if one["cat"] in ("kernel", "cuda_runtime") else one
+                        for one in kineto.events()]):
             self.assertIn("5 of the 5 kernels and copies that ran in it have no recorded launch",
                           self.refused(self.write(kineto.recording(events), "net.json")))
 
     def test_work_of_other_streams_is_reported(self):
         copies = [kineto.kernel(0, 300, 99, stream, "Memcpy HtoD") for stream in (8, 9)]
-        trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"), "--no-update")
+        trace, remarks = self.imported(self.write(kineto.recording(kineto.events() + copies), "net.json"),
+                                       "--no-update")
         self.assertIn("other streams or GPUs did 80 % as much work", remarks)  # 600 of 750 us
         self.assertEqual(importing.total(trace), 600_000)
 
     def test_a_second_pass_in_one_step_is_refused(self):
-        again = [dict(one, ts=one["ts"] + 200, args=dict(one["args"])) for one in kineto.events() if one["cat"] == "cpu_op" and one["ts"] < 100]
+        again = [dict(one, ts=one["ts"] + 200, args=dict(one["args"]))
+                 for one in kineto.events() if one["cat"] == "cpu_op" and one["ts"] < 100]
         for one in again:
             if "Sequence number" in one["args"]:
                 one["args"]["Sequence number"] += 10
@@ -250,12 +272,15 @@ class Kineto(importing.Case):
                       self.refused(self.write(kineto.recording(kineto.events() + again), "net.json")))
 
     def test_reentrant_checkpoints_are_refused(self):
-        nested = kineto.events() + kineto.accumulate(74, [32, 10])  # within the function that runs from 70 to 80
-        self.assertIn("AccumulateGrad runs within AddmmBackward0", self.refused(self.write(kineto.recording(nested), "net.json")))
+        # Within the function that runs from 70 to 80.
+        nested = kineto.events() + kineto.accumulate(74, [32, 10])
+        self.assertIn("AccumulateGrad runs within AddmmBackward0",
+                      self.refused(self.write(kineto.recording(nested), "net.json")))
 
     def test_nonsense_is_refused_with_its_place(self):
         bad_type = kineto.events()
-        bad_type[bad_type.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input type"] = ["c10::Float8_e4m3fn"]
+        bad_type[bad_type.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input type"] = [
+            "c10::Float8_e4m3fn"]
         bad_shape = kineto.events()
         bad_shape[bad_shape.index(kineto.accumulate(61, [10, 10])[1])]["args"]["Input Dims"] = [[10, -3]]
         endless, early = kineto.events(), kineto.events()

@@ -13,7 +13,8 @@ class Labels(Case):
     """Each result is based on measured values, or says that it is not."""
 
     def rows(self, *more, topology="calibrated.json"):
-        self.write("experiment.json", {"topology": topology, "trace": "trace.json", "strategies": ["unified", "ring"]})
+        self.write("experiment.json",
+                   {"topology": topology, "trace": "trace.json", "strategies": ["unified", "ring"]})
         shutil.rmtree(self.folder / "out", ignore_errors=True)
         done = self.weir("run", "experiment.json", "--no-plots", "--out", "out", *more)
         rows = {row["strategy"]: row for row in program.rows(self.folder / "out")}
@@ -37,7 +38,8 @@ class Labels(Case):
         self.write("calibrated.json", document)
 
     def test_without_calibration_all_are_vendor_constants(self):
-        self.assertEqual(self.unified(topology="small.json"), ("vendor constant", "the topology has no calibration"))
+        self.assertEqual(self.unified(topology="small.json"),
+                         ("vendor constant", "the topology has no calibration"))
 
     def test_a_link_that_was_never_measured_is_a_vendor_constant(self):
         self.calibrate()
@@ -53,7 +55,8 @@ class Labels(Case):
     def test_the_overhead_of_messages_comes_from_the_topology_unless_the_experiment_says_it(self):
         self.complete()
         self.rows()
-        self.assertEqual(program.whole(self.folder / "out")["experiment"]["model"]["message_overhead"], "20us")
+        self.assertEqual(program.whole(self.folder / "out")["experiment"]["model"]["message_overhead"],
+                         "20us")
         label, why = self.unified("--set", "model.message_overhead=0s")
         self.assertEqual(label, "vendor constant")
         self.assertIn("model.message_overhead is 0s, not the 20us that was calibrated", why)
@@ -80,18 +83,22 @@ class Labels(Case):
         self.assertIn("was measured with up to 2 machines, and there are 3", why)
         self.write("transport.json", transport([1 << 20, 1 << 22, 1 << 24]))
         self.complete()
-        self.assertEqual(self.unified("--set", "partition_size=1MB", "--set", "finest_part=1MB")[0], "extrapolated")
-        self.assertEqual(self.unified("--set", "partition_size=2MB", "--set", "finest_part=2MB")[0], "calibrated")
+        self.assertEqual(self.unified("--set", "partition_size=1MB", "--set", "finest_part=1MB")[0],
+                         "extrapolated")
+        self.assertEqual(self.unified("--set", "partition_size=2MB", "--set", "finest_part=2MB")[0],
+                         "calibrated")
         self.write("transport.json", transport([4096, 1 << 16, 1 << 20]))
         self.complete()
         label, why = self.unified("--set", "partition_size=2MB", "--set", "finest_part=2MB")
         self.assertEqual(label, "extrapolated")
-        self.assertIn("was measured with sizes from 4.096 kB to 1.049 MB, and 2 MB are used".replace("kB", "KB"), why)
+        self.assertIn("was measured with sizes from 4.096 kB to 1.049 MB, and 2 MB are used"
+                      .replace("kB", "KB"), why)
 
     def test_the_result_of_a_search_has_a_label(self):
         self.complete()
-        self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified"],
-                                       "finest_part": "100MB"})
+        self.write("experiment.json",
+                   {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified"],
+                    "finest_part": "100MB"})
         over = ("--over", "partition_size=4MB|16MB|17MB", "--method", "grid", "--output", "best.json")
         found = json.loads(self.weir("tune", "experiment.json", "--json", *over).stdout)
         labels = {trial["settings"]["partition_size"]: trial["label"] for trial in found["trials"]}
@@ -113,7 +120,8 @@ class Labels(Case):
 
     def test_bound_and_whatif_have_labels(self):
         self.complete()
-        self.write("experiment.json", {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified", "ring"]})
+        self.write("experiment.json",
+                   {"topology": "calibrated.json", "trace": "trace.json", "strategies": ["unified", "ring"]})
         output = self.weir("bound", "experiment.json").stdout
         self.assertRegex(output, r"unified .* calibrated +")
         self.assertIn("vendor constant: allreduce_efficiency was not measured", output.replace(" (ring)", ""))
@@ -121,22 +129,25 @@ class Labels(Case):
         self.assertRegex(output, r"label")
         rows = list(csv.DictReader(io.StringIO(
             self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--csv").stdout)))
-        self.assertEqual([row["label"] for row in rows], ["calibrated"] * 2)  # two machines leave a third idle
-        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0", "--nic", "25Gbps",
-                                       "--json").stdout)["answers"]
+        # Two machines leave a third idle.
+        self.assertEqual([row["label"] for row in rows], ["calibrated"] * 2)
+        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json",
+                                       "--cpu-machines", "0", "--nic", "25Gbps", "--json").stdout)["answers"]
         self.assertEqual(answers[0]["label"], "vendor constant")
-        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json", "--cpu-machines", "0,1", "--bound-only",
-                                       "--json").stdout)["answers"]
+        answers = json.loads(self.weir("whatif", "calibrated.json", "trace.json",
+                                       "--cpu-machines", "0,1", "--bound-only", "--json").stdout)["answers"]
         self.assertEqual([answer["label"] for answer in answers], ["calibrated"] * 2)
         larger = json.loads((self.folder / "calibrated.json").read_text())
         larger["groups"][0]["count"] = 3
         self.write("larger.json", larger)
         for more in ((), ("--bound-only",)):
-            answers = json.loads(self.weir("whatif", "larger.json", "trace.json", "--cpu-machines", "0,1", *more, "--json").stdout)["answers"]
+            answers = json.loads(self.weir("whatif", "larger.json", "trace.json",
+                                           "--cpu-machines", "0,1", *more, "--json").stdout)["answers"]
             for answer, machines in zip(answers, (3, 4)):
                 self.assertEqual(answer["label"], "extrapolated")
                 self.assertIn(f"up to 2 machines, and there are {machines}", answer["label_reason"])
-        output = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1", "--bound-only").stdout
+        output = self.weir("whatif", "small.json", "trace.json", "--cpu-machines", "0,1",
+                           "--bound-only").stdout
         self.assertEqual(output.count(" vendor constant "), 2)
 
 

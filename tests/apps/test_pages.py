@@ -29,8 +29,8 @@ class Page(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         folder = Path(temporary.name)
-        done = program.run("run", ROOT / cls.experiment, "--engine", cls.engine, "--no-plots", "--set", "timelines=[]", "--out", folder,
-                           timeout=800)
+        done = program.run("run", ROOT / cls.experiment, "--engine", cls.engine,
+                           "--no-plots", "--set", "timelines=[]", "--out", folder, timeout=800)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         cls.rows = program.rows(folder)
@@ -116,7 +116,8 @@ class Quickstart(Page):
     def test_its_expectation_equals_the_bytes_of_plans(self):
         (trace,) = self.whole["traces"].values()
         tensors = [[tensor["elements"] for tensor in layer["tensors"]] for layer in trace["layers"]]
-        self.assertEqual({tensor["dtype"] for layer in trace["layers"] for tensor in layer["tensors"]}, {"f16"})
+        self.assertEqual({tensor["dtype"] for layer in trace["layers"] for tensor in layer["tensors"]},
+                         {"f16"})
         model, embedding = 2 * sum(map(sum, tensors)), 2 * sum(tensors[0])
         self.says("BERT-Large has M = # MB of gradients", model / 1e6)
         self.says("its gradient, # MB or # % of the bytes", embedding / 1e6, 100 * embedding / model)
@@ -130,11 +131,13 @@ class Quickstart(Page):
                   self.busiest_nic("double-tree", 0), within=0.002)
         self.says("- 2k)B): # ms without CPU machines, # ms with 8.", self.busiest_nic("unified", 0),
                   self.busiest_nic("unified", 8), within=0.002)
-        self.says("each of their NICs: # ms with 2, # ms with 4, and with 8 the same # ms", self.busiest_nic("ps", 2),
-                  self.busiest_nic("ps", 4), self.busiest_nic("ps", 8), within=0.002)
+        self.says("each of their NICs: # ms with 2, # ms with 4, and with 8 the same # ms",
+                  self.busiest_nic("ps", 2), self.busiest_nic("ps", 4), self.busiest_nic("ps", 8),
+                  within=0.002)
 
     def test_it_counts_its_runs(self):
-        self.says("CPU machines beside the GPU machines: # runs", len(self.rows) + len(self.whole["impossible"]))
+        self.says("CPU machines beside the GPU machines: # runs",
+                  len(self.rows) + len(self.whole["impossible"]))
 
 
 class PartitionSize(Page):
@@ -149,7 +152,8 @@ class PartitionSize(Page):
         self.assertIn("flat between 250 KB and 1 MB", self.page)
         for size in ("250KB", "500KB", "1MB"):
             for strategy, stated in (("unified", unified), ("ps", unified), ("colocated-ps", colocated)):
-                self.assertAlmostEqual(self.at(strategy, size) / stated, 1, delta=0.025, msg=f"{strategy} {size}")
+                self.assertAlmostEqual(self.at(strategy, size) / stated, 1, delta=0.025,
+                                       msg=f"{strategy} {size}")
         least = min(self.at("unified", row["partition_size"]) for row in self.rows)
         self.assertIn(least, [self.at("unified", size) for size in ("250KB", "500KB", "1MB")])
 
@@ -171,12 +175,14 @@ class SlowReceivers(Page):
         def time(name, count, pieces):
             return self.time(name, **{COUNT: count, "model.scatter_entries": pieces})
 
-        return [100 * (time(strategy, count, entries) / time("unified", count, "1") - 1) for count in ("0", "4", "8")]
+        return [100 * (time(strategy, count, entries) / time("unified", count, "1") - 1)
+                for count in ("0", "4", "8")]
 
     def test_it_states_the_cost_of_each(self):
-        self.says("the loop costs # % with no CPU machine, # % with four, and # % with eight", *self.cost("loopback"))
-        self.says("Three entries instead of one cost # % with no CPU machine, # % with four and # % with eight",
-                  *self.cost("unified", "3"))
+        self.says("the loop costs # % with no CPU machine, # % with four, and # % with eight",
+                  *self.cost("loopback"))
+        self.says("Three entries instead of one cost # % with no CPU machine, # % with four and # % with "
+                  "eight", *self.cost("unified", "3"))
         (stated,) = self.numbers("at 80 % of the rate, cost # % everywhere")
         for found in self.cost("unaligned"):
             self.assertAlmostEqual(float(stated), found, delta=0.5)
@@ -190,10 +196,13 @@ class Conditions(Page):
 
     def stated(self, line):
         """The cells of the page's rows with this beginning, by strategy."""
-        rows = [[cell.strip() for cell in row.split("|")[2:-1]] for row in (ROOT / self.path).read_text().splitlines()
+        rows = [[cell.strip() for cell in row.split("|")[2:-1]]
+                for row in (ROOT / self.path).read_text().splitlines()
                 if row.startswith(f"| {line} |")]
-        self.assertEqual([len(row) for row in rows], [len(strategies) for strategies in self.strategies], line)
-        return [(strategy, cell) for strategies, row in zip(self.strategies, rows) for strategy, cell in zip(strategies, row)]
+        self.assertEqual([len(row) for row in rows], [len(strategies) for strategies in self.strategies],
+                         line)
+        return [(strategy, cell) for strategies, row in zip(self.strategies, rows)
+                for strategy, cell in zip(strategies, row)]
 
 
 class SlowLink(Conditions):
@@ -202,14 +211,16 @@ class SlowLink(Conditions):
     def test_it_has_the_strategies_of_the_program(self):
         asked = program.run("run", ROOT / self.experiment, "--set", 'strategies=["none"]').stderr
         known = re.findall("'(.*?)'", asked.partition("strategies are")[2])
-        self.assertLessEqual(set(sum(self.strategies, ())), set(known), asked)  # it says nothing of halving-doubling
+        # It says nothing of halving-doubling.
+        self.assertLessEqual(set(sum(self.strategies, ())), set(known), asked)
 
     def test_its_rows_have_the_results(self):
         for line, factor in (("nothing", "1"), ("`slow_link`: a GPU machine's NIC at half its rate", "0.5"),
                              ("`slow_link`: at a quarter", "0.25")):
             for strategy, text in self.stated(line):
                 time = self.time(strategy, **{"conditions.links.0.factor": factor})
-                self.assertAlmostEqual(float(text), time, delta=1 if strategy == "double-tree" else 0.11, msg=strategy)
+                self.assertAlmostEqual(float(text), time, delta=1 if strategy == "double-tree" else 0.11,
+                                       msg=strategy)
 
 
 class OtherJobs(Conditions):
@@ -271,7 +282,8 @@ class Guide(Page):
         command = lines.pop(0).split()
         self.assertEqual(command[:2], ["weir", "whatif"])
         done = program.run(*command[1:], cwd=ROOT, timeout=800)
-        self.assertEqual([line for line in lines if line], [line for line in done.stdout.splitlines() if line],
+        self.assertEqual([line for line in lines if line],
+                         [line for line in done.stdout.splitlines() if line],
                          f"the example should be:\n{done.stdout}")
 
 
@@ -281,11 +293,12 @@ class Calibration(unittest.TestCase):
         done = subprocess.run([ROOT / "experiments/calibration/calibrate.py", "--weir", program.command()[0],
                                "--sets", "lab of this page"],
                               capture_output=True, text=True, timeout=1200, check=True)
-        results = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: (within|NOT within)", done.stdout,
-                             re.MULTILINE | re.DOTALL)
+        results = re.findall(r"^([^\n]+): (\d+) runs$.*?median (\S+) %, 95th percentile (\S+) %: "
+                             r"(within|NOT within)", done.stdout, re.MULTILINE | re.DOTALL)
         self.assertEqual(len(results), 1, done.stdout)
         for name, runs, median, p95, within in results:
-            self.assertIn(f"| {name} | {runs} | {median} % | {p95} % | {'yes' if within == 'within' else 'no'} |", page)
+            self.assertIn(f"| {name} | {runs} | {median} % | {p95} % | "
+                          f"{'yes' if within == 'within' else 'no'} |", page)
 
 
 class Reproduction(unittest.TestCase):
@@ -295,8 +308,8 @@ class Reproduction(unittest.TestCase):
         """The tables, and whether all values are within their tolerances."""
         with tempfile.TemporaryDirectory() as folder:
             page = Path(folder) / "page.md"
-            done = program.run("run", ROOT / experiment, "--engine", "fluid", "--no-plots", "--out", folder, "--page", page,
-                               timeout=800)
+            done = program.run("run", ROOT / experiment, "--engine", "fluid",
+                               "--no-plots", "--out", folder, "--page", page, timeout=800)
             self.assertIn(done.returncode, (0, 1), done.stderr)
             return page.read_text(encoding="utf-8"), done.returncode == 0
 
@@ -320,7 +333,8 @@ class Readme(Page):
         for line in (ROOT / "tests/golden/strategies.txt").read_text(encoding="utf-8").splitlines()[1:]:
             topology, strategy, first, _ = line.split()
             times[topology, strategy] = int(first)
-        behind_racks = {"ring", "flat-ring", "hierarchical", "double-tree", "halving-doubling", "ddp", "horovod", "bytescheduler"}
+        behind_racks = {"ring", "flat-ring", "hierarchical", "double-tree",
+                        "halving-doubling", "ddp", "horovod", "bytescheduler"}
         for (topology, strategy), time in times.items():
             if topology == "racks-oversubscribed" and strategy in behind_racks:
                 self.assertLess(time, times[topology, "unified"], f"{strategy} on {topology}")
@@ -336,12 +350,14 @@ class Sensitivity(Page):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         folder = Path(temporary.name)
-        for command in (("sweep", ROOT / "experiments/sensitivity"), ("sweep", "--export", folder / "results.csv")):
+        for command in (("sweep", ROOT / "experiments/sensitivity"),
+                        ("sweep", "--export", folder / "results.csv")):
             done = program.run(*command, "--results", folder / "sweep", timeout=800)
             if done.returncode != 0:
                 raise AssertionError(done.stderr)
         program.run("report", folder / "sweep", "-o", folder / "page.html")
-        cls.report = " ".join(re.sub("<[^>]+>", " ", (folder / "page.html").read_text(encoding="utf-8")).split())
+        cls.report = " ".join(re.sub("<[^>]+>", " ",
+                                     (folder / "page.html").read_text(encoding="utf-8")).split())
         cls.rows = [row for row in program.rows(folder) if row["strategy"] == "unified"]
 
     def gbps(self, row):
@@ -350,26 +366,29 @@ class Sensitivity(Page):
         return float(number) * {"Gbps": 1, "Mbps": 1e-3, "MB/s": 8e-3, "GB/s": 8}[unit]
 
     def test_the_network_decides(self):
-        medians = [statistics.median(float(row["speedup"]) for row in self.rows if low <= self.gbps(row) < high)
+        medians = [statistics.median(float(row["speedup"]) for row in self.rows
+                                     if low <= self.gbps(row) < high)
                    for low, high in ((0, 10), (10, 20), (20, 51))]
         self.says("`ring` is # below 10 Gbps, # from 10 to 20 Gbps and # above", *medians)
         best = max(self.rows, key=lambda row: float(row["speedup"]))
         worst = min(self.rows, key=lambda row: float(row["speedup"]))
-        self.says("is # times as fast as ring: eight CPU machines at # Gbps", float(best["speedup"]), self.gbps(best))
+        self.says("is # times as fast as ring: eight CPU machines at # Gbps",
+                  float(best["speedup"]), self.gbps(best))
         self.says("takes # of ring's speed: at # Gbps", float(worst["speedup"]), self.gbps(worst))
         self.assertEqual((best[COUNT], worst[COUNT]), ("8", "7"))
 
     def test_effects_are_the_report_s(self):
         for thing, sentence in [
-                ("topology.groups.gpu.nics.0.rate, topology.groups.cpu.nics.0.rate", "rate of all NICs, 5 to 50 Gbps"),
+                ("topology.groups.gpu.nics.0.rate, topology.groups.cpu.nics.0.rate",
+                 "rate of all NICs, 5 to 50 Gbps"),
                 (COUNT, "CPU machines, 0 to 8"), ("partition_size", "`partition_size`, 512 KiB to 16 MiB"),
                 ("model.message_overhead", "`model.message_overhead`, 0 to 50 us")]:
-            found = re.search(re.escape(thing) + r" (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) 60 samples", self.report)
+            found = re.search(re.escape(thing)
+                              + r" (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) (\d+\.\d\d) 60 samples", self.report)
             self.assertIsNotNone(found, thing)
             self.assertEqual(self.numbers(f"| {sentence} | # | # | # | # |"), list(found.groups()))
         self.assertIn("unified 90 %, ring 100 %, hierarchical 100 %, ps 92 %", self.report)
         self.says("explains # % of the variance of `unified`, of `ps` # %", 90, 92)
-
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ class Sums(Real):
     def test_connections_that_share_a_pace_are_held_to_it(self):
         trace = {"name": "net", "layers": [{"name": "all", "forward": "1us", "backward": "1us", "tensors": [
             {"name": "all", "elements": 16_000_000}]}]}
-        groups = [{"name": "gpu", "count": 2, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
+        groups = [{"name": "gpu", "count": 2, "gpus": [{"at": "numa0"}],
+                   "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
         self.write(strategies=["ring"], baseline="ring", sweep={}, iterations=2, trace=trace,
                    topology={"name": "two", "groups": groups})
         done = self.run_on_local("--verify", "--pace", "0.2", "--channels", "2")
@@ -73,8 +74,8 @@ class Sums(Real):
         self.write(topology=topology, strategies=["hierarchical"], baseline="hierarchical")
         done = self.run_on_local()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("each GPU of gpu[0] sends its share through the NIC beside it, which real runs do not support yet",
-                      done.stderr)
+        self.assertIn("each GPU of gpu[0] sends its share through the NIC beside it, which real runs do not "
+                      "support yet", done.stderr)
 
     def test_machines_that_share_memory_sum_right(self):
         for dtype in ("f32", "bf16"):
@@ -134,7 +135,8 @@ class Refused(Real):
 
 
     def test_more_machines_than_this_host_has_memory_for_are_refused_before_they_are_planned(self):
-        groups = [{"name": "gpu", "count": 1000, "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
+        groups = [{"name": "gpu", "count": 1000, "gpus": [{"at": "numa0"}],
+                   "nics": [{"at": "numa0", "rate": "8Gbps"}]}]
         self.write(strategies=["ring"], topology={"name": "large", "groups": groups}, sweep={},
                    trace={"name": "net", "layers": layers("f32", 10**9)})
         begin = time.monotonic()

@@ -13,7 +13,8 @@ import program
 from tiny import COUNT, TRACE, TOPOLOGY, Case
 
 COLUMNS = ["strategy", "gpu_machines", "cpu_machines", COUNT, "policy", "seed", "iteration_ns",
-           "exposed_communication_ns", "goodput_bytes_per_s", "bound_ns", "bound_percent", "binding", "speedup"]
+           "exposed_communication_ns", "goodput_bytes_per_s", "bound_ns",
+           "bound_percent", "binding", "speedup"]
 
 
 class Run(Case):
@@ -55,7 +56,8 @@ class Run(Case):
         self.assertTrue((self.folder / "results/tiny/results.csv").is_file())
 
     def test_settings_hold_at_every_point(self):
-        self.assertEqual(self.run_weir("--set", "topology.groups.gpu.count=2", "--set", "policy=fifo").returncode, 0)
+        self.assertEqual(self.run_weir("--set", "topology.groups.gpu.count=2",
+                                       "--set", "policy=fifo").returncode, 0)
         self.assertEqual({(row["gpu_machines"], row[COUNT]) for row in self.rows()}, {("2", "0"), ("2", "3")})
         self.assertNotIn("policy", self.rows()[0])
         self.assertEqual(self.json()["settings"], {"topology.groups.gpu.count": 2, "policy": "fifo"})
@@ -72,7 +74,8 @@ class Run(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         row = next(row for row in self.json()["rows"] if row["strategy"] == "ring")
         events = json.loads((self.out / row["timeline"]).read_text())["traceEvents"]
-        machines = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        machines = {event["pid"]: event["args"]["name"] for event in events
+                    if event["name"] == "process_name"}
         carried, last = {}, {}
         for event in (event for event in events if event["ph"] == "C"):
             machine = machines[event["pid"]]
@@ -92,7 +95,8 @@ class Run(Case):
             (self.out / name).write_text("")
         self.assertEqual(self.run_weir().returncode, 0)
         self.assertEqual(sorted(path.name for path in self.out.iterdir()),
-                         ["notes.txt", "results.csv", "results.json", "results.json.bak", "timeline-notes.json"])
+                         ["notes.txt", "results.csv", "results.json", "results.json.bak",
+                          "timeline-notes.json"])
 
     def test_the_baseline_is_named(self):
         done = self.run_weir("--set", 'strategies=["unified", "ps"]', "--set", "policy=fifo")
@@ -116,7 +120,8 @@ class Run(Case):
         done = self.run_weir("--page", self.folder / "file/page.md")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("file/page.md: cannot be written", done.stderr)
-        self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)  # the run makes this folder
+        # The run makes this folder.
+        self.assertEqual(self.run_weir("--page", self.out / "page.md").returncode, 0)
         self.assertTrue((self.out / "page.md").is_file())
 
     def test_an_empty_folder_name_is_refused(self):
@@ -131,7 +136,8 @@ class Run(Case):
 
     def test_a_point_too_large_for_memory_fails_alone(self):
         large = {"name": "net", "layers": [
-            {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 50_000_000}]}
+            {"name": name, "forward": "1ms", "backward": "2ms",
+             "tensors": [{"name": name, "elements": 50_000_000}]}
             for name in ("a", "b")]}
         self.write(trace=large, strategies=["unified"], finest_part="8MB",
                    sweep={"partition_size": ["1KB", "8MB"]})
@@ -151,7 +157,8 @@ class Run(Case):
 
     def test_a_run_too_long_for_nanoseconds_fails_and_does_not_hang(self):
         self.write(sweep={}, iterations=1000)
-        settings = [word for layer in ("a", "b") for word in ("--set", f"trace.layers.{layer}.backward=3600s")]
+        settings = [word for layer in ("a", "b")
+                    for word in ("--set", f"trace.layers.{layer}.backward=3600s")]
         done = self.run_weir(*settings)
         self.assertEqual(done.returncode, 1)
         self.assertIn("the run takes more than 4000000s of simulated time", done.stderr)
@@ -175,9 +182,9 @@ class Run(Case):
     def test_names_of_all_kinds_leave_files_well_formed(self):
         name = 'a "$b_{" \\, caf\u00e9'
         layers = [{**layer, "name": f"{name} {i}"} for i, layer in enumerate(TRACE["layers"])]
-        self.write(topology={**TOPOLOGY, "name": name}, trace={"name": name, "layers": layers}, question="a\n\r,b",
-                   sweep={"topology.source": ["a, b", '"#'], "trace.name": [name, "#"]}, timelines=["ring"],
-                   timeline_points="all", strategies=["ring"])
+        self.write(topology={**TOPOLOGY, "name": name}, trace={"name": name, "layers": layers},
+                   question="a\n\r,b", sweep={"topology.source": ["a, b", '"#'], "trace.name": [name, "#"]},
+                   timelines=["ring"], timeline_points="all", strategies=["ring"])
         done = self.run_weir()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual({(row["topology.source"], row["trace.name"]) for row in self.rows()},
@@ -249,8 +256,8 @@ class Interrupted(Case):
 
     def test_an_output_that_cannot_be_written_is_reported_after_the_results_are_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run(self.run_command(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
-                                  check=False)
+            done = subprocess.run(self.run_command(), stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("the standard output cannot be written", done.stderr)
         self.assertTrue(self.json()["finished"])
@@ -268,7 +275,8 @@ class Others(Case):
         for name in ("plan", "bound"):
             done = self.weir(name, "--strategy", "rnig")
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertIn(f"weir {name}: --strategy: unknown strategy 'rnig'; expected one of unified, ring", done.stderr)
+            self.assertIn(f"weir {name}: --strategy: unknown strategy 'rnig'; expected one of unified, ring",
+                          done.stderr)
 
     def test_an_impossible_plan_is_reported_alone(self):
         for name in ("plan", "bound"):
@@ -286,7 +294,8 @@ class Others(Case):
         done = self.weir("bound")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         any_plan, strategies, best, path = done.stdout.split("\n\n")
-        self.assertRegex(any_plan, r"No plan takes less than 8.4 ms an iteration, because of all NICs together")
+        self.assertRegex(any_plan,
+                         r"No plan takes less than 8.4 ms an iteration, because of all NICs together")
         self.assertRegex(any_plan, r"\nall NICs together +32 MB +53.33 Gbps +4.8 ms +8.4 ms\n")
         self.assertEqual(any_plan.count("nic0.out"), 1)  # one link of each kind
         self.assertIn("\nunified ", strategies)
@@ -325,7 +334,8 @@ class Others(Case):
                    sweep={"credit": [1, 0], "policy": ["lifo", "fifo"]})
         done = self.weir("check")
         self.assertEqual(done.returncode, 2)
-        for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0", "not the string 'lifo'"):
+        for complaint in ("-1 is too small", "'layers' is missing", "not the integer 0",
+                          "not the string 'lifo'"):
             self.assertEqual(done.stdout.count(complaint), 1, done.stdout)
 
     def test_every_line_of_an_error_names_the_program(self):
@@ -341,7 +351,8 @@ class Others(Case):
         self.assertIn("tiny.json:3: this is not JSON", done.stdout)
 
     def test_a_mistake_on_the_command_line_ends_with_2_and_help_with_0(self):
-        for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"], ["check", "none.json"]):
+        for words in (["run", "--jbos", "1"], ["rnu"], [], ["run"], ["run", "none.json"],
+                      ["check", "none.json"]):
             done = program.run(*words)
             self.assertEqual(done.returncode, 2, words)
         self.assertEqual(self.weir("run", "--help").returncode, 0)

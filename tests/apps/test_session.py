@@ -24,12 +24,14 @@ class Sessions(unittest.TestCase):
     def run_session(self, ranks, servers, **more):
         """The finished ranks and servers, in order; all are ended when the test is."""
         common = {**{key: value for key, value in os.environ.items() if not key.startswith("WEIR_")},
-                  "WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(servers), "WEIR_LEADER": f"127.0.0.1:{free_port()}",
+                  "WEIR_SIZE": str(ranks), "WEIR_SERVERS": str(servers),
+                  "WEIR_LEADER": f"127.0.0.1:{free_port()}",
                   "WEIR_SECRET": secrets.token_hex(32), "WEIR_PATIENCE": "20", **more}
         commands = [([EXAMPLE], {"WEIR_RANK": str(i)}) for i in range(ranks)]
-        commands += [([PROGRAM, "node", "--server", str(i), "--listen", "127.0.0.1"], {}) for i in range(servers)]
-        started = [subprocess.Popen(command, env={**common, **own}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                    text=True) for command, own in commands]
+        commands += [([PROGRAM, "node", "--server", str(i), "--listen", "127.0.0.1"], {})
+                     for i in range(servers)]
+        started = [subprocess.Popen(command, env={**common, **own}, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True) for command, own in commands]
         for process in started:
             self.addCleanup(process.communicate)
             self.addCleanup(process.kill)
@@ -48,13 +50,16 @@ class Sessions(unittest.TestCase):
                 self.assertEqual(one, (0, "", ""))
 
     def test_settings_that_fit_nothing_are_reported_by_name(self):
-        for name, value, expected in (("WEIR_STRATEGY", "none", "strategy: unknown strategy 'none'; "), ("WEIR_SECRET", "abc", "secret: "),
-                                      ("WEIR_LEADER", "here", "leader: "), ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
+        for name, value, expected in (("WEIR_STRATEGY", "none", "strategy: unknown strategy 'none'; "),
+                                      ("WEIR_SECRET", "abc", "secret: "),
+                                      ("WEIR_LEADER", "here", "leader: "),
+                                      ("WEIR_SIZE", "none", "WEIR_SIZE: ")):
             code, _, error = self.run_session(1, 0, WEIR_RANK="0", WEIR_SERVERS="1", **{name: value})[0]
             self.assertEqual(code, 1)
             self.assertIn(f"weir_init: {expected}", error)
-        done = subprocess.run([PROGRAM, "node", "--server", "3", "--listen", "127.0.0.1"], capture_output=True, text=True,
-                              timeout=20, env={**os.environ, "WEIR_SERVERS": "2"})
+        done = subprocess.run([PROGRAM, "node", "--server", "3", "--listen", "127.0.0.1"],
+                              capture_output=True, text=True, timeout=20,
+                              env={**os.environ, "WEIR_SERVERS": "2"})
         self.assertEqual(done.returncode, 2)
         self.assertIn("there is no server 3: the session has 2", done.stderr)
 

@@ -37,7 +37,8 @@ class Suite(Case):
         self.assertTrue((self.folder / "results/suite/first/results.csv").is_file())
         with (self.folder / "results/suite/second/published.csv").open() as file:
             rows = list(csv.DictReader(file))
-        self.assertEqual([round(float(row["ours"]) * 1e9, -3) for row in rows], [round(time, -3) for time in times])
+        self.assertEqual([round(float(row["ours"]) * 1e9, -3) for row in rows],
+                         [round(time, -3) for time in times])
         self.assertEqual({row["within"] for row in rows}, {"yes"})
         page = (self.folder / "page.md").read_text()
         self.assertIn("### second\n\nA paper, Fig. 1. Calibrated on: nothing.", page)
@@ -68,7 +69,8 @@ class Suite(Case):
         self.assertIn("suite/wrong.json:1: topology: there is no file suite/none.json", done.stderr)
         (self.folder / "empty").mkdir()
         done = program.run("run", "empty", cwd=self.folder)
-        self.assertEqual((done.returncode, done.stderr), (2, "weir run: empty: there is no experiment in this folder\n"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "weir run: empty: there is no experiment in this folder\n"))
 
 
 if __name__ == "__main__":

@@ -103,13 +103,15 @@ class Sweeps(sweeping.Case):
         self.assertIn("2 failed", page)
         self.ask("--export", self.folder / "all.db")
         with sqlite3.connect(self.folder / "all.db") as database:
-            self.assertEqual(database.execute("SELECT DISTINCT strategy, seed FROM runs").fetchall(), [("unified", 1)])
+            self.assertEqual(database.execute("SELECT DISTINCT strategy, seed FROM runs").fetchall(),
+                             [("unified", 1)])
         database.close()
 
     def test_a_run_that_is_late_is_ended_and_recorded(self):
         self.write(strategies=["unified"], sweep=LONG)
         self.sweep("--deadline", "300ms", status=1)
-        self.assertEqual([key for key, in sweeping.rows_of(self.results, "SELECT status FROM runs")], ["late"])
+        self.assertEqual([key for key, in sweeping.rows_of(self.results, "SELECT status FROM runs")],
+                         ["late"])
         self.assertIn("1 run of share 1 of 1 failed", self.sweep("--deadline", "300ms", status=1).stderr)
         self.assertEqual(len(self.keys()), 1)
         self.sweep("--deadline", "300ms", "--retry", status=1)
@@ -198,10 +200,12 @@ class Reports(sweeping.Case):
         self.assertNotRegex(text, r"https?://|@import|url\(|fetch|XMLHttp")
         self.assertIn("<b>Is it & 'right'?</b>", page.text())
         self.assertGreaterEqual(sum(tag == "svg" for tag, _ in page.elements), 8)
-        self.assertTrue(any(attributes.get("href", "").startswith("timeline-") for _, attributes in page.elements))
+        self.assertTrue(any(attributes.get("href", "").startswith("timeline-")
+                            for _, attributes in page.elements))
         strange = self.results.rename(self.folder / "100% of 'it' #2?")
         program.run("report", strange, "-o", self.folder / "page.html")
-        links = [attributes["href"] for _, attributes in Page((self.folder / "page.html").read_text()).elements
+        links = [attributes["href"]
+                 for _, attributes in Page((self.folder / "page.html").read_text()).elements
                  if "timeline-" in attributes.get("href", "")]
         self.assertNotIn("#", "".join(links))
         self.assertTrue(links and all((self.folder / unquote(link)).is_file() for link in links), links)
@@ -217,7 +221,8 @@ class Reports(sweeping.Case):
                             ("sweep", "--results", self.results, "--export", self.folder / "all.csv")):
                 done = program.run(*command)
                 self.assertEqual(done.returncode, 2)
-                self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|database disk image is malformed)\n")
+                self.assertRegex(done.stderr, f"^weir {command[0]}: {file}: (file is not a database|"
+                                              "database disk image is malformed)\n")
                 self.assertNotIn("continues it", done.stdout)
             self.assertFalse((self.results / "report.html").exists())
             self.assertFalse((self.folder / "all.csv").exists())
@@ -225,12 +230,14 @@ class Reports(sweeping.Case):
         self.page()
 
     def test_the_command_for_the_best_point_gives_its_result(self):
-        self.write(strategies=["unified", "ps"], sweep={tiny.COUNT: [0, 1, 2], "partition_size": ["1MB", "4MB"]})
+        self.write(strategies=["unified", "ps"],
+                   sweep={tiny.COUNT: [0, 1, 2], "partition_size": ["1MB", "4MB"]})
         for engine in ((), ("--engine", "fluid"), ("--engine", "fluid", "--precision", "0.05")):
             results = self.folder / f"of {len(engine)}"
             self.sweep(*engine, into=results)
             self.results = results
-            command = shlex.split(re.search("<pre>(.*?)</pre>", self.page())[1].replace("&#39;", "'").replace("&quot;", '"'))
+            command = shlex.split(re.search("<pre>(.*?)</pre>", self.page())[1]
+                                  .replace("&#39;", "'").replace("&quot;", '"'))
             self.assertEqual(command[:2], ["weir", "run"])
             self.assertEqual(command[len(command) - len(engine):], list(engine))
             done = program.run(*command[1:], "--no-plots", "--out", self.folder / "alone")
@@ -256,7 +263,8 @@ class Reports(sweeping.Case):
         self.assertIn(f"{float(best['speedup']):.2f} times as fast as ring there", text)
         self.assertIn("seeds 1, 2", text)
         self.assertIn(f"{len(rows)} vendor constant the topology has no calibration", text)
-        self.assertEqual(text.count(" vendor constant "), len(rows) + len({row["strategy"] for row in rows}) + 1)
+        self.assertEqual(text.count(" vendor constant "),
+                         len(rows) + len({row["strategy"] for row in rows}) + 1)
         self.assertIn("ps 4 a parameter server on CPU machines needs", text)
         # The effect of the machines on ring's iteration is zero; on unified's it is the ratio of the means.
         def mean(count):
@@ -279,7 +287,8 @@ class Killed(sweeping.Case):
         for _ in range(2):
             enough = self.ended() + chance.randrange(50, 300)
             process = self.started("--jobs", str(jobs))
-            self.wait_for(lambda: self.ended() >= enough, "too few results")  # pylint: disable=cell-var-from-loop
+            self.wait_for(lambda: self.ended() >= enough,  # pylint: disable=cell-var-from-loop
+                          "too few results")
             process.kill()
             process.wait()
             keys, begun = self.keys(), self.begun()

@@ -108,9 +108,10 @@ class Slurm(Engines):
         key = self.slurm / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
-        self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.slurm}/munge.socket",
-                    f"--pid-file={self.slurm}/munged.pid", f"--log-file={self.slurm}/munged.log",
-                    f"--seed-file={self.slurm}/munged.seed", "--num-threads=2")
+        self.daemon("munged", "--foreground", "--force", f"--key-file={key}",
+                    f"--socket={self.slurm}/munge.socket", f"--pid-file={self.slurm}/munged.pid",
+                    f"--log-file={self.slurm}/munged.log", f"--seed-file={self.slurm}/munged.seed",
+                    "--num-threads=2")
         self.wait_for((self.slurm / "munge.socket").exists, "munged has made no socket")
         for name in ("state", "spool"):
             (self.slurm / name).mkdir()
@@ -123,7 +124,8 @@ class Slurm(Engines):
         self.wait_for(lambda: "idle" in self.call("sinfo", "-h", "-o", "%T").stdout, "the node is not idle")
 
     def daemon(self, *command):
-        log = open(self.slurm / f"{command[0]}.out", "w", encoding="utf-8")  # pylint: disable=consider-using-with
+        log = open(self.slurm / f"{command[0]}.out", "w",  # pylint: disable=consider-using-with
+                   encoding="utf-8")
         self.addCleanup(log.close)
         process = subprocess.Popen(command, env=self.environment, stdout=log, stderr=log)
 
@@ -138,8 +140,8 @@ class Slurm(Engines):
         self.addCleanup(end)
 
     def call(self, *command):
-        return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
-                              cwd=self.folder)
+        return subprocess.run(command, env=self.environment, capture_output=True,
+                              text=True, timeout=120, check=False, cwd=self.folder)
 
     def wait_for_jobs(self):
         self.wait_for(lambda: self.call("squeue", "-h").stdout.strip() == "", "jobs have not ended", 120)

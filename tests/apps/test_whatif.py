@@ -87,7 +87,8 @@ class Times(Case):
         self.assertEqual([answer["knee"] for answer in answers], [False, False, True, False, False])
 
     def test_without_compute_the_knee_is_as_many_as_gpu_machines(self):
-        settings = [word for way in ("forward", "backward") for word in ("--set", f"trace.layers.long.{way}=0s")]
+        settings = [word for way in ("forward", "backward")
+                    for word in ("--set", f"trace.layers.long.{way}=0s")]
         self.assertEqual(self.marked("knee", "--bound-only", "--cpu-machines", "0..8", *settings), [N])
 
     def test_machines_that_the_experiment_leaves_out_are_not_counted(self):
@@ -116,7 +117,8 @@ class Times(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("\nps with local stage reduce_scatter\n", done.stdout)
         self.assertIn("ps with local stage reduce at 0 CPU machines is not possible", done.stderr)
-        self.assertIn("\nTake unified with local stage reduce, and add 2 CPU machines: 25 % faster", done.stdout)
+        self.assertIn("\nTake unified with local stage reduce, and add 2 CPU machines: 25 % faster",
+                      done.stdout)
 
     def test_large_clusters_are_counted_in_steps(self):
         counts = [answer["cpu_machines"] for answer in
@@ -148,11 +150,13 @@ class Costs(Case):
                                "iteration; beyond that compute binds.")
         last = self.weir("--bound-only", "--cpu-price", "$10/h").stdout.splitlines()[-1]
         self.assertEqual(last, "Add 2 CPU machines: 25 % faster for 50 % more money an hour, 20 % more an "
-                               "iteration; beyond that compute binds; an iteration costs least with no CPU machines.")
+                               "iteration; beyond that compute binds; an iteration costs least with no CPU "
+                               "machines.")
         last = self.weir("--bound-only", "--cpu-machines", "0,1").stdout.splitlines()[-1]
         self.assertIn("gpu.nic0.out still binds, so try more than 1", last)
         last = self.weir("--bound-only", "--nic", "100Gbps").stdout.splitlines()[-1]
-        self.assertEqual(last, "Add no CPU machines: more of them make no iteration faster; compute binds then.")
+        self.assertEqual(last,
+                         "Add no CPU machines: more of them make no iteration faster; compute binds then.")
 
     def test_without_a_price_there_are_no_costs_and_a_line_that_says_why(self):
         self.write(cpu_price=None)
@@ -190,7 +194,8 @@ class Input(Case):
     def test_wrong_input_is_reported_with_the_option(self):
         cpus = [{**CPU, "name": name} for name in ("new", "old")]
         for groups, options, complaint in [
-                ((), ("--cpu-machines", "3..1"), "--cpu-machines: '3..1' is not a number of machines; try 0..16"),
+                ((), ("--cpu-machines", "3..1"),
+                 "--cpu-machines: '3..1' is not a number of machines; try 0..16"),
                 ((), ("--cpu-machines", "5000"), "--cpu-machines: 5000 is too large; at most 4096"),
                 ((), ("--nic", "8Gbps,9Gb"), "--nic: '9Gb' is not a rate; try 9Gbps"),
                 ((), ("--nic", "8Gbps", "--cpu-nic", "8Gbps"), "--cpu-nic"),
@@ -198,7 +203,8 @@ class Input(Case):
                 ((), ("--strategy", "unifed"), "unknown strategy 'unifed'; expected one of unified"),
                 ((), ("--cpu-price", "4"), "--cpu-price: '4' is not a price; try 4/h"),
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
-                ((), ("--group", "gpu"), "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),
+                ((), ("--group", "gpu"),
+                 "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
                 ([GPU, *cpus], (), "choose the one to count with --group"),
                 ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
@@ -227,8 +233,10 @@ class Input(Case):
         self.assertIn("none of the combinations is possible", done.stderr)
 
     def test_a_signal_ends_it_and_shows_what_is_done(self):
-        command = program.command("whatif", "lab.json", "trace.json", "--cpu-machines", "0..300", "--jobs", "1")
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = program.command("whatif", "lab.json", "trace.json", "--cpu-machines", "0..300",
+                                  "--jobs", "1")
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         time.sleep(2)
         process.send_signal(signal.SIGINT)

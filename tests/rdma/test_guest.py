@@ -95,7 +95,8 @@ class Guest(unittest.TestCase):
     def test_a_guest_that_cannot_start_says_so_and_where_its_console_is(self):
         status, output, errors = self.run_guest("--memory", "16", "--", "true")
         self.assertEqual(status, BROKEN, output + errors)
-        self.assertRegex(errors, r"^(guest: .*; console: \S+\nguest: starting it again\n){2}guest: .*; console: \S+\n$")
+        self.assertRegex(errors, r"^(guest: .*; console: \S+\nguest: starting it again\n){2}"
+                                 r"guest: .*; console: \S+\n$")
 
     def test_nothing_stays_behind_when_it_is_terminated(self):
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -24,7 +24,8 @@ NO_DEVICES = "mount -t tmpfs none /dev/infiniband"  # in a mount namespace of it
 
 def topology(machines):
     nic = {"at": "numa0", "rate": "1Gbps"}
-    return {"name": "alike", "groups": [{"name": "gpu", "count": machines, "gpus": [{"at": "numa0"}], "nics": [nic]}]}
+    return {"name": "alike",
+            "groups": [{"name": "gpu", "count": machines, "gpus": [{"at": "numa0"}], "nics": [nic]}]}
 
 
 class Rdma(Real):
@@ -36,14 +37,15 @@ class Rdma(Real):
         self.write()
 
     def write(self, **more):
-        super().write(**{"topology": topology(3), "strategies": ["unified", "ring", "colocated-ps"], "baseline": "ring",
-                         "trace": {"name": "net", "layers": layers("f32", 30_001)}, **more})
+        super().write(**{"topology": topology(3), "strategies": ["unified", "ring", "colocated-ps"],
+                         "baseline": "ring", "trace": {"name": "net", "layers": layers("f32", 30_001)},
+                         **more})
 
     def options(self, addresses, *more):
         hosts = self.folder / "hosts"
         hosts.write_text("".join(f"host{i} {address}\n" for i, address in enumerate(addresses)))
-        return ("--on", "cluster", "--listen", "10.77.0.1", "--remote-shell", str(self.shell), "--hosts", str(hosts),
-                "--records", *more)
+        return ("--on", "cluster", "--listen", "10.77.0.1", "--remote-shell", str(self.shell),
+                "--hosts", str(hosts), "--records", *more)
 
     def moved(self):
         """Through what, as the records of the last run have it."""
@@ -53,7 +55,8 @@ class Rdma(Real):
     @staticmethod
     def sent():
         """Packets, by each device."""
-        return [int(Path(f"/sys/class/infiniband/rxe{i}/ports/1/hw_counters/sent_pkts").read_text()) for i in (0, 1)]
+        return [int(Path(f"/sys/class/infiniband/rxe{i}/ports/1/hw_counters/sent_pkts").read_text())
+                for i in (0, 1)]
 
 
 class Jobs(Rdma):
@@ -63,7 +66,8 @@ class Jobs(Rdma):
             done = self.run_weir(*self.options((*DEVICES, DEVICES[0]), "--transport", transport, "--verify"))
             self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
             self.assertEqual(self.moved(), f"transport={transport} {transport}_pairs=3")
-            # Every element of every sum is what it should be, to the bit: they are whole numbers that f32 holds.
+            # Every element of every sum is what it should be, to the bit: they are whole numbers that f32
+            # holds.
             checked.append([(row["strategy"], row["checked_elements"]) for row in self.json()["rows"]])
         self.assertEqual(checked[0], checked[1])
         self.assertEqual({strategy for strategy, _ in checked[0]}, {"unified", "ring", "colocated-ps"})
@@ -105,7 +109,8 @@ class Jobs(Rdma):
         _, errors = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 1)
         # Soft-RoCE sometimes reports only what it flushes after that.
-        self.assertRegex(json.dumps(self.json()["failed"]) + errors, r"machine gpu\[\d\] is lost: rxe\d port 1: "
+        self.assertRegex(json.dumps(self.json()["failed"]) + errors,
+                         r"machine gpu\[\d\] is lost: rxe\d port 1: "
                          "(transport retry counter exceeded|Work Request Flushed Error)")
         self.assertTrue(self.gone(nodes))
 
@@ -152,8 +157,8 @@ class Ports(Rdma):
 
     def job(self, *nics):
         """Of one machine for each list of NICs; what each device sent."""
-        groups = [{"name": f"gpu{i}", "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "1Gbps", **nic}
-                                                                          for nic in own]}
+        groups = [{"name": f"gpu{i}", "gpus": [{"at": "numa0"}],
+                   "nics": [{"at": "numa0", "rate": "1Gbps", **nic} for nic in own]}
                   for i, own in enumerate(nics)]
         self.write(topology={"name": "alike", "groups": groups}, strategies=["unified"], baseline="unified")
         before = self.sent()
@@ -213,7 +218,8 @@ esac
     def test_each_pair_takes_the_best_that_it_can(self):
         self.write(strategies=["unified"], baseline="unified")
         remarks = self.check((*DEVICES, "10.78.0.2"), "rdma_pairs=1 tcp_pairs=2", "--poll", "0s")
-        self.assertRegex(remarks, r"^weir: messages stay on TCP between some machines: RDMA's connection manager is "
+        self.assertRegex(remarks,
+                         r"^weir: messages stay on TCP between some machines: RDMA's connection manager is "
                          r"not available \(/dev/infiniband/rdma_cm\): [^\n]*\n$")
 
     def test_sealed_messages_do_not_use_devices(self):
@@ -225,7 +231,8 @@ esac
         self.addCleanup(subprocess.run, "rdma link del rxe2".split(), check=True)
         self.write(topology=topology(2), strategies=["unified"], baseline="unified")
         addresses = (DEVICES[0], "10.78.0.1")
-        self.assertIn("weir: messages stay on TCP between some machines: ", self.check(addresses, "tcp_pairs=1"))
+        self.assertIn("weir: messages stay on TCP between some machines: ",
+                      self.check(addresses, "tcp_pairs=1"))
         done = self.run_weir(*self.options(addresses, "--transport", "rdma"))
         self.assertEqual(done.returncode, 1)
         self.assertRegex(json.dumps(self.json()["failed"]),
@@ -254,16 +261,17 @@ class Rates(unittest.TestCase):
         self.addCleanup(server.kill)
         while not any(listening in Path(f"/proc/net/tcp{six}").read_text() for six in ("", "6")):
             time.sleep(0.1)
-        done = subprocess.run((*command, "-d", "rxe0", DEVICES[1]), capture_output=True, text=True, timeout=60,
-                              check=True)
+        done = subprocess.run((*command, "-d", "rxe0", DEVICES[1]), capture_output=True,
+                              text=True, timeout=60, check=True)
         server.wait(20)
         row = re.search(rf"^ {size} .*", done.stdout, re.MULTILINE)[0].split()
         return float(row[3]) * 2**20  # a second
 
     def bench(self, size, *more, addresses=DEVICES, seconds=1):
-        done = program.run("bench", "transport", "--engine", "rdma", "--addresses", ",".join(addresses), "--json",
-                           "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1", "--seconds", str(seconds),
-                           "--repetitions", "1", *more)
+        done = program.run("bench", "transport", "--engine", "rdma",
+                           "--addresses", ",".join(addresses), "--json",
+                           "--sizes", f"{size}B", "--channels", "1", "--io-threads", "1",
+                           "--seconds", str(seconds), "--repetitions", "1", *more)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         document = json.loads(done.stdout)
         row, = document["rows"]
@@ -289,9 +297,11 @@ class Rates(unittest.TestCase):
                 nodes, writes = max(nodes, self.weir(size)), max(writes, self.perftest(size))
                 if turn > 0 and nodes > 0.85 * writes > 0:
                     break
-            print(f"messages of {size} bytes: {nodes / 1e6:.0f} MB/s, and ib_write_bw {writes / 1e6:.0f} MB/s")
+            print(f"messages of {size} bytes: {nodes / 1e6:.0f} MB/s, "
+                  f"and ib_write_bw {writes / 1e6:.0f} MB/s")
             if writes == 0:
-                self.skipTest("perftest could not read its clock in any turn: the host is too busy to compare rates")
+                self.skipTest("perftest could not read its clock in any turn: the host is too busy to "
+                              "compare rates")
             self.assertGreater(nodes, 0.85 * writes)
 
 

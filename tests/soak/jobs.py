@@ -2,9 +2,14 @@
 
 import json
 import random
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
-STRATEGIES = ["unified", "ring", "flat-ring", "hierarchical", "double-tree", "ps", "colocated-ps", "horovod", "mxnet-ps"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
+
+from real import STRATEGIES  # noqa: E402  pylint: disable=wrong-import-position
+
 ON_CPUS = {"ps"}  # impossible without machines that have no GPU
 
 
@@ -32,8 +37,8 @@ class Job:
         return path
 
     def __str__(self):
-        return (f"{self.seed} {self.happens} on {self.where}: {self.strategy}, n = {self.gpus}, k = {self.cpus}, "
-                f"{self.iterations} iterations, {' '.join(self.options)}")
+        return (f"{self.seed} {self.happens} on {self.where}: {self.strategy}, n = {self.gpus}, "
+                f"k = {self.cpus}, {self.iterations} iterations, {' '.join(self.options)}")
 
 
 def tensors(draw, largest):
@@ -41,7 +46,8 @@ def tensors(draw, largest):
     layers = []
     for layer in range(draw.randint(1, 4)):
         layers.append({"name": f"l{layer}", "forward": "100us", "backward": "200us", "tensors": [
-            {"name": f"t{layer}.{i}", "elements": draw.choice([1, 17, 1000, largest // 7, largest]), "dtype": dtype}
+            {"name": f"t{layer}.{i}", "elements": draw.choice([1, 17, 1000, largest // 7, largest]),
+             "dtype": dtype}
             for i in range(draw.randint(1, 4))]})
     return layers
 

@@ -1,4 +1,5 @@
-"""What processes are and hold, from /proc: also of those in a lab, which have their own numbers and networks there."""
+"""What processes are and hold, from /proc: also of those in a lab, which have their own numbers and networks
+there."""
 
 import os
 from pathlib import Path
@@ -111,7 +112,9 @@ def left(things):
     for pid in parents():
         found |= things & {network(pid)}
         found |= things & _open(pid)
-    ports = {"port " + line.split()[1] for line in (_read("self", "net/tcp") + _read("self", "net/tcp6")).decode()
-             .splitlines() if line.split()[3] == "0A"}
-    names = {"socket " + line.split()[-1] for line in _read("self", "net/unix").decode(errors="replace").splitlines()}
+    ports = {"port " + line.split()[1]
+             for line in (_read("self", "net/tcp") + _read("self", "net/tcp6")).decode().splitlines()
+             if line.split()[3] == "0A"}
+    names = {"socket " + line.split()[-1]
+             for line in _read("self", "net/unix").decode(errors="replace").splitlines()}
     return found | (things & (ports | names))

@@ -3,8 +3,8 @@
 soak.py WEIR [MINUTES] [--seed N] [--short] [--job "SEED HAPPENS WHERE"]. What must hold:
 
 * A job that nobody disturbs ends well, every element of every sum being right.
-* After a kill or a stop of one that others exchange messages with every other machine ends within 5 s with an error
-  that names it.
+* After a kill or a stop of one that others exchange messages with every other machine ends within 5 s with an
+  error that names it.
 * No process, network, port, socket or shared memory is left of a job.
 * The resident memory of each machine after a tenth of a long job and at its end differs by 5 % at most.
 
@@ -37,8 +37,8 @@ LONGEST = 180  # seconds of one job
 IN_LAB = """
 address=$(echo "$WEIR_ADDRESSES" | cut -d, -f$((WEIR_RANK + 1)))
 if [ "$WEIR_RANK" = 0 ]; then
-  "$WEIR" run "$FOLDER/job.json" --no-plots --out "$FOLDER/out" --on cluster --listen "$address" --key "$FOLDER/key" \
-    "$@" >"$FOLDER/run.out" 2>"$FOLDER/run.err" &
+  "$WEIR" run "$FOLDER/job.json" --no-plots --out "$FOLDER/out" --on cluster --listen "$address" \
+    --key "$FOLDER/key" "$@" >"$FOLDER/run.out" 2>"$FOLDER/run.err" &
 fi
 until grep -qs '}$' "$FOLDER/key"; do sleep 0.02; done
 "$WEIR" node --job "$FOLDER/key" --listen "$address" --patience 20
@@ -63,12 +63,16 @@ class Running:
         self.pids = set()
         path = job.write(folder)
         if job.where == "lab":
-            command = [weir, "lab", "run", str(folder / "topology.json"), "--", "sh", "-c", IN_LAB, "sh", *job.options]
+            command = [weir, "lab", "run", str(folder / "topology.json"),
+                       "--", "sh", "-c", IN_LAB, "sh", *job.options]
         else:
-            command = [weir, "run", str(path), "--no-plots", "--out", str(folder / "out"), "--on", "local", *job.options]
+            command = [weir, "run", str(path), "--no-plots", "--out", str(folder / "out"),
+                       "--on", "local", *job.options]
         self.began = time.monotonic()
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder,
-                                        env={**os.environ, "WEIR": weir, "FOLDER": str(folder), "TMPDIR": str(folder)})
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                        text=True, cwd=folder,
+                                        env={**os.environ, "WEIR": weir, "FOLDER": str(folder),
+                                             "TMPDIR": str(folder)})
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -166,7 +170,8 @@ def disturb(run, draw):
     while any(processes.network(pid) for pid in others.values()):
         if time.monotonic() > begin + limit:
             left = [run.job.machines()[other] for other, pid in others.items() if processes.network(pid)]
-            raise Wrong(f"{limit} s after {name} {'died' if run.job.happens == 'kill' else 'stopped'} {left} still run")
+            raise Wrong(f"{limit} s after {name} {'died' if run.job.happens == 'kill' else 'stopped'} "
+                        f"{left} still run")
         time.sleep(0.01)
     took = time.monotonic() - begin
     if run.job.happens == "stop" and run.job.where == "lab":  # nobody else ends it there: its host would
@@ -256,10 +261,11 @@ class Soak:
         self.iterations += job.iterations
 
     def summary(self):
-        return (f"{sum(self.count.values())} jobs: {self.iterations} iterations of {self.count['nothing']} and of "
-                f"{self.count['long']} long ones, every sum checked; resident memory grew by "
+        return (f"{sum(self.count.values())} jobs: {self.iterations} iterations of {self.count['nothing']} "
+                f"and of {self.count['long']} long ones, every sum checked; resident memory grew by "
                 f"{self.worst['long'] - 1:.1%} at most\n"
-                f"{self.count['kill']} machines killed: the others had ended within {self.worst['kill']:.2f} s, naming it; "
+                f"{self.count['kill']} machines killed: the others had ended within "
+                f"{self.worst['kill']:.2f} s, naming it; "
                 f"{self.count['stop']} stopped: {self.worst['stop']:.2f} s\n"
                 f"{len(self.wrong)} wrong")
 
@@ -268,7 +274,8 @@ def draws(seed, short):
     """Jobs without end; a short soak has each kind once."""
     if short:
         yield from (jobs.random_job(seed, *kind) for kind in
-                    (("nothing", "lab"), ("kill", "lab"), ("stop", "lab"), ("nothing", "local"), ("kill", "local")))
+                    (("nothing", "lab"), ("kill", "lab"), ("stop", "lab"),
+                     ("nothing", "local"), ("kill", "local")))
         return
     while True:
         seed += 1

@@ -13,7 +13,8 @@ def is_root_of_host():
     status = Path("/proc/self/status").read_text(encoding="ascii")
     rights = int(re.search(r"CapEff:\s*(\w+)", status).group(1), 16)
     admin = 1 << 12 | 1 << 21  # CAP_NET_ADMIN, CAP_SYS_ADMIN
-    return Path("/proc/self/uid_map").read_text(encoding="ascii").split() == ["0", "0", "4294967295"] and rights & admin == admin
+    return (Path("/proc/self/uid_map").read_text(encoding="ascii").split() == ["0", "0", "4294967295"]
+            and rights & admin == admin)
 
 
 def networks():
@@ -52,4 +53,5 @@ def listeners():
 
 def folders():
     """The control groups of labs, in any folder."""
-    return {Path(where, name) for where, names, _ in os.walk(FOLDERS) for name in names if name.startswith("weir-lab-")}
+    return {Path(where, name) for where, names, _ in os.walk(FOLDERS)
+            for name in names if name.startswith("weir-lab-")}

@@ -42,7 +42,8 @@ class Lab(unittest.TestCase):
     def tearDown(self):
         # The kernel removes networks some time after the processes that held them.
         deadline = time.monotonic() + 10
-        while time.monotonic() < deadline and (host.networks(), host.links(), host.listeners(), host.folders()) != self.before:
+        while (time.monotonic() < deadline
+               and (host.networks(), host.links(), host.listeners(), host.folders()) != self.before):
             time.sleep(0.05)
         self.assertLessEqual(host.networks(), self.before[0])
         self.assertEqual(host.links(), self.before[1])
@@ -56,24 +57,31 @@ class Lab(unittest.TestCase):
             time.sleep(0.05)
 
     def test_every_machine_runs_the_command(self):
-        done = lab("run", "--", "sh", "-c", "echo $WEIR_MACHINE $WEIR_RANK of $WEIR_MACHINES, $WEIR_ADDRESSES")
+        done = lab("run", "--", "sh", "-c",
+                   "echo $WEIR_MACHINE $WEIR_RANK of $WEIR_MACHINES, $WEIR_ADDRESSES")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(done.stdout.splitlines()),
-                         [f"gpu[{i}] | gpu[{i}] {i} of 4, 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4" for i in range(4)])
+                         [f"gpu[{i}] | gpu[{i}] {i} of 4, 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4"
+                          for i in range(4)])
 
-    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_rmem", os.W_OK), "the kernel's settings cannot be written here")
+    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_rmem", os.W_OK),
+                         "the kernel's settings cannot be written here")
     def test_windows_are_as_wide_as_queues(self):
-        done = lab("run", "--set", "topology.groups.gpu.nics.0.rate=1Gbps", "--", "cat", "/proc/sys/net/ipv4/tcp_rmem")
+        done = lab("run", "--set", "topology.groups.gpu.nics.0.rate=1Gbps",
+                   "--", "cat", "/proc/sys/net/ipv4/tcp_rmem")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["4096", "2517582", "67108864"]] * 4)
+        self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()],
+                         [["4096", "2517582", "67108864"]] * 4)
 
-    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_timestamps", os.W_OK), "the kernel's settings cannot be written here")
+    @unittest.skipUnless(os.access("/proc/sys/net/ipv4/tcp_timestamps", os.W_OK),
+                         "the kernel's settings cannot be written here")
     def test_packets_carry_no_timestamps(self):
         done = lab("run", "--", "cat", "/proc/sys/net/ipv4/tcp_timestamps")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line.split()[2:] for line in done.stdout.splitlines()], [["0"]] * 4)
 
-    @unittest.skipUnless(host.is_root_of_host() and len(os.sched_getaffinity(0)) > 4, "not the host's root, or few CPUs")
+    @unittest.skipUnless(host.is_root_of_host() and len(os.sched_getaffinity(0)) > 4,
+                         "not the host's root, or few CPUs")
     def test_a_connection_is_the_work_of_one_cpu(self):
         done = lab("run", "--", "unshare", "--mount", "sh", "-c",
                    "mount -t sysfs sysfs /sys && cat /sys/class/net/eth0/queues/rx-0/rps_cpus")
@@ -103,7 +111,8 @@ class Lab(unittest.TestCase):
     def interrupted(self, number):
         word = f"3600.{os.getpid()}{number:02d}"
         script = f"sleep {word} & sleep {word}"
-        with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sh", "-c", script),
+        with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json",
+                                              *SMALL, "--", "sh", "-c", script),
                               cwd=ROOT, stderr=subprocess.DEVNULL) as run:
             try:
                 self.wait_for(lambda: len(host.processes(f"sleep\0{word}")) == 8)
@@ -124,14 +133,16 @@ class Lab(unittest.TestCase):
     def test_an_experiment_that_ends_before_its_machines_have_joined_leaves_no_socket(self):
         for number in (signal.SIGINT, signal.SIGKILL):
             with tempfile.TemporaryDirectory() as folder:
-                with subprocess.Popen(program.command("run", "experiments/quickstart", "--on", "lab", "--no-plots",
-                                                      "--out", folder + "/out", "--set", "topology.groups.gpu.count=2",
+                with subprocess.Popen(program.command("run", "experiments/quickstart", "--on", "lab",
+                                                      "--no-plots", "--out", folder + "/out",
+                                                      "--set", "topology.groups.gpu.count=2",
                                                       "--set", "topology.groups.cpu.count=0",
                                                       "--set", "topology.name=" + Path(folder).name),
                                       cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       env={**os.environ, "TMPDIR": folder}) as run:
                     deadline = time.monotonic() + 60
-                    while not list(Path(folder).glob("weir-*")) and run.poll() is None and time.monotonic() < deadline:
+                    while (not list(Path(folder).glob("weir-*")) and run.poll() is None
+                           and time.monotonic() < deadline):
                         pass
                     self.assertTrue(list(Path(folder).glob("weir-*")))
                     run.send_signal(number)
@@ -149,7 +160,8 @@ class Lab(unittest.TestCase):
             self.assertEqual(other.returncode, 1)
             self.assertIn("has another topology", other.stderr)
             word = f"3600.{os.getpid()}"
-            with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json", *SMALL, "--", "sleep", word),
+            with subprocess.Popen(program.command("lab", "run", "topologies/lab-4.json",
+                                                  *SMALL, "--", "sleep", word),
                                   cwd=ROOT, stderr=subprocess.DEVNULL) as run:
                 try:
                     self.wait_for(lambda: len(host.processes(f"sleep\0{word}")) == 4)
@@ -167,7 +179,8 @@ class Lab(unittest.TestCase):
         for time_ in ("0s", "1ns", "9ms"):
             done = lab("rate", "--time", time_)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(f"--time: expected at least 10ms, since less is too short to measure; got {time_}", done.stderr)
+            self.assertIn(f"--time: expected at least 10ms, since less is too short to measure; got {time_}",
+                          done.stderr)
 
     def test_machines_without_a_network_card_are_reported(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -178,7 +191,8 @@ class Lab(unittest.TestCase):
             self.assertIn("cpu[0] of alone has no NIC", done.stderr)
 
 
-# Processes that keep one CPU busy for two seconds from a given instant: three on the first machine, one on the other.
+# Processes that keep one CPU busy for two seconds from a given instant: three on the first machine, one on
+# the other.
 SPIN = """
 import os, sys, time
 cpu, begin = int(sys.argv[1]), float(sys.argv[2])
@@ -205,10 +219,12 @@ class Shares(unittest.TestCase):
         self.topology = str(Path(self.folder.name) / "two.json")
         groups = [{"name": f"of{cores}", "count": 1, "numa": [{"cores": cores}],
                    "nics": [{"at": "numa0", "rate": "100Mbps"}]} for cores in (1, 3)]
-        Path(self.topology).write_text(json.dumps({"name": f"test-{os.getpid()}", "groups": groups}), encoding="utf-8")
+        Path(self.topology).write_text(json.dumps({"name": f"test-{os.getpid()}", "groups": groups}),
+                                       encoding="utf-8")
 
     def up(self):
-        """Keeps a lab, and returns its process and the folder of its control groups. Skips if groups are not possible."""
+        """Keeps a lab, and returns its process and the folder of its control groups. Skips if groups are not
+        possible."""
         kept = program.run("lab", "up", self.topology)
         self.assertEqual(kept.returncode, 0, kept.stderr)
         self.addCleanup(program.run, "lab", "down", self.topology)
@@ -240,7 +256,8 @@ class Shares(unittest.TestCase):
     def lab_of_its_own(self):
         """The topology under another name, of which no lab is kept."""
         other = Path(self.folder.name) / "other.json"
-        other.write_text(Path(self.topology).read_text(encoding="utf-8").replace('"test-', '"other-'), encoding="utf-8")
+        other.write_text(Path(self.topology).read_text(encoding="utf-8").replace('"test-', '"other-'),
+                         encoding="utf-8")
         return str(other)
 
     def test_rules_are_gone_once_a_lab_is_down(self):
@@ -284,9 +301,9 @@ class Shares(unittest.TestCase):
 
 
 class Rates(unittest.TestCase):
-    """At rates that a busy machine reaches. What disturbs a measurement, a late timer or another process, takes from a
-    link's rate, or adds to it what lay in a queue when it began: so each link is at its rate, or above it, in one of six
-    measurements, and at its rate, or below it, in one."""
+    """At rates that a busy machine reaches. What disturbs a measurement, a late timer or another process,
+    takes from a link's rate, or adds to it what lay in a queue when it began: so each link is at its rate, or
+    above it, in one of six measurements, and at its rate, or below it, in one."""
 
     def measure(self, within, *arguments):
         best, least = [0.0] * 8, [1000.0] * 8
@@ -314,7 +331,8 @@ class Rates(unittest.TestCase):
 
 
 class Predictions(tiny.Case):
-    """Experiments at rates that a busy machine reaches. Another process may disturb two runs, but not three."""
+    """Experiments at rates that a busy machine reaches. Another process may disturb two runs, but not
+    three."""
 
     def check(self, within, strategies, nics, *more, racks=None):
         group = {"name": "gpu", "count": 4, "gpus": [{"at": "numa0"}], "nics": nics}
