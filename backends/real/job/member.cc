@@ -49,6 +49,7 @@ struct Meeting {
   std::unique_ptr<Workers> workers;
   std::unique_ptr<GpuEngine> engine;
   WorkTable works;
+  std::vector<Channel> channels;  // until the transport owns them: peers see a closed one as a lost machine
   std::unique_ptr<ChannelTransport> transport;
   Record record;
   Node node;
@@ -229,6 +230,7 @@ class Member {
         std::make_unique<Meeting>(*job_, buffers, settings_.machine, action.ahead ? 1 : inputs_.iterations);
     meeting_->transports = peers->transports;
     meeting_->on_tcp = peers->on_tcp;
+    meeting_->channels = std::move(peers->channels);
     Inbox& inbox = meeting_->inbox;
     const auto work = [&plan, &buffers, &gradients = meeting_->gradients](const Op& op, std::uint64_t round) {
       if (is_compute(op.kind)) {
@@ -250,9 +252,9 @@ class Member {
     how.poll = inputs_.poll;
     if (inputs_.pace > 0) {
       const Paces all = paces(plan, job_->cluster, meeting_->works);
-      pace(peers->channels, all[settings_.machine.index()], inputs_.pace);
+      pace(meeting_->channels, all[settings_.machine.index()], inputs_.pace);
     }
-    meeting_->transport = std::make_unique<ChannelTransport>(std::move(peers->channels), how, plan,
+    meeting_->transport = std::make_unique<ChannelTransport>(std::move(meeting_->channels), how, plan,
                                                              settings_.machine, buffers, inbox);
     return {};
   }

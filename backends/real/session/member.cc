@@ -86,6 +86,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
 }
 
 bool SessionMember::step(Duration patience) {
+  carry_out_all();  // what is due already does not wait for the next note
   const Duration left = std::max(machine_->wake() - Clock::monotonic(), Duration(0));
   const auto note = socket_->receive(std::min(patience, left));
   const Instant now = Clock::monotonic();
@@ -94,12 +95,16 @@ bool SessionMember::step(Duration patience) {
   } else if (now >= machine_->wake()) {
     machine_->tick(now);
   }
+  carry_out_all();
+  return note.has_value();
+}
+
+void SessionMember::carry_out_all() {
   for (bool any = true; any;) {  // actions may lead to more actions
     const std::vector<FollowerAction> actions = machine_->actions();
     for (const FollowerAction& action : actions) carry_out(action);
     any = !actions.empty();
   }
-  return note.has_value();
 }
 
 Result<void> SessionMember::listen() {

@@ -67,6 +67,7 @@ class SessionMember {
   /// Called while the member connects. Fails if that work has become pointless.
   Result<void> listen();
   void carry_out(const FollowerAction& action);
+  void carry_out_all();
   Result<std::size_t> make_world(const Note& note);
   Result<OpenedNote> open(const OpenNote& note);
   Result<void> plan(const OpenNote& note, bool kept, MachineId self);

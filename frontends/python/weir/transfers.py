@@ -2,9 +2,10 @@
 
     from weir import memory, session, transfers
 
-    session.init() numbers = array.array("f", [1, 2, 3]) where = memory.of_buffer(numbers)
-    transfers.begin_sum(session.session(), b"numbers", where, where).wait() # numbers are the sum over all
-    ranks
+    session.init()
+    numbers = array.array("f", [1, 2, 3])
+    where = memory.of_buffer(numbers)
+    transfers.begin_sum(session.session(), b"numbers", where, where).wait()  # the sum over all ranks
 
 A frontend gives a transfer its `output`, which wait() returns, and `deliver`, which wait() calls before: to
 copy from staging memory into the output, for example.
