@@ -212,6 +212,8 @@ class Rules(unittest.TestCase):
                         self.assertEqual(name.split("/")[1], included.split("/")[1],
                                          "no backend knows another")
 
+    # Sessions plan while they run, since they learn of tensors one by one: session/session_layout.cc asks
+    # core/experiment for the strategy that the settings name.
     def test_backends_know_no_strategy(self):
         for name in sources(tops=("backends",)):
             for included in includes(name):

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "backends/real/wire/wire.h"
 #include "core/document/read_fields.h"
 
 namespace weir::real {
@@ -163,6 +164,9 @@ Result<SessionSettings> read_session_settings(const std::string& json, const Env
   const int count = server ? settings.servers : settings.size;
   if (settings.role.number >= count)
     return failure(fmt::format("there is no {}: the session has {}", text(settings.role), count));
+  const Wire* const wire = only_wire(settings.transport);
+  if (settings.encrypt && wire != nullptr && wire->traits.uses_devices)
+    return failure("encrypt: RDMA devices do not encrypt; set transport to tcp or auto");
   return settings;
 }
 

@@ -41,6 +41,8 @@ TEST_CASE("settings come from a document first, and then from the process's laun
   says(R"({"ranc": 1})", "ranc");
   says("[]", "object");
   says(R"({"size": 0})", "size");
+  says(R"({"encrypt": true, "transport": "rdma"})", "RDMA devices do not encrypt");
+  CHECK(read(R"({"encrypt": true, "transport": "auto"})"));
   variables["SLURM_STEP_TASKS_PER_NODE"] = "2(x3),5";
   for (const auto& [node, size] : std::map<std::string, int>{{"0", 2}, {"2", 2}, {"3", 5}}) {
     variables["SLURM_NODEID"] = node;
