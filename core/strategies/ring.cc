@@ -310,8 +310,8 @@ Strategy ring_strategy() {
           .look = {"#E69F00", "s", "--"},
           .make = ring_plan,
           .ops = ring_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size",
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"},
           .local = conventional_local};
 }
 
@@ -321,8 +321,8 @@ Strategy hierarchical_strategy() {
           .look = {"#009E73", "D", "5 1 1 1 1 1"},
           .make = hierarchical,
           .ops = fused_hierarchical_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size"};
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"}};
 }
 
 }  // namespace weir

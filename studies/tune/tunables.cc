@@ -161,16 +161,16 @@ Result<std::string> usual(const Experiment& experiment, const Contender& contend
   if (strategy.tuned.empty()) {
     return failure(fmt::format("--over: {} has no parameters to tune by default; name some", strategy.name));
   }
-  std::string words(strategy.tuned);
-  if (several && !strategy.tuned_for_gpus.empty()) words += fmt::format(",{}", strategy.tuned_for_gpus);
-  return words;
+  std::vector<std::string_view> names = strategy.tuned;
+  if (several) names.insert(names.end(), strategy.tuned_for_gpus.begin(), strategy.tuned_for_gpus.end());
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 // Rejects what has no effect: a user who varies it would believe that it has.
 Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const Options& given) {
   if (tunable.streams) return {};
   const auto cuts = [&](const Strategy& one) {
-    return one.grain.find(tunable.name) != std::string_view::npos;
+    return std::ranges::find(one.grain, tunable.name) != one.grain.end();
   };
   // A window is a number of partition sizes, even where something else determines how tensors are cut.
   const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
