@@ -128,8 +128,8 @@ NO_FUNCTION = re.compile(r"^\s*(?:if|for|while|switch|catch|do|else|try|"
                          r"namespace|struct|class|enum|union|return|extern)\b")
 
 
-def cpp_functions(code):
-    """The functions of C++ code, as pairs of a name and its lines, those within classes too."""
+def cpp_bodies(code):
+    """The functions of C++ code, as pairs of a name and its text, those within classes too."""
     code = without_text(code)
     code = re.sub(r"(?m)^\s*#(?:[^\n]*\\\n)*[^\n]*", lambda found: re.sub(r"[^\n]", " ", found[0]), code)
     scopes, start = [], 0
@@ -138,7 +138,7 @@ def cpp_functions(code):
             if char == "}" and scopes:
                 kind, name, opened = scopes.pop()
                 if kind == "function":
-                    yield name, code.count("\n", opened, at) + 1
+                    yield name, code[opened:at]
             start = at + 1
         elif char == "{":
             head = code[start:at]
@@ -149,6 +149,11 @@ def cpp_functions(code):
             first = at - len(head.lstrip())
             scopes.append(("function" if is_function else "other", named[1] if named else "", first))
             start = at + 1
+
+
+def cpp_functions(code):
+    for name, text in cpp_bodies(code):
+        yield name, text.count("\n") + 1
 
 
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
