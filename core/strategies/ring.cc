@@ -291,9 +291,10 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
   const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
   for (const MachineId machine : cluster.gpu_machines()) {
     if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
-      return failure(
-          fmt::format("hierarchical all-reduce needs as many GPUs in {} as in {}; use ring or unified",
-                      cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
+      return failure(fmt::format("hierarchical all-reduce needs as many GPUs in {} as in {}; use {} or {}",
+                                 cluster.machine(machine).name,
+                                 cluster.machine(cluster.gpu_machines().front()).name, ring_strategy().name,
+                                 default_strategy()));
     }
   }
   return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus)
