@@ -2,7 +2,8 @@
 """Draws the files of experiments/tuning/measure.py: plots/tuning.py FOLDER OUT.
 
 A panel for each strategy and model shows the time of an iteration over the partition size: a grey line for
-each credit, the lowest times in colour, and the trials of the first search in order.
+each credit, the lowest times in colour, and the trials of the first search in order. A row for each strategy,
+the fastest first.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import quantity  # noqa: E402
 import style  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
 
-STRATEGIES = ("ps", "bytescheduler")
+COLORS = (style.SKY, style.VERMILION)  # by row
 FORM = {"marker": "o", "linestyle": "none", "markersize": 8, "zorder": 4}
 
 
@@ -25,12 +26,12 @@ class BadInput(Exception):
 
 
 def read(folder):
-    """The cases by strategy and model, in the order of strategies, largest model last."""
+    """The cases by strategy and model."""
     cases = {}
     for path in sorted(folder.glob("*.jsonl")):
         try:
             case = json.loads(path.read_text(encoding="utf-8"))
-            cases[STRATEGIES.index(case["strategy"]), case["model"]] = case
+            cases[case["strategy"], case["model"]] = case
         except (ValueError, KeyError, TypeError) as error:
             raise BadInput(f"{path}: expected a file of experiments/tuning/measure.py ({error!r})") from None
     if not cases:
@@ -48,8 +49,15 @@ def curve(case, credit=None):
     return sorted(least), [least[size] for size in sorted(least)]
 
 
-def draw(axes, case):
-    color = style.SKY if case["strategy"] == "ps" else style.VERMILION
+def fastest_first(cases):
+    least = {}
+    for (strategy, _), case in cases.items():
+        best = min(one["iteration_ns"] for one in case["all"])
+        least[strategy] = min(best, least.get(strategy, best))
+    return sorted(least, key=least.get)
+
+
+def draw(axes, case, color):
     for credit in case["values"]["credit"]:
         axes.plot(*curve(case, credit), color="#C4C4C4", linewidth=0.8)
     axes.plot(*curve(case), color=color, linewidth=2)
@@ -76,11 +84,12 @@ def figure(cases):
         Line2D([], [], color=style.GREY, markerfacecolor="white", label="trials of a search, in order",
                **FORM)
     ]
-    order = sorted(cases, key=lambda case: (case[0], case[1] != "VGG-16", case[1]))
-    columns = max(sum(row == other for other, _ in order) for row, _ in order)
+    rows = fastest_first(cases)
+    order = sorted(cases, key=lambda case: (rows.index(case[0]), case[1] != "VGG-16", case[1]))
+    columns = max(sum(row == other for other, _ in order) for row in rows)
     drawn, panels = style.sheet(len(order), 2.8, 2.4, marks, columns)
     for axes, case in zip(panels, order):
-        draw(axes, cases[case])
+        draw(axes, cases[case], COLORS[rows.index(case[0]) % len(COLORS)])
         axes.set_xlabel("partition size, MB")
         axes.set_ylabel("iteration, ms")
     return drawn

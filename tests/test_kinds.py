@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from test_rules import ROOT, TOPS, read, room, sources, without_text
+from test_rules import ROOT, TOPS, cpp_bodies, read, room, sources, without_text
 
 KINDS = "core/plan/op_kind.h"
 ENUMS = ("OpKind", "OpFamily", "SliceUse", "Meets", "Serving")
@@ -32,6 +32,7 @@ DECIDES = {
     "core/formats/goal.cc": {"Meets"},
     "core/hardware/work.cc": {"OpKind"},
     "core/plan/access.cc": {"SliceUse"},
+    "core/plan/fit.cc": {"OpKind"},
     "core/plan/op_kind.h": {"OpKind"},
     "core/plan/order.cc": {"Meets"},
     "core/plan/plan.cc": {"Meets"},
@@ -43,6 +44,12 @@ DECIDES = {
     "core/simulate/folding.cc": {"Meets"},
     "tests/fuzz/random_order.cc": {"Meets"},
     "tests/toy/world.cc": {"OpKind"},
+}
+
+# Functions that compare with several kinds, each with its reason.
+COMPARE_SEVERAL = {
+    "backends/real/port/port.cc: RealPort::submit": "the two ends of a message start differently",
+    "core/simulate/folding.cc: match": "a message is an edge from its send to its receive",
 }
 NEEDS_CUDA = "backends/real/compute/gpu/"
 
@@ -89,7 +96,12 @@ def cpp():
 
 
 CASE = re.compile(rf"\bcase (?:\w+::)*({'|'.join(ENUMS)})::")
-COMPARED = re.compile(r"(?:([!=<>]=?) OpKind::k\w+|OpKind::k\w+ ([!=<>]=?) )(?!=)")
+COMPARED = re.compile(r"([!=<>]=|[<>]) OpKind::(k\w+)|OpKind::(k\w+) ([!=<>]=|[<>]) ")
+
+
+def compared(code):
+    """The comparisons with a kind, as pairs of an operator and the kind."""
+    return [(found[1] or found[4], found[2] or found[3]) for found in COMPARED.finditer(code)]
 
 
 class Kinds(unittest.TestCase):
@@ -147,22 +159,33 @@ class Kinds(unittest.TestCase):
         self.assertGreaterEqual(count, len(DECIDES))
 
     def test_what_is_true_of_several_kinds_is_an_answer(self):
-        # A comparison with one kind means that kind; one with several is a property that its row should
-        # state.
-        one = set()
+        # A comparison with one kind means that kind. A function that compares with several distinguishes
+        # between them, and should use a switch or ask for an answer of their rows.
+        one, several = set(), set()
         for name in sources():
-            for statement in re.split(r"[;{}]", without_text(read(name))):
-                operators = [a or b for a, b in COMPARED.findall(statement)]
-                if any(operator in ("==", "!=") for operator in operators):
+            code = without_text(read(name))
+            within = 0
+            for function, text in cpp_bodies(code):
+                found = compared(text)
+                within += len(found)
+                if found:
                     one.add(name)
-                with self.subTest(file=name, statement=" ".join(statement.split())):
-                    self.assertFalse({"<", ">", "<=", ">="} & set(operators), "kinds have no order")
-                    self.assertLessEqual(sum(operator in ("==", "!=") for operator in operators), 1)
+                if len({kind for _, kind in found}) > 1:
+                    several.add(f"{name}: {function}")
+            with self.subTest(file=name):
+                self.assertFalse({"<", ">", "<=", ">="} & {operator for operator, _ in compared(code)},
+                                 "kinds have no order")
+                self.assertEqual(len(compared(code)), within, "comparisons outside of functions")
+        self.assertEqual(several, set(COMPARE_SEVERAL))
         print(f"kinds: {len(one)} files compare a kind with one kind that they mean: {' '.join(sorted(one))}")
 
     def test_the_test_of_comparisons_sees_them(self):
-        found = COMPARED.findall("kind == OpKind::kSend || OpKind::kWait != kind || kind <= OpKind::kSum")
-        self.assertEqual([a or b for a, b in found], ["==", "!=", "<="])
+        self.assertEqual(compared("kind == OpKind::kSend || OpKind::kWait != kind || kind <= OpKind::kSum"),
+                         [("==", "kSend"), ("!=", "kWait"), ("<=", "kSum")])
+        self.assertEqual(compared("op.kind = OpKind::kSend"), [])
+        code = "void f() {\n  if (k == OpKind::kSend) g();\n  if (k == OpKind::kSum) h();\n}\n"
+        self.assertEqual([[kind for _, kind in compared(text)] for _, text in cpp_bodies(code)],
+                         [["kSend", "kSum"]])
 
 
 if __name__ == "__main__":

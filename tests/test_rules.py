@@ -30,9 +30,22 @@ LONG_FILES = {}
 LONG_FUNCTIONS = {
     "core/experiment/experiment_fields.h: option_fields": "a list, a line for each option",
 }
-NAMESAKES = {
-    ("core/strategies/blocks/options.h", "hierarchical"): "a value of the option `collective`",
+NAMED = {  # strategies' names outside of their rows
+    "benchmarks/bert_large.h": ("unified", "a benchmark measures one plan"),
+    "benchmarks/core_overhead.cc": ("unified", "a benchmark measures one plan"),
+    "benchmarks/folding.cc": ("flat-ring", "a benchmark measures one plan"),
+    "core/experiment/experiment_fields.h": ("bytescheduler ddp horovod", "what options are for, in schemas"),
+    "core/strategies/blocks/options.h": ("hierarchical", "a value of the option `collective`"),
+    "experiments/peers/gloo_allreduce.cc": ("ring", "an algorithm of Gloo"),
+    "experiments/peers/measure.py": ("ring", "the subject of the experiment"),
+    "experiments/pytorch/measure.py": ("ddp", "PyTorch's own, which the experiment compares with"),
+    "experiments/pytorch/train.py": ("ddp", "PyTorch's own, which the experiment compares with"),
+    "experiments/tuning/measure.py": ("bytescheduler ps", "the subjects of the experiment"),
+    "frontends/python/weir/torch/_session.py": ("ps", "an example in a docstring"),
 }
+# Names that are also words of the language. They count in quotes, after "strategy", or alone.
+WORDS = ("hierarchical", "ring", "unified")
+EXAMPLE = re.compile(r" +weir ")  # a command in help; examples must name something
 GENERATED_PAGES = {"docs/reproduction.md": "`weir run --page` writes its tables and the lines between them"}
 ENVIRONMENT = {
     "apps/weir/": "the command line",
@@ -128,8 +141,8 @@ NO_FUNCTION = re.compile(r"^\s*(?:if|for|while|switch|catch|do|else|try|"
                          r"namespace|struct|class|enum|union|return|extern)\b")
 
 
-def cpp_functions(code):
-    """The functions of C++ code, as pairs of a name and its lines, those within classes too."""
+def cpp_bodies(code):
+    """The functions of C++ code, as pairs of a name and its text, those within classes too."""
     code = without_text(code)
     code = re.sub(r"(?m)^\s*#(?:[^\n]*\\\n)*[^\n]*", lambda found: re.sub(r"[^\n]", " ", found[0]), code)
     scopes, start = [], 0
@@ -138,7 +151,7 @@ def cpp_functions(code):
             if char == "}" and scopes:
                 kind, name, opened = scopes.pop()
                 if kind == "function":
-                    yield name, code.count("\n", opened, at) + 1
+                    yield name, code[opened:at]
             start = at + 1
         elif char == "{":
             head = code[start:at]
@@ -149,6 +162,11 @@ def cpp_functions(code):
             first = at - len(head.lstrip())
             scopes.append(("function" if is_function else "other", named[1] if named else "", first))
             start = at + 1
+
+
+def cpp_functions(code):
+    for name, text in cpp_bodies(code):
+        yield name, text.count("\n") + 1
 
 
 LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
@@ -180,6 +198,22 @@ def prose(name):
         elif (not fenced and not line.lstrip().startswith("|") and not line.startswith("    ")
               and "](" not in line):
             yield number, line
+
+
+def naming(strategy):
+    """Matches the strategy's name in a literal."""
+    if strategy not in WORDS:
+        return re.compile(rf"(?<![\w-]){strategy}(?![\w-])")
+    return re.compile(rf"""^{strategy}$|['"`]{strategy}\\?['"`]|\bstrateg(?:y|ies)[ =]{strategy}(?![\w-])""")
+
+
+def names_in(name, strategies):
+    """How many of the file's literals name each strategy."""
+    literals = (python_literals if name.endswith(".py") else cpp_literals)(read(name))
+    literals = [literal for literal in literals if not EXAMPLE.match(literal)]
+    counts = {strategy: sum(bool(naming(strategy).search(literal)) for literal in literals)
+              for strategy in strategies}
+    return {strategy: count for strategy, count in counts.items() if count}
 
 
 class Rules(unittest.TestCase):
@@ -230,24 +264,28 @@ class Rules(unittest.TestCase):
         self.assertGreater(len(rows), 10)
         self.assertEqual([strategy for strategy, files in rows.items() if len(files) > 1], [],
                          "two rows of one name")
-        namesakes = set()
-        for name in sources((*CODE, ".py"), ("core", "studies", "backends", "apps", "frontends")):
-            if name.startswith("frontends/python/tests/"):
+        named = {}
+        for name in sources((*CODE, ".py"), (*TOPS, "plots", "experiments")):
+            if name.startswith(("frontends/python/tests/", "plots/test_")):
                 continue
-            literals = collections.Counter(
-                (python_literals if name.endswith(".py") else cpp_literals)(read(name)))
-            for strategy, (row,) in rows.items():
-                if (name, strategy) in NAMESAKES and literals[strategy]:
-                    namesakes.add((name, strategy))
-                    continue
-                with self.subTest(file=name, strategy=strategy):
-                    self.assertEqual(literals[strategy], 1 if name == row else 0)
-        self.assertEqual(namesakes, set(NAMESAKES), "no exceptions any more")
+            if counts := names_in(name, rows):
+                named[name] = counts
+        own = {file: {strategy: 1 for strategy, (row,) in rows.items() if row == file}
+               for (file,) in rows.values()}
+        self.assertEqual({name: counts for name, counts in named.items() if name in own}, own)
+        others = {name: " ".join(sorted(counts)) for name, counts in named.items() if name not in own}
+        self.assertEqual(others, {name: those for name, (those, _) in NAMED.items()})
 
     def test_the_test_of_names_sees_them(self):
         self.assertEqual(cpp_literals('f("ring");  // "ps"\nx = R"(say "ring")" + \'"\' + "a \\"ring\\"";'),
                          ["ring", 'a \\"ring\\"'])
         self.assertEqual(python_literals("f('ring')  # 'ps'"), ["ring"])
+        for literal in ("ring", "use 'ring'", 'say \\"ring\\"', "--strategy ring"):
+            self.assertTrue(naming("ring").search(literal), literal)
+        for literal in ("a ring of GPUs", "flat-ring", "strategies/ring.h"):
+            self.assertFalse(naming("ring").search(literal), literal)
+        self.assertTrue(naming("ps").search("use ps or another"))
+        self.assertFalse(naming("ps").search("colocated-ps, ops"))
 
     def test_the_core_knows_no_world(self):
         for name in sources(tops=("core",)):

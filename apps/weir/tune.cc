@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <map>
 #include <thread>
 
 #include "apps/weir/commands.h"
+#include "apps/weir/options/choice.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/options/world_options.h"
 #include "apps/weir/text/output.h"
@@ -100,15 +100,9 @@ void add_search(CLI::App& command, TuneChoices& choices) {
                   "What to vary, separated by commas: names, with or without values, such as\n"
                   "partition_size=250KB..16MB,credit=1|2|4,local (what usually matters for the strategy)")
       ->type_name("NAMES");
-  const std::map<std::string, tune::Method> methods = {
-      {"bayes", tune::Method::kBayes}, {"grid", tune::Method::kGrid}, {"random", tune::Method::kRandom}};
-  command
-      .add_option_function<std::string>(
-          "--method",
-          [&choices, methods](const std::string& name) { choices.settings.method = methods.at(name); },
-          "bayes: where a model of the trials so far expects most improvement; grid: evenly spread; random")
-      ->check(CLI::IsMember({"bayes", "grid", "random"}))
-      ->default_str("bayes");
+  add_choice(
+      command, "--method", choices.settings.method,
+      "bayes: where a model of the trials so far expects most improvement; grid: evenly spread; random");
   command.add_option("--trials", choices.settings.trials, "The most trials (25; for a grid all points)")
       ->check(CLI::Range(std::size_t{1}, kMostTrials));
   command

@@ -144,7 +144,7 @@ class Finder {
     const std::string& rate = links_[link.index()].rate;
     const auto index = static_cast<std::size_t>(plan_.buffer(op.into.buffer).numa);
     const NumaSpec& numa = specs_[op.machine.index()]->numa[index];
-    const Dtype dtype = op.kind == OpKind::kUpdate ? Dtype::kF32 : op.dtype;
+    const Dtype dtype = computes_in(op);
     add_sum(rate, numa.sum_rate, dtype, size);
     if (numa.sum_threads > 0) add_sum(rate + "_per_thread", numa.sum_rate_per_thread, dtype, size);
   }

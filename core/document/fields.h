@@ -59,8 +59,8 @@ struct Named {
   std::string_view name;
 };
 
-/// An enumeration with names. Beside it a function `constexpr auto enum_names(Enum)` returns a std::array of
-/// Named<Enum>; it ignores the value of its argument.
+/// An enumeration with names. Beside it a function `enum_names(Enum)` returns a list of Named<Enum>, as a
+/// rule a constexpr std::array; it ignores the value of its argument.
 template <class T>
 concept NamedEnum = std::is_enum_v<T> && requires(T value) {
   enum_names(value).size();

@@ -185,8 +185,9 @@ void WorkTable::add(const Op& op) {
       work.hold = op.duration;
       return;
     case OpKind::kSum:
-    case OpKind::kUpdate:
       return route_sum(op, work);
+    case OpKind::kUpdate:
+      return route_update(op, work);
     case OpKind::kCopy:
       return route_copy(op, work);
     case OpKind::kSend:

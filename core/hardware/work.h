@@ -22,6 +22,9 @@ namespace weir {
 /// How often a sum passes over memory: it reads twice and writes once.
 constexpr int kPassesOfSum = 3;
 
+/// The type of the values that the op computes with. An optimizer's update always computes in f32.
+constexpr Dtype computes_in(const Op& op) { return op.kind == OpKind::kUpdate ? Dtype::kF32 : op.dtype; }
+
 /// What one op asks. First the op occupies its resource for `hold`, then its flow runs. Then the resource is
 /// free, and the op completes after `latency`. A message's work is stored at its send; its receive asks for
 /// nothing.
@@ -90,6 +93,9 @@ class WorkTable {
   void widen(Work& work, int connections);
   int widened(int narrow, int connections);
   void route_sum(const Op& op, Work& work);
+  void route_update(const Op& op, Work& work);
+  // Work of the cores that reads from one NUMA node's memory and writes to `into`.
+  void route_on_cores(const Op& op, int from, Work& work);
   void route_copy(const Op& op, Work& work);
   void route_collective(const Op& op, Work& work);
   void route_all_reduce(const Op& op, Work& work);

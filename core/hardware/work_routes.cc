@@ -81,25 +81,30 @@ void WorkTable::route(const RouteKey& key, Work& work, const MakeRoutes& make) {
   take(work, known->second);
 }
 
-// A sum reads both operands and writes one. The cores of a NUMA node are a link of their own, next to the
-// bus. So sums share the memory's rate with copies and messages, and are never faster than the cores. An
-// update passes over memory like a sum of f32 that reads and writes as many bytes.
 void WorkTable::route_sum(const Op& op, Work& work) {
-  const Buffer& into = plan_->buffer(op.into.buffer);
   work.size = flow_size(op.into, shares_of(op, *plan_));
-  if (into.place == Memory::Kind::kGpu) {
+  if (plan_->buffer(op.into.buffer).place == Memory::Kind::kGpu) {
     const int gpu = gpu_of(*plan_, op.into, 0);
     work.resource = resource({op.machine, Resource::Kind::kGpuSum, gpu});
     work.hold = work.size / cluster_->machine(op.machine).gpus[static_cast<std::size_t>(gpu)].sum_rate;
     return;
   }
-  const bool sum = op.kind == OpKind::kSum;
-  if (!sum) {
-    const std::int64_t bytes = work.size.count() / size(op.dtype).count() * size(Dtype::kF32).count();
-    work.size = Bytes((bytes * op.passes + kPassesOfSum - 1) / kPassesOfSum);
-  }
-  const Dtype dtype = sum ? op.dtype : Dtype::kF32;
-  const int from = sum ? plan_->buffer(op.from.buffer).numa : into.numa;
+  route_on_cores(op, plan_->buffer(op.from.buffer).numa, work);
+}
+
+// An update passes over memory like a sum that reads and writes as many bytes.
+void WorkTable::route_update(const Op& op, Work& work) {
+  const Bytes whole = flow_size(op.into, shares_of(op, *plan_));
+  const std::int64_t bytes = whole.count() / size(op.dtype).count() * size(computes_in(op)).count();
+  work.size = Bytes((bytes * op.passes + kPassesOfSum - 1) / kPassesOfSum);
+  route_on_cores(op, plan_->buffer(op.into.buffer).numa, work);
+}
+
+// A sum reads both operands and writes one. The cores of a NUMA node are a link of their own, next to the
+// bus. So sums share the memory's rate with copies and messages, and are never faster than the cores.
+void WorkTable::route_on_cores(const Op& op, int from, Work& work) {
+  const Buffer& into = plan_->buffer(op.into.buffer);
+  const Dtype dtype = computes_in(op);
   work.resource = resource({op.machine, Resource::Kind::kHostSum, into.numa});
   const RouteKey key = {5, number(op.machine), from, into.numa, static_cast<int>(dtype), 0, 0};
   route(key, work, [&] {

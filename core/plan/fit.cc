@@ -81,10 +81,29 @@ class Fit {
     std::vector<std::vector<Range>> backward(layers);
     std::vector<std::vector<Range>> forward(layers);
     for (const Op& op : plan_.ops(machine)) {
-      if (!is_compute(op.kind) || op.layer < 0 || op.layer >= workload_.layers()) continue;
-      const Slice& slice = main_slice(op);
-      auto& ranges = makes_gradients(op.kind) ? backward : forward;
-      ranges[static_cast<std::size_t>(op.layer)].push_back({slice.offset, slice.size});
+      if (op.layer < 0 || op.layer >= workload_.layers()) continue;
+      switch (op.kind) {
+        case OpKind::kBackward:
+          backward[static_cast<std::size_t>(op.layer)].push_back({op.into.offset, op.into.size});
+          break;
+        case OpKind::kForward:
+          forward[static_cast<std::size_t>(op.layer)].push_back({op.from.offset, op.from.size});
+          break;
+        case OpKind::kSend:
+        case OpKind::kReceive:
+        case OpKind::kSum:
+        case OpKind::kUpdate:
+        case OpKind::kCopy:
+        case OpKind::kJoin:
+        case OpKind::kWait:
+        case OpKind::kHold:
+        case OpKind::kReduceScatter:
+        case OpKind::kAllGather:
+        case OpKind::kReduce:
+        case OpKind::kBroadcast:
+        case OpKind::kAllReduce:
+          break;
+      }
     }
     for (std::size_t layer = 0; layer < layers; ++layer) {
       check_layer(machine, layer, OpKind::kBackward, backward[layer]);

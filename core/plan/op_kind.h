@@ -3,12 +3,13 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "core/base/required.h"
 
 namespace weir {
 
@@ -63,14 +64,6 @@ enum class Serving : std::uint8_t {
   kOneByOne,      // a device: one op at a time
   kWithinWindow,  // a NIC: as many ops as fit into the bytes of its window
   kAllAtOnce,     // a timer: any number of ops
-};
-
-/// A value that every initializer must give.
-template <class T>
-struct Required {
-  constexpr Required(std::convertible_to<T> auto given) : value(given) {}  // NOLINT: converts from its value
-  constexpr operator T() const { return value; }                           // NOLINT: converts to its value
-  T value;
 };
 
 /// The properties of a kind.

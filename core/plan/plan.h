@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/plan/op.h"
 
 namespace weir {
@@ -29,6 +30,11 @@ struct Successor {
 struct MessageEnds {
   OpId send;
   OpId receive;
+  /// The other end than this one.
+  OpId other(OpId end) const {
+    WEIR_CHECK(end == send || end == receive, end);
+    return end == send ? receive : send;
+  }
 };
 
 /// A value. Invariants (ensured by PlanBuilder): ops are sorted by machine, and an op's id is its position;

@@ -246,8 +246,28 @@ class Structure {
     std::vector<int> sends(plan_.messages().size());
     std::vector<int> receives(plan_.messages().size());
     for (const Op& op : plan_.ops()) {
-      if (op.kind == OpKind::kSend) ++sends[op.message.index()];
-      if (op.kind == OpKind::kReceive) ++receives[op.message.index()];
+      switch (op.kind) {
+        case OpKind::kSend:
+          ++sends[op.message.index()];
+          break;
+        case OpKind::kReceive:
+          ++receives[op.message.index()];
+          break;
+        case OpKind::kBackward:
+        case OpKind::kForward:
+        case OpKind::kSum:
+        case OpKind::kUpdate:
+        case OpKind::kCopy:
+        case OpKind::kJoin:
+        case OpKind::kWait:
+        case OpKind::kHold:
+        case OpKind::kReduceScatter:
+        case OpKind::kAllGather:
+        case OpKind::kReduce:
+        case OpKind::kBroadcast:
+        case OpKind::kAllReduce:
+          break;
+      }
     }
     for (std::size_t i = 0; i < sends.size() && !findings_.full(); ++i) {
       const MessageEnds ends = plan_.messages()[i];

@@ -38,10 +38,7 @@ class Folder {
     const std::size_t n = machines_.size();
     return static_cast<std::uint32_t>((number_[other.index()] + n - number_[machine.index()]) % n);
   }
-  OpId other_end(const Op& op) const {
-    const MessageEnds& ends = plan_.messages()[op.message.index()];
-    return op.kind == OpKind::kSend ? ends.receive : ends.send;
-  }
+  OpId other_end(const Op& op) const { return plan_.messages()[op.message.index()].other(op.id); }
 
   // A quick check whether the machines look alike.
   bool alike() {

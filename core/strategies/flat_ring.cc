@@ -221,8 +221,8 @@ Strategy flat_ring_strategy() {
           .look = {"#D55E00", "^", "-."},
           .make = flat_ring,
           .ops = fused_flat_ring_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size"};
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"}};
 }
 
 }  // namespace weir

@@ -82,9 +82,9 @@ Strategy ddp_strategy() {
           .summary = "PyTorch's buckets of whole tensors, first come, first served",
           .make = ddp,
           .ops = ddp_ops,
-          .grain = "bucket_size",
+          .grain = {"bucket_size"},
           .settled = first_come,
-          .tuned = "bucket_size",
+          .tuned = {"bucket_size"},
           .cannot_train = kJoins};
 }
 
@@ -93,9 +93,9 @@ Strategy horovod_strategy() {
           .summary = "tensors that become ready within a cycle are fused, first come, first served",
           .make = horovod,
           .ops = horovod_ops,
-          .grain = "fusion_buffer and cycle_time",
+          .grain = {"fusion_buffer", "cycle_time"},
           .settled = first_come,
-          .tuned = "fusion_buffer,cycle_time",
+          .tuned = {"fusion_buffer", "cycle_time"},
           .cannot_train = kJoins};
 }
 
@@ -104,8 +104,8 @@ Strategy byte_scheduler_strategy() {
           .summary = "all-reduces of parts of tensors, by priority, a few at a time",
           .make = byte_scheduler,
           .ops = byte_scheduler_ops,
-          .grain = "partition_size",
-          .tuned = "partition_size,credit"};
+          .grain = {"partition_size"},
+          .tuned = {"partition_size", "credit"}};
 }
 
 }  // namespace weir

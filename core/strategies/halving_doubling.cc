@@ -288,8 +288,8 @@ Strategy halving_doubling_strategy() {
           .look = {"#000000", "H", "1 1"},
           .make = halving_doubling,
           .ops = halving_doubling_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size",
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"},
           .local = conventional_local};
 }
 

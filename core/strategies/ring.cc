@@ -291,9 +291,10 @@ Result<Plan> hierarchical_plan(const Cluster& cluster, const Workload& workload,
   const auto gpus = [&](MachineId id) { return cluster.machine(id).gpus.size(); };
   for (const MachineId machine : cluster.gpu_machines()) {
     if (gpus(machine) != gpus(cluster.gpu_machines().front())) {
-      return failure(
-          fmt::format("hierarchical all-reduce needs as many GPUs in {} as in {}; use ring or unified",
-                      cluster.machine(machine).name, cluster.machine(cluster.gpu_machines().front()).name));
+      return failure(fmt::format("hierarchical all-reduce needs as many GPUs in {} as in {}; use {} or {}",
+                                 cluster.machine(machine).name,
+                                 cluster.machine(cluster.gpu_machines().front()).name, ring_strategy().name,
+                                 default_strategy()));
     }
   }
   return MachineRingBuilder(cluster, workload, options, no_local_stages(cluster), buckets, Where::kGpus)
@@ -310,8 +311,8 @@ Strategy ring_strategy() {
           .look = {"#E69F00", "s", "--"},
           .make = ring_plan,
           .ops = ring_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size",
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"},
           .local = conventional_local};
 }
 
@@ -321,8 +322,8 @@ Strategy hierarchical_strategy() {
           .look = {"#009E73", "D", "5 1 1 1 1 1"},
           .make = hierarchical,
           .ops = fused_hierarchical_ops,
-          .grain = "fusion_size",
-          .tuned = "fusion_size"};
+          .grain = {"fusion_size"},
+          .tuned = {"fusion_size"}};
 }
 
 }  // namespace weir

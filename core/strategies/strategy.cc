@@ -75,10 +75,11 @@ Result<void> check_size(const Strategy& strategy, const Cluster& cluster, const 
                         const Options& options) {
   const double ops = strategy.ops(cluster, workload, options);
   if (ops <= kMostOps) return {};
+  const std::string raise = fmt::format("{}", fmt::join(strategy.grain, " and "));
   return failure(fmt::format(
       "its plan would have about {:.2g} ops, but memory holds about {:.2g}; {}use fewer machines or a "
       "smaller model",
-      ops, kMostOps, strategy.grain.empty() ? std::string() : fmt::format("raise {}, or ", strategy.grain)));
+      ops, kMostOps, raise.empty() ? std::string() : fmt::format("raise {}, or ", raise)));
 }
 
 Dispatch dispatch_of(const Strategy& strategy, const Options& options) {

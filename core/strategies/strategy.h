@@ -6,8 +6,10 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/analysis/local_choice.h"
+#include "core/base/required.h"
 #include "core/base/result.h"
 #include "core/cluster/cluster.h"
 #include "core/plan/plan.h"
@@ -43,18 +45,16 @@ struct Strategy {
   StrategyKind kind = StrategyKind::kAllReduce;
   Look look = {};
 
-  OfPlan<Result<Plan>> make = nullptr;  // makes the plan; callers use plan() instead
+  Required<OfPlan<Result<Plan>>> make;  // makes the plan; callers use plan() instead
   /// The approximate number of ops in that plan, computed without making it.
-  OfPlan<double> ops = nullptr;
-  std::string_view grain = {};  // the option that reduces their number; empty if there is none
+  Required<OfPlan<double>> ops;
+  std::vector<std::string_view> grain = {};  // the options that reduce their number when they are raised
 
   /// A strategy may fix some options. Returns the options with these set. The plan is made and dispatched
   /// with them, whatever the user gives.
   Options (*settled)(Options options) = as_given;
-  /// The options that usually matter for speed, separated by commas; empty if there are none.
-  std::string_view tuned = {};
-  /// More such options, for machines with several GPUs.
-  std::string_view tuned_for_gpus = {};
+  std::vector<std::string_view> tuned = {};           // the options that usually matter for speed
+  std::vector<std::string_view> tuned_for_gpus = {};  // more such options, for machines with several GPUs
 
   /// The local stage of every machine in that plan; null if no part goes to host memory.
   Result<LocalChoice> (*local)(const Cluster& cluster, Dtype dtype, const Options& options) = nullptr;

@@ -1,5 +1,8 @@
 #include "core/strategies/summation.h"
 
+#include <string_view>
+#include <vector>
+
 #include "core/analysis/local_choice.h"
 #include "core/strategies/blocks/op_counts.h"
 #include "core/strategies/exchange.h"
@@ -81,8 +84,9 @@ Options as_mxnet(Options options) {
   return options;
 }
 
-constexpr std::string_view kParts = "partition_size and finest_part";
-constexpr std::string_view kWindow = "partition_size,credit";
+std::vector<std::string_view> parts() { return {"partition_size", "finest_part"}; }
+
+std::vector<std::string_view> window() { return {"partition_size", "credit"}; }
 
 }  // namespace
 
@@ -130,9 +134,9 @@ Strategy unified_strategy() {
           .look = {"#0072B2", "o", "-"},
           .make = unified,
           .ops = summation_ops<Summing::kOptimal>,
-          .grain = kParts,
-          .tuned = kWindow,
-          .tuned_for_gpus = "local",
+          .grain = parts(),
+          .tuned = window(),
+          .tuned_for_gpus = {"local"},
           .local = choose_local};
 }
 
@@ -143,9 +147,9 @@ Strategy ps_strategy() {
           .look = {"#56B4E9", "P", ":"},
           .make = ps,
           .ops = summation_ops<Summing::kCpuMachines>,
-          .grain = kParts,
-          .tuned = kWindow,
-          .tuned_for_gpus = "local",
+          .grain = parts(),
+          .tuned = window(),
+          .tuned_for_gpus = {"local"},
           .local = choose_local,
           .updates = true};
 }
@@ -157,9 +161,9 @@ Strategy colocated_ps_strategy() {
           .look = {"#777777", "X", "6 2 1 2"},
           .make = colocated_ps,
           .ops = summation_ops<Summing::kGpuMachines>,
-          .grain = kParts,
-          .tuned = kWindow,
-          .tuned_for_gpus = "local",
+          .grain = parts(),
+          .tuned = window(),
+          .tuned_for_gpus = {"local"},
           .local = choose_local,
           .updates = true};
 }

@@ -196,8 +196,8 @@ Strategy double_tree_strategy() {
           .look = {"#CC79A7", "v", "3 1"},
           .make = double_tree_plan,
           .ops = double_tree_ops,
-          .grain = "partition_size",
-          .tuned = "partition_size,credit",
+          .grain = {"partition_size"},
+          .tuned = {"partition_size", "credit"},
           .local = conventional_local};
 }
 

@@ -97,7 +97,8 @@ WEIR_API const char* weir_error(void);
  *   secret       WEIR_SECRET        32 random bytes in hexadecimal, the same for all processes
  *   listen       WEIR_LISTEN        this host's address at which peers find this process (127.0.0.1 if the
  *                                   leader has a loopback address, else required)
- *   strategy     WEIR_STRATEGY      how tensors are summed, see docs/pytorch.md ("unified"). Rank 0's counts.
+ *   strategy     WEIR_STRATEGY      how tensors are summed; docs/pytorch.md has the names and the default.
+ *                                   Rank 0's counts.
  *   topology     WEIR_TOPOLOGY      a topology file. Its GPU machines are the ranks, its CPU machines the
  *                                   servers, in order (machines with equal NICs). Rank 0's counts.
  *   settings     WEIR_SETTINGS      a file of options, as weir tune writes it. Rank 0's counts.

@@ -11,6 +11,7 @@
 #include "core/document/document.h"
 #include "core/document/read_fields.h"
 #include "core/document/write_fields.h"
+#include "core/experiment/experiment_fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/plan/hash.h"
 #include "core/plan/proof.h"
@@ -93,7 +94,7 @@ RecordHeader header_of(const Trial& trial, const Planned& planned, const World& 
   header.iterations = settings.iterations;
   header.warm_up = planned.experiment.warm_up;
   header.plan_hash = plan_hash(planned.plan);
-  header.policy = settings.dispatch.policy == Policy::kFifo ? "fifo" : "priority";
+  header.policy = enum_name(settings.dispatch.policy);
   header.window_bytes = settings.dispatch.window.count();
   header.experiment = *experiment;
   return header;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/base/nearest.h"
 #include "core/base/units_text.h"
+#include "core/experiment/experiment_fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/strategies/strategy.h"
 
@@ -19,30 +19,51 @@ namespace {
 enum class Kind { kSize, kDuration, kCount, kFraction, kName };
 
 struct Known {
-  const char* name;
+  std::string_view name;
   Kind kind;
-  const char* values;
+  std::string values;
   bool streams = false;
 };
 
-constexpr std::array kKnown = {
-    Known{"partition_size", Kind::kSize, "200KB..60MB"},
-    Known{"finest_part", Kind::kSize, "100KB..10MB"},
-    Known{"credit", Kind::kCount, "1..30"},
-    Known{"fusion_size", Kind::kSize, "1MB..200MB"},
-    Known{"bucket_size", Kind::kSize, "1MB..200MB"},
-    Known{"fusion_buffer", Kind::kSize, "1MB..200MB"},
-    Known{"cycle_time", Kind::kDuration, "1ms..20ms"},
-    Known{"local", Kind::kName, "auto|reduce_scatter|reduce|reduce_in_turn|cpu_assisted|gpu_direct"},
-    Known{"brute_force", Kind::kFraction, "0|0.1|0.2|0.3|0.4|0.5"},
-    Known{"placement", Kind::kName, "balanced|hash"},
-    Known{"numa", Kind::kName, "nic|far|spread"},
-    Known{"policy", Kind::kName, "priority|fifo"},
-    Known{"collective", Kind::kName, "flat_ring|hierarchical"},
-    Known{"channels", Kind::kCount, "1..8", true},
-    Known{"io_threads", Kind::kCount, "1..4", true},
-    Known{"workers", Kind::kCount, "1..4", true},
-};
+// The names of the enumeration's values with | between them, without those left out.
+template <NamedEnum T>
+std::string names_of(const std::vector<T>& left_out = {}) {
+  std::vector<std::string_view> names;
+  for (const auto& named : enum_names(T{})) {
+    if (std::ranges::find(left_out, named.value) == left_out.end()) names.push_back(named.name);
+  }
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
+const std::vector<Known>& all_known() {
+  static const std::vector<Known> all = {
+      {"partition_size", Kind::kSize, "200KB..60MB"},
+      {"finest_part", Kind::kSize, "100KB..10MB"},
+      {"credit", Kind::kCount, "1..30"},
+      {"fusion_size", Kind::kSize, "1MB..200MB"},
+      {"bucket_size", Kind::kSize, "1MB..200MB"},
+      {"fusion_buffer", Kind::kSize, "1MB..200MB"},
+      {"cycle_time", Kind::kDuration, "1ms..20ms"},
+      // Only parameter servers on machines without GPUs accept 'apart'.
+      {"local", Kind::kName, names_of<LocalStage>({LocalStage::kApart})},
+      {"brute_force", Kind::kFraction, "0|0.1|0.2|0.3|0.4|0.5"},
+      // Only parameter servers accept 'in_turn'.
+      {"placement", Kind::kName, names_of<PartPlacement>({PartPlacement::kInTurn})},
+      {"numa", Kind::kName, names_of<NumaPlacement>()},
+      {"policy", Kind::kName, names_of<Policy>()},
+      // Simulated worlds model 'nccl' as its ring, so a trial would show nothing new.
+      {"collective", Kind::kName, names_of<Collective>({Collective::kNccl})},
+      {"channels", Kind::kCount, "1..8", true},
+      {"io_threads", Kind::kCount, "1..4", true},
+      {"workers", Kind::kCount, "1..4", true},
+  };
+  return all;
+}
+
+const Known* find_known(std::string_view name) {
+  const auto found = std::ranges::find(all_known(), name, &Known::name);
+  return found == all_known().end() ? nullptr : &*found;
+}
 
 // A value and its position among quantities.
 struct Stop {
@@ -122,7 +143,7 @@ std::vector<std::string> split(std::string_view text, char at) {
 
 Result<std::vector<Stop>> stops_of(const Known& known, const std::string& words) {
   constexpr std::string_view kTo = "..";
-  if (words.empty()) return failure("no value is given; try " + std::string(known.values));
+  if (words.empty()) return failure("no value is given; try " + known.values);
   if (const std::size_t to = words.find(kTo); to != std::string::npos)
     return range(known, words.substr(0, to), words.substr(to + kTo.size()));
   std::vector<Stop> stops;
@@ -140,7 +161,7 @@ Result<std::vector<Stop>> stops_of(const Known& known, const std::string& words)
 }
 
 Tunable tunable_of(const Known& known, const std::vector<Stop>& stops) {
-  Tunable tunable{known.name, {}, tune::Dimension::choices(stops.size()), known.streams};
+  Tunable tunable{std::string(known.name), {}, tune::Dimension::choices(stops.size()), known.streams};
   std::vector<double> numbers;
   const auto origin = std::make_shared<const std::string>(fmt::format("--over {}", known.name));
   for (const Stop& stop : stops) {
@@ -161,16 +182,16 @@ Result<std::string> usual(const Experiment& experiment, const Contender& contend
   if (strategy.tuned.empty()) {
     return failure(fmt::format("--over: {} has no parameters to tune by default; name some", strategy.name));
   }
-  std::string words(strategy.tuned);
-  if (several && !strategy.tuned_for_gpus.empty()) words += fmt::format(",{}", strategy.tuned_for_gpus);
-  return words;
+  std::vector<std::string_view> names = strategy.tuned;
+  if (several) names.insert(names.end(), strategy.tuned_for_gpus.begin(), strategy.tuned_for_gpus.end());
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 // Rejects what has no effect: a user who varies it would believe that it has.
 Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const Options& given) {
   if (tunable.streams) return {};
   const auto cuts = [&](const Strategy& one) {
-    return one.grain.find(tunable.name) != std::string_view::npos;
+    return std::ranges::find(one.grain, tunable.name) != one.grain.end();
   };
   // A window is a number of partition sizes, even where something else determines how tensors are cut.
   const bool paces = tunable.name == "partition_size" && strategy.settled(Options()).credit;
@@ -186,11 +207,10 @@ Result<void> check_meant(const Tunable& tunable, const Strategy& strategy, const
 Result<Tunable> read_tunable(const std::string& words, bool real) {
   const std::size_t equals = words.find('=');
   const std::string name = words.substr(0, equals);
-  const auto* const known =
-      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
-  if (known == kKnown.end()) {
+  const Known* const known = find_known(name);
+  if (known == nullptr) {
     std::vector<std::string> names;
-    for (const Known& one : kKnown) names.emplace_back(one.name);
+    for (const Known& one : all_known()) names.emplace_back(one.name);
     const std::optional<std::string> meant = nearest(name, names);
     return failure(
         fmt::format("--over: unknown parameter '{}'; {}", name,
@@ -205,10 +225,6 @@ Result<Tunable> read_tunable(const std::string& words, bool real) {
   if (known->streams && (stops->front().number < 1 || stops->back().number > kMostStreams))
     return failure(fmt::format("--over: {}: expected numbers from 1 to {}", name, kMostStreams));
   return tunable_of(*known, *stops);
-}
-
-const Known& known(const std::string& name) {
-  return *std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) { return one.name == name; });
 }
 
 // The distance of a value from the wanted one: the ratio for quantities; names are equal or not.
@@ -259,12 +275,12 @@ tune::Point nearest_point(const std::vector<Tunable>& tunables, const Options& o
   tune::Point point;
   for (const Tunable& tunable : tunables) {
     const nlohmann::ordered_json& own = has[tunable.name];  // null for what the run chooses itself
-    const auto wanted = stop_of(known(tunable.name), own.is_string() ? own.get<std::string>() : own.dump());
+    const Known& known = *find_known(tunable.name);
+    const auto wanted = stop_of(known, own.is_string() ? own.get<std::string>() : own.dump());
     // A text that is not a number means unlimited credit.
     std::size_t nearest = !wanted && own.is_string() ? tunable.values.size() - 1 : 0;
     for (std::size_t i = 1; wanted && i < tunable.values.size(); ++i) {
-      if (distance(known(tunable.name), tunable.values[i], *wanted) <
-          distance(known(tunable.name), tunable.values[nearest], *wanted))
+      if (distance(known, tunable.values[i], *wanted) < distance(known, tunable.values[nearest], *wanted))
         nearest = i;
     }
     point.push_back(nearest);
@@ -286,7 +302,7 @@ SettingsFile settings_at(const std::vector<Tunable>& tunables, const tune::Point
 
 std::string tunables_help() {
   std::string help;
-  for (const Known& known : kKnown)
+  for (const Known& known : all_known())
     help += fmt::format("  {:<15} {}{}\n", known.name, known.values, known.streams ? " (of real runs)" : "");
   return help;
 }

@@ -77,8 +77,6 @@ Result<std::size_t> trials_of(const TuneSettings& settings, const Experiment& ex
                              trials, kMostModelled));
 }
 
-constexpr const char* kMethods[] = {"bayes", "grid", "random"};  // by number
-
 /// Runs the trials of a search, and keeps their results.
 class Tuner {
  public:
@@ -95,7 +93,7 @@ class Tuner {
                      settings.set,
                      subject.strategy,
                      world.name,
-                     kMethods[static_cast<int>(settings.method)],
+                     std::string(enum_name(settings.method)),
                      settings.seed,
                      0,
                      {},

@@ -1,6 +1,7 @@
 // Searches for the settings of a strategy with the shortest iteration in an experiment.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,11 +10,20 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/document/fields.h"
 #include "core/experiment/experiment_file.h"
 #include "core/tune/search.h"
 #include "studies/tune/tuning.h"
 
 namespace weir {
+namespace tune {
+
+constexpr auto enum_names(Method /*method*/) {
+  return std::array<Named<Method>, 3>{
+      {{Method::kBayes, "bayes"}, {Method::kGrid, "grid"}, {Method::kRandom, "random"}}};
+}
+
+}  // namespace tune
 
 constexpr std::size_t kMostTrials = 10'000;  // the same limit as for an experiment's points
 

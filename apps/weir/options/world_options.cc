@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "apps/weir/options/choice.h"
 #include "apps/weir/options/input.h"
 #include "apps/weir/text/output.h"
 #include "backends/real/process/program.h"
@@ -23,25 +24,6 @@ constexpr double kCoarsest = 0.1;  // largest --precision
 std::vector<const CLI::Option*> added_since(const CLI::App& command, std::size_t before) {
   const std::vector<const CLI::Option*> all = command.get_options();
   return {all.begin() + static_cast<std::ptrdiff_t>(before), all.end()};
-}
-
-// Adds an option whose values are the names of an enumeration: those in `among`, or all if it is empty.
-template <class T>
-CLI::Option* add_choice(CLI::App& command, const std::string& name, T& into, const std::string& about,
-                        const std::vector<T>& among = {}) {
-  std::vector<std::string> names;
-  for (const auto& named : enum_names(into)) {
-    if (among.empty() || std::find(among.begin(), among.end(), named.value) != among.end())
-      names.emplace_back(named.name);
-  }
-  const auto choose = [&into](const std::string& text) {
-    for (const auto& named : enum_names(into)) {
-      if (named.name == text) into = named.value;
-    }
-  };
-  return command.add_option_function<std::string>(name, choose, about)
-      ->check(CLI::IsMember(names))
-      ->default_str(std::string(enum_name(into)));
 }
 
 void add_cluster(CLI::App& command, WorldOptions& options) {

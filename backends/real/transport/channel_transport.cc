@@ -166,11 +166,7 @@ class ChannelTransport::Loop {
     for (const Command& command : obeyed_) {
       Seat& seat = seat_of(command.channel);
       if (seat.lost) continue;
-      if (command.op->kind == OpKind::kReceive) {
-        seat.mover->expect(*command.op, command.round);
-      } else {
-        seat.mover->start(*command.op, command.round);
-      }
+      (seat.mover->*command.call)(*command.op, command.round);
     }
     for (const Command& command : obeyed_) flush(seat_of(command.channel));
     obeyed_.clear();
@@ -271,14 +267,14 @@ std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& chann
   return bytes;
 }
 
-void ChannelTransport::put(const Op& op, std::uint64_t round) {
+void ChannelTransport::put(Call call, const Op& op, std::uint64_t round) {
   const std::size_t first = channel_of_[op.message.index()];
   const auto count = static_cast<std::size_t>(pieces_.count(op.message));
   for (std::size_t channel = first; channel < first + count; ++channel)
-    loops_[loop_of_[channel]]->put({channel, &op, round});
+    loops_[loop_of_[channel]]->put({channel, call, &op, round});
 }
 
-void ChannelTransport::expect(const Op& receive, std::uint64_t round) { put(receive, round); }
-void ChannelTransport::start(const Op& send, std::uint64_t round) { put(send, round); }
+void ChannelTransport::expect(const Op& receive, std::uint64_t round) { put(&Mover::expect, receive, round); }
+void ChannelTransport::start(const Op& send, std::uint64_t round) { put(&Mover::start, send, round); }
 
 }  // namespace weir::real

@@ -33,14 +33,17 @@ class ChannelTransport final : public Transport {
   void start(const Op& send, std::uint64_t round) override;
 
  private:
+  /// What a channel's mover is to do with an op.
+  using Call = void (Mover::*)(const Op& op, std::uint64_t round);
   struct Command {
     std::size_t channel;
+    Call call;
     const Op* op;
     std::uint64_t round;
   };
   class Loop;
 
-  void put(const Op& op, std::uint64_t round);
+  void put(Call call, const Op& op, std::uint64_t round);
   /// Assigns every message of this machine to a channel, or to all channels of its lane. Returns how many
   /// bytes each channel moves in an iteration, both ways.
   std::vector<Bytes> share_out(const std::vector<Channel>& channels);

@@ -7,7 +7,7 @@ namespace weir::real {
 
 Lane lane_of(const Plan& plan, const Op& op) {
   const MessageEnds ends = plan.messages()[op.message.index()];
-  return {op.peer, op.nic, plan.op(op.kind == OpKind::kSend ? ends.receive : ends.send).nic};
+  return {op.peer, op.nic, plan.op(ends.other(op.id)).nic};
 }
 
 std::vector<Lane> lanes_of(const Plan& plan, MachineId machine) {
