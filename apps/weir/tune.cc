@@ -25,6 +25,7 @@ struct TuneChoices {
   std::string output;
   std::string deadline = "3600s";
   bool json = false;
+  const CLI::Option* jobs = nullptr;
   WorldOptions world;
 };
 
@@ -106,7 +107,7 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       .add_option_function<std::string>(
           "--method",
           [&choices, methods](const std::string& name) { choices.settings.method = methods.at(name); },
-          "bayes: where a model of the trials so far expects most improvement; grid: evenly spread; random")
+          "bayes: a model of earlier trials picks the next; grid: evenly spaced; random")
       ->check(CLI::IsMember({"bayes", "grid", "random"}))
       ->default_str("bayes");
   command.add_option("--trials", choices.settings.trials, "The most trials (25; for a grid all points)")
@@ -119,11 +120,11 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       ->check(whole_number_from(0))
       ->capture_default_str();
   command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
-  command
-      .add_option("--jobs", choices.settings.jobs,
-                  "How many runs at once, if several trials are known in advance")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  choices.jobs = command
+                     .add_option("--jobs", choices.settings.jobs,
+                                 "How many simulations at once, if several trials are known in advance")
+                     ->check(CLI::Range(1, 4096))
+                     ->capture_default_str();
   command
       .add_option("--deadline", choices.deadline,
                   "How long a trial may take; a longer trial is ended and counts as failed")
@@ -142,6 +143,7 @@ void add_tune(CLI::App& weir, ExitStatus& status) {
   add_input(*command, choices->input);
   add_search(*command, *choices);
   add_world(*command, choices->world, true);
+  choices->world.of_simulation.push_back(choices->jobs);
   command->footer(
       "What can be varied, and the values that are tried if none are given:\n" + tunables_help() +
       "\nUses the first of an experiment's seeds. --set 'sweep={}' leaves out a sweep. To use the best\n"
