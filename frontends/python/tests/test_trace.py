@@ -57,7 +57,8 @@ def test_weir_hands_recording_over_to_python(tmp_path):
 
 def test_the_help_of_weir_names_all_options_and_needs_no_python(tmp_path):
     weir = Path(os.environ["WEIR_LIBRARY"]).parents[2] / "weir"
-    help_of_weir = job.passed(job.run([str(weir), "trace", "record", "--help"], timeout=60, PATH=str(tmp_path)))
+    command = [str(weir), "trace", "record", "--help"]
+    help_of_weir = job.passed(job.run(command, timeout=60, PATH=str(tmp_path)))
     own = job.passed(job.run([sys.executable, "-m", "weir.torch.trace", "--help"], timeout=60))
     options = set(re.findall(r"--[a-z]+", own.stdout)) - {"--help"}
     assert options == {"--out", "--name", "--steps"}
