@@ -73,7 +73,8 @@ void add_calibrate(CLI::App& weir, ExitStatus& status) {
       ->type_name("FILE");
   command
       ->add_option("--experiment", choices->files.experiment,
-                   "The experiment of rows that name none: lines of JSON, or a results.csv that was moved")
+                   "The experiment, if the measurements do not name it: lines of JSON, or a\n"
+                   "results.csv that was moved")
       ->type_name("FILE_OR_FOLDER");
   command
       ->add_option("--hold-out", choices->hold_out.fraction,

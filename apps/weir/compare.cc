@@ -89,7 +89,7 @@ void add_compare(CLI::App& weir, ExitStatus& status) {
       "  both ends are done;\n"
       "* for each kind of op and machine: how the errors of single ops are spread;\n"
       "* the ten ops whose times differ most;\n"
-      "* whether each machine's core submitted its ops in the same order. If not: the first two ops that\n"
+      "* whether each node submitted its ops in the same order. If not: the first two ops that\n"
       "  changed places, and the completion before each. Ops submitted at the same instant have no order.\n"
       "If an op was submitted before its dependencies had completed, the exit status is 1.\n"
       "The timeline opens in https://ui.perfetto.dev: each machine in A above the same machine in B. Both\n"

@@ -49,7 +49,7 @@ Result<ExitStatus> discover(const DiscoverChoices& choices) {
 void add_discover(CLI::App& weir, ExitStatus& status) {
   CLI::App* command = weir.add_subcommand("discover", "Makes a topology of this host");
   const auto choices = std::make_shared<DiscoverChoices>();
-  add_topology_options(*command, choices->topology, "The topology's name (that of the host if left out)",
+  add_topology_options(*command, choices->topology, "The topology's name (default: the host's name)",
                        "How many such machines the cluster has");
   command->add_flag("--measure", choices->measure,
                     "Measures how fast CPUs sum, memory moves bytes and GPUs copy: some seconds on all CPUs");
@@ -57,7 +57,7 @@ void add_discover(CLI::App& weir, ExitStatus& status) {
       "Reads NUMA nodes, PCIe and NICs (hwloc, /sys) and NVIDIA's GPUs with their NVLinks (NVML). Rates of\n"
       "PCIe, NVLink and sockets are those that NCCL plans with, without the overhead of protocols.\n"
       "--measure replaces those of PCIe by rates of copies. Values that nothing reports are assumed. Each\n"
-      "assumption is a line on the error stream. NICs that are down are left out.\n\n"
+      "assumption is a line on standard error. NICs that are down are left out.\n\n"
       "Examples:\n"
       "  weir discover\n"
       "  weir discover --count 8 --measure --out mine.json && weir check mine.json\n"

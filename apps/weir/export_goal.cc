@@ -83,8 +83,8 @@ void add_export_goal(CLI::App& command, ExitStatus& status) {
       ->type_name("FILE");
   one->footer(
       "Each machine becomes a rank. Each message becomes a send and a receive with a tag of their own.\n"
-      "Every other op becomes a calculation that takes as long as the op alone in the cluster, on one CPU\n"
-      "per device; CPU 0 sends and receives. The simulator sets the network's latency, rates and\n"
+      "Every other op becomes a calculation that takes as long as the op takes alone, on one CPU per\n"
+      "device; CPU 0 sends and receives. The simulator sets the network's latency, rates and\n"
       "priorities.\n\n"
       "Examples:\n"
       "  weir export goal experiments/quickstart --strategy ring --out ring.goal\n"

@@ -43,12 +43,12 @@ void add_import(CLI::App& weir, ExitStatus& status) {
   nccl->add_option("files", choices->files, "One file for each machine; equal machines become one group")
       ->required()
       ->type_name("FILE");
-  add_topology_options(*nccl, choices->topology, "The topology's name (that of the first file if left out)",
+  add_topology_options(*nccl, choices->topology, "The topology's name (default: the first file's name)",
                        "How many machines each file stands for");
   nccl->footer(
       "Rates are those that NCCL itself plans with, without the overhead of protocols: PCIe width x speed /\n"
       "80, NVLink by the GPU's generation, sockets by the CPU's, NICs by their speed. Values that a file\n"
-      "does not state are assumed as NCCL does. Each assumption is a line on the error stream.\n\n"
+      "does not state are assumed as NCCL does. Each assumption is a line on standard error.\n\n"
       "To have NCCL write the file, run any job on the machine with NCCL_TOPO_DUMP_FILE=machine.xml.\n\n"
       "Examples:\n"
       "  weir import nccl-topo machine.xml --count 8 --out mine.json && weir check mine.json\n"

@@ -30,7 +30,7 @@ struct TraceOptions {
 void add_trace_options(CLI::App& command, TraceOptions& options) {
   command.add_option("--out,--output", options.out, "Where the trace goes (the standard output if left out)")
       ->type_name("FILE");
-  command.add_option("--name", options.about.name, "The trace's name (that of the file if left out)");
+  command.add_option("--name", options.about.name, "The trace's name (default: the file's name)");
   command.add_option("--batch", options.about.batch, "Samples in an iteration")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command.add_option("--sample", options.about.sample, "What a sample is called: image, token");
@@ -79,18 +79,17 @@ void add_kineto(CLI::App& command, ExitStatus& status) {
   CLI::App* one = command.add_subcommand(
       "kineto", "Makes a trace from a recording of PyTorch's profiler (.json, .json.gz)");
   const auto choices = std::make_shared<KinetoChoices>();
-  one->add_option("files", choices->import.files, "One file, or those of a job's ranks with --rank")
+  one->add_option("files", choices->import.files, "One file, or several of one job with --rank")
       ->required()
       ->type_name("FILE");
   one->add_option("--rank", choices->import.rank, "Takes the file of this rank")->check(whole_number_from(0));
-  one->add_option("--step", choices->import.step,
-                  "Takes ProfilerStep#N (the last step that is followed by another)")
+  one->add_option("--step", choices->import.step, "Takes ProfilerStep#N (default: the last complete step)")
       ->type_name("N");
   add_trace_options(*one, choices->trace);
   one->footer(
       "Each op of the forward pass that uses parameters becomes a layer, named after its module if modules\n"
-      "were recorded. Times are those of the GPU's stream, without the times in which only collectives run.\n"
-      "If the file has no work of a GPU, they are those of the CPU's thread.\n\n"
+      "were recorded. Times are measured on the GPU's stream, without the times in which only collectives\n"
+      "run. If the file has no work of a GPU, they are measured on the CPU's thread.\n\n"
       "To record: with torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],\n"
       "record_shapes=True, with_stack=True, schedule=schedule(wait=0, warmup=3, active=2)) as prof, and\n"
       "prof.step() after each iteration; then prof.export_chrome_trace('resnet.json.gz').\n\n"
@@ -112,7 +111,7 @@ void add_chakra(CLI::App& command, ExitStatus& status) {
   CLI::App* one = command.add_subcommand(
       "chakra", "Makes a trace from a Chakra execution trace of MLCommons (.et, .et.gz)");
   const auto choices = std::make_shared<ChakraChoices>();
-  one->add_option("files", choices->import.files, "One file for each rank; times are those of the slowest")
+  one->add_option("files", choices->import.files, "One file for each rank; the slowest rank sets the times")
       ->required()
       ->type_name("FILE");
   one->add_option("--group", choices->import.group,
@@ -126,7 +125,7 @@ void add_chakra(CLI::App& command, ExitStatus& status) {
       "computes until its bytes are ready. The backward pass begins at the first node with 'backward' or\n"
       "'bwd' in its name. If there is none, the first third of the computation counts as the forward pass.\n"
       "Forward times are spread over layers like backward times. Other collectives, sends and receives are\n"
-      "left out; the error stream says how many.\n\n"
+      "left out; standard error says how many.\n\n"
       "Examples:\n"
       "  weir import chakra resnet.0.et --batch 256 --sample image --out resnet.json\n"
       "  weir import chakra llama.*.et --group 12 --dtype bf16 --out llama.json");

@@ -125,13 +125,6 @@ void add_lab(CLI::App& weir, ExitStatus& status) {
   CLI::App* command =
       weir.add_subcommand("lab", "Emulates a cluster on this host: a network for each machine, shaped links");
   command->require_subcommand(1);
-  command->footer(
-      "Needs the package iproute2, and root or a kernel that lets users make namespaces. Does not touch the\n"
-      "network of the host, and leaves nothing behind, however a command ends.\n\n"
-      "Examples:\n"
-      "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'\n"
-      "  weir lab rate topologies/lab-4.json\n"
-      "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
   const auto choices = std::make_shared<LabChoices>();
   CLI::App* one = add_act(*command, status, choices, "up", "Starts a lab that lasts until weir lab down", up);
   one->add_flag("--commands", choices->commands, "Only prints the commands to ip, tc and the kernel");
@@ -145,10 +138,20 @@ void add_lab(CLI::App& weir, ExitStatus& status) {
       "Runs in the lab that weir lab up started, or in a new one. These variables describe the machine: its\n"
       "name WEIR_MACHINE, its number WEIR_RANK, the number of machines WEIR_MACHINES, and the addresses of\n"
       "all WEIR_ADDRESSES (commas between machines, + between a machine's NICs). Fails if the command fails\n"
-      "in any machine.");
+      "in any machine.\n\n"
+      "Example:\n"
+      "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'");
   one =
       add_act(*command, status, choices, "rate", "Measures what TCP connections move between machines", rate);
   one->add_option("--time", choices->time, "How long each measurement takes (2s)")->type_name("TIME");
+  // After the acts, which would inherit it.
+  command->footer(
+      "Needs the package iproute2, and root or a kernel that lets users make namespaces. Does not touch the\n"
+      "network of the host, and leaves nothing behind, however a command ends.\n\n"
+      "Examples:\n"
+      "  weir lab run topologies/lab-4.json -- sh -c 'echo I am $WEIR_MACHINE; ip address'\n"
+      "  weir lab rate topologies/lab-4.json\n"
+      "  weir lab up topologies/lab-4.json; weir lab down topologies/lab-4.json");
 }
 
 }  // namespace weir

@@ -3,10 +3,32 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
+#include <sstream>
+#include <string>
 
 #include "apps/weir/commands.h"
 #include "apps/weir/text/output.h"
 #include "core/base/version.h"
+
+namespace {
+
+// Says what is missing on the command line, with the first example of the command's help.
+void print_missing(const CLI::App& weir, const CLI::RequiredError& error) {
+  const CLI::App* command = &weir;
+  std::string name = "weir";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += ' ' + command->get_name();
+  }
+  std::string example;
+  std::istringstream footer(command->get_footer());
+  for (std::string line; example.empty() && std::getline(footer, line);) {
+    if (line.starts_with("  weir ")) example = "; for example: " + line.substr(2);
+  }
+  fmt::print(stderr, "{}: {}{}\nAll options: {} --help\n", name, error.what(), example, name);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App weir(
@@ -47,7 +69,7 @@ int main(int argc, char** argv) {
     if (weir.get_subcommands().empty() && !word.empty() && word.front() != '-') {
       fmt::print(stderr, "weir: unknown command '{}'; weir --help lists all commands\n", word);
     } else {
-      (void)weir.exit(error);
+      print_missing(weir, error);
     }
     status = weir::kExitWrong;
   } catch (const CLI::ParseError& error) {

@@ -136,7 +136,7 @@ void add_node(CLI::App& weir, ExitStatus& status) {
       ->capture_default_str();
   command
       ->add_option("--server", choices->server,
-                   "Instead runs this CPU machine, counted from 0, of a training session (docs/pytorch.md).\n"
+                   "Runs CPU machine N (from 0) of a training session instead (docs/pytorch.md).\n"
                    "WEIR_LEADER, WEIR_SECRET, WEIR_SIZE and WEIR_SERVERS describe the session")
       ->check(whole_number_from(0));
   command->footer(

@@ -114,9 +114,10 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
       ->check([](const std::string& folder) {
         return folder.empty() ? std::string("expected a folder, got an empty name") : std::string();
       });
-  command->add_option("--jobs", choices->settings.jobs, "How many runs at once")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  const CLI::Option* jobs =
+      command->add_option("--jobs", choices->settings.jobs, "How many simulations at once")
+          ->check(CLI::Range(1, 4096))
+          ->capture_default_str();
   command
       ->add_option("--page", choices->page,
                    "A file for the comparison with published values, as tables in Markdown")
@@ -127,6 +128,7 @@ CLI::App* add_command(CLI::App& weir, ExitStatus& status, const char* name, cons
       "Keep the record of each run, which weir compare reads: when each op of each iteration was\n"
       "submitted, started and completed (24 bytes for each)");
   add_world(*command, choices->world, choices->world.on == "simulation");
+  choices->world.of_simulation.push_back(jobs);
   command->callback(
       [choices, name, &status] { status = exit_status(name, run_experiments(name, *choices)); });
   return command;
@@ -142,7 +144,7 @@ void add_run(CLI::App& weir, ExitStatus& status) {
       "The table shows for each run: the time of an iteration; the part of it that is communication not\n"
       "hidden by computation; the bytes of the model over the time of communication (goodput); the time\n"
       "that no schedule beats on this cluster (bound), and how near the run comes to it; the speed-up over\n"
-      "the baseline; and the resource that binds the strategy's plan. Runs of the strategies in 'timelines'\n"
+      "the baseline; and the plan's bottleneck. Runs of the strategies in 'timelines'\n"
       "are drawn for chrome://tracing and https://ui.perfetto.dev. A folder without experiment.json is a\n"
       "suite: all experiments below it are run. If an experiment has published values, a table at the end\n"
       "compares them with the results; the exit status is 0 only if all are met.\n\n"

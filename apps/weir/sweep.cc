@@ -93,7 +93,7 @@ void add_sweep(CLI::App& weir, ExitStatus& status) {
   command
       ->add_option("--results", choices->settings.folder,
                    "The folder for results. Results that it already holds are not computed again, even if\n"
-                   "they belong to another design")
+                   "another experiment file produced them")
       ->required()
       ->type_name("FOLDER");
   command->add_option("--jobs", choices->settings.jobs, "How many runs at once in this process's share")
@@ -109,8 +109,8 @@ void add_sweep(CLI::App& weir, ExitStatus& status) {
   command
       ->add_option(
           "--share", choices->share,
-          "The part that this process computes: 1/3 is the first third (what Open MPI, MPICH or Slurm say,\n"
-          "by srun or a job array, else everything)")
+          "The part that this process computes: 1/3 is the first third (default: taken from Open MPI,\n"
+          "MPICH, srun or a Slurm job array; else everything)")
       ->type_name("INDEX/COUNT");
   CLI::Option* asks = command->add_flag("--status", choices->status,
                                         "Shows how far the sweep in the folder is, and who is at work there");

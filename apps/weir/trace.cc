@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -23,8 +24,28 @@ constexpr const char* kProgram =
     "Install PyTorch, and Weir with: pip install .')\n"
     "main()\n";
 
-// Returns only if it fails.
+// What frontends/python/weir/torch/trace.py accepts. This help needs no PyTorch.
+constexpr const char* kHelp =
+    "Runs a PyTorch model for some steps and writes a trace of its layers (docs/pytorch.md).\n\n"
+    "Usage: weir trace record FILE --out TRACE [--name NAME] [--steps STEPS]\n\n"
+    "  FILE           a Python file with a function iteration_to_trace(), which returns the model, a "
+    "function\n"
+    "                 that runs forward and backward once, the number of samples in that, and what a sample\n"
+    "                 is called\n"
+    "  --out TRACE    the trace file to write\n"
+    "  --name NAME    the name of the trace (default: the name of the file)\n"
+    "  --steps STEPS  iterations to take the medians of (20)\n\n"
+    "Needs PyTorch, and Weir's Python package (pip install .).\n\n"
+    "Example:\n"
+    "  weir trace record my_model.py --out my_model.json\n";
+
+// Returns only if it fails or prints the help.
 ExitStatus record(const std::vector<std::string>& arguments) {
+  const auto asks = [](const std::string& argument) { return argument == "-h" || argument == "--help"; };
+  if (std::any_of(arguments.begin(), arguments.end(), asks)) {
+    fmt::print("{}", kHelp);
+    return kExitWell;
+  }
   std::vector<const char*> words = {kPython, "-c", kProgram};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   words.push_back(nullptr);

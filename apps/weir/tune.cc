@@ -25,6 +25,7 @@ struct TuneChoices {
   std::string output;
   std::string deadline = "3600s";
   bool json = false;
+  const CLI::Option* jobs = nullptr;
   WorldOptions world;
 };
 
@@ -100,9 +101,8 @@ void add_search(CLI::App& command, TuneChoices& choices) {
                   "What to vary, separated by commas: names, with or without values, such as\n"
                   "partition_size=250KB..16MB,credit=1|2|4,local (what usually matters for the strategy)")
       ->type_name("NAMES");
-  add_choice(
-      command, "--method", choices.settings.method,
-      "bayes: where a model of the trials so far expects most improvement; grid: evenly spread; random");
+  add_choice(command, "--method", choices.settings.method,
+             "bayes: a model of earlier trials picks the next; grid: evenly spaced; random");
   command.add_option("--trials", choices.settings.trials, "The most trials (25; for a grid all points)")
       ->check(CLI::Range(std::size_t{1}, kMostTrials));
   command
@@ -113,11 +113,11 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       ->check(whole_number_from(0))
       ->capture_default_str();
   command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
-  command
-      .add_option("--jobs", choices.settings.jobs,
-                  "How many runs at once, if several trials are known in advance")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  choices.jobs = command
+                     .add_option("--jobs", choices.settings.jobs,
+                                 "How many simulations at once, if several trials are known in advance")
+                     ->check(CLI::Range(1, 4096))
+                     ->capture_default_str();
   command
       .add_option("--deadline", choices.deadline,
                   "How long a trial may take; a longer trial is ended and counts as failed")
@@ -136,6 +136,7 @@ void add_tune(CLI::App& weir, ExitStatus& status) {
   add_input(*command, choices->input);
   add_search(*command, *choices);
   add_world(*command, choices->world, true);
+  choices->world.of_simulation.push_back(choices->jobs);
   command->footer(
       "What can be varied, and the values that are tried if none are given:\n" + tunables_help() +
       "\nUses the first of an experiment's seeds. --set 'sweep={}' leaves out a sweep. To use the best\n"

@@ -12,6 +12,7 @@
 #include "apps/weir/text/progress.h"
 #include "apps/weir/text/whatif_text.h"
 #include "core/analysis/local_choice.h"
+#include "core/document/file_kind.h"
 #include "core/strategies/strategy.h"
 #include "studies/run/configuration.h"
 #include "studies/run/simulated_world.h"
@@ -32,7 +33,13 @@ struct WhatifChoices {
 Studied<ExitStatus> answer(WhatifChoices choices) {
   std::signal(SIGPIPE, SIG_IGN);
   choices.input.file = choices.files.front();
-  if (choices.files.size() > 1) choices.input.trace = choices.files.back();
+  if (choices.files.size() > 1) {
+    choices.input.trace = choices.files.back();
+  } else if (const auto document = read_document(choices.input.file);
+             document && kind_of(*document) == FileKind::kTopology) {
+    return wrong_input(Error{
+        fmt::format("{} is a topology; give a trace too: weir whatif TOPOLOGY TRACE", choices.input.file)});
+  }
   const auto experiment = choices.input.base();
   if (!experiment) return wrong_input(experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
@@ -76,15 +83,16 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
     return command.add_option(name, into, about)->type_name(type)->delimiter(',')->allow_extra_args(false);
   };
   list("--cpu-machines", wishes.counts, "COUNTS",
-       "Numbers of CPU machines: 0..16 or 0,2,4 (from 0 to that of GPU machines, in at most 16 steps)");
+       "Numbers of CPU machines: 0..16 or 0,2,4 (default: 0 to the number of GPU\n"
+       "machines, in at most 16 steps)");
   command.add_option("--group", wishes.group, "The group of CPU machines to vary, if there are several")
       ->type_name("NAME");
   CLI::Option* nic =
       list("--nic", wishes.nics, "RATES", "The goodput of each NIC of all machines: 25Gbps,50Gbps");
   list("--gpu-nic", wishes.gpu_nics, "RATES", "The same, only of machines with GPUs")->excludes(nic);
   list("--cpu-nic", wishes.cpu_nics, "RATES",
-       "The same, only of the CPU machines. Adds CPU machines to a topology without any: each is the first\n"
-       "NUMA node of a GPU machine, with a NIC")
+       "The same, only of the CPU machines. Adds CPU machines to a topology without any, each\n"
+       "like the first NUMA node of a GPU machine, with one NIC")
       ->excludes(nic);
   std::string stages;
   for (const auto& named : enum_names(LocalStage{})) stages += fmt::format(" {}", named.name);
@@ -119,7 +127,7 @@ void add_whatif(CLI::App& weir, ExitStatus& status) {
   add_wishes(*command, choices->wishes);
   add_settings(*command, choices->input);
   command->add_flag("--bound-only", choices->bound_only,
-                    "Computes bounds instead of times: quick on the largest clusters, and no run is faster");
+                    "Shows lower limits instead of simulated times: fast even on large clusters");
   command->add_option("--jobs", choices->jobs, "How many runs at once")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

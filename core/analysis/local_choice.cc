@@ -72,8 +72,7 @@ Result<LocalChoice> choose_local(const Cluster& cluster, Dtype dtype, const Opti
 }
 
 Result<LocalChoice> conventional_local(const Cluster& cluster, Dtype dtype, const Options& options) {
-  if (options.local == LocalStage::kApart)
-    return failure("local 'apart' is for parameter servers on machines without GPUs");
+  if (options.local == LocalStage::kApart) return failure(kApartRefused);
   if (options.local != LocalStage::kAuto) return choose_local(cluster, dtype, options);
   LocalChoice choice;
   choice.stages = no_local_stages(cluster);

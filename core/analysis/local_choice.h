@@ -9,6 +9,9 @@
 
 namespace weir {
 
+/// Why other strategies than parameter servers on CPU machines refuse LocalStage::kApart.
+constexpr const char* kApartRefused = "local 'apart' is for parameter servers on machines without GPUs";
+
 struct LocalChoice {
   LocalStageOf stages;
   /// The choice for the machines of one class, and why.

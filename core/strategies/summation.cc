@@ -22,8 +22,7 @@ struct Split {
 // parts.
 Result<void> check_fits(const Options& options, Summing summing) {
   const bool servers = summing == Summing::kCpuMachines;
-  if (options.local == LocalStage::kApart && !servers)
-    return failure("local 'apart' is for parameter servers on machines without GPUs");
+  if (options.local == LocalStage::kApart && !servers) return failure(kApartRefused);
   if (options.update_barrier && !servers)
     return failure("'update_barrier' is for parameter servers on machines without GPUs");
   if (options.placement == PartPlacement::kInTurn && summing == Summing::kOptimal)

@@ -72,7 +72,7 @@ Result<void> check_no_input(const std::string& file, const std::vector<std::stri
   for (const std::string& input : inputs) {
     std::error_code ignored;
     if (fs::is_regular_file(file, ignored) && fs::equivalent(file, input, ignored))
-      return failure(fmt::format("{}: this is what is read; name another file to write into", file));
+      return failure(fmt::format("{}: this file is an input; choose another output", file));
   }
   return {};
 }

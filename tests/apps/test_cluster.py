@@ -197,14 +197,17 @@ class Cluster(Real):
                             "--engine: has no meaning with --on lab; it is for simulation"),
                            (("--on", "local", "--precision", "0"),
                             "--precision: has no meaning with --on local"),
+                           (("--on", "local", "--jobs", "2"),
+                            "--jobs: has no meaning with --on local; it is for simulation"),
                            (("--on", "lab", "--transport", "shm"), "machines of a lab share no memory"),
                            (("--on", "local", "--transport", "shm", "--encrypt"),
                             "--encrypt: machines that share")):
             done = self.run_weir(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
-        launch = self.command("launch", "--on", "simulation")
-        self.assertEqual(subprocess.run(launch, capture_output=True, check=False).returncode, 2)
+        for words in (("--on", "simulation"), ("--jobs", "2")):
+            launch = self.command("launch", *words)
+            self.assertEqual(subprocess.run(launch, capture_output=True, check=False).returncode, 2)
 
 
 class Node(unittest.TestCase):

@@ -199,7 +199,7 @@ class Refused(Compare):
         before = record.read_bytes()
         done = self.compare(record, record, "--timeline", record)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("this is what is read", done.stderr)
+        self.assertIn("this file is an input", done.stderr)
         self.assertEqual(record.read_bytes(), before)
 
     def test_a_core_that_submits_too_early_is_detected(self):

@@ -77,7 +77,7 @@ class Export(Case):
             with self.subTest(command=command):
                 error = self.weir("export", command, "mine.json", "--out", self.folder / "mine.json",
                                   status=2).stderr
-                self.assertIn("mine.json: this is what is read", error)
+                self.assertIn("mine.json: this file is an input", error)
                 self.assertEqual((self.folder / "mine.json").read_bytes(), before)
 
     def test_platforms_are_xml_in_the_order_that_simgrid_needs(self):

@@ -84,7 +84,7 @@ class Goal(unittest.TestCase):
         self.assertIn("GOAL has messages, and no all-reduce as one op", error)
         self.assertIn("no such file", self.weir("export", "goal", "none.json", status=2).stderr)
         before = self.file.read_bytes()
-        self.assertIn("this is what is read",
+        self.assertIn("this file is an input",
                       self.weir("export", "goal", self.file, "--out", self.file, status=2).stderr)
         self.assertEqual(self.file.read_bytes(), before)
 

@@ -310,7 +310,7 @@ class Kineto(importing.Case):
     def test_input_files_are_not_overwritten(self):
         file = self.write(kineto.recording(kineto.events()), "net.json")
         before = file.read_bytes()
-        self.assertIn("net.json: this is what is read", self.refused(file, "--out", file))
+        self.assertIn("net.json: this file is an input", self.refused(file, "--out", file))
         self.assertEqual(file.read_bytes(), before)
 
 

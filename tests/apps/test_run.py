@@ -134,6 +134,19 @@ class Run(Case):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertEqual(done.stderr, "weir: unknown command 'runn'; weir --help lists all commands\n")
 
+    def test_a_missing_experiment_is_reported_with_an_example(self):
+        done = program.run("run")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "weir run: experiment is required; for example: "
+                                      "weir run experiments/quickstart\nAll options: weir run --help\n")
+        self.assertIn("weir lab up: topology is required\n", program.run("lab", "up").stderr)
+
+    def test_a_help_has_the_examples_of_its_own_command(self):
+        self.assertIn("weir lab run", self.weir("lab", "--help").stdout)
+        self.assertIn("weir lab run", self.weir("lab", "run", "--help").stdout)
+        self.assertNotIn("weir lab run", self.weir("lab", "up", "--help").stdout)
+        self.assertIn("iteration_to_trace()", self.weir("trace", "record", "--help").stdout)
+
     def test_a_point_too_large_for_memory_fails_alone(self):
         large = {"name": "net", "layers": [
             {"name": name, "forward": "1ms", "backward": "2ms",

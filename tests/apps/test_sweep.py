@@ -124,7 +124,7 @@ class Sweeps(sweeping.Case):
         self.ask("--export", self.folder / "all.db")
         for own in (self.results / "design.json", next(self.results.glob("*.db"))):
             done = program.run("sweep", "--results", self.results, "--export", own)
-            self.assertEqual((done.returncode, "this is what is read" in done.stderr), (2, True), done.stderr)
+            self.assertEqual((done.returncode, "file is an input" in done.stderr), (2, True), done.stderr)
         with sqlite3.connect(self.folder / "all.db") as database:
             rows = database.execute("SELECT status, point, strategy, iteration_ns > 0 FROM runs").fetchall()
             labels = database.execute("SELECT DISTINCT label, label_reason FROM runs").fetchall()

@@ -125,7 +125,7 @@ class Search(unittest.TestCase):
         before = {file: file.read_bytes() for file in self.folder.iterdir()}
         for output in ("mine.json", "lab.json", "net.json", "best.json", "other.json"):
             with self.subTest(output=output):
-                self.assertIn("this is what is read", self.refused(
+                self.assertIn("this file is an input", self.refused(
                     "--settings", "best.json", "--set", "other_jobs.0.trace=other.json",
                     "--output", output, "--over", SIZES))
         self.assertEqual({file: file.read_bytes() for file in self.folder.iterdir()}, before)

@@ -177,6 +177,11 @@ class Input(Case):
         self.assertEqual([round(answer["iteration_ns"] / 1e6) for answer in answers],
                          [round(1e3 * iteration(k)) for k in range(N + 1)])
 
+    def test_a_topology_alone_is_refused(self):
+        done = self.weir(files=("lab.json",))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("lab.json is a topology; give a trace too: weir whatif TOPOLOGY TRACE", done.stderr)
+
     def test_an_experiment_says_more_than_a_topology_and_a_trace(self):
         (self.folder / "mine.json").write_text(json.dumps(
             {"topology": "lab.json", "trace": "trace.json", "strategies": ["ring"], "barrier": True,

@@ -105,11 +105,11 @@ void add_common(CLI::App& command, BenchCollectivesChoices& choices) {
 }
 
 constexpr const char* kAboutCollectives =
-    "Machines are processes of this host that run the plan as weir run --on local does. An iteration lasts\n"
-    "from the end of the one before, on all machines, to its own end. algorithm: the gradients' bytes over\n"
-    "that time. bus: the bytes that the busiest machine sends or receives over that time. The rate of all\n"
-    "messages stands beside that of as many plain processes, which only send to the next one and receive\n"
-    "(over TCP) or only copy (shm). Messages cannot be faster.\n";
+    "Machines are processes of this host that run the plan as weir run --on local does. An iteration starts\n"
+    "when all machines have ended the one before. algorithm: the gradients' bytes over the time of an\n"
+    "iteration. bus: the bytes that the busiest machine sends or receives over that time. The rate of all\n"
+    "messages is compared with the same number of plain processes that only send and receive (TCP) or copy\n"
+    "(shm): the upper limit.\n";
 
 }  // namespace
 

@@ -126,9 +126,9 @@ void add_bench_sum(CLI::App& bench, ExitStatus& status) {
       ->type_name("NODE");
   command->add_flag("--json", choices->json, "Prints JSON");
   command->footer(
-      "Rates are in bytes of the sources. A plain loop runs in turn with each sum. It reads and writes as\n"
-      "many bytes of as many operands, and computes almost nothing: its rate is what memory allows. The\n"
-      "rate with one source and all threads is 'sum_rate' in a topology.\n\n"
+      "Rates are in bytes of the sources. For comparison, a plain loop reads and writes as many bytes and\n"
+      "computes almost nothing: its rate is what memory allows. The rate with one source and all threads is\n"
+      "'sum_rate' in a topology.\n\n"
       "Examples:\n"
       "  weir bench sum\n"
       "  weir bench sum --dtypes f32,bf16 --sources 1 --threads 1,2,4,8 --numa 0 --json");

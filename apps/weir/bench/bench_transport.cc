@@ -21,13 +21,16 @@ namespace weir {
 namespace {
 
 constexpr const char* kFooter =
-    "Two nodes send each other messages all the time. In turn with them, two plain processes write to a\n"
-    "socket and read from it, one socket for each direction: first the same 1 MiB again and again, which\n"
-    "stays in caches, then as much memory as the messages have. 'one copy' is the rate at which each of\n"
-    "two processes copies as much memory; messages through shared memory cannot be faster. Rates are for\n"
-    "one direction. A share is the nodes' rate divided by the rate to the left of the share.\n"
-    "Over RDMA, the plain processes only post the same writes. The table also counts, once the nodes have\n"
-    "connected, their registrations of memory and the bytes that their CPUs copy.\n\n"
+    "Rates are for one direction. The columns:\n"
+    "  nodes          two nodes that send each other messages all the time\n"
+    "  plain sockets  two plain processes, one socket for each direction: the same 1 MiB, from caches\n"
+    "  as much memory the same, with as much memory as the messages have\n"
+    "  one copy       each of two processes copies as much memory: the upper limit for shared memory\n"
+    "  share          the nodes' rate divided by the rate in the column to its left\n"
+    "Over RDMA:\n"
+    "  plain writes   plain processes that only post the same writes\n"
+    "  registrations  of memory, once the nodes have connected\n"
+    "  copied         the bytes that the nodes' CPUs copy then\n\n"
     "Examples:\n"
     "  weir bench transport\n"
     "  weir bench transport --sizes 4MiB --channels 2 --io-threads 2 --json\n"

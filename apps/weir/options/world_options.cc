@@ -32,8 +32,8 @@ void add_cluster(CLI::App& command, WorldOptions& options) {
   command
       .add_option(
           "--hosts", options.hosts,
-          "A file with one line for each machine: the name of its host, and the host's address if that\n"
-          "differs, or one address for each NIC")
+          "A file with one line for each machine: NAME [ADDRESS...], the name of its host and, if it\n"
+          "differs, the host's address, or one address for each NIC")
       ->type_name("FILE")
       ->group(group);
   command
@@ -61,15 +61,14 @@ void add_real(CLI::App& command, WorldOptions& options) {
   const std::string group = "Real runs";
   add_transport(
       command, real.transport,
-      "What moves messages. tcp: connections. shm: memory that processes of one host share, with one\n"
-      "copy per message. rdma: devices that write into other machines' memory. auto: shm or rdma where\n"
-      "possible, else tcp")
+      "What moves messages. tcp: TCP connections. shm: shared memory, within one host. rdma: network\n"
+      "cards that write into other machines' memory. auto: shm or rdma where possible, else tcp")
       ->group(group);
   options.poll = add_poll(command, real.poll)->group(group);
   command
       .add_option("--channels", real.channels,
-                  "Connections between two machines (1 if the kernel paces them or one thread moves bytes,\n"
-                  "else 1 to 4: more if a machine has fewer peers)")
+                  "Connections between two machines (1 to 4, more with fewer peers; 1 if the kernel paces\n"
+                  "them or with one I/O thread)")
       ->check(CLI::Range(1, 64))
       ->group(group);
   command
@@ -85,9 +84,9 @@ void add_real(CLI::App& command, WorldOptions& options) {
   command
       .add_flag(
           "--gpus", real.gpus,
-          "Use GPUs: they hold gradients, and compute ops occupy them for their time. Machines on one host\n"
-          "take its GPUs in turn; each machine of a cluster takes the first GPUs of its host. Without\n"
-          "--gpus, host memory replaces GPU memory, and waiting replaces computation")
+          "Use GPUs: they hold gradients, and each layer occupies them as long as the trace says. Machines\n"
+          "on one host take its GPUs in turn; each machine of a cluster takes the first GPUs of its host.\n"
+          "Without --gpus, host memory replaces GPU memory, and waiting replaces computation")
       ->group(group);
   real.verify = real::Verify::kFirst;
   auto* const all = command
@@ -104,8 +103,8 @@ void add_real(CLI::App& command, WorldOptions& options) {
   command
       .add_option(
           "--pace", real.pace,
-          "Limit the rate to each peer: so many times the rate at which all exchanges would end together\n"
-          "on the topology's links; 0 sets no limit (1.02 in a lab, else 0)")
+          "Limit the rate to each peer. 1 lets all exchanges end together at the topology's rates; 2 allows\n"
+          "twice that; 0 is no limit (1.02 in a lab, else 0)")
       ->check(number_within(0.0, 1000.0))
       ->group(group);
   command.add_option("--patience", real.patience, "Seconds to wait for each step of a job")
@@ -184,8 +183,8 @@ void add_engine(CLI::App& command, SimulationOptions& into) {
   command
       .add_option(
           "--precision", into.precision,
-          "How far the fluid engine may exceed or miss the rates of links, as a part of these rates.\n"
-          "0.0001 makes runs of hundreds of machines several times as fast, and keeps means")
+          "The largest relative error of link rates (fluid engine). With 0.0001, runs of hundreds of\n"
+          "machines are several times as fast, and mean times stay the same")
       ->check(number_within(0.0, kCoarsest))
       ->type_name("PART")
       ->capture_default_str();

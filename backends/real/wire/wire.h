@@ -1,6 +1,7 @@
 // What every wire offers. Each folder beside this file holds one wire (tcp, shm, rdma), and all of them offer
-// the same names: kName, kTraits, available(), join() and make_mover(). Nothing else is known of a wire
-// outside its folder; the table of all wires is transport/wires.h.
+// the same names: kName, kTraits, available(), join() and make_mover(). The table of all wires is
+// transport/wires.h, and whatever moves messages knows wires only by it. Meters of plain writes and checks of
+// hosts know rdma itself.
 #pragma once
 
 #include <map>

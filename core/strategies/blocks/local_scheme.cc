@@ -152,7 +152,7 @@ LocalCandidates local_candidates(const Cluster& cluster, MachineId id) {
     const bool alike = with_nic == 0 || with_nic == static_cast<std::ptrdiff_t>(switches.size());
     if (!alike && machine.nvlink) {
       found = {{LocalStage::kReduceInTurn, LocalStage::kReduce, LocalStage::kReduceScatter},
-               "a NIC shares its switch with GPUs, and others can be roots"};
+               "a NIC shares its switch with GPUs, so other GPUs serve as roots"};
     } else if (machine.nvlink) {
       found = {{LocalStage::kReduceScatter, LocalStage::kReduceInTurn, LocalStage::kReduce},
                "all switches are alike, and GPUs exchange shards over NVLink"};

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -52,6 +53,16 @@ def test_weir_hands_recording_over_to_python(tmp_path):
     (tmp_path / "python3").unlink()
     done = job.run([str(weir), "trace", "record", str(script)], timeout=60, PATH=str(tmp_path))
     assert done.returncode == 1 and "cannot start python3: No such file or directory" in done.stderr
+
+
+def test_the_help_of_weir_names_all_options_and_needs_no_python(tmp_path):
+    weir = Path(os.environ["WEIR_LIBRARY"]).parents[2] / "weir"
+    command = [str(weir), "trace", "record", "--help"]
+    help_of_weir = job.passed(job.run(command, timeout=60, PATH=str(tmp_path)))
+    own = job.passed(job.run([sys.executable, "-m", "weir.torch.trace", "--help"], timeout=60))
+    options = set(re.findall(r"--[a-z]+", own.stdout)) - {"--help"}
+    assert options == {"--out", "--name", "--steps"}
+    assert all(option in help_of_weir.stdout for option in options)
 
 
 def test_a_file_without_an_iteration_is_refused(tmp_path):
