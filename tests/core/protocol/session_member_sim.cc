@@ -18,6 +18,18 @@ void SimulatedSession::Leader::act() {
   }
 }
 
+void SimulatedSession::Member::tick(Instant now, Duration /*refused*/) {
+  const bool failing = protocol_.phase() == SessionFollower::Phase::kFailing;
+  if (failing && !failing_since_) failing_since_ = now;
+  if (session_.case_.mistake == Mistake::kHasty && failing) {
+    guessed_ = now - *failing_since_ >= kMoment;
+    return;
+  }
+  protocol_.tick(now);
+  use(now);
+  act();
+}
+
 void SimulatedSession::Member::act() {
   SimulatedNetwork& network = session_.network_;
   for (bool any = true; any;) {

@@ -15,7 +15,8 @@ class SimulatedSession::Leader final : public SimulatedProcess {
     act();
   }
   void tick(Instant now, Duration /*refused*/) override {
-    if (session_.case_.deaf && protocol_.phase() == SessionLeader::Phase::kLeading) return;
+    if (session_.case_.mistake == Mistake::kDeaf && protocol_.phase() == SessionLeader::Phase::kLeading)
+      return;
     protocol_.tick(now);
     act();
   }
@@ -24,7 +25,7 @@ class SimulatedSession::Leader final : public SimulatedProcess {
     act();
   }
   Instant wake() const override {
-    return session_.case_.deaf ? session_.network_.now() + kLook : protocol_.wake();
+    return session_.case_.mistake == Mistake::kDeaf ? session_.network_.now() + kLook : protocol_.wake();
   }
   bool over() const override { return protocol_.over(); }
   Pid pid() const { return pid_; }
@@ -54,13 +55,9 @@ class SimulatedSession::Member final : public SimulatedProcess {
     protocol_.hear(note, now);
     act();
   }
-  void tick(Instant now, Duration /*refused*/) override {
-    protocol_.tick(now);
-    use(now);
-    act();
-  }
+  void tick(Instant now, Duration refused) override;
   Instant wake() const override { return protocol_.wake(); }
-  bool over() const override { return protocol_.over(); }
+  bool over() const override { return protocol_.over() || guessed_; }
   bool listens() const override { return !planning_; }
 
   void act();
@@ -100,6 +97,8 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int place_;
   int start_;
   SessionFollower protocol_;
+  std::optional<Instant> failing_since_;
+  bool guessed_ = false;  // has ended by a mistake, without the verdict
   bool planning_ = false;
   std::string world_;  // whose session it is in: names the leader
   std::map<int, Group> groups_;

@@ -12,12 +12,14 @@ TEST_CASE("all processes of a session end in time and report the same right caus
   check_seeds<SimulatedSession>(session_case);
 }
 
+using Mistake = SessionCase::Mistake;
+
 TEST_CASE("seeds find a rank or server that believes its first guess", "[session][canary]") {
-  CHECK(found_after<SimulatedSession>(&SessionCase::hasty, session_case) > 0);
+  CHECK(found_after<SimulatedSession>(Mistake::kHasty, session_case) > 0);
 }
 
 TEST_CASE("seeds find a leader that does not check for silence", "[session][canary]") {
-  CHECK(found_after<SimulatedSession>(&SessionCase::deaf, session_case) > 0);
+  CHECK(found_after<SimulatedSession>(Mistake::kDeaf, session_case) > 0);
 }
 
 }  // namespace

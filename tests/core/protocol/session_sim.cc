@@ -15,7 +15,6 @@ constexpr std::int64_t kClose = 5'000'000;  // ns until peers see that connectio
 SimulatedSession::SimulatedSession(const SessionCase& what, std::uint64_t seed)
     : case_(what), network_(Random(seed).split(4), what.slowest) {
   network_.ended = [this](Pid pid) { ended(pid); };
-  if (what.judges_first) network_.judge_first();
 }
 
 Role SimulatedSession::role(int place) const {
@@ -60,7 +59,6 @@ std::size_t SimulatedSession::launch(int place, int start, bool twin) {
   terms.seat = {role(place).server, role(place).number, other ? "2" : "1", {{"host"}, {1}, "", ""}};
   terms.patience = case_.patience;
   terms.not_admitted = fmt::format("the leader has not let {} in", name(place));
-  terms.hasty = case_.hasty;
   auto process = std::make_unique<Member>(*this, index, pid, place, start, std::move(terms));
   members_.push_back(process.get());
   network_.start(pid, std::move(process));

@@ -51,10 +51,18 @@ struct SessionCase {
   Duration computing{300'000'000};  // between rounds
   Duration slowest{50'000'000};     // the slowest note between two processes
   std::vector<SessionFault> faults;
-  // Mistakes that the tests must find.
-  bool hasty = false;
-  bool judges_first = false;
-  bool deaf = false;  // the leader never looks for silence
+  /// Deliberate mistakes, which seeds must find.
+  enum class Mistake {
+    kNone,
+    kHasty,           // a process takes its first guess for the cause, although the leader may be gone
+    kDeaf,            // the leader never looks for silence
+    kAnyPlan,         // it takes any plan for the right one
+    kAnyVersion,      // it takes processes of any version
+    kFirstLeaves,     // it says goodbye when the first rank leaves
+    kEndlessSeating,  // it waits for all to take their seats without limit
+    kKeepsRefusal,    // it tells only one rank that a tensor is refused
+  };
+  Mistake mistake = Mistake::kNone;
 };
 
 /// The case of this seed.
@@ -90,6 +98,7 @@ class SimulatedSession {
   class Member;
   friend class SessionStory;
   using Kind = SessionFault::Kind;
+  using Mistake = SessionCase::Mistake;
 
   struct Group {  // as one process knows it
     std::vector<TensorNote> tensors;
