@@ -22,5 +22,22 @@ TEST_CASE("seeds find a leader that does not check for silence", "[session][cana
   CHECK(found_after<SimulatedSession>(Mistake::kDeaf, session_case) > 0);
 }
 
+TEST_CASE("seeds find a leader that does not compare versions or plans", "[session][canary]") {
+  CHECK(found_after<SimulatedSession>(Mistake::kAnyVersion, session_case) > 0);
+  CHECK(found_after<SimulatedSession>(Mistake::kAnyPlan, session_case) > 0);
+}
+
+TEST_CASE("seeds find a leader that says goodbye when the first rank leaves", "[session][canary]") {
+  CHECK(found_after<SimulatedSession>(Mistake::kFirstLeaves, session_case) > 0);
+}
+
+TEST_CASE("seeds find a leader that waits for seats without limit", "[session][canary]") {
+  CHECK(found_after<SimulatedSession>(Mistake::kEndlessSeating, session_case) > 0);
+}
+
+TEST_CASE("seeds find a leader that tells only one rank of a refusal", "[session][canary]") {
+  CHECK(found_after<SimulatedSession>(Mistake::kKeepsRefusal, session_case) > 0);
+}
+
 }  // namespace
 }  // namespace weir
