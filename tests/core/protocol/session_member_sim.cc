@@ -33,8 +33,10 @@ void SimulatedSession::Leader::act() {
     any = !actions.empty();
     for (LeaderAction& action : actions) {
       if (auto* const said = std::get_if<SendNote>(&action)) {
-        const bool kept = session_.case_.mistake == Mistake::kKeepsRefusal &&
-                          said->note.type == RefuseNote::kType && said->note.from != *ranks_.begin();
+        const bool refusal = said->note.type == RefuseNote::kType && said->note.from != *ranks_.begin();
+        const bool kept =
+            (session_.case_.mistake == Mistake::kKeepsRefusal && refusal) ||
+            (session_.case_.mistake == Mistake::kNeverWatches && said->note.type == WatchNote::kType);
         if (!kept) network.send(pid_, std::move(said->note));
       }
       if (auto* const alive = std::get_if<KeepAlive>(&action)) {

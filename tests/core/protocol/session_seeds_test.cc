@@ -35,6 +35,10 @@ TEST_CASE("seeds find a leader that waits for seats without limit", "[session][c
   CHECK(found_after<SimulatedSession>(Mistake::kEndlessSeating, session_case) > 0);
 }
 
+TEST_CASE("seeds find a leader that does not ask for turns in which ranks may differ", "[session][canary]") {
+  CHECK(found_after<SimulatedSession>(Mistake::kNeverWatches, session_case) > 0);
+}
+
 TEST_CASE("seeds find a leader that tells only one rank of a refusal", "[session][canary]") {
   CHECK(found_after<SimulatedSession>(Mistake::kKeepsRefusal, session_case) > 0);
 }

@@ -88,6 +88,16 @@ bool SessionStory::all_in_trouble(const std::string& names, Instant by) const {
   return !names.empty();
 }
 
+bool SessionStory::lists_absent(const std::string& names) const {
+  for (int place = 0; place < session_.case_.ranks + session_.case_.servers; ++place) {
+    const bool placed =
+        std::any_of(session_.outcomes_.begin(), session_.outcomes_.end(),
+                    [&](const SessionOutcome& one) { return one.place == place && one.placed.has_value(); });
+    if (placed == holds(names, session_.name(place))) return false;
+  }
+  return true;
+}
+
 std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
   if (outcome.crashed) return {};
   if (!outcome.ended) return "hangs";
@@ -246,8 +256,9 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
     return check(silent);
   }
   if (holds(text, "these have not joined: "))
-    return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) ||
-                 has(0, {Kind::kStop, Kind::kLate}, at));
+    return check(
+        lists_absent(text.substr(text.rfind(": ") + 2)) &&
+        (all_in_trouble(text.substr(text.rfind(": ") + 2), at) || has(0, {Kind::kStop, Kind::kLate}, at)));
   if (holds(text, " runs version 2"))
     return check(has(place(text.substr(0, text.find(" runs"))), {Kind::kOtherVersion}, at));
   if (ends_with(text, ": plans of the same tensors differ: the programs are different builds"))
@@ -274,7 +285,13 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
   if (strange)
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
-  if (holds(text, "the leader has not let ")) return check(!session_.case_.faults.empty());
+  // The leader reports first who is missing, unless it cannot.
+  const SessionOutcome* const leader = first_of(-1);
+  if (holds(text, "the leader has not let "))
+    return check(outcome.start > 0 ||
+                 has(outcome.place, {Kind::kCut, Kind::kTwin, Kind::kRestart}, outcome.at) ||
+                 has(0, {Kind::kCrash, Kind::kRestart, Kind::kStop, Kind::kLate}, outcome.at) ||
+                 (leader != nullptr && !outcome.placed && leader->at < outcome.at));
   // Its own guess counts only if nobody could send it the cause.
   if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);

@@ -38,6 +38,8 @@ class SessionStory {
   bool apart(const SessionOutcome& outcome) const;
   bool culprit(const std::string& name, Instant by) const;
   int place(const std::string& name) const;
+  /// Whether these are the processes that the first leader gave no place.
+  bool lists_absent(const std::string& names) const;
   bool all_in_trouble(const std::string& names, Instant by) const;
 
   const SimulatedSession& session_;
