@@ -98,12 +98,10 @@ void JobMember::ran(const Result<DoneNote>& done, Instant now) {
 void JobMember::tick(Instant now, Duration refused) {
   looked_ = now;
   if (over()) return;
-  const Duration silent = silence_.length(now);
-  const bool guesses = terms_.hasty && phase_ == Phase::kFailing;
-  if (silent > kSilence && !guesses)
+  if (silence_.length(now) > kSilence)
     return end_unheard(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
   if (phase_ == Phase::kFailing) {
-    if (now >= until_ && (!awaits_word_ || guesses)) end(error_);
+    if (now >= until_ && !awaits_word_) end(error_);
   } else if (phase_ == Phase::kJoining || phase_ == Phase::kMet) {
     check_reply(now, refused);
   }

@@ -32,9 +32,6 @@ namespace weir {
 struct MemberTerms {
   Duration patience;  // how long to wait for each step of the coordinator
   Duration reach;     // how long the coordinator's address may have no listener
-  /// A deliberate mistake that tests must detect: after a moment the machine takes its own failure for the
-  /// cause, although the coordinator may be gone.
-  bool hasty = false;
 };
 
 /// The machine has nothing more to say, and nobody to say it to: drop what has not been sent.

@@ -108,13 +108,11 @@ void SessionFollower::fail(const Error& own, Instant now) {
 void SessionFollower::tick(Instant now) {
   looked_ = now;
   if (over()) return;
-  const Duration silent = silence_.length(now);
-  const bool guesses = terms_.hasty && phase_ == Phase::kFailing;
-  if (silent > kSilence && !guesses) {
+  if (silence_.length(now) > kSilence) {
     actions_.emplace_back(DropUnsent{});  // nobody is there to receive it
     end(Error{fmt::format("rank 0, which leads the session, has said nothing for {}", text(kSilence))});
   } else if (phase_ == Phase::kFailing) {
-    if (now >= until_ && (!awaits_word_ || guesses)) end(error_);
+    if (now >= until_ && !awaits_word_) end(error_);
   } else if (phase_ == Phase::kSeating) {
     // An earlier `seat` may have gone to the leader of a previous session, which has ended since.
     if (now - said_ >= kAgain) {

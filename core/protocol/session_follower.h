@@ -33,7 +33,6 @@ struct FollowerTerms {
   SeatNote seat;
   Duration patience;         // how long it waits to be admitted
   std::string not_admitted;  // the error if it is not admitted
-  bool hasty = false;        // as in MemberTerms
 };
 
 /// Build the picture of the session from the note; then call welcomed().

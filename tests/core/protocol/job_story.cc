@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/units_text.h"
+#include "tests/core/protocol/phase_clock.h"
 
 namespace weir {
 namespace {
@@ -21,18 +22,23 @@ std::string last_part(const std::string& text) {
 
 }  // namespace
 
-JobStory::JobStory(const JobWorld& world) : world_(world) {
-  for (const JobOutcome& outcome : world.outcomes_) {
-    if (outcome.place < 0 && outcome.start == 0) coordinator_ = &outcome;
-  }
-}
+JobStory::JobStory(const JobWorld& world) : world_(world), coordinator_(first_of(-1)) {}
 
 std::string JobStory::wrong() const {
   for (const JobOutcome& outcome : world_.outcomes_) {
     if (const std::string why = wrong_with(outcome); !why.empty())
       return fmt::format("{} (process {} of it) {}", outcome.name, outcome.start, why);
   }
+  if (const std::string why = unnoticed(); !why.empty()) return why;
+  if (const std::string why = left_behind(); !why.empty()) return why;
   return late();
+}
+
+const JobOutcome* JobStory::first_of(int place) const {
+  const auto found =
+      std::find_if(world_.outcomes_.begin(), world_.outcomes_.end(),
+                   [&](const JobOutcome& one) { return one.place == place && one.start == 0; });
+  return found == world_.outcomes_.end() ? nullptr : &*found;
 }
 
 bool JobStory::has(int place, std::initializer_list<Kind> kinds, Instant by) const {
@@ -110,6 +116,30 @@ std::string JobStory::wrong_success() const {
         });
     if (!finished) return fmt::format("succeeds without {}", world_.name(place));
   }
+  for (const JobWorld::Process& one : world_.processes_) {
+    if (!world_.outcomes_[world_.outcome_of_.at(one.pid)].seated) continue;
+    if (one.failed) return fmt::format("succeeds although {} has failed", world_.name(one.place));
+    if (one.start > 0) continue;
+    if (world_.fault(Kind::kOtherVersion, one.place) != nullptr)
+      return fmt::format("succeeds although {} has another version", world_.name(one.place));
+    if (world_.fault(Kind::kOtherPlan, one.place) != nullptr)
+      return fmt::format("succeeds although {} has another plan", world_.name(one.place));
+    const JobFault* const broken = world_.fault(Kind::kBreak, one.place);
+    if (broken != nullptr && broken->when < one.worked_until)
+      return fmt::format("succeeds although {} was broken", world_.name(one.place));
+  }
+  return {};
+}
+
+// The machines listed must be those that had no place when the coordinator stopped waiting for them.
+std::string JobStory::wrong_absence(const std::string& names) const {
+  for (int place = 0; place < world_.case_.machines; ++place) {
+    const bool seated =
+        std::any_of(world_.outcomes_.begin(), world_.outcomes_.end(),
+                    [&](const JobOutcome& one) { return one.place == place && one.seated.has_value(); });
+    if (seated == holds(names, world_.name(place)))
+      return fmt::format("is wrong about {}: these have not joined: {}", world_.name(place), names);
+  }
   return {};
 }
 
@@ -122,8 +152,11 @@ std::string JobStory::wrong_reason(const std::string& text, Instant at) const {
   }
   if (holds(text, " has lost "))
     return culprit(text.substr(text.rfind(' ') + 1), at) ? "" : "blames one that has done nothing: " + text;
-  if (holds(text, " waits for its peers in vain") || holds(text, "the coordinator has not sent '"))
-    return any ? "" : "has waited for nobody: " + text;
+  if (holds(text, " waits for its peers in vain")) return any ? "" : "has waited for nobody: " + text;
+  // Whoever leads reports first who is missing, unless it cannot.
+  if (holds(text, "the coordinator has not sent '"))
+    return has(-1, {Kind::kStop, Kind::kLate}, at) ? ""
+                                                   : "names nobody, although the coordinator can: " + text;
   return "reports an unexpected reason: " + text;
 }
 
@@ -143,7 +176,8 @@ std::string JobStory::wrong_verdict(const std::string& whole, Instant at) const 
     return check(silent);
   }
   if (holds(text, "these machines have not joined: "))  // nor could they while the coordinator was away
-    return check(troubled(last_part(text), true, at) || has(-1, {Kind::kLate, Kind::kStop}, at));
+    return check(wrong_absence(last_part(text)).empty() &&
+                 (troubled(last_part(text), true, at) || has(-1, {Kind::kLate, Kind::kStop}, at)));
   if (holds(text, "have not sent 'planned': ") || holds(text, "have not sent 'clock': "))
     return check(troubled(last_part(text), true, at));
   if (holds(text, "have not sent 'met': ")) return check(troubled(last_part(text), false, at));
@@ -173,13 +207,51 @@ std::string JobStory::wrong_machine(const JobOutcome& outcome) const {
                  (known && coordinator_->at < outcome.at));
   if (text == "the job has begun without it" || ends_with(text, " has joined already"))
     return check(other || has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
-  if (holds(text, "the coordinator has not sent 'inputs'")) return check(!world_.case_.faults.empty());
+  if (holds(text, "the coordinator has not sent 'inputs'"))
+    return check(other || has(outcome.place, {Kind::kCut}, outcome.at) ||
+                 (known && !outcome.seated && coordinator_->at < outcome.at) ||
+                 has(-1, {Kind::kCrash, Kind::kRestart, Kind::kStop, Kind::kLate}, outcome.at));
   if (holds(text, " is broken")) return wrong_reason(text, outcome.at);
   if (holds(text, outcome.name + " runs version 2"))
     return check(has(outcome.place, {Kind::kOtherVersion}, outcome.at));
   // Its own guess counts only if nobody could send it the cause.
   if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
+}
+
+// If a machine with a place is gone for longer than the silence allowed, the job is over soon.
+std::string JobStory::unnoticed() const {
+  if (coordinator_ == nullptr) return {};
+  constexpr Duration kBlame{300'000'000};
+  const Stops stops = world_.stops(-1, 0);
+  for (const JobFault& fault : world_.case_.faults) {
+    const JobOutcome* const gone = first_of(fault.place);
+    const bool matters = fault.place >= 0 && (fault.kind <= Kind::kStop || fault.kind == Kind::kCut) &&
+                         gone != nullptr && gone->seated && *gone->seated <= fault.when &&
+                         gone->at >= fault.when;
+    if (!matters) continue;
+    const Instant noticed = latest(fault.when + world_.case_.slowest + kSilence, stops, kSilence);
+    if (fault.kind == Kind::kStop && fault.when + fault.time <= noticed) continue;
+    if (coordinator_->at > latest(noticed + kBlame + kMoment + kLateLook * 2, stops))
+      return fmt::format("the coordinator ends {} after {} has fallen silent",
+                         rounded(coordinator_->at - fault.when), gone->name);
+  }
+  return {};
+}
+
+// Once the coordinator has gone, no machine stays for long.
+std::string JobStory::left_behind() const {
+  if (coordinator_ == nullptr) return {};
+  for (const JobWorld::Process& one : world_.processes_) {
+    const JobOutcome& outcome = world_.outcomes_[world_.outcome_of_.at(one.pid)];
+    const bool planned = one.listens_from > Instant();
+    const Duration most = planned ? kSilence + kMoment : world_.case_.patience + kAfterLeader;
+    const Instant last = std::max({coordinator_->at + world_.case_.slowest, one.listens_from, outcome.began});
+    if (outcome.at > latest(last + most, world_.stops(one.place, one.start), kSilence))
+      return fmt::format("{} ends {} after the coordinator", outcome.name,
+                         rounded(outcome.at - coordinator_->at));
+  }
+  return {};
 }
 
 // If processes crash, and nothing else happens, all others end within five seconds.

@@ -23,7 +23,12 @@ class JobStory {
   std::string wrong_verdict(const std::string& whole, Instant at) const;
   std::string wrong_reason(const std::string& text, Instant at) const;
   std::string wrong_machine(const JobOutcome& outcome) const;
+  std::string wrong_absence(const std::string& names) const;
+  std::string unnoticed() const;
+  std::string left_behind() const;
   std::string late() const;
+  /// The first process of this place; null if it has not begun.
+  const JobOutcome* first_of(int place) const;
   bool has(int place, std::initializer_list<Kind> kinds, Instant by) const;
   /// Whether it did something by itself that makes others fail.
   bool culprit(const std::string& name, Instant by) const;

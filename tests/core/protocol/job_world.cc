@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/units_text.h"
+#include "tests/core/protocol/job_process_sim.h"
 #include "tests/core/protocol/job_story.h"
 
 namespace weir {
@@ -13,90 +13,6 @@ constexpr Duration kClose{5'000'000};  // until peers see that connections are c
 
 }  // namespace
 
-// The coordinator and its driver.
-class JobWorld::Coordinator final : public SimulatedProcess {
- public:
-  Coordinator(JobWorld& world, Pid pid, JobTerms terms)
-      : world_(world), pid_(pid), protocol_(std::move(terms), world.network_.now()) {}
-
-  void hear(Note note, Instant now) override {
-    protocol_.hear(std::move(note), now);
-    last_heard_ = now;
-    act();
-  }
-  void tick(Instant now, Duration /*refused*/) override {
-    if (world_.case_.forgetful && now - last_heard_ < kHeartbeat) return;
-    protocol_.tick(now);
-    act();
-  }
-  void stop(const Error& why, Instant now) {
-    protocol_.stop(why, now);
-    act();
-  }
-  Instant wake() const override { return protocol_.wake(); }
-  bool over() const override { return protocol_.over(); }
-  const JobCoordinator& protocol() const { return protocol_; }
-  std::int64_t recorded() const { return recorded_; }
-
- private:
-  void act() {
-    for (CoordinatorAction& action : protocol_.actions()) {
-      if (auto* const said = std::get_if<SendNote>(&action))
-        world_.network_.send(pid_, std::move(said->note));
-      if (auto* const alive = std::get_if<KeepAlive>(&action))
-        world_.network_.keep_alive(pid_, alive->connection);
-      if (std::holds_alternative<BeginRecord>(action)) recorded_ = 0;
-      if (auto* const piece = std::get_if<KeepRecord>(&action))
-        recorded_ += static_cast<std::int64_t>(piece->bytes.size());
-    }
-  }
-
-  JobWorld& world_;
-  Pid pid_;
-  JobCoordinator protocol_;
-  Instant last_heard_;
-  std::int64_t recorded_ = 0;
-};
-
-// A machine and its driver.
-class JobWorld::Machine final : public SimulatedProcess {
- public:
-  Machine(JobWorld& world, std::size_t index, const MemberTerms& terms, const JoinNote& join)
-      : world_(world), index_(index), protocol_(terms, join, world.network_.now()) {}
-
-  void begin() { act(); }
-  void hear(Note note, Instant now) override {
-    protocol_.hear(note, now);
-    act();
-  }
-  void tick(Instant now, Duration refused) override {
-    protocol_.tick(now, refused);
-    act();
-  }
-  Instant wake() const override { return protocol_.wake(); }
-  bool over() const override { return protocol_.over(); }
-  bool listens() const override { return protocol_.phase() != JobMember::Phase::kPlanning; }
-  JobMember& protocol() { return protocol_; }
-
-  void act() {
-    SimulatedNetwork& network = world_.network_;
-    const Pid pid = world_.processes_[index_].pid;
-    for (MemberAction& action : protocol_.actions()) {
-      if (auto* const said = std::get_if<SendNote>(&action)) network.send(pid, std::move(said->note));
-      if (std::holds_alternative<KeepAlive>(action)) network.keep_alive(pid, "");
-      if (std::holds_alternative<PlanInputs>(action)) world_.plan(world_.processes_[index_], network.now());
-      if (auto* const connect = std::get_if<ConnectPeers>(&action))
-        world_.connect(index_, connect->meet.token);
-      if (auto* const run = std::get_if<RunPlan>(&action)) world_.run_plan(index_, run->begin);
-    }
-  }
-
- private:
-  JobWorld& world_;
-  std::size_t index_;
-  JobMember protocol_;
-};
-
 const JobTally& JobWorld::tally() const { return coordinators_.front()->protocol().tally(); }
 
 std::int64_t JobWorld::recorded() const { return coordinators_.front()->recorded(); }
@@ -105,7 +21,7 @@ JobWorld::JobWorld(const JobCase& what, std::uint64_t seed)
     : case_(what), network_(Random(seed).split(2), what.slowest) {
   processes_.reserve(4 * static_cast<std::size_t>(what.machines) + 4);
   network_.ended = [this](Pid pid) { ended(pid); };
-  if (what.judges_first) network_.judge_first();
+  if (what.mistake == JobCase::Mistake::kJudgesFirst) network_.judge_first();
 }
 
 const JobFault* JobWorld::fault(JobFault::Kind kind, int place) const {
@@ -119,24 +35,44 @@ std::string JobWorld::name(int place) const {
   return place < 0 ? "the coordinator" : fmt::format("gpu[{}]", place);
 }
 
+std::vector<std::pair<Instant, Instant>> JobWorld::stops(int place, int start) const {
+  Stops all;
+  for (const JobFault& fault : case_.faults) {
+    if (start == 0 && fault.place == place && fault.kind == JobFault::Kind::kStop)
+      all.emplace_back(fault.when, fault.when + fault.time);
+  }
+  return all;
+}
+
+void JobWorld::add_outcome(Pid pid, int place, int start) {
+  outcome_of_[pid] = outcomes_.size();
+  JobOutcome& outcome = outcomes_.emplace_back();
+  outcome.place = place;
+  outcome.start = start;
+  outcome.name = name(place);
+  outcome.began = network_.now();
+}
+
 void JobWorld::launch_coordinator(int start) {
   JobTerms terms;
   for (int i = 0; i < case_.machines; ++i) terms.seats.push_back({name(i), "", 1, kRecord});
-  terms.version = "1";
+  terms.version = kVersion;
   terms.inputs = {"", std::string(kInputs), case_.ahead ? "ahead" : "", ""};
-  terms.hash = "hash";
+  terms.hash = kPlanHash;
   terms.ahead = case_.ahead;
   for (int i = 0; i < (case_.ahead ? 2 : 1); ++i) terms.tokens.push_back(fmt::format("{}.{}", start, i));
   terms.patience = case_.patience;
   terms.planning = case_.patience + case_.planning;
+  constexpr Duration kEndless{1'000'000'000'000};
+  if (case_.mistake == JobCase::Mistake::kEndlessJoining) terms.patience = kEndless;
+  if (case_.mistake == JobCase::Mistake::kEndlessPlanning) terms.planning = kEndless;
   terms.watched = case_.watched;
   terms.wires = {"tcp"};
   terms.check_host = [](const std::string&) { return Result<void>(); };
   const Pid pid = network_.add_hub(name(-1), start);
   hubs_.push_back(pid);
-  outcome_of_[pid] = outcomes_.size();
-  outcomes_.push_back({-1, start, name(-1)});
-  auto process = std::make_unique<Coordinator>(*this, pid, std::move(terms));
+  add_outcome(pid, -1, start);
+  auto process = std::make_unique<Coordinator>(*this, pid, start, std::move(terms));
   coordinators_.push_back(process.get());
   network_.start(pid, std::move(process));
 }
@@ -148,14 +84,12 @@ Pid JobWorld::launch(int place, int start, bool twin) {
   process.place = place;
   process.start = start;
   process.pid = pid;
-  outcome_of_[pid] = outcomes_.size();
-  outcomes_.push_back({place, start, name(place)});
+  add_outcome(pid, place, start);
   const bool other = !twin && start == 0 && fault(JobFault::Kind::kOtherVersion, place) != nullptr;
   MemberTerms terms;
   terms.patience = case_.patience;
   terms.reach = Duration(4'000'000'000);
-  terms.hasty = case_.hasty;
-  const JoinNote join = {place, other ? "2" : "1", {"host"}, {1}};
+  const JoinNote join = {place, other ? "2" : kVersion, {"host"}, {1}};
   auto machine = std::make_unique<Machine>(*this, index, terms, join);
   process.machine = machine.get();
   network_.start(pid, std::move(machine));
@@ -163,22 +97,19 @@ Pid JobWorld::launch(int place, int start, bool twin) {
   return pid;
 }
 
-void JobWorld::plan(Process& process, Instant now) {
+void JobWorld::plan(std::size_t index) {
   Duration time = Duration(network_.random().between(1, case_.planning.ns()));
-  const JobFault* const slow = fault(JobFault::Kind::kSlow, process.place);
+  const JobFault* const slow = fault(JobFault::Kind::kSlow, processes_[index].place);
   if (slow != nullptr) time += slow->time;
-  const std::size_t index = static_cast<std::size_t>(&process - processes_.data());
-  network_.at(now + time, [this, index] {
+  network_.at(network_.now() + time, [this, index] {
     network_.hand(processes_[index].pid, [this, index] {
       Process& own = processes_[index];
       const JobFault* const broken = fault(JobFault::Kind::kBreak, own.place);
       const bool fails = own.start == 0 && broken != nullptr && broken->when < network_.now();
       const bool other = own.start == 0 && fault(JobFault::Kind::kOtherPlan, own.place) != nullptr;
-      const PlanReport planned = {{other ? "other" : "hash", "", "", ""}, case_.ahead};
-      own.machine->protocol().planned(
-          fails ? Result<PlanReport>(failure(name(own.place) + " is broken")) : Result<PlanReport>(planned),
-          network_.now());
-      own.machine->act();
+      const PlanReport planned = {{other ? "other" : std::string(kPlanHash), "", "", ""}, case_.ahead};
+      own.machine->planned(fails ? Result<PlanReport>(failure(name(own.place) + " is broken"))
+                                 : Result<PlanReport>(planned));
     });
   });
 }
@@ -215,8 +146,7 @@ void JobWorld::meet_if_all_are_there(const std::string& token) {
         Process& own = processes_[index];
         if (own.token != token || own.work != Work::kConnecting) return;
         own.work = Work::kConnected;
-        own.machine->protocol().connected({}, network_.now());
-        own.machine->act();
+        own.machine->connected({});
       });
     });
   }
@@ -269,13 +199,12 @@ void JobWorld::finish(std::size_t index, const std::string& token) {
     own.work = Work::kFinished;
     const JobFault* const broken = fault(JobFault::Kind::kBreak, own.place);
     if (own.start == 0 && broken != nullptr && broken->when < network_.now()) {
-      own.machine->protocol().ran(failure(name(own.place) + " is broken"), network_.now());
+      own.machine->ran(failure(name(own.place) + " is broken"));
     } else {
       network_.send(own.pid, note_of(RecordNote{0}, {}, std::string(10, 'x')));
       network_.send(own.pid, note_of(RecordNote{10}, {}, std::string(kRecord - 10, 'x')));
-      own.machine->protocol().ran(DoneNote{1, {{"tcp", case_.machines - 1}}, {}}, network_.now());
+      own.machine->ran(DoneNote{1, {{"tcp", case_.machines - 1}}, {}});
     }
-    own.machine->act();
   });
 }
 
@@ -286,11 +215,10 @@ void JobWorld::give_up(std::size_t index, Work at, const std::string& why) {
     if (own.work != at) return;
     own.work = Work::kFinished;
     if (at == Work::kConnecting) {
-      own.machine->protocol().connected(failure(why), network_.now());
+      own.machine->connected(failure(why));
     } else {
-      own.machine->protocol().ran(failure(why), network_.now());
+      own.machine->ran(failure(why));
     }
-    own.machine->act();
   });
 }
 
@@ -381,7 +309,7 @@ std::string JobWorld::run() {
       });
   }
   network_.run(Instant(400'000'000'000));
-  return JobStory(*this).wrong();
+  return broken_.empty() ? JobStory(*this).wrong() : broken_;
 }
 
 }  // namespace weir

@@ -41,11 +41,25 @@ struct JobCase {
   Duration running{2'000'000'000};   // time of all iterations
   Duration slowest{50'000'000};      // the slowest note between two processes
   std::vector<JobFault> faults;
-  // Mistakes that the tests must find.
-  bool hasty = false;         // machines do not wait for the verdict
-  bool judges_first = false;  // drivers look at deadlines before they handle notes
-  bool forgetful = false;     // a coordinator does not look for silence while notes arrive
+  /// Deliberate mistakes, which seeds must find.
+  enum class Mistake {
+    kNone,
+    kHasty,            // a machine takes its first guess for the cause, although the coordinator may be gone
+    kJudgesFirst,      // drivers look at deadlines before they handle notes
+    kForgetful,        // the coordinator does not look for silence while notes arrive
+    kAnyPlan,          // it takes any plan for the right one
+    kAnyVersion,       // it takes machines of any version
+    kEndlessJoining,   // it waits for machines to join, and to meet, without limit
+    kEndlessPlanning,  // it waits for plans without limit
+    kEndlessMeeting,   // it ignores the time while machines meet
+    kEndlessClocks,    // it ignores the time while it asks for clocks
+  };
+  Mistake mistake = Mistake::kNone;
 };
+
+/// What all processes have that do not differ.
+constexpr const char* kVersion = "1";
+constexpr std::string_view kPlanHash = "hash";
 
 /// The case of this seed.
 JobCase job_case(std::uint64_t seed);
@@ -58,8 +72,9 @@ struct JobOutcome {
   std::string name;
   bool crashed = false;
   bool ended = false;  // otherwise it hangs
-  bool stood = false;  // whether it was stopped when everything else was over
+  Instant began;
   Instant at;
+  std::optional<Instant> seated;  // when the first coordinator gave it its place
   std::optional<Error> error;
 };
 
@@ -89,15 +104,19 @@ class JobWorld {
     Work work = Work::kNone;
     std::string token;  // of its connections
     Instant runs_from;
-    bool closed = false;  // whether its data connections are closed
+    bool closed = false;   // whether its data connections are closed
+    bool failed = false;   // whether its work has failed
+    Instant listens_from;  // when it had planned
+    Instant worked_until;
     Machine* machine = nullptr;
   };
 
   Pid launch(int place, int start, bool twin);
   void launch_coordinator(int start);
+  void add_outcome(Pid pid, int place, int start);
   void inject(const JobFault& fault);
   // Requests of machines.
-  void plan(Process& process, Instant now);
+  void plan(std::size_t index);
   void connect(std::size_t index, const std::string& token);
   void run_plan(std::size_t index, Instant begin);
   void meet_if_all_are_there(const std::string& token);
@@ -109,6 +128,8 @@ class JobWorld {
   std::vector<std::size_t> peers(const std::string& token) const;
   const JobFault* fault(JobFault::Kind kind, int place) const;
   std::string name(int place) const;
+  /// When the process was stopped.
+  std::vector<std::pair<Instant, Instant>> stops(int place, int start) const;
 
   friend class JobStory;
   JobCase case_;
@@ -119,6 +140,7 @@ class JobWorld {
   std::vector<JobOutcome> outcomes_;  // coordinators, then machines, in order of launch
   std::map<Pid, std::size_t> outcome_of_;
   std::vector<std::string> lines_;
+  std::string broken_;  // which limit a process has broken
 };
 
 }  // namespace weir

@@ -66,12 +66,12 @@ void check_seeds(const CaseOf& case_of) {
 }
 
 /// How many seeds are needed to find the mistake. Returns 0 if none finds it, or if one fails without it.
-template <class World, class Case, class CaseOf>
-std::uint64_t found_after(bool Case::*mistake, const CaseOf& case_of) {
+template <class World, class Mistake, class CaseOf>
+std::uint64_t found_after(Mistake mistake, const CaseOf& case_of) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
-    Case what = case_of(seed);
+    auto what = case_of(seed);
     if (!World(what, seed).run().empty()) return 0;
-    what.*mistake = true;
+    what.mistake = mistake;
     if (!World(what, seed).run().empty()) return seed + 1;
   }
   return 0;

@@ -6,8 +6,9 @@
 namespace weir {
 namespace {
 
-constexpr const char* kNames[] = {"crash",         "restart", "stop", "cut",   "break", "slow",   "late",
-                                  "other version", "twin",    "idle", "leave", "abort", "differs"};
+constexpr const char* kNames[] = {"crash", "restart",       "stop",       "cut",    "break", "slow",
+                                  "late",  "other version", "other plan", "twin",   "idle",  "leave",
+                                  "abort", "differs",       "swaps",      "refuses"};
 
 SessionFault fault_of(Random& random, const SessionCase& what) {
   using Kind = SessionFault::Kind;

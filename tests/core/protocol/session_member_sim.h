@@ -1,6 +1,8 @@
-// The processes of SimulatedSession: real protocols with simulated drivers.
+// The processes of SimulatedSession: real protocols with simulated drivers. Mistakes are planted here, so
+// protocols contain none.
 #pragma once
 
+#include "tests/core/protocol/phase_clock.h"
 #include "tests/core/protocol/session_sim.h"
 
 namespace weir {
@@ -8,14 +10,16 @@ namespace weir {
 class SimulatedSession::Leader final : public SimulatedProcess {
  public:
   Leader(SimulatedSession& session, Pid pid, int start, LeaderTerms terms)
-      : session_(session), pid_(pid), start_(start), protocol_(std::move(terms), session.network_.now()) {}
+      : session_(session),
+        pid_(pid),
+        start_(start),
+        protocol_(std::move(terms), session.network_.now()),
+        clock_(protocol_.phase(), session.network_.now()) {}
 
-  void hear(Note note, Instant now) override {
-    protocol_.hear(note, now);
-    act();
-  }
+  void hear(Note note, Instant now) override;
   void tick(Instant now, Duration /*refused*/) override {
-    if (session_.case_.deaf && protocol_.phase() == SessionLeader::Phase::kLeading) return;
+    if (session_.case_.mistake == Mistake::kDeaf && protocol_.phase() == SessionLeader::Phase::kLeading)
+      return;
     protocol_.tick(now);
     act();
   }
@@ -24,19 +28,23 @@ class SimulatedSession::Leader final : public SimulatedProcess {
     act();
   }
   Instant wake() const override {
-    return session_.case_.deaf ? session_.network_.now() + kLook : protocol_.wake();
+    return session_.case_.mistake == Mistake::kDeaf ? session_.network_.now() + kLook : protocol_.wake();
   }
   bool over() const override { return protocol_.over(); }
   Pid pid() const { return pid_; }
+  int start() const { return start_; }
   const SessionLeader& protocol() const { return protocol_; }
 
  private:
+  Note mistaken(Note note);
   void act();
 
   SimulatedSession& session_;
   Pid pid_;
   int start_;
   SessionLeader protocol_;
+  PhaseClock<SessionLeader::Phase> clock_;
+  std::set<std::string> ranks_;  // connections of ranks
 };
 
 /// A rank with its user, or a server.
@@ -48,27 +56,21 @@ class SimulatedSession::Member final : public SimulatedProcess {
         pid_(pid),
         place_(place),
         start_(start),
-        protocol_(std::move(terms), session.network_.now()) {}
+        protocol_(std::move(terms), session.network_.now()),
+        clock_(protocol_.phase(), session.network_.now()) {}
 
-  void hear(Note note, Instant now) override {
-    protocol_.hear(note, now);
-    act();
-  }
-  void tick(Instant now, Duration /*refused*/) override {
-    protocol_.tick(now);
-    use(now);
-    act();
-  }
+  void hear(Note note, Instant now) override;
+  void tick(Instant now, Duration refused) override;
   Instant wake() const override { return protocol_.wake(); }
-  bool over() const override { return protocol_.over(); }
+  bool over() const override { return protocol_.over() || guessed_; }
   bool listens() const override { return !planning_; }
 
-  void act();
-  void fail(const std::string& why) {
-    protocol_.fail(Error{why}, session_.network_.now());
-    act();
+  void act(bool anew = false);
+  void fail(const std::string& why);
+  void planned() {
+    planning_ = false;
+    planned_at_ = session_.network_.now();
   }
-  void planned() { planning_ = false; }
   void connected(const std::string& token);
 
   const SessionFollower& protocol() const { return protocol_; }
@@ -76,6 +78,18 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int place() const { return place_; }
   int start() const { return start_; }
   std::map<int, Group>& groups() { return groups_; }
+  // What it has done and knows.
+  const std::string& world() const { return world_; }
+  Instant planned_at() const { return planned_at_; }
+  std::optional<Instant> failed_at() const { return failed_at_; }
+  std::optional<Instant> left_at() const { return left_ ? std::optional(left_at_) : std::nullopt; }
+  bool finished() const;
+  bool declared() const { return declared_; }
+  std::vector<TensorNote> tensors() const;
+  bool refused(const std::string& name) const { return refused_.contains(name); }
+  bool swapped() const { return swapped_; }
+  /// The tensor that it has refused; empty if it has refused none.
+  const std::string& refuses() const { return refuses_; }
   int given(const std::string& tensor) const {
     const auto found = given_.find(tensor);
     return found == given_.end() ? 0 : found->second;
@@ -89,8 +103,13 @@ class SimulatedSession::Member final : public SimulatedProcess {
   void give(Instant now);
   bool await(Instant now);
   void leave(Instant now);
-  void end_process(Instant now);
-  std::vector<TensorNote> tensors() const;
+  void end_process();
+  void refuse_one(Instant now);
+  TensorNote next_tensor(Instant now);
+  bool labelled(const TensorNote& tensor) const;
+  void take_turn(const TensorNote& tensor);
+  void report();
+  std::optional<Duration> limit(SessionFollower::Phase phase) const;
   bool has(Kind kind, Instant now) const;
   void news(const TensorNews& news);
 
@@ -100,8 +119,13 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int place_;
   int start_;
   SessionFollower protocol_;
+  PhaseClock<SessionFollower::Phase> clock_;
+  std::optional<Instant> failed_at_;  // when it first failed by itself
+  bool heard_ = false;                // the leader
+  bool guessed_ = false;              // has ended by a mistake, without the verdict
   bool planning_ = false;
   std::string world_;  // whose session it is in: names the leader
+  Instant planned_at_;
   std::map<int, Group> groups_;
   // State of the user.
   bool declared_ = false;
@@ -109,6 +133,12 @@ class SimulatedSession::Member final : public SimulatedProcess {
   Instant left_at_;
   std::size_t next_ = 0;  // number of hand-overs that are complete, over all rounds
   std::optional<TensorWait> wait_;
+  TensorNote given_now_;          // for which it waits
+  std::vector<RoundNote> turns_;  // of kLabel
+  std::set<std::size_t> reported_;
+  std::optional<std::int64_t> report_from_;
+  bool swapped_ = false;
+  std::string refuses_;
   bool asking_ = false;
   Instant computes_until_;
   std::map<std::string, int> given_;

@@ -15,7 +15,6 @@ constexpr std::int64_t kClose = 5'000'000;  // ns until peers see that connectio
 SimulatedSession::SimulatedSession(const SessionCase& what, std::uint64_t seed)
     : case_(what), network_(Random(seed).split(4), what.slowest) {
   network_.ended = [this](Pid pid) { ended(pid); };
-  if (what.judges_first) network_.judge_first();
 }
 
 Role SimulatedSession::role(int place) const {
@@ -33,11 +32,21 @@ const SessionFault* SimulatedSession::fault(Kind kind, int place) const {
   return found == case_.faults.end() ? nullptr : &*found;
 }
 
+std::vector<std::pair<Instant, Instant>> SimulatedSession::stops(int place, int start) const {
+  Stops all;
+  for (const SessionFault& fault : case_.faults) {
+    if (start == 0 && fault.place == place && fault.kind == Kind::kStop)
+      all.emplace_back(fault.when, fault.when + fault.time);
+  }
+  return all;
+}
+
 void SimulatedSession::launch_leader(int start) {
   LeaderTerms terms;
   for (int i = 0; i < case_.ranks + case_.servers; ++i) terms.roles.push_back(role(i));
-  terms.version = "1";
-  terms.patience = case_.patience;
+  terms.version = kSessionVersion;
+  constexpr Duration kEndless{1'000'000'000'000};
+  terms.patience = case_.mistake == Mistake::kEndlessSeating ? kEndless : case_.patience;
   terms.warn_after = case_.patience * 2;
   terms.token = [start, groups = 0]() mutable {
     return Result<std::string>(fmt::format("{}.{}", start, groups++));
@@ -57,10 +66,10 @@ std::size_t SimulatedSession::launch(int place, int start, bool twin) {
   outcomes_.push_back({place, start, name(place)});
   const bool other = !twin && start == 0 && fault(Kind::kOtherVersion, place) != nullptr;
   FollowerTerms terms;
-  terms.seat = {role(place).server, role(place).number, other ? "2" : "1", {{"host"}, {1}, "", ""}};
+  terms.seat = {
+      role(place).server, role(place).number, other ? "2" : kSessionVersion, {{"host"}, {1}, "", ""}};
   terms.patience = case_.patience;
   terms.not_admitted = fmt::format("the leader has not let {} in", name(place));
-  terms.hasty = case_.hasty;
   auto process = std::make_unique<Member>(*this, index, pid, place, start, std::move(terms));
   members_.push_back(process.get());
   network_.start(pid, std::move(process));
@@ -94,7 +103,7 @@ void SimulatedSession::open(std::size_t index, const OpenNote& note) {
       const SessionFault* const broken = fault(Kind::kBreak, own.place());
       if (own.start() == 0 && broken != nullptr && broken->when <= network_.now())
         return own.fail(name(own.place()) + " is broken");
-      own.groups()[note.group] = {note.tensors, note.token, note.ranks};
+      own.groups()[note.group] = {note.tensors, note.token, note.ranks, {}};
       network_.at(network_.now() + case_.patience, [this, index, group = note.group] {
         network_.hand(members_[index]->pid(), [this, index, group] {
           Member& waiting = *members_[index];
@@ -108,6 +117,16 @@ void SimulatedSession::open(std::size_t index, const OpenNote& note) {
       meet_if_all_are_there(note.token);
     });
   });
+}
+
+void SimulatedSession::begin(Group& group) {
+  group.state = Group::State::kBegun;
+  for (const std::size_t index : peers(group.token)) {
+    for (const auto& [number, other] : members_[index]->groups()) {
+      if (other.token == group.token && other.hash != group.hash)
+        broken_ = name(members_[index]->place()) + " has another plan of a group that begins";
+    }
+  }
 }
 
 void SimulatedSession::meet_if_all_are_there(const std::string& token) {

@@ -27,11 +27,14 @@ struct SessionFault {
     kSlow,     // its groups take `time` longer to open
     kLate,     // starts `time` later
     kOtherVersion,
+    kOtherPlan,
     kTwin,     // another process claims the same place
     kIdle,     // a rank hands over no more tensors
     kLeave,    // a rank leaves early
     kAbort,    // a rank gives up
     kDiffers,  // a rank has a tensor of another size
+    kSwaps,    // a rank hands over another tensor under the same name, once
+    kRefuses,  // a rank refuses a tensor
   };
   Kind kind = Kind::kCrash;
   int place = 0;
@@ -51,11 +54,26 @@ struct SessionCase {
   Duration computing{300'000'000};  // between rounds
   Duration slowest{50'000'000};     // the slowest note between two processes
   std::vector<SessionFault> faults;
-  // Mistakes that the tests must find.
-  bool hasty = false;
-  bool judges_first = false;
-  bool deaf = false;  // the leader never looks for silence
+  /// Deliberate mistakes, which seeds must find.
+  enum class Mistake {
+    kNone,
+    kHasty,           // a process takes its first guess for the cause, although the leader may be gone
+    kDeaf,            // the leader never looks for silence
+    kAnyPlan,         // it takes any plan for the right one
+    kAnyVersion,      // it takes processes of any version
+    kFirstLeaves,     // it says goodbye when the first rank leaves
+    kEndlessSeating,  // it waits for all to take their seats without limit
+    kKeepsRefusal,    // it tells only one rank that a tensor is refused
+    kNeverWatches,    // it does not ask ranks to report turns that may differ
+  };
+  Mistake mistake = Mistake::kNone;
 };
+
+/// What all processes have that do not differ.
+constexpr const char* kSessionVersion = "1";
+constexpr const char* kSessionHash = "hash";
+/// The name that users give to all tensors that all ranks sum; others have none.
+constexpr const char* kLabel = "label";
 
 /// The case of this seed.
 SessionCase session_case(std::uint64_t seed);
@@ -69,6 +87,7 @@ struct SessionOutcome {
   bool crashed = false;
   bool ended = false;  // otherwise it hangs
   bool seated = false;
+  std::optional<Instant> placed;  // when the first leader gave it its place
   Instant at;
   std::optional<Error> error;
 };
@@ -90,11 +109,13 @@ class SimulatedSession {
   class Member;
   friend class SessionStory;
   using Kind = SessionFault::Kind;
+  using Mistake = SessionCase::Mistake;
 
   struct Group {  // as one process knows it
     std::vector<TensorNote> tensors;
     std::string token;
     std::vector<int> ranks;
+    std::string hash;  // of its plan
     enum class State { kConnecting, kOpen, kBegun } state = State::kConnecting;
   };
 
@@ -102,6 +123,7 @@ class SimulatedSession {
   void launch_leader(int start);
   void inject(const SessionFault& fault);
   void open(std::size_t index, const OpenNote& note);
+  void begin(Group& group);
   void meet_if_all_are_there(const std::string& token);
   void lose(std::size_t closed);
   void ended(Pid pid);
@@ -112,6 +134,8 @@ class SimulatedSession {
   bool summed(std::size_t index, const std::string& tensor, int round) const;
   const SessionFault* fault(Kind kind, int place) const;
   std::string name(int place) const;
+  /// When the process was stopped; the leader's place is that of rank 0.
+  std::vector<std::pair<Instant, Instant>> stops(int place, int start) const;
   Role role(int place) const;
 
   SessionCase case_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/units_text.h"
+#include "tests/core/protocol/session_member_sim.h"
 
 namespace weir {
 namespace {
@@ -22,7 +23,23 @@ std::string SessionStory::wrong() const {
     if (const std::string why = wrong_with(outcome); !why.empty())
       return fmt::format("{} (process {} of it) {}", outcome.name, outcome.start, why);
   }
+  if (const std::string why = unnoticed(); !why.empty()) return why;
+  if (const std::string why = left_behind(); !why.empty()) return why;
   return late();
+}
+
+bool SessionStory::only(std::initializer_list<Kind> kinds) const {
+  return std::all_of(session_.case_.faults.begin(), session_.case_.faults.end(),
+                     [&](const SessionFault& fault) {
+                       return std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
+                     });
+}
+
+const SessionOutcome* SessionStory::first_of(int place) const {
+  const auto found =
+      std::find_if(session_.outcomes_.begin(), session_.outcomes_.end(),
+                   [&](const SessionOutcome& one) { return one.place == place && one.start == 0; });
+  return found == session_.outcomes_.end() ? nullptr : &*found;
 }
 
 bool SessionStory::any(std::initializer_list<Kind> kinds) const {
@@ -36,7 +53,8 @@ bool SessionStory::has(int place, std::initializer_list<Kind> kinds, Instant by)
   return std::any_of(session_.case_.faults.begin(), session_.case_.faults.end(),
                      [&](const SessionFault& fault) {
                        const bool always = fault.kind == Kind::kLate || fault.kind == Kind::kSlow ||
-                                           fault.kind == Kind::kOtherVersion || fault.kind == Kind::kDiffers;
+                                           fault.kind == Kind::kOtherVersion ||
+                                           fault.kind == Kind::kOtherPlan || fault.kind == Kind::kDiffers;
                        return fault.place == place && (always || fault.when <= by) &&
                               std::find(kinds.begin(), kinds.end(), fault.kind) != kinds.end();
                      });
@@ -70,6 +88,16 @@ bool SessionStory::all_in_trouble(const std::string& names, Instant by) const {
   return !names.empty();
 }
 
+bool SessionStory::lists_absent(const std::string& names) const {
+  for (int place = 0; place < session_.case_.ranks + session_.case_.servers; ++place) {
+    const bool placed =
+        std::any_of(session_.outcomes_.begin(), session_.outcomes_.end(),
+                    [&](const SessionOutcome& one) { return one.place == place && one.placed.has_value(); });
+    if (placed == holds(names, session_.name(place))) return false;
+  }
+  return true;
+}
+
 std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
   if (outcome.crashed) return {};
   if (!outcome.ended) return "hangs";
@@ -79,12 +107,101 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
   for (const SessionFault& fault : what.faults) most = most + fault.time * 2;
   if (any({Kind::kIdle})) most = most + Duration(30'000'000'000);
   if (outcome.at > Instant() + most) return "ended late, at " + text(outcome.at - Instant());
-  if (what.faults.empty() && outcome.error)
+  if (only({Kind::kDiffers, Kind::kSwaps, Kind::kRefuses}) && outcome.error)  // they cost tensors only
     return "fails although nothing went wrong: " + outcome.error->text;
   if (outcome.place >= 0) return wrong_member(outcome);
   // The others have ended with the earlier leader.
   if (outcome.start > 0 && outcome.error && holds(outcome.error->text, "these have not joined: ")) return {};
-  return outcome.error ? wrong_verdict(outcome.error->text, outcome.at) : std::string();
+  return outcome.error ? wrong_verdict(outcome.error->text, outcome.at) : wrong_goodbye(outcome);
+}
+
+// After goodbye, all ranks have had all their rounds or know what was refused, and nothing has failed.
+std::string SessionStory::wrong_goodbye(const SessionOutcome& leader) const {
+  std::vector<const Member*> members;
+  for (const Member* const one : session_.members_) {
+    if (one->world() == fmt::format("{}", leader.start)) members.push_back(one);
+  }
+  for (int place = 0; place < session_.case_.ranks + session_.case_.servers; ++place) {
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [&](const Member* one) { return one->place() == place; });
+    if (found == members.end()) return "says goodbye without " + session_.name(place);
+    const Member& member = **found;
+    const bool first = member.start() == 0;
+    if (first && session_.fault(Kind::kOtherVersion, place) != nullptr)
+      return fmt::format("says goodbye although {} has another version", session_.name(place));
+    const Instant arrives = member.failed_at().value_or(leader.at) + session_.case_.slowest + kLateLook;
+    if (arrives < leader.at && !has(place, {Kind::kCut}, leader.at) && !has(0, {Kind::kStop}, leader.at))
+      return fmt::format("says goodbye although {} has failed", session_.name(place));
+    if (place >= session_.case_.ranks) continue;
+    const bool left = member.left_at() && *member.left_at() <= leader.at;
+    if (!left || !(member.finished() || (first && has(place, {Kind::kLeave}, leader.at))))
+      return fmt::format("says goodbye before {} has finished", session_.name(place));
+  }
+  return unrefused(members);
+}
+
+// Which tensor some rank should have heard to be refused, but has not.
+std::string SessionStory::unrefused(const std::vector<const Member*>& members) const {
+  std::set<std::string> refused;
+  std::map<std::string, std::int64_t> sizes;
+  bool refuses = false;
+  for (const Member* const one : members) {
+    if (one->place() >= session_.case_.ranks || !one->declared()) continue;
+    for (const TensorNote& tensor : one->tensors()) {
+      if (sizes.try_emplace(tensor.name, tensor.elements).first->second != tensor.elements)
+        refused.insert(tensor.name);
+    }
+    refuses = refuses || !one->refuses().empty();
+    if (!one->refuses().empty()) refused.insert(one->refuses());
+  }
+  // Nobody waits for tensors that are refused for other reasons, so all may leave before a swap is noticed.
+  const bool swapped =
+      std::any_of(members.begin(), members.end(), [](const Member* one) { return one->swapped(); });
+  if (swapped && session_.case_.ranks > 1 && refused.empty()) refused.insert(kLabel);
+  for (const Member* const one : members) {
+    // A rank whose peers have heard goodbye earlier may take that for a failure, and read no more news.
+    if (one->place() >= session_.case_.ranks || one->failed_at() ||
+        has(one->place(), {Kind::kCut}, session_.network_.now()))
+      continue;
+    for (const std::string& name : refused) {
+      if (!one->refused(name))
+        return fmt::format("has not told {} that '{}' is refused", session_.name(one->place()), name);
+    }
+  }
+  return {};
+}
+
+// If a process with a place is gone for longer than the silence allowed, the session is over soon.
+std::string SessionStory::unnoticed() const {
+  const SessionOutcome* const leader = first_of(-1);
+  if (leader == nullptr) return {};
+  const Stops stops = session_.stops(0, 0);
+  for (const SessionFault& fault : session_.case_.faults) {
+    const SessionOutcome* const gone = first_of(fault.place);
+    const bool matters = (fault.kind <= Kind::kStop || fault.kind == Kind::kCut) && gone != nullptr &&
+                         gone->placed && *gone->placed <= fault.when && gone->at >= fault.when;
+    if (!matters) continue;
+    const Instant noticed = latest(fault.when + session_.case_.slowest + kSilence, stops, kSilence);
+    if (fault.kind == Kind::kStop && fault.when + fault.time <= noticed) continue;
+    if (leader->at > latest(noticed, stops))
+      return fmt::format("the leader ends {} after {} has fallen silent", rounded(leader->at - fault.when),
+                         gone->name);
+  }
+  return {};
+}
+
+// Once the leader has gone, nobody stays in its session for long.
+std::string SessionStory::left_behind() const {
+  const SessionOutcome* const leader = first_of(-1);
+  if (leader == nullptr) return {};
+  for (const Member* const one : session_.members_) {
+    if (one->world() != "0") continue;
+    const SessionOutcome& outcome = session_.outcomes_[session_.outcome_of_.at(one->pid())];
+    const Instant last = std::max(leader->at + session_.case_.slowest, one->planned_at());
+    if (outcome.at > latest(last + kSilence + kMoment, session_.stops(one->place(), one->start()), kSilence))
+      return fmt::format("{} ends {} after the leader", outcome.name, rounded(outcome.at - leader->at));
+  }
+  return {};
 }
 
 // Checks the reason that a process itself gives for its failure.
@@ -139,10 +256,13 @@ std::string SessionStory::wrong_verdict(const std::string& whole, Instant at) co
     return check(silent);
   }
   if (holds(text, "these have not joined: "))
-    return check(all_in_trouble(text.substr(text.rfind(": ") + 2), at) ||
-                 has(0, {Kind::kStop, Kind::kLate}, at));
+    return check(
+        lists_absent(text.substr(text.rfind(": ") + 2)) &&
+        (all_in_trouble(text.substr(text.rfind(": ") + 2), at) || has(0, {Kind::kStop, Kind::kLate}, at)));
   if (holds(text, " runs version 2"))
     return check(has(place(text.substr(0, text.find(" runs"))), {Kind::kOtherVersion}, at));
+  if (ends_with(text, ": plans of the same tensors differ: the programs are different builds"))
+    return check(any({Kind::kOtherPlan}));
   const std::size_t says = text.rfind(" (says ");
   if (says == std::string::npos) return check(false);
   if (stood_still && holds(text, " has lost ")) return {};  // because the peer had indeed gone
@@ -165,7 +285,13 @@ std::string SessionStory::wrong_member(const SessionOutcome& outcome) const {
   if (strange)
     return check(outcome.start > 0 || any({Kind::kRestart, Kind::kTwin}) ||
                  has(outcome.place, {Kind::kCut, Kind::kLate}, outcome.at));
-  if (holds(text, "the leader has not let ")) return check(!session_.case_.faults.empty());
+  // The leader reports first who is missing, unless it cannot.
+  const SessionOutcome* const leader = first_of(-1);
+  if (holds(text, "the leader has not let "))
+    return check(outcome.start > 0 ||
+                 has(outcome.place, {Kind::kCut, Kind::kTwin, Kind::kRestart}, outcome.at) ||
+                 has(0, {Kind::kCrash, Kind::kRestart, Kind::kStop, Kind::kLate}, outcome.at) ||
+                 (leader != nullptr && !outcome.placed && leader->at < outcome.at));
   // Its own guess counts only if nobody could send it the cause.
   if (!apart(outcome)) return "does not know the cause: " + text;
   return wrong_reason(text, outcome.at);
