@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/protocol/actions.h"
 #include "core/protocol/job_notes.h"
 #include "core/protocol/silence.h"
 
@@ -59,15 +60,7 @@ struct JobTally {
   std::map<std::string, int> on_tcp;      // by reason: how many ends of lanes fell back to TCP
 };
 
-/// What the driver must do, in order.
-struct SendNote {
-  Note note;
-};
-/// From now on, report to this connection every kHeartbeat that the process is alive. A machine has only one
-/// connection.
-struct KeepAlive {
-  std::string connection;
-};
+// What the driver must do, in order; besides actions.h.
 /// All machines have joined.
 struct AllJoined {};
 /// Discard the record so far, and make room for this many iterations.

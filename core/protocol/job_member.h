@@ -25,7 +25,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/protocol/job_coordinator.h"
+#include "core/protocol/actions.h"
+#include "core/protocol/job_notes.h"
+#include "core/protocol/silence.h"
 
 namespace weir {
 
@@ -34,8 +36,6 @@ struct MemberTerms {
   Duration reach;     // how long the coordinator's address may have no listener
 };
 
-/// The machine has nothing more to say, and nobody to say it to: drop what has not been sent.
-struct DropUnsent {};
 /// Make the plan from these inputs, and allocate its memory; then call planned().
 struct PlanInputs {
   Note inputs;

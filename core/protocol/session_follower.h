@@ -24,8 +24,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/protocol/job_member.h"
+#include "core/protocol/actions.h"
 #include "core/protocol/session_notes.h"
+#include "core/protocol/silence.h"
 
 namespace weir {
 

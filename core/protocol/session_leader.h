@@ -17,8 +17,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/protocol/job_coordinator.h"
+#include "core/protocol/actions.h"
 #include "core/protocol/round_table.h"
+#include "core/protocol/silence.h"
 #include "core/protocol/tensor_table.h"
 
 namespace weir {

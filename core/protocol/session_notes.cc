@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/protocol/tensor_wait.h"
-
 namespace weir {
 
 std::string text(const TensorNote& tensor) {
@@ -21,14 +19,6 @@ std::string text(const TensorNote& tensor) {
 
 std::string text(const Role& role) {
   return fmt::format("{} {}", role.server ? "server" : "rank", role.number);
-}
-
-// For a kept tensor, the wait is for others to declare it.
-std::string waits_for(const MissingNote* answer, bool kept) {
-  if (answer != nullptr && !answer->who.empty())
-    return fmt::format("not {} by {}", kept ? "declared" : "handed over", answer->who);
-  return kept ? "all ranks have declared it, but the CPU machines do not answer"
-              : "all ranks have handed it over";
 }
 
 bool are_ranks(const std::vector<int>& ranks, std::size_t count) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/protocol/job_coordinator.h"
 #include "core/protocol/job_member.h"
 #include "tests/core/protocol/simulated_network.h"
 
