@@ -39,7 +39,7 @@ TEST_CASE("seeds find a leader that does not ask for turns in which ranks may di
   CHECK(found_after<SimulatedSession>(Mistake::kNeverWatches, session_case) > 0);
 }
 
-TEST_CASE("seeds find a leader that tells only one rank of a refusal", "[session][canary]") {
+TEST_CASE("seeds find a leader that sends a refusal to one rank only", "[session][canary]") {
   CHECK(found_after<SimulatedSession>(Mistake::kKeepsRefusal, session_case) > 0);
 }
 

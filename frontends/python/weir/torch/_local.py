@@ -86,8 +86,7 @@ class Nccl:
         return [group.allreduce([tensor], alone) for tensor in tensors]
 
     def scatter(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
-        """Begins to sum over the ranks of this host, each of which gets the share of its place,
-        as sum() does."""
+        """Begins to sum over the ranks of this host, as sum() does. Each rank gets its own share."""
         return self._group(model)._reduce_scatter_base(share, whole)
 
     def collect(self, model: int, whole: torch.Tensor, share: torch.Tensor) -> Any:
