@@ -142,10 +142,10 @@ class Run(Case):
         self.assertIn("weir lab up: topology is required\n", program.run("lab", "up").stderr)
 
     def test_a_help_has_the_examples_of_its_own_command(self):
-        self.assertIn("weir lab run", self.weir("lab", "--help").stdout)
-        self.assertIn("weir lab run", self.weir("lab", "run", "--help").stdout)
-        self.assertNotIn("weir lab run", self.weir("lab", "up", "--help").stdout)
-        self.assertIn("iteration_to_trace()", self.weir("trace", "record", "--help").stdout)
+        self.assertIn("weir lab run", program.run("lab", "--help").stdout)
+        self.assertIn("weir lab run", program.run("lab", "run", "--help").stdout)
+        self.assertNotIn("weir lab run", program.run("lab", "up", "--help").stdout)
+        self.assertIn("iteration_to_trace()", program.run("trace", "record", "--help").stdout)
 
     def test_a_point_too_large_for_memory_fails_alone(self):
         large = {"name": "net", "layers": [

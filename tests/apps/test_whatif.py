@@ -219,7 +219,7 @@ class Input(Case):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertIn(complaint, done.stderr)
         for files, complaint in [(("trace.json", "lab.json"), "this is a trace; expected a topology"),
-                                 (("lab.json",), "this is a topology; expected an experiment"),
+                                 (("lab.json",), "lab.json is a topology; give a trace too"),
                                  (("none.json", "trace.json"), "there is no file none.json")]:
             done = self.weir(files=files)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
