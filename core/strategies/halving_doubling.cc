@@ -94,7 +94,7 @@ class HalvingBuilder {
         local_(cluster, workload, options, stages, plan_),
         nics_(cluster),
         buckets_(buckets.parts()),
-        turns_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size()) : kHalvingBuckets),
+        landing_count_(options.independent_layers ? std::max<std::size_t>(1, buckets_.size()) : kHalvingBuckets),
         machines_(cluster.gpu_machines()),
         count_(static_cast<int>(machines_.size())),
         halving_(count_),
@@ -162,11 +162,11 @@ class HalvingBuilder {
     std::fill_n(by_chunk.begin() + run.first, run.count, op);
   }
 
-  // Where messages of the first phase land on one machine, one slot a message. Bucket b + turns_ lands where
+  // Where messages of the first phase land on one machine, one slot a message. Bucket b + landing_count_ lands where
   // bucket b did.
   Slots& landing(const Member& member, int position, std::size_t b) {
     const int numa = plan_.buffer(member.way.staging.buffer).numa;
-    const std::tuple key(position, b % turns_, numa);
+    const std::tuple key(position, b % landing_count_, numa);
     const auto known = landings_.find(key);
     if (known != landings_.end()) return known->second;
     const BufferId buffer =
@@ -174,7 +174,7 @@ class HalvingBuilder {
     Slots slots(plan_, buffer, 0, Bytes(0));
     for (const Run& run : arriving_[at(position)]) {
       Bytes largest;
-      for (std::size_t i = b % turns_; i < order_.size(); i += turns_)
+      for (std::size_t i = b % landing_count_; i < order_.size(); i += landing_count_)
         largest = std::max(largest, part(buckets_[order_[i]], run).range.size);
       slots.add(plan_, buffer, largest);
     }
@@ -255,13 +255,13 @@ class HalvingBuilder {
   LocalStages local_;
   NicTurns nics_;
   std::vector<Part> buckets_;
-  std::size_t turns_;
+  std::size_t landing_count_;
   const std::vector<MachineId>& machines_;
   int count_;
   Halving halving_;
   std::vector<std::vector<Run>> arriving_;  // by position: messages of the first phase, in order
   std::vector<std::size_t> order_;          // the order in which buckets are expected to be served
-  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;  // by position, bucket's turn, NUMA node
+  std::map<std::tuple<int, std::size_t, int>, Slots> landings_;  // by position, landing place of the bucket, NUMA node
 };
 
 Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, const Options& options) {
@@ -269,6 +269,17 @@ Result<Plan> halving_doubling(const Cluster& cluster, const Workload& workload, 
   if (!local) return failure(local.error().text);
   const Buckets buckets = fused_buckets(std::string(halving_doubling_strategy().name), workload, options);
   return HalvingBuilder(cluster, workload, options, local->stages, buckets).build();
+}
+
+// Steps of several buckets keep the NICs busy together. A message of half a bucket that leaves no room for
+// others in a NIC's send window makes them wait for each other instead, so a bucket is at most a quarter of
+// the window.
+Options in_window(Options options) {
+  constexpr std::int64_t kBucketsPerWindow = 4;
+  if (!options.credit) return options;
+  const Bytes window = options.partition_size * std::max(1, *options.credit);
+  options.fusion_size = std::min(options.fusion_size, std::max(Bytes(1), window / kBucketsPerWindow));
+  return options;
 }
 
 // For each bucket, a machine sends and receives two runs a step (one if the pieces are neighbours), and sums
@@ -288,8 +299,9 @@ Strategy halving_doubling_strategy() {
           .look = {"#000000", "H", "1 1"},
           .make = halving_doubling,
           .ops = halving_doubling_ops,
-          .grain = {"fusion_size"},
-          .tuned = {"fusion_size"},
+          .grain = {"fusion_size", "credit"},
+          .settled = in_window,
+          .tuned = {"fusion_size", "credit"},
           .local = conventional_local};
 }
 

@@ -1,5 +1,6 @@
 // Recursive halving and doubling on any number of machines, compared with its textbook time.
 #include <cmath>
+#include <numeric>
 
 #include "backends/sim/world.h"
 #include "core/plan/proof.h"
@@ -70,6 +71,24 @@ TEST_CASE("halving and doubling take the textbook's time on any number of machin
       const Cluster cluster = machines(n);
       const double bytes = 4.0 * static_cast<double>(elements);
       const double expected = 2 * std::ceil(std::log2(n)) * kLatency + 2 * (n - 1) * bytes / n / kRate;
+      CHECK(std::abs(seconds(planned(cluster, workload), cluster) - expected) <= 0.01 * expected);
+    }
+  }
+}
+
+TEST_CASE("halving and doubling keep NICs busy with several buckets") {
+  constexpr std::int64_t kMillion = 1'000'000;
+  const std::vector<std::int64_t> equal(8, 8 * kMillion);
+  const std::vector<std::int64_t> small(40, kMillion);
+  const std::vector<std::int64_t> unlike{100 * kMillion, 8 * kMillion, 8 * kMillion};
+  for (const auto& elements : {equal, small, unlike}) {
+    const Trace trace = tensors(elements);
+    const Workload workload(trace);
+    const double bytes = 4.0 * std::accumulate(elements.begin(), elements.end(), 0.0);
+    for (const int n : {3, 4, 5, 6, 7, 8, 12, 64}) {
+      INFO(n << " machines, " << elements.size() << " tensors");
+      const Cluster cluster = machines(n);
+      const double expected = 2 * (n - 1) * bytes / n / kRate;
       CHECK(std::abs(seconds(planned(cluster, workload), cluster) - expected) <= 0.01 * expected);
     }
   }
