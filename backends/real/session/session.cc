@@ -16,11 +16,12 @@ constexpr std::chrono::seconds kShortest{1};
 
 Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings, const std::string& version) {
   std::unique_ptr<Session> session(new Session(settings));
-  if (settings.size == 1 && settings.servers == 0) return session;
   if (settings.role.number == 0) {
-    auto world = SessionLayout::make({settings.size, settings.servers, settings.strategy, settings.topology,
-                                      settings.settings, settings.options, settings.nic_rate});
-    if (!world) return refusal(SessionStatus::kInvalid, world.error().text);
+    auto layout = SessionLayout::make({settings.size, settings.servers, settings.strategy, settings.topology,
+                                       settings.settings, settings.options, settings.nic_rate});
+    if (!layout) return refusal(SessionStatus::kInvalid, layout.error().text);
+    // A rank without others leads nobody, but wrong settings are refused as with several ranks.
+    if (settings.size == 1 && settings.servers == 0) return session;
     const auto key = session_key(settings);
     if (!key) return refusal(SessionStatus::kInvalid, key.error().text);
     auto socket = ControlSocket::listen(*key);
@@ -28,7 +29,7 @@ Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings,
     const LeaderSettings how = {version, settings.transport, settings.encrypt,
                                 Duration::from_seconds(settings.patience),
                                 Duration::from_seconds(settings.warn_after)};
-    session->leader_ = std::make_unique<Leader>(std::move(*socket), std::move(*world), how);
+    session->leader_ = std::make_unique<Leader>(std::move(*socket), std::move(*layout), how);
   }
   auto member = SessionMember::join(settings, version, *session);
   if (!member) return refusal(SessionStatus::kLost, member.error().text);
