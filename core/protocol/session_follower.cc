@@ -39,7 +39,7 @@ void SessionFollower::take(const Note& note, Instant now) {
   const auto pass_on = [&](const auto& said) { actions_.emplace_back(TensorNews(said)); };
   if (note.type == kWelcome && phase_ == Phase::kSeating) {
     phase_ = Phase::kWelcoming;
-    actions_.emplace_back(MakeWorld{note});
+    actions_.emplace_back(MakeLayout{note});
   } else if (note.type == OpenNote::kType) {
     with(content_of<OpenNote>(note), [&](const OpenNote& said) { open(said, now); });
   } else if (note.type == BeginNote::kType) {

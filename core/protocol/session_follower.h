@@ -4,7 +4,7 @@
 //
 //   phase       waits for                                   at most             then
 //   kSeating    `welcome`; says `seat` every half second    patience and 2 s *  kWelcoming
-//   kWelcoming  its own picture of the session (driver)     the leader's        kServing
+//   kWelcoming  its layout of the session (driver)          the leader's        kServing
 //   kServing    what the leader says                        the leader's        kOpening at `open`
 //   kOpening    its plan and connections (driver)           patience            says `opened`: kServing
 //   kFailing    the verdict                                 1 s **              kOver
@@ -36,8 +36,8 @@ struct FollowerTerms {
   std::string not_admitted;  // the error if it is not admitted
 };
 
-/// Build the picture of the session from the note; then call welcomed().
-struct MakeWorld {
+/// Build the layout of the session from the note; then call welcomed().
+struct MakeLayout {
   Note welcome;
 };
 /// Plan these tensors, and connect to all participants; then call opened().
@@ -51,7 +51,7 @@ struct BeginGroup {
 /// What the leader says to the code that hands tensors over.
 using TensorNews = std::variant<RefuseNote, CountNote, MissingNote, WatchNote>;
 using FollowerAction =
-    std::variant<SendNote, KeepAlive, DropUnsent, MakeWorld, OpenGroup, BeginGroup, TensorNews>;
+    std::variant<SendNote, KeepAlive, DropUnsent, MakeLayout, OpenGroup, BeginGroup, TensorNews>;
 
 /// A value with one owner; the rules are those of JobMember. The driver hears notes and ticks while it
 /// connects.
@@ -63,7 +63,7 @@ class SessionFollower {
 
   void hear(const Note& note, Instant now);
   void tick(Instant now);
-  /// The driver has built the picture; `ranks` is the number of ranks in the session.
+  /// The driver has built the layout; `ranks` is the number of ranks in the session.
   void welcomed(const Result<std::size_t>& ranks, Instant now);
   void opened(const Result<OpenedNote>& opened, Instant now);
   /// Its work has failed, or its owner gives up.

@@ -98,13 +98,13 @@ void SimulatedSession::Member::act(bool anew) {
     for (FollowerAction& action : actions) {
       if (auto* const said = std::get_if<SendNote>(&action)) network.send(pid_, std::move(said->note));
       if (std::holds_alternative<KeepAlive>(action)) network.keep_alive(pid_, "");
-      if (auto* const make = std::get_if<MakeWorld>(&action)) {
-        world_ = make->welcome.text;
+      if (auto* const make = std::get_if<MakeLayout>(&action)) {
+        welcome_ = make->welcome.text;
         session_.outcomes_[session_.outcome_of_.at(pid_)].seated = true;
         protocol_.welcomed(static_cast<std::size_t>(session_.case_.ranks), network.now());
       }
       if (auto* const group = std::get_if<OpenGroup>(&action)) {
-        if (group->open.token.rfind(world_ + ".", 0) != 0)
+        if (group->open.token.rfind(welcome_ + ".", 0) != 0)
           session_.broken_ = session_.name(place_) + " opens a group of another leader";
         planning_ = true;
         session_.open(index_, group->open);

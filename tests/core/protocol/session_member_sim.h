@@ -79,7 +79,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int start() const { return start_; }
   std::map<int, Group>& groups() { return groups_; }
   // What it has done and knows.
-  const std::string& world() const { return world_; }
+  const std::string& welcome() const { return welcome_; }
   Instant planned_at() const { return planned_at_; }
   std::optional<Instant> failed_at() const { return failed_at_; }
   std::optional<Instant> left_at() const { return left_ ? std::optional(left_at_) : std::nullopt; }
@@ -124,7 +124,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   bool heard_ = false;                // the leader
   bool guessed_ = false;              // has ended by a mistake, without the verdict
   bool planning_ = false;
-  std::string world_;  // whose session it is in: names the leader
+  std::string welcome_;  // whose session it is in: names the leader
   Instant planned_at_;
   std::map<int, Group> groups_;
   // State of the user.

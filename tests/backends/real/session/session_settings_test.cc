@@ -85,9 +85,9 @@ TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
     settings.ranks = settings.servers = 2;
     settings.nic_rate = BytesPerSecond(rate);
     settings.options = options;
-    const auto world = SessionLayout::make(settings);
-    REQUIRE(world);
-    const auto planned = world->plan({{"tensor", 10'000'000, Dtype::kF32, 0}}, {});
+    const auto layout = SessionLayout::make(settings);
+    REQUIRE(layout);
+    const auto planned = layout->plan({{"tensor", 10'000'000, Dtype::kF32, 0}}, {});
     REQUIRE(planned);
     Bytes most;
     for (const MessageEnds& message : (*planned)->plan.messages())
