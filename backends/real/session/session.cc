@@ -51,7 +51,7 @@ Session::~Session() {
 void Session::run() {
   while (true) {
     std::vector<DeclareNote> declare;
-    RoundsNote turns;
+    RoundsNote rounds;
     std::vector<RefuseNote> refuse;
     std::vector<std::string> ask;
     std::optional<SessionError> give_up;
@@ -59,7 +59,7 @@ void Session::run() {
     {
       const std::lock_guard lock(mutex_);
       declare.swap(to_declare_);
-      turns = turns_.unreported();
+      rounds = rounds_.unreported();
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -69,7 +69,7 @@ void Session::run() {
       }
     }
     for (const DeclareNote& note : declare) member_->say(note);
-    if (!turns.turns.empty()) member_->say(turns);
+    if (!rounds.rounds.empty()) member_->say(rounds);
     for (const RefuseNote& note : refuse) member_->say(note);
     for (const std::string& name : ask) member_->say(AskNote{name});
     if (leave) member_->say(*leave);
@@ -140,13 +140,13 @@ void Session::refused(const RefuseNote& note) {
       note.name.empty()
           ? fmt::format("tensors without a name differ: {}; from now on give them names", note.why)
           : fmt::format("tensor '{}': {}", note.name, note.why);
-  for (const std::string& name : turns_.refuse(note.name, why)) refuse(name, why, lock);
+  for (const std::string& name : rounds_.refuse(note.name, why)) refuse(name, why, lock);
   changed_.notify_all();
 }
 
 void Session::watch(const WatchNote& note) {
   const std::lock_guard lock(mutex_);
-  turns_.watch(note);
+  rounds_.watch(note);
 }
 
 void Session::counted(const CountNote& note) {
@@ -203,16 +203,16 @@ Outcome<void> Session::check(const TensorNote& note) const {
 // The tensor of that name. If it is new, also adds it to `fresh`.
 Outcome<Session::Tensor*> Session::known(const TensorNote& tensor, DeclareNote& fresh) {
   if (auto can = check(tensor); !can) return tl::unexpected(can.error());
-  if (const std::string why = turns_.refused(tensor.name); !why.empty())
+  if (const std::string why = rounds_.refused(tensor.name); !why.empty())
     return refusal(SessionStatus::kMismatch, why);
   TensorNote note = tensor;
-  note.name = turns_.name(tensor);
+  note.name = rounds_.name(tensor);
   const auto [at, is_new] = tensors_.try_emplace(note.name);
   Tensor& one = at->second;
   if (!one.refused.empty()) return refusal(SessionStatus::kMismatch, one.refused);
   if (is_new) {
     one.note = note;
-    turns_.add(tensor.name, note);
+    rounds_.add(tensor.name, note);
     if (is_shared(note)) fresh.tensors.push_back(note);
   } else if (!alike(one.note, note)) {
     const std::string why = fmt::format("it has {} now, but had {} before", text(note), text(one.note));
@@ -250,7 +250,7 @@ Outcome<Handle> Session::give(const TensorNote& tensor, Way way) {
   const Handle handle = next_++;
   Transfer& transfer = *way.transfer;
   transfer.name = one.note.name;
-  if (is_shared(one.note)) turns_.take(tensor.name, one.note);
+  if (is_shared(one.note)) rounds_.take(tensor.name, one.note);
   if (!is_shared(one.note)) {
     if (transfer.out != transfer.in && transfer.device == -1)
       std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));

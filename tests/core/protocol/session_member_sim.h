@@ -107,7 +107,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   void refuse_one(Instant now);
   TensorNote next_tensor(Instant now);
   bool labelled(const TensorNote& tensor) const;
-  void take_turn(const TensorNote& tensor);
+  void take_round(const TensorNote& tensor);
   void report();
   std::optional<Duration> limit(SessionFollower::Phase phase) const;
   bool has(Kind kind, Instant now) const;
@@ -133,8 +133,8 @@ class SimulatedSession::Member final : public SimulatedProcess {
   Instant left_at_;
   std::size_t next_ = 0;  // number of hand-overs that are complete, over all rounds
   std::optional<TensorWait> wait_;
-  TensorNote given_now_;          // for which it waits
-  std::vector<RoundNote> turns_;  // of kLabel
+  TensorNote given_now_;           // for which it waits
+  std::vector<RoundNote> rounds_;  // of kLabel
   std::set<std::size_t> reported_;
   std::optional<std::int64_t> report_from_;
   bool swapped_ = false;
