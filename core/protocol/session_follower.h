@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "core/protocol/actions.h"
+#include "core/protocol/leading_end.h"
 #include "core/protocol/session_notes.h"
-#include "core/protocol/silence.h"
 
 namespace weir {
 
@@ -69,7 +69,7 @@ class SessionFollower {
   /// Its work has failed, or its owner gives up.
   void fail(const Error& own, Instant now);
 
-  Instant wake() const;
+  Instant wake() const { return leader_.wake(); }
   std::vector<FollowerAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
@@ -85,13 +85,9 @@ class SessionFollower {
 
   FollowerTerms terms_;
   Phase phase_ = Phase::kSeating;
-  Instant until_;  // end of kSeating or kFailing
+  Instant until_;  // end of kSeating
   Instant said_;   // when it last said `seat`
-  Instant looked_;
-  Silence silence_;     // of the leader
-  bool heard_ = false;  // whether it ever heard the leader
-  bool awaits_word_ =
-      false;  // needs to hear from the leader since it failed: only a live one can give a verdict
+  LeadingEnd leader_;
   std::size_t ranks_ = 0;
   int last_opened_ = -1;      // group
   std::vector<int> waiting_;  // groups that it has opened but that have not begun
