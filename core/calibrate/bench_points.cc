@@ -124,16 +124,18 @@ Result<std::vector<Point>> copies(const Value& document, Point point) {
   return points;
 }
 
-// Only these two members are read: rows over sockets and over RDMA differ in the others.
-Result<std::vector<Point>> messages(const Value& document, Point point) {
+// Only these two members are read: rows of different engines differ in the others.
+Result<std::vector<Point>> messages(const Value& document, Point point, const NicEngines& engines) {
   std::vector<Point> points;
   point.kind = Point::Kind::kMessage;
   const Value* engine = document.find("engine");
-  if (engine == nullptr || !engine->is(Value::Kind::kString) || engine->as_string() != "rdma") {
-    return failure(
-        complaint(engine == nullptr ? document : *engine, "engine",
-                  "messages over this host's loopback or memory do not use its NICs; measure "
-                  "with weir bench transport --engine rdma, or give runs in the lab or on a cluster"));
+  if (engine == nullptr || !engine->is(Value::Kind::kString) ||
+      std::find(engines.begin(), engines.end(), engine->as_string()) == engines.end()) {
+    return failure(complaint(
+        engine == nullptr ? document : *engine, "engine",
+        fmt::format("messages over this host's loopback or memory do not use its NICs; measure "
+                    "with weir bench transport --engine {}, or give runs in the lab or on a cluster",
+                    fmt::join(engines, " or "))));
   }
   std::size_t index = 0;
   for (const Value& row : document.find("rows")->elements()) {
@@ -186,7 +188,7 @@ bool has_points(const Value& document) {
 }
 
 Result<std::vector<Point>> read_points(const Value& document, const std::string& source,
-                                       const std::string& group) {
+                                       const std::string& group, const NicEngines& engines) {
   Point point;
   point.source = source;
   point.group = group;
@@ -197,7 +199,7 @@ Result<std::vector<Point>> read_points(const Value& document, const std::string&
   }
   const Value& row = *first_row(document);
   if (row.find("sum_bytes_per_s") != nullptr) return sums(document, point);
-  return row.find("part_bytes") != nullptr ? copies(document, point) : messages(document, point);
+  return row.find("part_bytes") != nullptr ? copies(document, point) : messages(document, point, engines);
 }
 
 Result<std::vector<Point>> read_points(const std::string& table, const std::string& source,

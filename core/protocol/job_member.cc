@@ -4,7 +4,7 @@
 
 namespace weir {
 JobMember::JobMember(const MemberTerms& terms, const Result<JoinNote>& join, Instant now)
-    : terms_(terms), until_(now + terms.patience), looked_(now) {
+    : terms_(terms), until_(now + terms.patience), coordinator_("the coordinator", now) {
   if (join) {
     send(note_of(*join));
     actions_.emplace_back(KeepAlive{});
@@ -19,11 +19,8 @@ void JobMember::enter(Phase phase, Instant now) {
 }
 
 void JobMember::hear(const Note& note, Instant now) {
-  if (!heard_ && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
-  silence_.end(now);
-  // Notes that had already arrived when it failed do not show that the coordinator is alive now.
-  if (now + kHeartbeat >= until_) awaits_word_ = false;
-  heard_ = true;
+  const bool first = coordinator_.hear(now);
+  if (first && phase_ == Phase::kJoining) until_ = now + terms_.patience + kAfterLeader;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type != FailedNote::kType) return take(note, now);
   // The reason comes from the coordinator, so it need not be reported back.
@@ -96,28 +93,27 @@ void JobMember::ran(const Result<DoneNote>& done, Instant now) {
 }
 
 void JobMember::tick(Instant now, Duration refused) {
-  looked_ = now;
+  const auto lost = coordinator_.look(now);
   if (over()) return;
-  if (silence_.length(now) > kSilence)
-    return end_unheard(fmt::format("the coordinator has said nothing for {}", text(kSilence)));
+  if (lost) return end_unheard(*lost);
   if (phase_ == Phase::kFailing) {
-    if (now >= until_ && !awaits_word_) end(error_);
+    if (coordinator_.gives_no_verdict(now)) end(error_);
   } else if (phase_ == Phase::kJoining || phase_ == Phase::kMet) {
     check_reply(now, refused);
   }
 }
 
 void JobMember::check_reply(Instant now, Duration refused) {
-  if (!heard_ && refused > terms_.reach) {
-    return end_unheard(
+  if (!coordinator_.heard() && refused > terms_.reach) {
+    return end_unheard(Error{
         fmt::format("nobody has listened at the coordinator's address for {}: the job has ended, or the key "
                     "is an old one",
-                    text(terms_.reach)));
+                    text(terms_.reach))});
   }
   if (now < until_) return;
   fail(Error{fmt::format("the coordinator has not sent '{}' for {}{}",
                          phase_ == Phase::kJoining ? kInputs : GoNote::kType, text(terms_.patience),
-                         heard_ ? "" : ": it is gone, or the key is another job's")},
+                         coordinator_.heard() ? "" : ": it is gone, or the key is another job's")},
        now);
 }
 
@@ -129,8 +125,7 @@ void JobMember::fail(const Error& own, Instant now) {
   error_ = own;
   if (!connected) return end(own);
   phase_ = Phase::kFailing;
-  awaits_word_ = heard_;
-  until_ = now + kMoment;
+  coordinator_.await_verdict(now);
 }
 
 void JobMember::end(std::optional<Error> error) {
@@ -139,9 +134,9 @@ void JobMember::end(std::optional<Error> error) {
 }
 
 // Ends without a report, because nobody is there to receive it.
-void JobMember::end_unheard(std::string why) {
+void JobMember::end_unheard(const Error& why) {
   actions_.emplace_back(DropUnsent{});
-  end(Error{std::move(why)});
+  end(why);
 }
 
 }  // namespace weir

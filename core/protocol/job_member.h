@@ -27,7 +27,7 @@
 
 #include "core/protocol/actions.h"
 #include "core/protocol/job_notes.h"
-#include "core/protocol/silence.h"
+#include "core/protocol/leading_end.h"
 
 namespace weir {
 
@@ -75,7 +75,7 @@ class JobMember {
   /// Its run has ended. If it ran, it has sent its record.
   void ran(const Result<DoneNote>& done, Instant now);
 
-  Instant wake() const { return looked_ + kLook; }
+  Instant wake() const { return coordinator_.wake(); }
   std::vector<MemberAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
@@ -91,16 +91,12 @@ class JobMember {
   void check_reply(Instant now, Duration refused);
   void fail(const Error& own, Instant now);
   void end(std::optional<Error> error);
-  void end_unheard(std::string why);
+  void end_unheard(const Error& why);
 
   MemberTerms terms_;
   Phase phase_ = Phase::kJoining;
-  Instant until_;  // end of the phase, if it has one
-  Instant looked_;
-  Silence silence_;     // of the coordinator
-  bool heard_ = false;  // whether it ever heard the coordinator
-  bool awaits_word_ =
-      false;  // needs to hear from the coordinator since it failed: only a live one can give a verdict
+  Instant until_;  // end of the phase before kFailing, if it has one
+  LeadingEnd coordinator_;
   bool ahead_ = false;  // the next meeting is for the checked iteration
   std::optional<Error> error_;
   std::vector<MemberAction> actions_;

@@ -1,5 +1,5 @@
 // Finds disagreements between ranks about the tensors that they hand over under one name, or without a name.
-// In each turn of a label all ranks must hand over the same tensor.
+// In each round of a label all ranks must hand over the same tensor.
 #pragma once
 
 #include <map>
@@ -9,25 +9,25 @@
 
 namespace weir {
 
-/// Used by the leader. Ranks report to it the turns that could differ
+/// Used by the leader. Ranks report to it the rounds that could differ
 /// (backends/real/session/submission_rounds.h). A value.
 class RoundTable {
  public:
   struct Finding {
-    bool watch = false;  // ranks should report this label from this turn on
+    bool watch = false;  // ranks should report this label from this round on
     std::string wrong;   // what ranks disagree about; reported once for each label
   };
   /// `ranks`: the number of ranks that sum the tensor.
-  Finding take(int rank, const RoundNote& turn, std::size_t ranks);
+  Finding take(int rank, const RoundNote& round, std::size_t ranks);
 
  private:
   struct Reported {
-    RoundNote turn;  // as the first rank reported it
+    RoundNote round;  // as the first rank reported it
     int rank = 0;
     std::size_t times = 0;
   };
   struct Label {
-    std::map<std::int64_t, Reported> turns;  // turns that not all ranks have reported
+    std::map<std::int64_t, Reported> rounds;  // rounds that not all ranks have reported
     std::int64_t from = 0;
     bool wrong = false;
   };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/base/units_text.h"
-
 namespace weir {
 namespace {
 
@@ -12,17 +10,17 @@ constexpr Duration kAgain{500'000'000};  // time until it asks for its seat agai
 }  // namespace
 
 SessionFollower::SessionFollower(FollowerTerms terms, Instant now)
-    : terms_(std::move(terms)), until_(now + terms_.patience + kAfterLeader), said_(now), looked_(now) {
+    : terms_(std::move(terms)),
+      until_(now + terms_.patience + kAfterLeader),
+      said_(now),
+      leader_("rank 0, which leads the session,", now) {
   actions_.emplace_back(KeepAlive{});
   send(note_of(terms_.seat));
 }
 
 void SessionFollower::hear(const Note& note, Instant now) {
-  if (!heard_ && phase_ == Phase::kSeating) until_ = now + terms_.patience + kAfterLeader;
-  heard_ = true;
-  silence_.end(now);
-  // Notes that had already arrived when it failed do not show that the leader is alive now.
-  if (now + kHeartbeat >= until_) awaits_word_ = false;
+  const bool first = leader_.hear(now);
+  if (first && phase_ == Phase::kSeating) until_ = now + terms_.patience + kAfterLeader;
   if (over() || note.type == AliveNote::kType) return;
   if (note.type == FailedNote::kType || note.type == GoodbyeNote::kType) {
     actions_.emplace_back(DropUnsent{});
@@ -39,7 +37,7 @@ void SessionFollower::take(const Note& note, Instant now) {
   const auto pass_on = [&](const auto& said) { actions_.emplace_back(TensorNews(said)); };
   if (note.type == kWelcome && phase_ == Phase::kSeating) {
     phase_ = Phase::kWelcoming;
-    actions_.emplace_back(MakeWorld{note});
+    actions_.emplace_back(MakeLayout{note});
   } else if (note.type == OpenNote::kType) {
     with(content_of<OpenNote>(note), [&](const OpenNote& said) { open(said, now); });
   } else if (note.type == BeginNote::kType) {
@@ -101,18 +99,17 @@ void SessionFollower::fail(const Error& own, Instant now) {
   send(note_of(FailedNote{own.text}));
   error_ = own;
   phase_ = Phase::kFailing;
-  awaits_word_ = heard_;
-  until_ = now + kMoment;
+  leader_.await_verdict(now);
 }
 
 void SessionFollower::tick(Instant now) {
-  looked_ = now;
+  const auto lost = leader_.look(now);
   if (over()) return;
-  if (silence_.length(now) > kSilence) {
+  if (lost) {
     actions_.emplace_back(DropUnsent{});  // nobody is there to receive it
-    end(Error{fmt::format("rank 0, which leads the session, has said nothing for {}", text(kSilence))});
+    end(*lost);
   } else if (phase_ == Phase::kFailing) {
-    if (now >= until_ && !awaits_word_) end(error_);
+    if (leader_.gives_no_verdict(now)) end(error_);
   } else if (phase_ == Phase::kSeating) {
     // An earlier `seat` may have gone to the leader of a previous session, which has ended since.
     if (now - said_ >= kAgain) {
@@ -122,8 +119,6 @@ void SessionFollower::tick(Instant now) {
     if (now >= until_) end(Error{terms_.not_admitted});
   }
 }
-
-Instant SessionFollower::wake() const { return looked_ + kLook; }
 
 void SessionFollower::end(std::optional<Error> error) {
   error_ = std::move(error);

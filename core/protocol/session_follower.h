@@ -4,7 +4,7 @@
 //
 //   phase       waits for                                   at most             then
 //   kSeating    `welcome`; says `seat` every half second    patience and 2 s *  kWelcoming
-//   kWelcoming  its own picture of the session (driver)     the leader's        kServing
+//   kWelcoming  its layout of the session (driver)          the leader's        kServing
 //   kServing    what the leader says                        the leader's        kOpening at `open`
 //   kOpening    its plan and connections (driver)           patience            says `opened`: kServing
 //   kFailing    the verdict                                 1 s **              kOver
@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "core/protocol/actions.h"
+#include "core/protocol/leading_end.h"
 #include "core/protocol/session_notes.h"
-#include "core/protocol/silence.h"
 
 namespace weir {
 
@@ -36,8 +36,8 @@ struct FollowerTerms {
   std::string not_admitted;  // the error if it is not admitted
 };
 
-/// Build the picture of the session from the note; then call welcomed().
-struct MakeWorld {
+/// Build the layout of the session from the note; then call welcomed().
+struct MakeLayout {
   Note welcome;
 };
 /// Plan these tensors, and connect to all participants; then call opened().
@@ -51,7 +51,7 @@ struct BeginGroup {
 /// What the leader says to the code that hands tensors over.
 using TensorNews = std::variant<RefuseNote, CountNote, MissingNote, WatchNote>;
 using FollowerAction =
-    std::variant<SendNote, KeepAlive, DropUnsent, MakeWorld, OpenGroup, BeginGroup, TensorNews>;
+    std::variant<SendNote, KeepAlive, DropUnsent, MakeLayout, OpenGroup, BeginGroup, TensorNews>;
 
 /// A value with one owner; the rules are those of JobMember. The driver hears notes and ticks while it
 /// connects.
@@ -63,13 +63,13 @@ class SessionFollower {
 
   void hear(const Note& note, Instant now);
   void tick(Instant now);
-  /// The driver has built the picture; `ranks` is the number of ranks in the session.
+  /// The driver has built the layout; `ranks` is the number of ranks in the session.
   void welcomed(const Result<std::size_t>& ranks, Instant now);
   void opened(const Result<OpenedNote>& opened, Instant now);
   /// Its work has failed, or its owner gives up.
   void fail(const Error& own, Instant now);
 
-  Instant wake() const;
+  Instant wake() const { return leader_.wake(); }
   std::vector<FollowerAction> actions() { return std::exchange(actions_, {}); }
   Phase phase() const { return phase_; }
   bool over() const { return phase_ == Phase::kOver; }
@@ -85,13 +85,9 @@ class SessionFollower {
 
   FollowerTerms terms_;
   Phase phase_ = Phase::kSeating;
-  Instant until_;  // end of kSeating or kFailing
+  Instant until_;  // end of kSeating
   Instant said_;   // when it last said `seat`
-  Instant looked_;
-  Silence silence_;     // of the leader
-  bool heard_ = false;  // whether it ever heard the leader
-  bool awaits_word_ =
-      false;  // needs to hear from the leader since it failed: only a live one can give a verdict
+  LeadingEnd leader_;
   std::size_t ranks_ = 0;
   int last_opened_ = -1;      // group
   std::vector<int> waiting_;  // groups that it has opened but that have not begun

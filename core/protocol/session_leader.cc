@@ -190,7 +190,7 @@ Result<void> SessionLeader::take_of_rank(std::size_t member, const Note& note, I
   if (note.type == DeclareNote::kType)
     return with<DeclareNote>(note, [&](const DeclareNote& said) { return declare(rank, said); });
   if (note.type == RoundsNote::kType)
-    return with<RoundsNote>(note, [&](const RoundsNote& said) { return turns(rank, said); });
+    return with<RoundsNote>(note, [&](const RoundsNote& said) { return rounds(rank, said); });
   if (note.type == RefuseNote::kType) {
     return with<RefuseNote>(note, [&](const RefuseNote& said) -> Result<void> {
       send_to_all(tensors_.refuse(said.name, fmt::format("rank {}: {}", rank, said.why)), true);
@@ -234,14 +234,14 @@ Result<void> SessionLeader::declare(int rank, const DeclareNote& note) {
   return {};
 }
 
-Result<void> SessionLeader::turns(int rank, const RoundsNote& note) {
-  for (const RoundNote& turn : note.turns) {
-    const TensorTable::Declared* const declared = tensors_.find(turn.tensor);
+Result<void> SessionLeader::rounds(int rank, const RoundsNote& note) {
+  for (const RoundNote& round : note.rounds) {
+    const TensorTable::Declared* const declared = tensors_.find(round.tensor);
     if (declared == nullptr)
-      return failure(fmt::format("it hands over '{}' without declaring it first", turn.tensor));
-    const RoundTable::Finding found = turns_.take(rank, turn, declared->by.size());
-    if (found.watch) send_to_all(WatchNote{turn.label, turn.turn}, true);
-    if (!found.wrong.empty()) send_to_all(RefuseNote{turn.label, found.wrong}, true);
+      return failure(fmt::format("it hands over '{}' without declaring it first", round.tensor));
+    const RoundTable::Finding found = rounds_.take(rank, round, declared->by.size());
+    if (found.watch) send_to_all(WatchNote{round.label, round.round}, true);
+    if (!found.wrong.empty()) send_to_all(RefuseNote{round.label, found.wrong}, true);
   }
   return {};
 }

@@ -94,7 +94,7 @@ class SessionLeader {
   Result<void> take(std::size_t member, const Note& note, Instant now);
   Result<void> take_of_rank(std::size_t member, const Note& note, Instant now);
   Result<void> declare(int rank, const DeclareNote& note);
-  Result<void> turns(int rank, const RoundsNote& note);
+  Result<void> rounds(int rank, const RoundsNote& note);
   Result<void> opened(std::size_t member, const OpenedNote& note);
   void leave(std::size_t member, const LeaveNote& note);
   Result<void> open_next();
@@ -114,7 +114,7 @@ class SessionLeader {
   std::vector<Member> members_;     // by machine
   std::vector<std::size_t> ranks_;  // the machine of each rank
   TensorTable tensors_;
-  RoundTable turns_;
+  RoundTable rounds_;
   std::map<std::string, Count> counts_;  // by tensor
   int groups_ = 0;                       // opened so far
   // By machine that takes part in the group being opened: the hash of its plan, once known. Empty if no group

@@ -19,7 +19,7 @@
 //             <-------------    count            how often has each rank handed it over?
 //   counted   ------------->                     this often
 //             <-------------    missing          these ranks have not, or none; no tensor: this rank left
-//   turns     ------------->                     from ranks: which tensor had which turn of its label
+//   rounds    ------------->                     from ranks: which tensor had which round of its label
 //                                                (round_table.h)
 //             <-------------    watch            report this label too
 //
@@ -134,20 +134,20 @@ struct MissingNote {
 
 struct RoundNote {
   std::string label;
-  std::int64_t turn = 0;
+  std::int64_t round = 0;
   std::string tensor;  // its name
   std::string what;    // in words
 };
 
 struct RoundsNote {
-  static constexpr std::string_view kType = "turns";
-  std::vector<RoundNote> turns;
+  static constexpr std::string_view kType = "rounds";
+  std::vector<RoundNote> rounds;
 };
 
 struct WatchNote {
   static constexpr std::string_view kType = "watch";
   std::string label;
-  std::int64_t turn = 0;
+  std::int64_t round = 0;
 };
 
 struct LeaveNote {
@@ -231,20 +231,20 @@ void fields(Visitor& visitor, MissingNote& note) {
 template <class Visitor>
 void fields(Visitor& visitor, RoundNote& note) {
   visitor.required("label", note.label, "the name that a user gives; empty if none");
-  visitor.required("turn", note.turn, "which of the label", at_least(0));
+  visitor.required("round", note.round, "which of the label", at_least(0));
   visitor.required("tensor", note.tensor, "its name");
   visitor.required("what", note.what, "that is, in words");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, RoundsNote& note) {
-  visitor.required("turns", note.turns, "of tensors that were handed over");
+  visitor.required("rounds", note.rounds, "of tensors that were handed over");
 }
 
 template <class Visitor>
 void fields(Visitor& visitor, WatchNote& note) {
   visitor.required("label", note.label, "the name that a user gives");
-  visitor.required("turn", note.turn, "the first turn to report", at_least(0));
+  visitor.required("round", note.round, "the first round to report", at_least(0));
 }
 
 template <class Visitor>

@@ -42,8 +42,8 @@ bool holds_at_beginning(const Spell& spell, const Spell& other) {
     return ((-ahead) % common + common) % common < spell.lasting->ns();
   }
   const std::int64_t every = other.every->ns();
-  const std::int64_t turns = std::max<std::int64_t>(0, (ahead + every - 1) / every);
-  return spell.holds(Instant() + other.at + *other.every * turns);
+  const std::int64_t repetitions = std::max<std::int64_t>(0, (ahead + every - 1) / every);
+  return spell.holds(Instant() + other.at + *other.every * repetitions);
 }
 
 // A link of which background traffic leaves nothing at some time, and the traffic that is too much. Traffic
@@ -85,10 +85,10 @@ std::optional<Instant> Spell::next_change(Instant now) const {
   const Instant first = Instant() + at;
   if (now < first) return first;
   if (!lasting) return std::nullopt;
-  const Instant turn = every ? first + *every * ((now - first).ns() / every->ns()) : first;
-  if (now < turn + *lasting) return turn + *lasting;
+  const Instant begin = every ? first + *every * ((now - first).ns() / every->ns()) : first;
+  if (now < begin + *lasting) return begin + *lasting;
   if (!every) return std::nullopt;
-  return turn + *every;
+  return begin + *every;
 }
 
 bool Conditions::jitter() const {
@@ -242,11 +242,11 @@ Duration Circumstances::stretched(MachineId machine, Instant now, Duration work)
   const std::vector<Spell>& stops = stops_[machine.index()];
   if (stops.empty()) return work;
   Instant at = now;
-  constexpr int kMostTurns = 10'000'000;
-  int turns = 0;
+  constexpr int kMostChanges = 10'000'000;
+  int changes = 0;
   for (Duration left = work; left > Duration(0);) {
     // Stops that leave no time between them never end; the run then takes longer than the limit.
-    if (++turns > kMostTurns) return kLongestRun + Duration(1);
+    if (++changes > kMostChanges) return kLongestRun + Duration(1);
     std::optional<Instant> change;
     bool stopped = false;
     for (const Spell& spell : stops) {

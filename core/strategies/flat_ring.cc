@@ -59,7 +59,7 @@ class RingBuilder {
   }
 
  private:
-  using Landings = std::vector<std::optional<Slots>>;  // by turn
+  using Landings = std::vector<std::optional<Slots>>;  // by bucket modulo landing_count_
   struct Member {
     OpId released;               // the bucket may start on the machine
     std::vector<OpId> sent;      // by step of the first round: the op that read the chunk

@@ -245,7 +245,7 @@ class MachineRingBuilder {
   std::vector<std::size_t> order_;  // the order in which buckets are expected to be served
   Releases releases_;
   std::map<std::tuple<std::size_t, std::size_t, int>, Slots>
-      landings_;  // by position, bucket's turn, NUMA node
+      landings_;  // by position, bucket modulo landing_count_, NUMA node
 };
 
 // Each machine may also reduce and spread a chunk.

@@ -114,8 +114,8 @@ WEIR_API const char* weir_error(void);
  *                                   ("auto"). Rank 0's counts.
  *   encrypt      WEIR_ENCRYPT       true or 1: tensors are encrypted between hosts. Rank 0's counts.
  *
- * A session of one rank needs no settings. Returns WEIR_INVALID, WEIR_STATE, WEIR_LOST, WEIR_TIMEOUT or
- * WEIR_SYSTEM on failure. */
+ * A session of one rank needs no settings, but refuses wrong ones. Returns WEIR_INVALID, WEIR_STATE,
+ * WEIR_LOST, WEIR_TIMEOUT or WEIR_SYSTEM on failure. */
 WEIR_API weir_status weir_init(const char* settings);
 
 /* Runs this process as a CPU machine of a session. Takes the settings above, with `server` (WEIR_SERVER,

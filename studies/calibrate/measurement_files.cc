@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "backends/real/transport/wires.h"
 #include "core/base/hash.h"
 #include "core/calibrate/bench_points.h"
 #include "core/calibrate/other_cluster.h"
@@ -19,6 +20,14 @@ namespace weir {
 namespace {
 
 namespace fs = std::filesystem;
+
+NicEngines nic_engines() {
+  NicEngines engines;
+  for (const real::Wire& wire : real::wires()) {
+    if (wire.traits.uses_devices) engines.push_back(wire.name);
+  }
+  return engines;
+}
 
 Point without_source(Point point) {
   point.source.clear();
@@ -68,7 +77,7 @@ class Files {
   }
 
   Result<void> take_document(const Value& document, const std::string& file, const std::string& group) {
-    if (has_points(document)) return take(read_points(document, file, group));
+    if (has_points(document)) return take(read_points(document, file, group, nic_engines()));
     const Value* rows = document.find("rows");
     if (rows != nullptr && rows->is(Value::Kind::kArray) && rows->elements().empty())
       return failure(complaint(*rows, "rows", "is empty: nothing was measured"));

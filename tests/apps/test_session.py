@@ -57,6 +57,11 @@ class Sessions(unittest.TestCase):
             code, _, error = self.run_session(1, 0, WEIR_RANK="0", WEIR_SERVERS="1", **{name: value})[0]
             self.assertEqual(code, 1)
             self.assertIn(f"weir_init: {expected}", error)
+        for name, value in (("WEIR_STRATEGY", "none"), ("WEIR_TOPOLOGY", "none.json"),
+                            ("WEIR_SETTINGS", "none.json"), ("WEIR_OPTIONS", "none")):
+            code, _, error = self.run_session(1, 0, **{name: value})[0]  # a rank alone does not use them
+            self.assertEqual(code, 1, name)
+            self.assertIn("none", error)
         done = subprocess.run([PROGRAM, "node", "--server", "3", "--listen", "127.0.0.1"],
                               capture_output=True, text=True, timeout=20,
                               env={**os.environ, "WEIR_SERVERS": "2"})

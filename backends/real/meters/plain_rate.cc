@@ -50,7 +50,7 @@ class Reel {
   explicit Reel(Bytes size) : bytes_(static_cast<std::size_t>(size.count()), 'w') {}
   char* at() { return bytes_.data() + at_; }
   std::size_t piece() const { return std::min(kPiece, bytes_.size() - at_); }
-  void turn(std::size_t count) { at_ = (at_ + count) % bytes_.size(); }
+  void wind(std::size_t count) { at_ = (at_ + count) % bytes_.size(); }
 
  private:
   std::vector<char> bytes_;
@@ -71,7 +71,7 @@ double exchange(const Descriptor& from, const Descriptor& into, const PlainSetti
     while (Clock::monotonic() < end) {
       const ssize_t count = ::send(from.number(), out.at(), out.piece(), MSG_NOSIGNAL);
       if (count <= 0) break;
-      out.turn(static_cast<std::size_t>(count));
+      out.wind(static_cast<std::size_t>(count));
     }
     ::shutdown(from.number(), SHUT_WR);
   });
@@ -79,7 +79,7 @@ double exchange(const Descriptor& from, const Descriptor& into, const PlainSetti
   for (;;) {
     const ssize_t count = ::recv(into.number(), in.at(), in.piece(), 0);
     if (count <= 0) break;
-    in.turn(static_cast<std::size_t>(count));
+    in.wind(static_cast<std::size_t>(count));
     got += count;
   }
   const double in_a_second = rate(got, begin);
@@ -96,8 +96,8 @@ double copy(const PlainSettings& settings) {
   while (Clock::monotonic() < end) {
     const std::size_t piece = from.piece();
     std::memcpy(into.at(), from.at(), piece);
-    from.turn(piece);
-    into.turn(piece);
+    from.wind(piece);
+    into.wind(piece);
     done += static_cast<std::int64_t>(piece);
   }
   return rate(done, begin);

@@ -12,8 +12,8 @@ constexpr Duration kLeaderSlice{20'000'000};  // how often the thread checks whe
 
 }  // namespace
 
-Leader::Leader(std::unique_ptr<ControlSocket> socket, SessionLayout world, const LeaderSettings& settings)
-    : socket_(std::move(socket)), world_(std::move(world)), settings_(settings) {
+Leader::Leader(std::unique_ptr<ControlSocket> socket, SessionLayout layout, const LeaderSettings& settings)
+    : socket_(std::move(socket)), layout_(std::move(layout)), settings_(settings) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -24,8 +24,8 @@ Leader::~Leader() {
 
 LeaderTerms Leader::terms() const {
   LeaderTerms terms;
-  for (std::size_t i = 0; i < world_.cluster().machines().size(); ++i)
-    terms.roles.push_back(world_.role(MachineId(i)));
+  for (std::size_t i = 0; i < layout_.cluster().machines().size(); ++i)
+    terms.roles.push_back(layout_.role(MachineId(i)));
   terms.version = settings_.version;
   terms.patience = settings_.patience;
   terms.warn_after = settings_.warn_after;
@@ -69,7 +69,7 @@ void Leader::carry_out(const LeaderAction& action, SessionLeader& machine) {
   if (const auto* const alive = std::get_if<KeepAlive>(&action)) socket_->keep_alive(alive->connection);
   if (const auto* const warning = std::get_if<WarnUser>(&action)) fmt::print(stderr, "{}\n", warning->text);
   if (const auto* const seated = std::get_if<AllSeated>(&action)) {
-    WelcomeNote welcome = world_.welcome();
+    WelcomeNote welcome = layout_.welcome();
     welcome.machines = seated->places;
     welcome.transport = settings_.transport;
     welcome.encrypt = settings_.encrypt;

@@ -24,7 +24,7 @@ struct LeaderSettings {
 /// Its thread starts with it and ends with the session.
 class Leader {
  public:
-  Leader(std::unique_ptr<ControlSocket> socket, SessionLayout world, const LeaderSettings& settings);
+  Leader(std::unique_ptr<ControlSocket> socket, SessionLayout layout, const LeaderSettings& settings);
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
   /// Ends the session for all if it is still running.
@@ -37,7 +37,7 @@ class Leader {
   void carry_out(const LeaderAction& action, SessionLeader& machine);
 
   std::unique_ptr<ControlSocket> socket_;
-  SessionLayout world_;
+  SessionLayout layout_;
   LeaderSettings settings_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;

@@ -77,7 +77,7 @@ Result<void> SessionMember::take_seat(const std::string& version) {
       "rank 0 at {} has not admitted {} for {} s: it has ended, has another secret, or waits for others",
       settings_.leader, text(settings_.role), settings_.patience);
   machine_.emplace(std::move(terms), Clock::monotonic());
-  while (!world_) {
+  while (!layout_) {
     const auto served = serve(kLook);
     if (!served) return tl::unexpected(served.error());
     if (*served) return failure("the session was over before it began");
@@ -125,12 +125,12 @@ Result<bool> SessionMember::serve(Duration patience) {
 void SessionMember::check_groups() {
   for (const auto& [number, opened] : groups_) {
     if (const auto error = opened.group->error())
-      return give_up(Error{world_->with_roles(error->text, *opened.cluster, opened.ranks)});
+      return give_up(Error{layout_->with_roles(error->text, *opened.cluster, opened.ranks)});
   }
 }
 
 void SessionMember::give_up(const Error& own) {
-  machine_->fail(world_ ? Error{world_->with_roles(own.text, world_->cluster(), {})} : own,
+  machine_->fail(layout_ ? Error{layout_->with_roles(own.text, layout_->cluster(), {})} : own,
                  Clock::monotonic());
 }
 
@@ -156,8 +156,8 @@ void SessionMember::carry_out(const FollowerAction& action) {
   if (const auto* const to_send = std::get_if<SendNote>(&action)) socket_->send(to_send->note);
   if (std::holds_alternative<KeepAlive>(action)) socket_->keep_alive();
   if (std::holds_alternative<DropUnsent>(action)) socket_->drop_unsent();
-  if (const auto* const make = std::get_if<MakeWorld>(&action)) {
-    const auto ranks = make_world(make->welcome);
+  if (const auto* const make = std::get_if<MakeLayout>(&action)) {
+    const auto ranks = make_layout(make->welcome);
     machine_->welcomed(ranks, Clock::monotonic());
   }
   if (const auto* const group = std::get_if<OpenGroup>(&action)) {
@@ -174,19 +174,19 @@ void SessionMember::carry_out(const FollowerAction& action) {
   if (const auto* const watched = std::get_if<WatchNote>(news)) events_.watch(*watched);
 }
 
-Result<std::size_t> SessionMember::make_world(const Note& note) {
+Result<std::size_t> SessionMember::make_layout(const Note& note) {
   const auto welcome = content_of<WelcomeNote>(note);
   if (!welcome) return tl::unexpected(welcome.error());
-  auto world = SessionLayout::of(*welcome);
-  if (!world) return tl::unexpected(world.error());
-  world_ = std::move(*world);
-  peers_.self = world_->machine(settings_.role);
+  auto layout = SessionLayout::of(*welcome);
+  if (!layout) return tl::unexpected(layout.error());
+  layout_ = std::move(*layout);
+  peers_.self = layout_->machine(settings_.role);
   peers_.machines = welcome->machines;
-  peers_.nics = world_->nics(peers_.self);
+  peers_.nics = layout_->nics(peers_.self);
   peers_.transport = welcome->transport;
   peers_.encrypt = welcome->encrypt;
   peers_.patience = Duration::from_seconds(settings_.patience);
-  return world_->ranks();
+  return layout_->ranks();
 }
 
 void SessionMember::begin(int group) {
@@ -198,7 +198,7 @@ void SessionMember::begin(int group) {
 // For kept tensors, the groups of all ranks share one plan.
 Result<void> SessionMember::plan(const OpenNote& note, bool kept, MachineId self) {
   if (kept && note.tensors == batch_.tensors) return {};
-  auto plan = kept ? world_->kept_plan(note.tensors) : world_->plan(note.tensors, note.ranks);
+  auto plan = kept ? layout_->kept_plan(note.tensors) : layout_->plan(note.tensors, note.ranks);
   if (!plan) return tl::unexpected(plan.error());
   batch_ = {note.tensors, std::move(*plan), nullptr};
   if (!kept || !settings_.role.server) return {};
@@ -214,17 +214,17 @@ GroupSettings SessionMember::group_settings(const OpenNote& note, const Cluster&
   settings.peers = peers_;
   settings.peers.token = token;
   settings.peers.watch = [this] { return listen(); };
-  settings.dispatch = world_->dispatch();
+  settings.dispatch = layout_->dispatch();
   settings.workers = settings_.threads > 0 ? settings_.threads : std::min(4, share_of_cpus(settings_));
   settings.io_threads = std::min(kMostIoThreads, share_of_cpus(settings_));
-  const std::vector<MachineId> machines = world_->machines(cluster, note.ranks);
+  const std::vector<MachineId> machines = layout_->machines(cluster, note.ranks);
   settings.peers.machines.clear();
   for (std::size_t i = 0; i < machines.size(); ++i) {
     if (machines[i] == peers_.self) settings.peers.self = MachineId(i);
     settings.peers.machines.push_back(peers_.machines[machines[i].index()]);
   }
   if (!settings_.role.server || note.ranks.empty()) return settings;
-  const int alike = static_cast<int>(world_->ranks() / note.ranks.size());  // such groups on this server
+  const int alike = static_cast<int>(layout_->ranks() / note.ranks.size());  // such groups on this server
   settings.workers = std::max(1, settings.workers / alike);
   settings.io_threads = std::max(1, settings.io_threads / alike);
   return settings;
@@ -235,9 +235,9 @@ Result<OpenedNote> SessionMember::open(const OpenNote& note) {
                                 [](const TensorNote& tensor) { return tensor.kept; });
   const auto token = token_from(note.token);
   if (!token) return tl::unexpected(token.error());
-  const auto cluster = world_->cluster(note.ranks, kept);
+  const auto cluster = layout_->cluster(note.ranks, kept);
   const auto failed = [&](const Error& error) {
-    return failure(world_->with_roles(error.text, *cluster, note.ranks));
+    return failure(layout_->with_roles(error.text, *cluster, note.ranks));
   };
   const GroupSettings settings = group_settings(note, *cluster, *token);
   if (auto planned = plan(note, kept, settings.peers.self); !planned) return failed(planned.error());

@@ -68,7 +68,7 @@ class SessionMember {
   Result<void> listen();
   void carry_out(const FollowerAction& action);
   void carry_out_all();
-  Result<std::size_t> make_world(const Note& note);
+  Result<std::size_t> make_layout(const Note& note);
   Result<OpenedNote> open(const OpenNote& note);
   Result<void> plan(const OpenNote& note, bool kept, MachineId self);
   GroupSettings group_settings(const OpenNote& note, const Cluster& cluster, const Token& token);
@@ -95,7 +95,7 @@ class SessionMember {
   const SessionSettings settings_;
   MemberEvents& events_;
   std::unique_ptr<ControlSocket> socket_;
-  std::optional<SessionLayout> world_;
+  std::optional<SessionLayout> layout_;
   std::vector<Descriptor> listeners_;
   PeerSettings peers_;
   std::map<int, Opened> groups_;  // by number

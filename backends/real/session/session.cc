@@ -16,11 +16,12 @@ constexpr std::chrono::seconds kShortest{1};
 
 Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings, const std::string& version) {
   std::unique_ptr<Session> session(new Session(settings));
-  if (settings.size == 1 && settings.servers == 0) return session;
   if (settings.role.number == 0) {
-    auto world = SessionLayout::make({settings.size, settings.servers, settings.strategy, settings.topology,
-                                      settings.settings, settings.options, settings.nic_rate});
-    if (!world) return refusal(SessionStatus::kInvalid, world.error().text);
+    auto layout = SessionLayout::make({settings.size, settings.servers, settings.strategy, settings.topology,
+                                       settings.settings, settings.options, settings.nic_rate});
+    if (!layout) return refusal(SessionStatus::kInvalid, layout.error().text);
+    // A rank without others leads nobody, but wrong settings are refused as with several ranks.
+    if (settings.size == 1 && settings.servers == 0) return session;
     const auto key = session_key(settings);
     if (!key) return refusal(SessionStatus::kInvalid, key.error().text);
     auto socket = ControlSocket::listen(*key);
@@ -28,7 +29,7 @@ Outcome<std::unique_ptr<Session>> Session::join(const SessionSettings& settings,
     const LeaderSettings how = {version, settings.transport, settings.encrypt,
                                 Duration::from_seconds(settings.patience),
                                 Duration::from_seconds(settings.warn_after)};
-    session->leader_ = std::make_unique<Leader>(std::move(*socket), std::move(*world), how);
+    session->leader_ = std::make_unique<Leader>(std::move(*socket), std::move(*layout), how);
   }
   auto member = SessionMember::join(settings, version, *session);
   if (!member) return refusal(SessionStatus::kLost, member.error().text);
@@ -50,7 +51,7 @@ Session::~Session() {
 void Session::run() {
   while (true) {
     std::vector<DeclareNote> declare;
-    RoundsNote turns;
+    RoundsNote rounds;
     std::vector<RefuseNote> refuse;
     std::vector<std::string> ask;
     std::optional<SessionError> give_up;
@@ -58,7 +59,7 @@ void Session::run() {
     {
       const std::lock_guard lock(mutex_);
       declare.swap(to_declare_);
-      turns = turns_.unreported();
+      rounds = rounds_.unreported();
       refuse.swap(to_refuse_);
       ask.swap(to_ask_);
       give_up = give_up_;
@@ -68,7 +69,7 @@ void Session::run() {
       }
     }
     for (const DeclareNote& note : declare) member_->say(note);
-    if (!turns.turns.empty()) member_->say(turns);
+    if (!rounds.rounds.empty()) member_->say(rounds);
     for (const RefuseNote& note : refuse) member_->say(note);
     for (const std::string& name : ask) member_->say(AskNote{name});
     if (leave) member_->say(*leave);
@@ -139,13 +140,13 @@ void Session::refused(const RefuseNote& note) {
       note.name.empty()
           ? fmt::format("tensors without a name differ: {}; from now on give them names", note.why)
           : fmt::format("tensor '{}': {}", note.name, note.why);
-  for (const std::string& name : turns_.refuse(note.name, why)) refuse(name, why, lock);
+  for (const std::string& name : rounds_.refuse(note.name, why)) refuse(name, why, lock);
   changed_.notify_all();
 }
 
 void Session::watch(const WatchNote& note) {
   const std::lock_guard lock(mutex_);
-  turns_.watch(note);
+  rounds_.watch(note);
 }
 
 void Session::counted(const CountNote& note) {
@@ -202,16 +203,16 @@ Outcome<void> Session::check(const TensorNote& note) const {
 // The tensor of that name. If it is new, also adds it to `fresh`.
 Outcome<Session::Tensor*> Session::known(const TensorNote& tensor, DeclareNote& fresh) {
   if (auto can = check(tensor); !can) return tl::unexpected(can.error());
-  if (const std::string why = turns_.refused(tensor.name); !why.empty())
+  if (const std::string why = rounds_.refused(tensor.name); !why.empty())
     return refusal(SessionStatus::kMismatch, why);
   TensorNote note = tensor;
-  note.name = turns_.name(tensor);
+  note.name = rounds_.name(tensor);
   const auto [at, is_new] = tensors_.try_emplace(note.name);
   Tensor& one = at->second;
   if (!one.refused.empty()) return refusal(SessionStatus::kMismatch, one.refused);
   if (is_new) {
     one.note = note;
-    turns_.add(tensor.name, note);
+    rounds_.add(tensor.name, note);
     if (is_shared(note)) fresh.tensors.push_back(note);
   } else if (!alike(one.note, note)) {
     const std::string why = fmt::format("it has {} now, but had {} before", text(note), text(one.note));
@@ -249,7 +250,7 @@ Outcome<Handle> Session::give(const TensorNote& tensor, Way way) {
   const Handle handle = next_++;
   Transfer& transfer = *way.transfer;
   transfer.name = one.note.name;
-  if (is_shared(one.note)) turns_.take(tensor.name, one.note);
+  if (is_shared(one.note)) rounds_.take(tensor.name, one.note);
   if (!is_shared(one.note)) {
     if (transfer.out != transfer.in && transfer.device == -1)
       std::memcpy(transfer.out, transfer.in, static_cast<std::size_t>(transfer.size.count()));

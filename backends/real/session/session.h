@@ -112,7 +112,7 @@ class Session final : private MemberEvents {
   std::unordered_map<const Transfer*, Handle> handles_;
   std::unordered_map<Handle, Way> ways_;
   Handle next_ = 1;
-  SubmissionRounds turns_;
+  SubmissionRounds rounds_;
   std::vector<DeclareNote> to_declare_;
   std::vector<RefuseNote> to_refuse_;
   std::vector<std::string> to_ask_;

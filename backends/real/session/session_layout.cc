@@ -135,12 +135,12 @@ Result<SessionLayout> SessionLayout::make(const LayoutSettings& settings) {
   WelcomeNote note;
   note.experiment = whole.dump();
   note.strategy = settings.strategy;
-  auto world = of(note);
-  if (!world) return world;
+  auto layout = of(note);
+  if (!layout) return layout;
   // If something prevents planning, it shows with any tensor.
-  if (auto plan = world->plan({{"tensor", 1, Dtype::kF32, 0}}, {}); !plan)
+  if (auto plan = layout->plan({{"tensor", 1, Dtype::kF32, 0}}, {}); !plan)
     return tl::unexpected(plan.error());
-  return world;
+  return layout;
 }
 
 Result<SessionLayout> SessionLayout::of(const WelcomeNote& note) {
@@ -150,18 +150,18 @@ Result<SessionLayout> SessionLayout::of(const WelcomeNote& note) {
   if (!experiment) return tl::unexpected(experiment.error());
   const auto found = contender(*experiment, note.strategy);
   if (!found) return tl::unexpected(found.error());
-  SessionLayout world;
-  world.text_ = note.experiment;
-  world.name_ = note.strategy;
-  world.topology_ = experiment->topology;
-  world.cluster_ = std::make_shared<const Cluster>(world.topology_);
-  world.strategy_ = found->strategy;
-  world.options_ = found->options;
-  world.options_.independent_layers = true;
-  for (std::size_t i = 0; i < world.cluster_->machines().size(); ++i) {
-    if (world.cluster_->machine(MachineId(i)).gpus.empty()) world.servers_.emplace_back(i);
+  SessionLayout layout;
+  layout.text_ = note.experiment;
+  layout.name_ = note.strategy;
+  layout.topology_ = experiment->topology;
+  layout.cluster_ = std::make_shared<const Cluster>(layout.topology_);
+  layout.strategy_ = found->strategy;
+  layout.options_ = found->options;
+  layout.options_.independent_layers = true;
+  for (std::size_t i = 0; i < layout.cluster_->machines().size(); ++i) {
+    if (layout.cluster_->machine(MachineId(i)).gpus.empty()) layout.servers_.emplace_back(i);
   }
-  return world;
+  return layout;
 }
 
 WelcomeNote SessionLayout::welcome() const {

@@ -18,8 +18,8 @@ bool same_but_kind(const TensorNote& a, const TensorNote& b) {
 std::string SubmissionRounds::name(const TensorNote& tensor) const {
   const auto known = labels_.find(tensor.name);
   if (tensor.name.empty()) {
-    const std::int64_t turn = known == labels_.end() ? 0 : known->second.given;
-    return fmt::format("without a name: {} ({})", text(tensor), turn % kUnnamed);
+    const std::int64_t round = known == labels_.end() ? 0 : known->second.given;
+    return fmt::format("without a name: {} ({})", text(tensor), round % kUnnamed);
   }
   if (known == labels_.end()) return tensor.name;
   const TensorNote& first = known->second.first;
@@ -39,17 +39,17 @@ void SubmissionRounds::take(const std::string& label, const TensorNote& tensor) 
   Label& one = labels_.at(label);
   if (tensor.name != label) one.from = std::min(one.from.value_or(one.given), one.given);
   if (one.from && one.given >= *one.from)
-    unreported_.turns.push_back({label, one.given, tensor.name, text(tensor)});
+    unreported_.rounds.push_back({label, one.given, tensor.name, text(tensor)});
   ++one.given;
 }
 
 void SubmissionRounds::watch(const WatchNote& note) {
   Label& one = labels_[note.label];
-  // Until turns were reported, the label had one kind.
+  // Until rounds were reported, the label had one kind.
   const std::int64_t until = std::min(one.from.value_or(one.given), one.given);
-  for (std::int64_t turn = note.turn; turn < until; ++turn)
-    unreported_.turns.push_back({note.label, turn, one.first.name, text(one.first)});
-  one.from = std::min(one.from.value_or(note.turn), note.turn);
+  for (std::int64_t round = note.round; round < until; ++round)
+    unreported_.rounds.push_back({note.label, round, one.first.name, text(one.first)});
+  one.from = std::min(one.from.value_or(note.round), note.round);
 }
 
 std::vector<std::string> SubmissionRounds::refuse(const std::string& label, const std::string& why) {

@@ -236,31 +236,31 @@ ChannelTransport::ChannelTransport(std::vector<Channel> channels, const ChannelS
 ChannelTransport::~ChannelTransport() = default;
 
 std::vector<Bytes> ChannelTransport::share_out(const std::vector<Channel>& channels) {
-  struct Turns {
-    std::vector<std::size_t> among;
-    std::size_t out = 0;
-    std::size_t in = 0;
+  struct LaneChannels {
+    std::vector<std::size_t> numbers;
+    std::size_t sent = 0;  // messages that were assigned so far
+    std::size_t received = 0;
   };
-  std::map<Lane, Turns> lanes;
-  for (std::size_t i = 0; i < channels.size(); ++i) lanes[channels[i].lane].among.push_back(i);
+  std::map<Lane, LaneChannels> lanes;
+  for (std::size_t i = 0; i < channels.size(); ++i) lanes[channels[i].lane].numbers.push_back(i);
   std::vector<Bytes> bytes(channels.size());
   const Plan& plan = *context_.plan;
   for (std::size_t m = 0; m < plan.messages().size(); ++m) {
     const MessageEnds ends = plan.messages()[m];
     for (const OpId end : {ends.send, ends.receive}) {
       if (plan.op(end).machine != context_.self) continue;
-      Turns& turns = lanes[lane_of(plan, plan.op(end))];
-      WEIR_CHECK(!turns.among.empty(), end);
-      const std::size_t count = turns.among.size();
+      LaneChannels& lane = lanes[lane_of(plan, plan.op(end))];
+      WEIR_CHECK(!lane.numbers.empty(), end);
+      const std::size_t count = lane.numbers.size();
       if (plan.op(ends.send).from.size > Pieces::kLargestWhole && count > 1 &&
-          wire_of(channels[turns.among.front()]).traits.cuts_messages) {
+          wire_of(channels[lane.numbers.front()]).traits.cuts_messages) {
         pieces_.cut(MessageId(m), static_cast<int>(count));
-        channel_of_[m] = turns.among.front();
-        for (const std::size_t channel : turns.among)
+        channel_of_[m] = lane.numbers.front();
+        for (const std::size_t channel : lane.numbers)
           bytes[channel] += plan.op(ends.send).from.size / static_cast<std::int64_t>(count);
         continue;
       }
-      channel_of_[m] = turns.among[(end == ends.send ? turns.out : turns.in)++ % turns.among.size()];
+      channel_of_[m] = lane.numbers[(end == ends.send ? lane.sent : lane.received)++ % lane.numbers.size()];
       bytes[channel_of_[m]] += plan.op(ends.send).from.size;
     }
   }

@@ -11,7 +11,9 @@ import pytest
 import weir
 from weir import _library, dtypes, frontend, rendezvous
 
-HEADER = Path(__file__).resolve().parents[2] / "c" / "weir.h"
+TREE = Path(__file__).resolve().parents[3]
+HEADER = TREE / "frontends" / "c" / "weir.h"
+SETTINGS = TREE / "backends" / "real" / "session"
 
 
 def refused(**environment):
@@ -65,6 +67,25 @@ def test_the_binding_is_the_headers():
     assert found == {dtype.name: dtype.value for dtype in dtypes.Dtype}
     fields = re.search(r"typedef struct weir_tensor \{(.*?)\}", text, re.DOTALL)[1]
     assert re.findall(r"(\w+);", fields) == [name for name, _ in _library._Tensor._fields_]
+
+
+def test_ranks_meet_by_the_librarys_settings():
+    text = (SETTINGS / "settings.cc").read_text()
+    variables = {setting: tuple(re.findall(r'"(\w+)"', names))
+                 for setting, names in re.findall(r'Source\{"(\w+)", \{([^}]*)\}\}', text)}
+    assert rendezvous.RANK == variables["rank"]
+    assert rendezvous.SIZE == variables["size"]
+    assert rendezvous.LOCAL_SIZE == variables["local_size"]
+    used = set(re.findall(r'"(WEIR_\w+)"', Path(rendezvous.__file__).read_text()))
+    assert {"WEIR_SECRET", "WEIR_PATIENCE"} <= used
+    assert used <= {name for names in variables.values() for name in names}
+    patience = re.search(r"double patience = (\d+);", (SETTINGS / "settings.h").read_text())[1]
+    assert rendezvous.PATIENCE == float(patience)
+    explained = HEADER.read_text()
+    assert re.search(rf"^ \*   patience .*\({patience}\)$", explained, re.MULTILINE)
+    for setting, names in variables.items():
+        line = rf"^ \*   {setting} +{', '.join(names)}\b"
+        assert setting == "server" or re.search(line, explained, re.MULTILINE), setting
 
 
 def test_failures_are_errors_of_their_kind():

@@ -17,11 +17,13 @@ from typing import Any, Dict, List, Mapping, Sequence
 from .errors import InvalidError, ResourceError
 from .frontend import Frontend, Store
 
+# The library reads these settings too, but ranks must meet before they can ask it. A test compares them with
+# backends/real/session/settings.cc.
 RANK = ("WEIR_RANK", "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 SIZE = ("WEIR_SIZE", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS")
 LOCAL_SIZE = ("WEIR_LOCAL_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
 LOOPBACK = "127.0.0.1"
-PATIENCE = 600.0  # weir.h's
+PATIENCE = 600.0
 
 _stores: List[Store] = []  # the process's only one; rank 0's may serve the others as long as it lives
 _meetings = 0  # of this process; all ranks count alike

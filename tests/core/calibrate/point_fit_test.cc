@@ -21,7 +21,7 @@ std::vector<Point> read(const std::string& json, const std::string& group = "") 
   const auto document = parse_document(json, "bench.json");
   REQUIRE(document);
   REQUIRE(has_points(*document));
-  const auto points = read_points(*document, "bench.json", group);
+  const auto points = read_points(*document, "bench.json", group, {"rdma"});
   if (!points) FAIL(points.error().text);
   return *points;
 }
@@ -199,7 +199,7 @@ TEST_CASE("Malformed benchmarks are reported with their line") {
   const auto wrong = [](const std::string& json) {
     const auto document = parse_document(json, "bench.json");
     REQUIRE(document);
-    const auto points = read_points(*document, "bench.json", "");
+    const auto points = read_points(*document, "bench.json", "", {"rdma"});
     REQUIRE(!points);
     return points.error().text;
   };
@@ -211,6 +211,8 @@ TEST_CASE("Malformed benchmarks are reported with their line") {
       has_text("bench.json:2: rows[0].nodes_bytes_per_s"));
   CHECK_THAT(wrong(R"({"engine": "tcp", "rows": [{"message_bytes": 10, "nodes_bytes_per_s": 1e9}]})"),
              has_text("bench.json:1: engine: messages over this host's loopback"));
+  CHECK_THAT(wrong(R"({"engine": "tcp", "rows": [{"message_bytes": 10, "nodes_bytes_per_s": 1e9}]})"),
+             has_text("measure with weir bench transport --engine rdma, or"));
   CHECK_THAT(wrong(R"({"size": "big", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("bench.json:1: size"));
   CHECK_THAT(wrong(R"({"size": "1MB", "rows": [{"sum_bytes_per_s": 1}]})"), has_text("'dtype' is missing"));
   CHECK_THAT(

@@ -98,13 +98,13 @@ void SimulatedSession::Member::act(bool anew) {
     for (FollowerAction& action : actions) {
       if (auto* const said = std::get_if<SendNote>(&action)) network.send(pid_, std::move(said->note));
       if (std::holds_alternative<KeepAlive>(action)) network.keep_alive(pid_, "");
-      if (auto* const make = std::get_if<MakeWorld>(&action)) {
-        world_ = make->welcome.text;
+      if (auto* const make = std::get_if<MakeLayout>(&action)) {
+        welcome_ = make->welcome.text;
         session_.outcomes_[session_.outcome_of_.at(pid_)].seated = true;
         protocol_.welcomed(static_cast<std::size_t>(session_.case_.ranks), network.now());
       }
       if (auto* const group = std::get_if<OpenGroup>(&action)) {
-        if (group->open.token.rfind(world_ + ".", 0) != 0)
+        if (group->open.token.rfind(welcome_ + ".", 0) != 0)
           session_.broken_ = session_.name(place_) + " opens a group of another leader";
         planning_ = true;
         session_.open(index_, group->open);
@@ -129,7 +129,7 @@ void SimulatedSession::Member::news(const TensorNews& news) {
     missing_[missing->name] = *missing;
   }
   if (const auto* const watch = std::get_if<WatchNote>(&news)) {
-    report_from_ = std::min(report_from_.value_or(watch->turn), watch->turn);
+    report_from_ = std::min(report_from_.value_or(watch->round), watch->round);
     report();
   }
   if (const auto* const count = std::get_if<CountNote>(&news))
@@ -226,36 +226,36 @@ TensorNote SimulatedSession::Member::next_tensor(Instant now) {
   for (const TensorNote& other : all) {
     if (other.name == next.name || !labelled(other)) continue;
     swapped_ = true;
-    report_from_ = std::min<std::int64_t>(report_from_.value_or(std::ssize(turns_)), std::ssize(turns_));
+    report_from_ = std::min<std::int64_t>(report_from_.value_or(std::ssize(rounds_)), std::ssize(rounds_));
     return other;
   }
   return next;
 }
 
-// Turns without a name are always reported; those with a name once ranks may differ.
-void SimulatedSession::Member::take_turn(const TensorNote& tensor) {
+// Rounds without a name are always reported; those with a name once ranks may differ.
+void SimulatedSession::Member::take_round(const TensorNote& tensor) {
   if (labelled(tensor)) {
-    turns_.push_back({kLabel, std::ssize(turns_), tensor.name, tensor.name});
+    rounds_.push_back({kLabel, std::ssize(rounds_), tensor.name, tensor.name});
     return report();
   }
   if (tensor.kept) return;
-  const RoundNote turn = {"", given(tensor.name), tensor.name, tensor.name};
-  session_.network_.send(pid_, note_of(RoundsNote{{turn}}));
+  const RoundNote round = {"", given(tensor.name), tensor.name, tensor.name};
+  session_.network_.send(pid_, note_of(RoundsNote{{round}}));
 }
 
 void SimulatedSession::Member::report() {
   if (!report_from_ || refused_.contains(kLabel)) return;
   RoundsNote note;
-  for (std::size_t i = static_cast<std::size_t>(*report_from_); i < turns_.size(); ++i) {
-    if (reported_.insert(i).second) note.turns.push_back(turns_[i]);
+  for (std::size_t i = static_cast<std::size_t>(*report_from_); i < rounds_.size(); ++i) {
+    if (reported_.insert(i).second) note.rounds.push_back(rounds_[i]);
   }
-  if (!note.turns.empty()) session_.network_.send(pid_, note_of(note));
+  if (!note.rounds.empty()) session_.network_.send(pid_, note_of(note));
 }
 
 void SimulatedSession::Member::give(Instant now) {
   given_now_ = next_tensor(now);
   ++given_[given_now_.name];
-  take_turn(given_now_);
+  take_round(given_now_);
   wait_.emplace(session_.case_.patience * 2, session_.case_.patience, now);
 }
 

@@ -79,7 +79,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   int start() const { return start_; }
   std::map<int, Group>& groups() { return groups_; }
   // What it has done and knows.
-  const std::string& world() const { return world_; }
+  const std::string& welcome() const { return welcome_; }
   Instant planned_at() const { return planned_at_; }
   std::optional<Instant> failed_at() const { return failed_at_; }
   std::optional<Instant> left_at() const { return left_ ? std::optional(left_at_) : std::nullopt; }
@@ -107,7 +107,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   void refuse_one(Instant now);
   TensorNote next_tensor(Instant now);
   bool labelled(const TensorNote& tensor) const;
-  void take_turn(const TensorNote& tensor);
+  void take_round(const TensorNote& tensor);
   void report();
   std::optional<Duration> limit(SessionFollower::Phase phase) const;
   bool has(Kind kind, Instant now) const;
@@ -124,7 +124,7 @@ class SimulatedSession::Member final : public SimulatedProcess {
   bool heard_ = false;                // the leader
   bool guessed_ = false;              // has ended by a mistake, without the verdict
   bool planning_ = false;
-  std::string world_;  // whose session it is in: names the leader
+  std::string welcome_;  // whose session it is in: names the leader
   Instant planned_at_;
   std::map<int, Group> groups_;
   // State of the user.
@@ -133,8 +133,8 @@ class SimulatedSession::Member final : public SimulatedProcess {
   Instant left_at_;
   std::size_t next_ = 0;  // number of hand-overs that are complete, over all rounds
   std::optional<TensorWait> wait_;
-  TensorNote given_now_;          // for which it waits
-  std::vector<RoundNote> turns_;  // of kLabel
+  TensorNote given_now_;           // for which it waits
+  std::vector<RoundNote> rounds_;  // of kLabel
   std::set<std::size_t> reported_;
   std::optional<std::int64_t> report_from_;
   bool swapped_ = false;

@@ -35,7 +35,7 @@ TEST_CASE("seeds find a leader that waits for seats without limit", "[session][c
   CHECK(found_after<SimulatedSession>(Mistake::kEndlessSeating, session_case) > 0);
 }
 
-TEST_CASE("seeds find a leader that does not ask for turns in which ranks may differ", "[session][canary]") {
+TEST_CASE("seeds find a leader that does not ask for rounds in which ranks may differ", "[session][canary]") {
   CHECK(found_after<SimulatedSession>(Mistake::kNeverWatches, session_case) > 0);
 }
 

@@ -64,7 +64,7 @@ struct SessionCase {
     kFirstLeaves,     // it says goodbye when the first rank leaves
     kEndlessSeating,  // it waits for all to take their seats without limit
     kKeepsRefusal,    // it tells only one rank that a tensor is refused
-    kNeverWatches,    // it does not ask ranks to report turns that may differ
+    kNeverWatches,    // it does not ask ranks to report rounds that may differ
   };
   Mistake mistake = Mistake::kNone;
 };

@@ -119,7 +119,7 @@ std::string SessionStory::wrong_with(const SessionOutcome& outcome) const {
 std::string SessionStory::wrong_goodbye(const SessionOutcome& leader) const {
   std::vector<const Member*> members;
   for (const Member* const one : session_.members_) {
-    if (one->world() == fmt::format("{}", leader.start)) members.push_back(one);
+    if (one->welcome() == fmt::format("{}", leader.start)) members.push_back(one);
   }
   for (int place = 0; place < session_.case_.ranks + session_.case_.servers; ++place) {
     const auto found = std::find_if(members.begin(), members.end(),
@@ -195,7 +195,7 @@ std::string SessionStory::left_behind() const {
   const SessionOutcome* const leader = first_of(-1);
   if (leader == nullptr) return {};
   for (const Member* const one : session_.members_) {
-    if (one->world() != "0") continue;
+    if (one->welcome() != "0") continue;
     const SessionOutcome& outcome = session_.outcomes_[session_.outcome_of_.at(one->pid())];
     const Instant last = std::max(leader->at + session_.case_.slowest, one->planned_at());
     if (outcome.at > latest(last + kSilence + kMoment, session_.stops(one->place(), one->start()), kSilence))

@@ -14,12 +14,12 @@ TensorNote tensor(const std::string& name, std::int64_t elements, std::vector<in
   return note;
 }
 
-TEST_CASE("RoundTable asks all ranks to report a label from the earliest turn that may differ") {
+TEST_CASE("RoundTable asks all ranks to report a label from the earliest round that may differ") {
   RoundTable table;
   CHECK(table.take(0, {"x", 5, "a", "a"}, 2).watch);
   CHECK_FALSE(table.take(0, {"x", 6, "a", "a"}, 2).watch);
   CHECK(table.take(1, {"x", 3, "a", "a"}, 2).watch);
-  CHECK_FALSE(table.take(0, {"", 0, "a", "a"}, 2).watch);  // turns without a name are always reported
+  CHECK_FALSE(table.take(0, {"", 0, "a", "a"}, 2).watch);  // rounds without a name are always reported
 }
 
 TEST_CASE("RoundTable reports once for each label that ranks disagree") {

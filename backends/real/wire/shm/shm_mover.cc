@@ -75,10 +75,10 @@ std::size_t ShmMover::copy(Flight& flight, std::size_t most) {
 }
 
 Result<void> ShmMover::write_data() {
-  std::size_t turn = 0;
-  while (!outgoing_.empty() && turn < kCopiedTurn) {
+  std::size_t copied = 0;
+  while (!outgoing_.empty() && copied < kCopiedTurn) {
     Flight& flight = outgoing_.front();
-    turn += copy(flight, kCopiedTurn - turn);
+    copied += copy(flight, kCopiedTurn - copied);
     if (!flight.from.finished()) continue;
     const Op& send = *flight.op;
     const Bytes size = context_->piece(send.message, place_).size(send.from.size);

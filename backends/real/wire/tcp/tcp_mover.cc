@@ -83,8 +83,8 @@ Result<std::size_t> TcpMover::send(std::size_t most) {
 
 Result<void> TcpMover::write_data() {
   held_until_.reset();
-  std::size_t turn = 0;
-  while (!outgoing_.empty() && turn < kTcpTurn) {
+  std::size_t moved = 0;
+  while (!outgoing_.empty() && moved < kTcpTurn) {
     Flight& flight = outgoing_.front();
     vectors_.clear();
     const std::size_t header_left = kFrameSize - header_sent_;
@@ -93,7 +93,7 @@ Result<void> TcpMover::write_data() {
     if (!sent) return tl::unexpected(sent.error());
     if (*sent == 0) break;
     context_->inbox->count(*sent);
-    turn += *sent;
+    moved += *sent;
     const std::size_t of_header = std::min(*sent, header_left);
     header_sent_ += of_header;
     advance(flight, *sent - of_header);
@@ -120,8 +120,8 @@ Result<void> TcpMover::begin_receive() {
 }
 
 Result<void> TcpMover::read_data() {
-  std::size_t turn = 0;
-  while (turn < kTcpTurn || data_.holds()) {  // epoll would not report bytes that it holds
+  std::size_t moved = 0;
+  while (moved < kTcpTurn || data_.holds()) {  // epoll would not report bytes that it holds
     if (incoming_.op == nullptr) {
       const iovec room = {header_.data() + header_got_, kFrameSize - header_got_};
       const auto got = data_.receive({&room, 1});
@@ -138,7 +138,7 @@ Result<void> TcpMover::read_data() {
       if (!got) return tl::unexpected(got.error());
       if (*got == 0) return {};
       context_->inbox->count(*got);
-      turn += *got;
+      moved += *got;
       advance(incoming_, *got);
     }
     if (incoming_.part < incoming_.parts.size()) continue;

@@ -150,10 +150,10 @@ TEST_CASE(
     "additions of several threads to one slice at once are all kept, and each gets what was kept then") {
   LayoutSettings settings;
   settings.servers = 1;
-  const auto world = SessionLayout::make(settings);
-  REQUIRE(world);
+  const auto layout = SessionLayout::make(settings);
+  REQUIRE(layout);
   constexpr std::int64_t kElements = 100'000;
-  const auto planned = world->kept_plan({{"x", kElements, Dtype::kI64, 0, true}});
+  const auto planned = layout->kept_plan({{"x", kElements, Dtype::kI64, 0, true}});
   REQUIRE(planned);
   const Plan& plan = (*planned)->plan;
   const MachineId server = (*planned)->cluster->cpu_machines().front();
@@ -366,10 +366,10 @@ TEST_CASE(
   settings.ranks = 3;
   settings.servers = 2;
   settings.options = R"({"partition_size": "100KB"})";
-  const auto world = SessionLayout::make(settings);
-  REQUIRE(world);
+  const auto layout = SessionLayout::make(settings);
+  REQUIRE(layout);
   const std::int64_t elements = 1'000'003;
-  const auto planned = world->kept_plan({{"x", elements, Dtype::kF32, 0, true}});
+  const auto planned = layout->kept_plan({{"x", elements, Dtype::kF32, 0, true}});
   REQUIRE(planned);
   const Plan& plan = (*planned)->plan;
   CHECK(plan.machines() == 3);  // one rank and the servers
@@ -381,15 +381,15 @@ TEST_CASE(
   }
   CHECK(std::accumulate(updated.begin(), updated.end(), std::int64_t{0}) == 4 * elements);
   CHECK(std::abs(updated[0] - updated[1]) <= 100'000);
-  CHECK((*planned)->hash == (*world->kept_plan({{"x", elements, Dtype::kF32, 0, true}}))->hash);
+  CHECK((*planned)->hash == (*layout->kept_plan({{"x", elements, Dtype::kF32, 0, true}}))->hash);
   for (int rank = 0; rank < 3; ++rank) {
     const Cluster& cluster = *(*planned)->cluster;
-    const auto machines = world->machines(cluster, {rank});
+    const auto machines = layout->machines(cluster, {rank});
     REQUIRE(machines.size() == 3);
-    CHECK(world->role(machines[(*planned)->cluster->gpu_machines().front().index()]).number == rank);
-    CHECK(world->with_roles("machine rank[0] is lost: x", cluster, {rank}) ==
+    CHECK(layout->role(machines[(*planned)->cluster->gpu_machines().front().index()]).number == rank);
+    CHECK(layout->with_roles("machine rank[0] is lost: x", cluster, {rank}) ==
           fmt::format("rank {} is lost: x", rank));
-    CHECK(world->with_roles("machine server[1] is lost", cluster, {rank}) == "server 1 is lost");
+    CHECK(layout->with_roles("machine server[1] is lost", cluster, {rank}) == "server 1 is lost");
   }
 }
 

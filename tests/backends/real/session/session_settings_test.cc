@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "backends/real/session/session.h"
 #include "backends/real/session/session_layout.h"
 #include "backends/real/session/settings.h"
+#include "core/strategies/strategy.h"
 #include "tests/catch.h"
 #include "tests/core/experiment/folder.h"
 
@@ -83,9 +85,9 @@ TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
     settings.ranks = settings.servers = 2;
     settings.nic_rate = BytesPerSecond(rate);
     settings.options = options;
-    const auto world = SessionLayout::make(settings);
-    REQUIRE(world);
-    const auto planned = world->plan({{"tensor", 10'000'000, Dtype::kF32, 0}}, {});
+    const auto layout = SessionLayout::make(settings);
+    REQUIRE(layout);
+    const auto planned = layout->plan({{"tensor", 10'000'000, Dtype::kF32, 0}}, {});
     REQUIRE(planned);
     Bytes most;
     for (const MessageEnds& message : (*planned)->plan.messages())
@@ -99,6 +101,60 @@ TEST_CASE("parts are cut for the rate of NICs, unless options say how") {
   CHECK(largest(125'000'000, R"({"partition_size": "200KB"})") == 200'000);
   CHECK(largest(125'000'000, "", best) == 250'000);
   CHECK(largest(125'000'000, R"({"partition_size": "200KB"})", best) == 200'000);
+}
+
+TEST_CASE("a setting that is wrong with several ranks is refused with one rank, in the same words") {
+  const Folder folder;
+  folder.write("unknown.json", R"({"settings": {"speed": 3}})");
+  folder.write("two.json", R"({"name": "two", "groups": [{"name": "gpu", "count": 2,
+      "gpus": [{"at": "numa0"}], "nics": [{"at": "numa0", "rate": "1GB/s"}]}]})");
+  const auto error_of = [](SessionSettings settings, int ranks) {
+    settings.size = ranks;
+    const auto session = Session::join(settings, "test");
+    REQUIRE_FALSE(session);
+    CHECK(session.error().status == SessionStatus::kInvalid);
+    return session.error().text;
+  };
+  const auto refused = [&](const SessionSettings& settings, const std::string& what) {
+    const std::string error = error_of(settings, 1);
+    INFO(error);
+    CHECK(error.find(what) != std::string::npos);
+    CHECK(error == error_of(settings, 3));
+  };
+  SessionSettings settings;
+  settings.strategy = "none";
+  refused(settings, "strategy: unknown strategy 'none'");
+  settings.strategy = "ddp";
+  refused(settings, "strategy: 'ddp' cannot train");
+  settings.strategy = "ps";
+  refused(settings, "needs at least one machine without GPUs");
+  settings = {};
+  settings.options = R"({"credit": "much"})";
+  refused(settings, "credit");
+  settings.options = R"({"speed": 3})";
+  refused(settings, "options: a strategy has no option 'speed'");
+  settings.options = "credit";
+  refused(settings, "options: expected a JSON object, got credit");
+  settings = {};
+  settings.settings = folder.path() + "/unknown.json";
+  refused(settings, "speed");
+  settings.settings = folder.path() + "/missing.json";
+  refused(settings, "missing.json: there is no such file");
+  settings = {};
+  settings.topology = folder.path() + "/missing.json";
+  refused(settings, "missing.json: there is no such file");
+  settings.topology = folder.path() + "/two.json";
+  CHECK(error_of(settings, 1).find("the session has 1 ranks and 0 servers") != std::string::npos);
+}
+
+TEST_CASE("one rank may have any strategy that sums without servers") {
+  for (const Strategy& strategy : strategies()) {
+    SessionSettings settings;
+    settings.strategy = strategy.name;
+    if (!strategy.cannot_train.empty() || strategy.name == server_strategy()) continue;
+    INFO(strategy.name);
+    CHECK(Session::join(settings, "test"));
+  }
 }
 
 }  // namespace

@@ -140,25 +140,25 @@ TEST_CASE("the plan for tensors of some ranks covers their machines and the serv
   LayoutSettings settings;
   settings.ranks = 6;
   settings.servers = 2;
-  const auto world = SessionLayout::make(settings);
-  REQUIRE(world);
-  CHECK(world->has({}));
-  CHECK(world->has({1, 5}));
-  CHECK_FALSE(world->has({5, 1}));
-  CHECK_FALSE(world->has({1, 6}));
+  const auto layout = SessionLayout::make(settings);
+  REQUIRE(layout);
+  CHECK(layout->has({}));
+  CHECK(layout->has({1, 5}));
+  CHECK_FALSE(layout->has({5, 1}));
+  CHECK_FALSE(layout->has({1, 6}));
   const std::vector<int> ranks = {1, 3, 5};
-  const auto cluster = world->cluster(ranks);
-  const auto machines = world->machines(*cluster, ranks);
+  const auto cluster = layout->cluster(ranks);
+  const auto machines = layout->machines(*cluster, ranks);
   REQUIRE(machines.size() == 5);
-  CHECK(world->machines(world->cluster(), {}).size() == 8);
-  const auto planned = world->plan({note_of("x", 1'000'000, ranks)}, ranks);
+  CHECK(layout->machines(layout->cluster(), {}).size() == 8);
+  const auto planned = layout->plan({note_of("x", 1'000'000, ranks)}, ranks);
   REQUIRE(planned);
   CHECK((*planned)->plan.machines() == 5);
   const std::vector<MachineId> gpus = (*planned)->cluster->gpu_machines();
-  for (std::size_t i = 0; i < 3; ++i) CHECK(world->role(machines[gpus[i].index()]).number == ranks[i]);
-  CHECK(world->with_roles("machine rank[1] is lost: machine rank[1]", *cluster, ranks) ==
+  for (std::size_t i = 0; i < 3; ++i) CHECK(layout->role(machines[gpus[i].index()]).number == ranks[i]);
+  CHECK(layout->with_roles("machine rank[1] is lost: machine rank[1]", *cluster, ranks) ==
         "rank 3 is lost: rank 3");
-  CHECK(world->with_roles("machine server[1] is lost", *cluster, ranks) == "server 1 is lost");
+  CHECK(layout->with_roles("machine server[1] is lost", *cluster, ranks) == "server 1 is lost");
 }
 
 }  // namespace
