@@ -13,7 +13,8 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "apps"))
+APPS = Path(__file__).resolve().parents[1] / "apps"
+sys.path[:0] = [str(APPS), str(APPS / "real")]
 
 import program  # noqa: E402  pylint: disable=wrong-import-position
 from real import Real, layers, nodes_of  # noqa: E402  pylint: disable=wrong-import-position

@@ -6,7 +6,8 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
+APPS = Path(__file__).resolve().parents[1] / "apps"
+sys.path[:0] = [str(APPS), str(APPS / "real")]
 
 from real import STRATEGIES  # noqa: E402  pylint: disable=wrong-import-position
 

@@ -1,23 +1,27 @@
 """What deploy/ holds: manifests against Kubernetes' schema, and the very commands of manifests and of the
 script for Slurm, with processes of this host for pods and tasks.
-Run: /usr/bin/python3 tests/apps/test_deploy.py WEIR"""
+Run: /usr/bin/python3 tests/apps/real/test_deploy.py WEIR"""
 
 import json
 import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 
 import kubernetes
-import program
 import yaml
 from kubernetes.utils.quantity import parse_quantity
-from real import Real
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from real import Real  # noqa: E402  pylint: disable=wrong-import-position
+
+ROOT = Path(__file__).resolve().parents[3]
 PLAIN = {"str": str, "int": int, "bool": bool, "float": float}
 
 

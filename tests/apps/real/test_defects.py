@@ -1,18 +1,21 @@
 """What others' runtimes get wrong, held against real runs (tests/README.md has the list).
 
-Run as: python3 tests/apps/test_defects.py WEIR [TEST...]
+Run as: python3 tests/apps/real/test_defects.py WEIR [TEST...]
 """
 
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 
-import program
-from real import Real, layers, nodes_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from real import Real, layers, nodes_of  # noqa: E402  pylint: disable=wrong-import-position
 
 GIB = 1 << 30
 

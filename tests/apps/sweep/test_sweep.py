@@ -1,6 +1,6 @@
 """weir sweep and weir report on one machine.
 
-Run as: python3 tests/apps/test_sweep.py build/release/weir
+Run as: python3 tests/apps/sweep/test_sweep.py build/release/weir
 """
 
 import csv
@@ -12,11 +12,15 @@ import re
 import shlex
 import signal
 import sqlite3
+import sys
+from pathlib import Path
 from urllib.parse import unquote
 
-import program
-import sweeping
-import tiny
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+import sweeping  # noqa: E402  pylint: disable=wrong-import-position
+import tiny  # noqa: E402  pylint: disable=wrong-import-position
 
 # Planning it takes minutes.
 LONG = {"topology.groups.gpu.count": [300], "partition_size": ["1KB"]}

@@ -1,5 +1,5 @@
 """Real runs on GPUs, with NCCL among machines that share this host's GPUs. Ends with status 77 without GPUs.
-Run: python3 tests/apps/test_gpu_jobs.py WEIR"""
+Run: python3 tests/apps/real/test_gpu_jobs.py WEIR"""
 
 import os
 import shutil
@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
-import program
-import real
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+import real  # noqa: E402  pylint: disable=wrong-import-position
 
 NO_GPU = 77
 FRAMEWORKS = ["ddp", "horovod", "bytescheduler"]

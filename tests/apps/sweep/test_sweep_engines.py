@@ -1,18 +1,21 @@
 """One sweep under clusters' schedulers: Open MPI, and a Slurm of one node that the test starts itself.
 
-Run as: python3 tests/apps/test_sweep_engines.py build/release/weir
+Run as: python3 tests/apps/sweep/test_sweep_engines.py build/release/weir
 """
 
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 
-import program
-import sweeping
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+import sweeping  # noqa: E402  pylint: disable=wrong-import-position
 
 SLURM = """ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

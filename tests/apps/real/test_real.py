@@ -1,13 +1,16 @@
-"""weir run --on local, as users call it. Run: python3 tests/apps/test_real.py WEIR"""
+"""weir run --on local, as users call it. Run: python3 tests/apps/real/test_real.py WEIR"""
 
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
-import program
-from real import CPUS, GPUS, STRATEGIES, Real, layers, nodes_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from real import CPUS, GPUS, STRATEGIES, Real, layers, nodes_of  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Sums(Real):

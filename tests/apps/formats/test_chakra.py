@@ -1,13 +1,17 @@
-"""weir import chakra as users call it. Run: python3 tests/apps/test_chakra.py WEIR"""
+"""weir import chakra as users call it. Run: python3 tests/apps/formats/test_chakra.py WEIR"""
 
 import gzip
 import json
+import sys
 import unittest
+from pathlib import Path
 
-import chakra
-import importing
-import kineto
-import program
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import chakra  # noqa: E402  pylint: disable=wrong-import-position
+import importing  # noqa: E402  pylint: disable=wrong-import-position
+import kineto  # noqa: E402  pylint: disable=wrong-import-position
+import program  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Chakra(importing.Case):

@@ -1,5 +1,5 @@
 """Reads GOAL with exactly the grammar of LogGOPSim's txt2bin, and replays schedules on a network without
-delay, for tests. It is independent of Weir. Run by itself: python3 tests/apps/goal.py FILE"""
+delay, for tests. It is independent of Weir. Run by itself: python3 tests/apps/formats/goal.py FILE"""
 
 import heapq
 import re

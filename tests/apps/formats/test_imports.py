@@ -1,18 +1,21 @@
-"""weir import kineto as users call it. Run: python3 tests/apps/test_imports.py WEIR"""
+"""weir import kineto as users call it. Run: python3 tests/apps/formats/test_imports.py WEIR"""
 
 import gzip
 import json
 import resource
+import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-import importing
-import kineto
-import program
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+import importing  # noqa: E402  pylint: disable=wrong-import-position
+import kineto  # noqa: E402  pylint: disable=wrong-import-position
+import program  # noqa: E402  pylint: disable=wrong-import-position
+
+ROOT = Path(__file__).resolve().parents[3]
 RECORDINGS = ROOT / "tests/core/formats/kineto"
 ONE_GPU = {"name": "one", "groups": [{"name": "gpu", "count": 1, "gpus": [{"count": 1, "at": "numa0"}],
                                       "nics": [{"at": "numa0", "rate": "100Gbps"}]}]}

@@ -1,12 +1,16 @@
-"""weir calibrate as users meet it. Run: python3 tests/apps/test_calibrate.py WEIR"""
+"""weir calibrate as users meet it. Run: python3 tests/apps/calibrate/test_calibrate.py WEIR"""
 
 import contextlib
 import json
 import random
 import sqlite3
+import sys
+from pathlib import Path
 
-import program
-from calibrating import OVERHEAD, RATE, SIZES, TOPOLOGY, TRACE, Case, transport
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from calibrating import OVERHEAD, RATE, SIZES, TOPOLOGY, TRACE, Case, transport  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Values(Case):

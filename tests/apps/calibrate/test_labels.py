@@ -1,12 +1,16 @@
-"""Labels of results, as users meet them. Run: python3 tests/apps/test_labels.py WEIR"""
+"""Labels of results, as users meet them. Run: python3 tests/apps/calibrate/test_labels.py WEIR"""
 
 import csv
 import io
 import json
 import shutil
+import sys
+from pathlib import Path
 
-import program
-from calibrating import Case, transport
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from calibrating import Case, transport  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Labels(Case):

@@ -1,6 +1,6 @@
 """Training sessions over the C library: ranks written in C, and CPU machines that are `weir node --server`.
 
-Run as: python3 tests/apps/test_session.py PROGRAM EXAMPLE
+Run as: python3 tests/apps/real/test_session.py PROGRAM EXAMPLE
 """
 
 import os

@@ -1,16 +1,19 @@
-"""weir import and weir export as users call them. Run: python3 tests/apps/test_formats.py WEIR"""
+"""weir import and weir export as users call them. Run: python3 tests/apps/formats/test_formats.py WEIR"""
 
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
 from pathlib import Path
 
-import program
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+import program  # noqa: E402  pylint: disable=wrong-import-position
+
+ROOT = Path(__file__).resolve().parents[3]
 NCCL = ROOT / "tests/core/formats/nccl"
 TRACE = {"name": "net", "layers": [
     {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 5000000}]}

@@ -1,14 +1,17 @@
 """weir export goal: schedules that a program independent of Weir reads and replays.
-Run: python3 tests/apps/test_goal.py WEIR"""
+Run: python3 tests/apps/formats/test_goal.py WEIR"""
 
 import json
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-import goal
-import program
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import goal  # noqa: E402  pylint: disable=wrong-import-position
+import program  # noqa: E402  pylint: disable=wrong-import-position
 
 TRACE = {"name": "net", "layers": [
     {"name": name, "forward": "1ms", "backward": "2ms", "tensors": [{"name": name, "elements": 500000}]}

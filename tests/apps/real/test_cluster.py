@@ -1,17 +1,20 @@
 """weir run --on cluster, weir launch and weir node, as users call them.
-Run: python3 tests/apps/test_cluster.py WEIR"""
+Run: python3 tests/apps/real/test_cluster.py WEIR"""
 
 import array
 import json
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
 
-import program
-from real import Real, layers
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import program  # noqa: E402  pylint: disable=wrong-import-position
+from real import Real, layers  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Cluster(Real):
