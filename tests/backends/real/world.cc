@@ -19,6 +19,16 @@ std::vector<const Wire*> wires_that(bool use_devices) {
   return all;
 }
 
+/// What all machines know of their meeting, but for its addresses.
+Meeting meeting_of(const ThreadWorld::Settings& settings) {
+  Meeting meeting;
+  meeting.channels = settings.channels;
+  meeting.sealed = settings.sealed;
+  meeting.patience = Duration(5'000'000'000);
+  meeting.token.fill(std::byte{42});
+  return meeting;
+}
+
 }  // namespace
 
 std::vector<const Wire*> wires_of_any_host() { return wires_that(false); }
@@ -54,11 +64,7 @@ Result<Record> ThreadWorld::run(const Dispatch& dispatch, int iterations, const 
   wires_.clear();
   devices_.assign(machines, nullptr);
   std::vector<Descriptor> listeners;
-  Meeting meeting;
-  meeting.channels = settings.channels;
-  meeting.sealed = settings.sealed;
-  meeting.patience = Duration(5'000'000'000);
-  meeting.token.fill(std::byte{42});
+  Meeting meeting = meeting_of(settings);
   for (std::size_t i = 0; i < machines; ++i) {
     const bool local = shares_memory(settings.choice);
     const Address address = local ? Address{fmt::format("@weir-test-{}-{}", ::getpid(), i), 0}
