@@ -4,16 +4,14 @@ place.
 Prints the folder graph and the largest of everything. Run as: python3 tests/test_rules.py
 """
 
-import ast
 import collections
-import pathlib
 import re
-import subprocess
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CODE = (".h", ".cc", ".cu")
-TOPS = ("core", "studies", "backends", "apps", "frontends", "benchmarks")
+from reading import (CODE, FILES, HERE_DOCUMENT, RAW_STRING, ROOT, TOPS, cpp_functions, cpp_literals,
+                     includes, lines_alone, python_functions, python_literals, read, sources,
+                     without_text)
+
 WORLDS = ("simgrid", "xbt", "zmq", "hwloc", "infiniband", "nccl", "cuda",
           "cuda_runtime", "sys", "netinet", "arpa")
 
@@ -23,12 +21,12 @@ ROOM_FILES = 32
 FILE_LINES = 400
 FUNCTION_LINES = 60
 CODE_COLUMNS = 110
-PROSE_COLUMNS = 120
 
 # Exceptions to a rule, each with its reason.
 LONG_FILES = {}
 LONG_FUNCTIONS = {
     "core/experiment/experiment_fields.h: option_fields": "a list, a line for each option",
+    "tests/backends/real/lab/wiring_test.cc: TEST_CASE": "a text, a line for each command of a lab",
 }
 NAMED = {  # strategies' names outside of their rows
     "benchmarks/bert_large.h": ("unified", "a benchmark measures one plan"),
@@ -46,34 +44,12 @@ NAMED = {  # strategies' names outside of their rows
 # Names that are also words of the language. They count in quotes, after "strategy", or alone.
 WORDS = ("hierarchical", "ring", "unified")
 EXAMPLE = re.compile(r" +weir ")  # a command in help; examples must name something
-GENERATED_PAGES = {"docs/reproduction.md": "`weir run --page` writes its tables and the lines between them"}
-ENVIRONMENT = {
-    "apps/weir/": "the command line",
-    "frontends/c/weir.cc": "the C library's entry",
+ENVIRONMENT = {  # who may touch the environment, and with which word
+    "apps/weir/options/environment.cc": ("getenv", "the command line's own settings"),
+    "frontends/c/weir.cc": ("getenv", "the C library's entry"),
+    "studies/real/nodes.cc": ("environ", "hands it on to nodes, with a machine's own variables"),
+    "studies/run/plots.cc": ("environ", "hands it on to plots"),
 }
-
-
-def tracked():
-    listed = subprocess.run(["git", "-c", "safe.directory=*", "ls-files",
-                             "--cached", "--others", "--exclude-standard"],
-                            cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
-        names = listed.stdout.splitlines()
-    else:  # an archive without its history
-        names = [p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*")
-                 if not {"build", ".git", "results"} & set(p.relative_to(ROOT).parts)]
-    return sorted(name for name in names if (ROOT / name).is_file())
-
-
-FILES = tracked()
-
-
-def read(name):
-    return (ROOT / name).read_text(encoding="utf-8")
-
-
-def sources(suffixes=CODE, tops=TOPS):
-    return [name for name in FILES if name.endswith(suffixes) and name.split("/")[0] in tops]
 
 
 def room(name):
@@ -84,14 +60,14 @@ def rank(name):
     return next(i for i, tops in enumerate(RANKS) if name.startswith(tuple(tops.split())))
 
 
-def includes(name):
-    return re.findall(r'^#include "([^"]+)"', read(name), re.MULTILINE)
+def own_includes(name):
+    return [path for own, path in includes(read(name)) if own]
 
 
 def graph():
     edges = collections.defaultdict(lambda: collections.defaultdict(list))
     for name in sources():
-        for included in includes(name):
+        for included in own_includes(name):
             if room(included) != room(name):
                 edges[room(name)][room(included)].append(f"{name} includes {included}")
     return edges
@@ -121,83 +97,8 @@ def circle(edges):
     return []
 
 
-RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
-HERE_DOCUMENT = re.compile(r"<<'?(\w+)'?\n.*?^\1$", re.DOTALL | re.MULTILINE)
-TEXT = re.compile(RAW_STRING.pattern
-                  + r"""|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""",
-                  re.DOTALL)
-
-
-def lines_alone(found):
-    return "\n" * found[0].count("\n")
-
-
-def without_text(code):
-    """The code without comments and literals, line for line."""
-    return TEXT.sub(lines_alone, code)
-
-
-NO_FUNCTION = re.compile(r"^\s*(?:if|for|while|switch|catch|do|else|try|"
-                         r"namespace|struct|class|enum|union|return|extern)\b")
-
-
-def cpp_bodies(code):
-    """The functions of C++ code, as pairs of a name and its text, those within classes too."""
-    code = without_text(code)
-    code = re.sub(r"(?m)^\s*#(?:[^\n]*\\\n)*[^\n]*", lambda found: re.sub(r"[^\n]", " ", found[0]), code)
-    scopes, start = [], 0
-    for at, char in enumerate(code):
-        if char in ";}":
-            if char == "}" and scopes:
-                kind, name, opened = scopes.pop()
-                if kind == "function":
-                    yield name, code[opened:at]
-            start = at + 1
-        elif char == "{":
-            head = code[start:at]
-            inside = any(kind == "function" for kind, _, _ in scopes)
-            named = re.search(r"([~\w:]+|operator\W{1,3})\s*\(", head)
-            is_function = (not inside and named and not NO_FUNCTION.match(head)
-                           and "=" not in head.split("(")[0])
-            first = at - len(head.lstrip())
-            scopes.append(("function" if is_function else "other", named[1] if named else "", first))
-            start = at + 1
-
-
-def cpp_functions(code):
-    for name, text in cpp_bodies(code):
-        yield name, text.count("\n") + 1
-
-
-LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
-
-
-def cpp_literals(code):
-    """The contents of the string literals; raw strings hold data, and comments say what they like."""
-    kept = TEXT.sub(lambda found: found[0] if found[0].startswith('"') else lines_alone(found), code)
-    return [found[1] for found in LITERAL.finditer(kept)]
-
-
-def python_literals(code):
-    return [node.value for node in ast.walk(ast.parse(code))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-
-
-def python_functions(code):
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.name, node.end_lineno - node.lineno + 1
-
-
-def prose(name):
-    """The numbered lines of a page that are prose: no table, no code, no link that cannot be broken."""
-    fenced = False
-    for number, line in enumerate(read(name).splitlines(), 1):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        elif (not fenced and not line.lstrip().startswith("|") and not line.startswith("    ")
-              and "](" not in line):
-            yield number, line
+def environment_words(code):
+    return set(re.findall(r"\b(?:secure_|__secure_)?getenv\b|\b_?_?environ\b|\benvp\b", without_text(code)))
 
 
 def naming(strategy):
@@ -220,7 +121,8 @@ class Rules(unittest.TestCase):
     maxDiff = None
 
     def test_rooms_are_small(self):
-        rooms = collections.Counter(room(name) for name in sources((*CODE, ".py")))
+        rooms = collections.Counter(room(name) for name in FILES if name.endswith((*CODE, ".py")))
+        self.assertIn("tests/apps", rooms)
         for name, count in rooms.most_common(5):
             print(f"room: {count} source files in {name}")
         self.assertEqual({name: count for name, count in rooms.items() if count > ROOM_FILES}, {})
@@ -238,7 +140,7 @@ class Rules(unittest.TestCase):
 
     def test_includes_point_down(self):
         for name in sources():
-            for included in includes(name):
+            for included in own_includes(name):
                 with self.subTest(file=name, includes=included):
                     self.assertIn(included, FILES, "paths start at the top of the repository")
                     self.assertGreaterEqual(rank(name), rank(included))
@@ -250,7 +152,7 @@ class Rules(unittest.TestCase):
     # core/experiment for the strategy that the settings name.
     def test_backends_know_no_strategy(self):
         for name in sources(tops=("backends",)):
-            for included in includes(name):
+            for included in own_includes(name):
                 with self.subTest(file=name):
                     self.assertNotEqual(room(included), "core/strategies", "only plans reach a world")
 
@@ -277,10 +179,12 @@ class Rules(unittest.TestCase):
         self.assertEqual(others, {name: those for name, (those, _) in NAMED.items()})
 
     def test_the_test_of_names_sees_them(self):
-        self.assertEqual(cpp_literals('f("ring");  // "ps"\nx = R"(say "ring")" + \'"\' + "a \\"ring\\"";'),
-                         ["ring", 'a \\"ring\\"'])
+        code = ('f("ring");  // "ps"\nx = R"(say "ring")" + \'"\' + "a \\"ring\\"";'
+                'y = R"a-b(--strategy ring\n)a-b";')
+        self.assertEqual(list(cpp_literals(code)),
+                         ["ring", 'say "ring"', 'a \\"ring\\"', "--strategy ring\n"])
         self.assertEqual(python_literals("f('ring')  # 'ps'"), ["ring"])
-        for literal in ("ring", "use 'ring'", 'say \\"ring\\"', "--strategy ring"):
+        for literal in ("ring", "use 'ring'", 'say \\"ring\\"', "--strategy ring", '{"strategies":["ring"]}'):
             self.assertTrue(naming("ring").search(literal), literal)
         for literal in ("a ring of GPUs", "flat-ring", "strategies/ring.h"):
             self.assertFalse(naming("ring").search(literal), literal)
@@ -289,9 +193,17 @@ class Rules(unittest.TestCase):
 
     def test_the_core_knows_no_world(self):
         for name in sources(tops=("core",)):
-            for included in re.findall(r"^#include <([^>]+)>", read(name), re.MULTILINE):
+            for _, included in includes(read(name)):
                 with self.subTest(file=name, includes=included):
                     self.assertNotIn(re.split(r"[/.]", included)[0], WORLDS)
+
+    def test_the_test_of_includes_sees_them(self):
+        code = ('#include "core/a.h"\n  #  include\t"core/b.h"  // text\n#include <core/c.h>\n'
+                '#include/**/"d.h"\n#include <vector>\n// #include "no.h"\nx = R"(\n#include "no.h"\n)";\n'
+                "#include \\\n <../e.h>\n#include MACRO\n# include <sys/f.h>\n")
+        self.assertEqual(list(includes(code)),
+                         [(True, "core/a.h"), (True, "core/b.h"), (True, "core/c.h"), (True, "d.h"),
+                          (False, "vector"), (True, "../e.h"), (True, "MACRO"), (False, "sys/f.h")])
 
     def test_no_two_headers_define_types_of_one_name(self):
         # The linker takes either for both, without a word.
@@ -320,7 +232,7 @@ class Rules(unittest.TestCase):
 
     def test_functions_are_short(self):
         lengths = {}
-        for name in sources((*CODE, ".py"), (*TOPS, "plots")):
+        for name in (name for name in FILES if name.endswith((*CODE, ".py"))):
             functions = python_functions if name.endswith(".py") else cpp_functions
             for function, count in functions(read(name)):
                 where = f"{name}: {function}"
@@ -334,10 +246,24 @@ class Rules(unittest.TestCase):
                          "no exceptions any more")
 
     def test_the_test_of_functions_sees_them(self):
-        body = "\n".join("  f();" for _ in range(70))
-        self.assertEqual(list(cpp_functions("namespace a {\nclass B {\n int c(int d) const {\n"
-                                            f"{body}\n}}\n}};\n}}\n")),
-                         [("c", 72)])
+        body = "{\n" + "  if (a) { f([] { return 1; }); }\n" * 70 + "}"
+        for head, name in {
+                "namespace a {\nclass B {\n int c(int d) const": "c",
+                "template <typename T = std::vector<int>, int n = 3>\nauto f(T a = {})": "f",
+                "template <typename T>\n  requires(sizeof(T) == 4)\nvoid f(T)": "requires",
+                "const auto f = [](int a) -> int": "f",
+                "struct A {\n std::function<int(int)> f = [this] ": "f",
+                "const int x = call(1, [&](int a) mutable": "x",
+                "A::A(int b) : a_{b}, c_(3), d_{4}": "A::A",
+                'extern "C" int f(int a)': "f",
+                "bool operator==(A a, A b)": "operator==",
+                "bool A::operator()(A a)": "A::operator()"}.items():
+            with self.subTest(head=head):
+                code = f"int before() {{}}\n{head} {body};\n"
+                self.assertEqual([found for found, lines in cpp_functions(code) if lines > 60], [name])
+        for head in ("int a[3] =", "enum class A", "template <typename T = int>\nstruct A", "namespace a",
+                     'extern "C"', "const std::vector<int> a"):
+            self.assertEqual(list(cpp_functions(f"{head} {{\n{'1, ' * 9}\n}};\n")), [], head)
 
     def test_lines_of_code_are_narrow(self):
         # What raw strings and shell's here-documents hold is data.
@@ -348,17 +274,15 @@ class Rules(unittest.TestCase):
                 if len(line) > CODE_COLUMNS]
         self.assertEqual(wide, [])
 
-    def test_lines_of_prose_are_narrow(self):
-        wide = [f"{name}:{number}" for name in FILES if name.endswith(".md") and name not in GENERATED_PAGES
-                for number, line in prose(name) if len(line) > PROSE_COLUMNS]
-        self.assertEqual(wide, [])
-
     def test_the_environment_is_read_at_the_top_alone(self):
-        for name in sources():
-            if name.startswith(tuple(ENVIRONMENT)):
-                continue
-            with self.subTest(file=name):
-                self.assertNotRegex(without_text(read(name)), r"\b(?:secure_)?getenv\b")
+        self.assertEqual({name: words for name in sources() if (words := environment_words(read(name)))},
+                         {name: {word} for name, (word, _) in ENVIRONMENT.items()})
+
+    def test_the_test_of_the_environment_sees_it(self):
+        self.assertEqual(environment_words('std::getenv("A");  // environ\nsecure_getenv(b); my_environ();'),
+                         {"getenv", "secure_getenv"})
+        self.assertEqual(environment_words("extern char** environ; int main(int, char**, char** envp)"),
+                         {"environ", "envp"})
 
 
 if __name__ == "__main__":

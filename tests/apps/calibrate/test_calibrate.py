@@ -10,7 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import program  # noqa: E402  pylint: disable=wrong-import-position
-from calibrating import OVERHEAD, RATE, SIZES, TOPOLOGY, TRACE, Case, transport  # noqa: E402  pylint: disable=wrong-import-position
+from calibrating import (  # noqa: E402  pylint: disable=wrong-import-position
+    OVERHEAD, RATE, SIZES, TOPOLOGY, TRACE, Case, transport)
 
 
 class Values(Case):

@@ -10,7 +10,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import program  # noqa: E402  pylint: disable=wrong-import-position
-from real import CPUS, GPUS, STRATEGIES, Real, layers, nodes_of  # noqa: E402  pylint: disable=wrong-import-position
+from real import (  # noqa: E402  pylint: disable=wrong-import-position
+    CPUS, GPUS, STRATEGIES, Real, layers, nodes_of)
 
 
 class Sums(Real):
