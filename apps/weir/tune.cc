@@ -100,6 +100,7 @@ void add_search(CLI::App& command, TuneChoices& choices) {
       .add_option("--over", choices.settings.over,
                   "What to vary, separated by commas: names, with or without values, such as\n"
                   "partition_size=250KB..16MB,credit=1|2|4,local (what usually matters for the strategy)")
+      ->check(not_empty("names of what to vary"))
       ->type_name("NAMES");
   add_choice(command, "--method", choices.settings.method,
              "bayes: a model of earlier trials picks the next; grid: evenly spaced; random");
@@ -112,7 +113,9 @@ void add_search(CLI::App& command, TuneChoices& choices) {
   command.add_option("--seed", choices.settings.seed, "Seed for the choice of trials")
       ->check(whole_number_from(0))
       ->capture_default_str();
-  command.add_option("--output", choices.output, "A file for the best settings")->type_name("FILE");
+  command.add_option("--output", choices.output, "A file for the best settings")
+      ->check(not_empty("a file"))
+      ->type_name("FILE");
   choices.jobs = command
                      .add_option("--jobs", choices.settings.jobs,
                                  "How many simulations at once, if several trials are known in advance")

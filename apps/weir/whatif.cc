@@ -86,6 +86,7 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
        "Numbers of CPU machines: 0..16 or 0,2,4 (default: 0 to the number of GPU\n"
        "machines, in at most 16 steps)");
   command.add_option("--group", wishes.group, "The group of CPU machines to vary, if there are several")
+      ->check(not_empty("the name of a group"))
       ->type_name("NAME");
   CLI::Option* nic =
       list("--nic", wishes.nics, "RATES", "The goodput of each NIC of all machines: 25Gbps,50Gbps");
@@ -109,8 +110,10 @@ void add_wishes(CLI::App& command, Wishes& wishes) {
   command
       .add_option("--gpu-price", wishes.gpu_price,
                   "Price of each machine with GPUs, in place of the topology's")
+      ->check(not_empty("a price"))
       ->type_name("PRICE");
   command.add_option("--cpu-price", wishes.cpu_price, "Price of each CPU machine: '$4.20/h'")
+      ->check(not_empty("a price"))
       ->type_name("PRICE");
 }
 

@@ -14,7 +14,7 @@ namespace weir {
 namespace {
 
 Result<std::string> strategy_of(const TuneSettings& settings, const Experiment& experiment) {
-  if (!settings.strategy.empty()) return settings.strategy;
+  if (settings.strategy) return *settings.strategy;
   if (experiment.strategies.size() == 1) return experiment.strategies.front();
   return failure("--strategy: choose one; the experiment has " + quoted(experiment.strategies));
 }

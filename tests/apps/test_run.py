@@ -127,7 +127,7 @@ class Run(Case):
     def test_an_empty_folder_name_is_refused(self):
         done = self.weir("run", "--out", "")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--out: expected a folder, got an empty name", done.stderr)
+        self.assertIn("--out: expected a folder, got an empty text", done.stderr)
 
     def test_an_unknown_command_is_reported(self):
         done = program.run("runn", self.folder / "tiny.json")
@@ -325,6 +325,17 @@ class Others(Case):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f"weir {name}: --strategy: unknown strategy 'rnig'; expected one of unified, ring",
                           done.stderr)
+
+    def test_an_empty_text_does_not_leave_an_option_out(self):
+        for name in ("plan", "bound"):
+            for words, told in {("--strategy", ""): "--strategy: unknown strategy ''; expected one of unified",
+                                ("--strategy=",): "--strategy: ",
+                                ("--settings", ""): "--settings: expected a file, got an empty text"}.items():
+                with self.subTest(name=name, words=words):
+                    done = self.weir(name, *words)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn(f"weir {name}: {told}", done.stderr)
+            self.assertIn("experiment: expected a file or a folder", program.run(name, "").stderr)
 
     def test_an_impossible_plan_is_reported_alone(self):
         for name in ("plan", "bound"):

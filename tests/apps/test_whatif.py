@@ -210,6 +210,8 @@ class Input(Case):
                 ((), ("--cpu-price", "EUR 4/h"), "EUR 4/h is in another currency than the $10/h of 'gpu'"),
                 ((), ("--group", "gpu"),
                  "--group: 'gpu' is not a group of machines without GPUs; there are 'cpu'"),
+                ((), ("--group", ""), "--group: expected the name of a group, got an empty text"),
+                ((), ("--cpu-price", ""), "--cpu-price: expected a price, got an empty text"),
                 ((), ("--set", "polcy=fifo"), "did you mean 'policy'?"),
                 ([GPU, *cpus], (), "choose the one to count with --group"),
                 ([{**GPU, "nics": []}, CPU], (), "each of several machines needs a NIC")]:
