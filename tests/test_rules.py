@@ -47,6 +47,16 @@ NAMED = {  # strategies' names outside of their rows
 WORDS = ("hierarchical", "ring", "unified")
 EXAMPLE = re.compile(r" +weir ")  # a command in help; examples must name something
 GENERATED_PAGES = {"docs/reproduction.md": "`weir run --page` writes its tables and the lines between them"}
+OPTIONS = {  # files of studies that name options of the command line
+    "studies/calibrate/measurement_files.cc": "commands that write what it reads",
+    "studies/real/real_job.cc": "the command line of nodes",
+    "studies/real/real_world.cc": "the command line of nodes",
+    "studies/report/report_parts.cc": "commands that repeat a run",
+    "studies/run/input.cc": "settings are known by the option that gives them",
+    "studies/run/kept_record.cc": "commands that keep records",
+    "studies/run/simulated_world.cc": "a command that repeats a run",
+    "studies/sweep/sweep_folder.cc": "a command that starts a sweep",
+}
 ENVIRONMENT = {
     "apps/weir/": "the command line",
     "frontends/c/weir.cc": "the C library's entry",
@@ -352,6 +362,12 @@ class Rules(unittest.TestCase):
         wide = [f"{name}:{number}" for name in FILES if name.endswith(".md") and name not in GENERATED_PAGES
                 for number, line in prose(name) if len(line) > PROSE_COLUMNS]
         self.assertEqual(wide, [])
+
+    def test_errors_of_studies_name_no_options(self):
+        # Studies are a library; apps/weir puts options in place of settings (with_options()).
+        named = {name for name in sources() if name.startswith("studies/")
+                 if re.search(r'^(?! *//).*"(?:[^"\n]*[^"\n\w-])?--[a-z]', read(name), re.MULTILINE)}
+        self.assertEqual(named, set(OPTIONS))
 
     def test_the_environment_is_read_at_the_top_alone(self):
         for name in sources():

@@ -29,6 +29,12 @@ struct TuneChoices {
   WorldOptions world;
 };
 
+constexpr SettingOption kTuneOptions[] = {{"strategy", "--strategy"},
+                                          {"over", "--over"},
+                                          {"method", "--method"},
+                                          {"trials", "--trials"},
+                                          {"steps", "--steps"}};
+
 // The command line that runs the best settings in the same world.
 std::string run_of_found(const TuneChoices& choices) {
   std::string command =
@@ -73,7 +79,7 @@ Studied<ExitStatus> find_settings(TuneChoices choices) {
   if (*deadline <= Duration(0)) return wrong_input("--deadline: expected more than 0s");
   settings.deadline = *deadline;
   const auto subject = TuneSubject::of(std::move(*file), settings, world->simulated);
-  if (!subject) return wrong_input(subject.error());
+  if (!subject) return wrong_input(with_options(subject.error(), kTuneOptions));
   if (!choices.output.empty()) {
     const auto apart = check_no_input(choices.output, choices.input.files(subject->file));
     if (!apart) return wrong_input(apart.error());

@@ -20,6 +20,11 @@
 namespace weir {
 namespace {
 
+constexpr SettingOption kWishOptions[] = {{"counts", "--cpu-machines"}, {"nics", "--nic"},
+                                          {"gpu_nics", "--gpu-nic"},    {"cpu_nics", "--cpu-nic"},
+                                          {"locals", "--local"},        {"gpu_price", "--gpu-price"},
+                                          {"cpu_price", "--cpu-price"}, {"group", "--group"}};
+
 struct WhatifChoices {
   std::vector<std::string> files;
   Input input;
@@ -43,7 +48,7 @@ Studied<ExitStatus> answer(WhatifChoices choices) {
   const auto experiment = choices.input.base();
   if (!experiment) return wrong_input(experiment.error());
   const auto scenarios = Scenarios::of(*experiment, choices.wishes);
-  if (!scenarios) return wrong_input(scenarios.error());
+  if (!scenarios) return wrong_input(with_options(scenarios.error(), kWishOptions));
   warn_tuned_for_others("whatif", choices.input, choices.wishes.strategies, name_of(experiment->trace));
   WhatifSettings settings{std::nullopt, experiment->seeds.front(), choices.jobs};
   if (!choices.bound_only) {

@@ -50,7 +50,7 @@ struct TuneSubject {
   std::vector<Tunable> tunables;
   std::size_t trials = 0;
 
-  /// Fails if the settings do not fit the experiment.
+  /// Fails if the settings do not fit the experiment. The error begins with the name of the setting.
   static Result<TuneSubject> of(ExperimentFile file, const TuneSettings& settings, bool simulated);
 };
 

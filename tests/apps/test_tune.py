@@ -152,7 +152,7 @@ class Search(unittest.TestCase):
                 self.assertIn(what, self.refused("--over", over))
         self.assertIn("--trials: 301 are too many for bayes", self.refused(
             "--trials", "301", "--over", "partition_size,credit,finest_part"))
-        self.assertIn("credit: it is set already", self.refused("--set", "credit=3"))
+        self.assertIn("--over: credit: the input sets it already", self.refused("--set", "credit=3"))
         self.assertIn("mxnet-ps always has", self.refused("--strategy", "mxnet-ps", "--over", "credit"))
         for name in ("sp", ""):
             self.assertIn(f"--strategy: unknown strategy '{name}'; expected one of",

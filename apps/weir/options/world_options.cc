@@ -268,7 +268,12 @@ std::string words(const WorldOptions& options) {
 
 Result<World> world_of(const WorldOptions& options) {
   if (const auto meant = check(options); !meant) return tl::unexpected(meant.error());
-  if (options.on == "simulation") return simulated_world(options.simulation);
+  if (options.on == "simulation") {
+    constexpr SettingOption kPrecision[] = {{"precision", "--precision"}};
+    auto world = simulated_world(options.simulation);
+    if (!world) return tl::unexpected(with_options(world.error(), kPrecision));
+    return world;
+  }
   WorldOptions real = options;
   real.real.notice = [](const std::string& line) { print_error("weir: {}\n", line); };
   if (options.on == "local") return local_world(real.real);
